@@ -1,0 +1,1 @@
+"""Array backends and their kernels."""

@@ -1,0 +1,1 @@
+"""The NumPy backend: the embedded default, and the home of the reference kernels."""

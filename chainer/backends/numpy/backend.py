@@ -1,0 +1,32 @@
+"""The NumPy backend."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy
+
+from chainer.core.backend import HOST_FAMILY, Backend
+from chainer.core.device import Device
+
+
+class NumpyBackend(Backend):
+    """Arrays in host memory: ``numpy.ndarray``. Always available."""
+
+    name = "numpy"
+    array_types = (numpy.ndarray,)
+    family = HOST_FAMILY
+
+    @property
+    def xp(self) -> ModuleType:
+        return numpy
+
+    def from_host(self, array: numpy.ndarray[Any, Any], device: Device) -> numpy.ndarray[Any, Any]:
+        return array
+
+    def to_host(self, array: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
+        return array
+
+
+backend = NumpyBackend()

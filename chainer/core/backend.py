@@ -1,0 +1,328 @@
+"""Array backends: the protocol, and which backend an array belongs to.
+
+A backend is an array type together with what the framework must know of it. Everything else (which
+functions exist, how they differentiate) is written once against the array namespace ``xp`` of
+the backend and against kernels (:mod:`chainer.core.kernel`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from types import ModuleType
+from typing import Any, ClassVar
+
+import numpy
+
+from chainer.core import registries
+from chainer.core.device import Device
+
+#: Family of the backends whose arrays live in host memory and may be mixed in one call.
+HOST_FAMILY = "host"
+
+
+class Backend:
+    """An array type and what the framework must know of it.
+
+    Subclass it, set ``name`` and ``array_types``, and define :meth:`xp`, :meth:`from_host`,
+    :meth:`to_host` and, where the defaults do not fit, the rest. Register an instance in a pack
+    (hook ``chainer_backends``) or at run time with ``chainer.plugins.register``.
+
+    Attributes:
+        name: Name in device specifiers: ``'@name'``.
+        array_types: Array classes, or lazy names ``'module:Class'`` of classes whose library
+            need not be imported to be recognised.
+        family: Backends of one family may be mixed in one call. Everything in host memory that
+            NumPy understands is of family ``'host'``; other backends are families by themselves.
+        is_accelerator: Whether ``forward_gpu`` rather than ``forward_cpu`` serves its arrays, in functions
+            that define the two instead of ``forward``.
+    """
+
+    name: ClassVar[str]
+    array_types: ClassVar[tuple[type | str, ...]]
+    family: ClassVar[str] = ""
+    is_accelerator: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if not cls.family and "name" in cls.__dict__:
+            cls.family = cls.name
+
+    @property
+    def xp(self) -> ModuleType:
+        """Array namespace with the NumPy API."""
+        raise NotImplementedError(f"backend {type(self).__name__} must define xp")
+
+    def unavailable_reason(self) -> str | None:
+        """Returns None where the backend works, else what is missing and how to get it."""
+        return None
+
+    def devices(self) -> Sequence[Device]:
+        """Returns the devices of the backend; a single one without an index by default."""
+        return (Device(self),)
+
+    def device(self, index: int | None = None) -> Device:
+        """Returns one device.
+
+        Args:
+            index: Index of the device; the current device when None.
+        """
+        if index not in (None, 0):
+            raise ValueError(f"backend {self.name!r} has one device only, got index {index}")
+        return Device(self)
+
+    def device_of(self, array: Any) -> Device:
+        """Returns the device an array lives on."""
+        return self.device()
+
+    def use(self, device: Device) -> AbstractContextManager[Any]:
+        """Makes a device current, at once and until the returned context manager exits."""
+        return nullcontext(device)
+
+    def from_host(self, array: numpy.ndarray[Any, Any], device: Device) -> Any:
+        """Returns a copy of a NumPy array on a device (the array itself where memory is shared)."""
+        raise NotImplementedError(f"backend {type(self).__name__} must define from_host()")
+
+    def to_host(self, array: Any) -> numpy.ndarray[Any, Any]:
+        """Returns the contents of an array as a NumPy array."""
+        raise NotImplementedError(f"backend {type(self).__name__} must define to_host()")
+
+    def copy(self, array: Any, device: Device) -> Any:
+        """Returns a copy of an array of this backend on one of its devices."""
+        return array.copy()
+
+    def asarray(self, value: Any, dtype: Any = None) -> Any:
+        """Returns an array of a scalar or an array of this backend; arrays are not copied."""
+        return self.xp.asarray(value, dtype)
+
+    def plain(self, array: Any) -> Any:
+        """Returns the array as the type that ``xp`` makes, for code written against ``xp``."""
+        return array
+
+    def synchronize(self, device: Device) -> None:
+        """Waits until everything submitted to a device is done."""
+
+    def random(self, device: Device) -> Any:
+        """Returns the random number source: an object with the API of ``numpy.random``."""
+        return self.xp.random
+
+    def memory(self, device: Device) -> dict[str, int]:
+        """Returns figures about the memory of a device, in bytes, by name."""
+        return {}
+
+    def __repr__(self) -> str:
+        return f"<backend {self.name}>"
+
+
+_by_type: dict[type, Backend] = {}
+_unknown_types: set[type] = set()
+
+
+def _forget(*_: Any) -> None:
+    _by_type.clear()
+    _unknown_types.clear()
+
+
+registries.backends.add_listener(_forget)
+
+
+def get_backend(name: str) -> Backend:
+    """Returns a backend by name.
+
+    Args:
+        name: Name of the backend, such as ``'numpy'``.
+
+    Raises:
+        LookupError: If no installed plugin supplies a backend of this name.
+    """
+    return registries.backends.get(name)
+
+
+def _matches(candidate: type | str, cls: type) -> bool:
+    if isinstance(candidate, type):
+        return candidate in cls.__mro__
+    module, _, name = candidate.partition(":")
+    return any(
+        base.__qualname__ == name
+        and (base.__module__ == module or base.__module__.startswith(module + "."))
+        for base in cls.__mro__
+    )
+
+
+def is_instance_of_lazy(candidate: type | str, cls: type) -> bool:
+    """Tells whether ``cls`` is, or derives from, a class given as such or as ``'module:Class'``."""
+    return _matches(candidate, cls)
+
+
+def _search(cls: type, names: Iterable[str]) -> Backend | None:
+    for name in names:
+        backend: Backend = registries.backends.get(name)
+        if any(_matches(candidate, cls) for candidate in backend.array_types):
+            return backend
+    return None
+
+
+def find_backend(cls: type) -> Backend | None:
+    """Returns the backend whose arrays are of class ``cls``, or None."""
+    backend = _by_type.get(cls)
+    if backend is not None or cls in _unknown_types:
+        return backend
+    if cls.__module__ == "builtins":
+        _unknown_types.add(cls)
+        return None
+    known = list(registries.backends.names())
+    backend = _search(cls, known)
+    if backend is None and not issubclass(cls, numpy.generic):
+        registries.backends.load_all()
+        backend = _search(cls, (n for n in registries.backends.names() if n not in known))
+    if backend is None:
+        _unknown_types.add(cls)
+    else:
+        _by_type[cls] = backend
+    return backend
+
+
+def is_array(obj: Any) -> bool:
+    """Tells whether an object is an array of a known backend."""
+    return find_backend(type(obj)) is not None
+
+
+def backend_of(array: Any) -> Backend:
+    """Returns the backend of an array.
+
+    Raises:
+        TypeError: If the object is not an array of a known backend.
+    """
+    backend = _by_type.get(type(array)) or find_backend(type(array))
+    if backend is None:
+        raise TypeError(not_an_array_message(array))
+    return backend
+
+
+def not_an_array_message(obj: Any) -> str:
+    """Returns the text of the error raised where an array was expected."""
+    return f"numpy.ndarray or cuda.ndarray are expected.\nActual: {type(obj)}"
+
+
+def _unwrap(arg: Any) -> Any:
+    # Variables are recognised by their interface: variable.py imports this module.
+    if type(arg) is numpy.ndarray or not hasattr(arg, "creator_node"):
+        return arg
+    return arg.array
+
+
+def get_array_module(*args: Any) -> ModuleType:
+    """Returns the array namespace for the given arrays.
+
+    Args:
+        args: Arrays, :class:`~chainer.Variable` objects, or other values, which are ignored.
+
+    Returns:
+        module: ``numpy``, unless an argument is an array of another backend; then the ``xp`` of
+        that backend (``cupy``, ...).
+    """
+    for arg in args:
+        array = _unwrap(arg)
+        if type(array) is numpy.ndarray:
+            continue
+        backend = find_backend(type(array))
+        if backend is not None and backend.family != HOST_FAMILY:
+            return backend.xp
+    return numpy
+
+
+def get_device_from_array(*arrays: Any) -> Device:
+    """Returns the device of the first argument that is an array (or a Variable holding one).
+
+    Arrays outside host memory win over NumPy arrays. Without any array the CPU device is returned.
+    """
+    host: Device | None = None
+    for arg in arrays:
+        array = _unwrap(arg)
+        backend = find_backend(type(array))
+        if backend is None:
+            continue
+        if backend.family != HOST_FAMILY:
+            return backend.device_of(array)
+        host = host or backend.device_of(array)
+    return host or get_backend("numpy").device()
+
+
+def copyto(dst: Any, src: Any) -> None:
+    """Copies the elements of an array into another one, across backends and devices.
+
+    Args:
+        dst: Destination array.
+        src: Source array of a shape that broadcasts to that of ``dst``, on any device.
+    """
+    target, source = backend_of(dst), backend_of(src)
+    if target.family != source.family:
+        src = target.from_host(source.to_host(src), target.device_of(dst))
+    elif target.is_accelerator and source.device_of(src) != target.device_of(dst):
+        src = target.copy(src, target.device_of(dst))
+    target.xp.copyto(dst, target.plain(src))
+
+
+def get_device(device_spec: Any) -> Device:
+    """Returns a device for a specifier.
+
+    Args:
+        device_spec: A :class:`Device`; a string such as ``'@numpy'``, ``'@cupy:0'``, ``'@ideep'``, ``'0'`` or
+            ``'native'``; an integer (a negative one means the CPU, others a CUDA device); None for the
+            CPU; a CUDA device object.
+
+    Raises:
+        ValueError: If the specifier has no meaning.
+        RuntimeError: If the backend is not available; the message says what is missing.
+    """
+    if isinstance(device_spec, Device):
+        return device_spec
+    if device_spec is None or device_spec in ("native", "@native", "cpu"):
+        return get_backend("numpy").device()
+    if isinstance(device_spec, str):
+        if device_spec.lstrip("-").isdigit():
+            return get_device(int(device_spec))
+        name, _, index = device_spec.removeprefix("@").partition(":")
+        name = {"intel64": "ideep", "cuda": "cupy"}.get(name, name)
+        if not name or (index and not index.isdigit()):
+            raise ValueError(
+                f"device specifier must look like '@numpy' or '@cupy:0', got {device_spec!r}"
+            )
+        return _device(name, int(index) if index else None)
+    if isinstance(device_spec, (int, numpy.integer)) and not isinstance(device_spec, bool):
+        if device_spec < 0:
+            return get_backend("numpy").device()
+        return _device("cupy", int(device_spec))
+    if isinstance(device_spec, tuple) and len(device_spec) == 2:  # ('@cupy', 0) of later releases
+        return get_device(f"{device_spec[0]}:{device_spec[1]}")
+    index = getattr(device_spec, "id", None)
+    if isinstance(index, int) and type(device_spec).__module__.split(".")[0] in (
+        "cupy",
+        "cupy_backends",
+    ):
+        return _device("cupy", index)
+    raise ValueError(
+        "device must be a Device, a specifier such as '@numpy' or '@cupy:0', an integer or None, "
+        f"got {device_spec!r}"
+    )
+
+
+def _device(name: str, index: int | None) -> Device:
+    try:
+        backend = get_backend(name)
+    except LookupError as error:
+        raise ValueError(f"unknown backend in device specifier '@{name}': {error}") from error
+    reason = backend.unavailable_reason()
+    if reason is not None:
+        raise RuntimeError(f"device '@{name}' is not available: {reason}")
+    return backend.device(index)
+
+
+def using_device(device_spec: Any) -> AbstractContextManager[Any]:
+    """Context manager that makes a device current.
+
+    Args:
+        device_spec: Anything :func:`get_device` takes.
+    """
+    device = get_device(device_spec)
+    return device.backend.use(device)

@@ -1,0 +1,93 @@
+"""Writing files that are either complete or not there."""
+
+from __future__ import annotations
+
+import os
+import stat
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[str]:
+    """Yields the name of a temporary file that replaces ``path`` when the block ends well.
+
+    The temporary file lies in the same directory, so that the final rename is atomic: readers, and
+    a process killed at any moment, see either the old file or the complete new one. Contents are
+    flushed to the disk before the rename. When the block raises, the temporary file is removed and
+    ``path`` is left as it was. Symbolic links are followed. Something that is no regular
+    file (``/dev/stdout``, a named pipe) cannot be replaced and is written directly.
+
+    Args:
+        path: File to write.
+
+    Yields:
+        Name of the (empty, existing) file to write to.
+
+    Raises:
+        FileNotFoundError: If the directory of ``path`` does not exist.
+        IsADirectoryError: If ``path`` is a directory.
+        PermissionError: If ``path`` exists and is not writable.
+
+    .. admonition:: Example
+
+        >>> import os, tempfile
+        >>> from chainer.core.utils.atomic_file import replacing
+        >>> path = os.path.join(tempfile.mkdtemp(), 'log')
+        >>> with replacing(path) as temporary, open(temporary, 'w') as f:
+        ...     _ = f.write('complete')
+        >>> open(path).read()
+        'complete'
+    """
+    target = os.path.realpath(os.fspath(path))
+    directory, name = os.path.split(target)
+    mode = _existing_mode(target, path)
+    if mode is not None and not stat.S_ISREG(mode):
+        yield target
+        return
+    temporary = os.path.join(directory, f".{name[:200]}.{uuid.uuid4().hex[:12]}.tmp")
+    try:
+        descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+    except FileNotFoundError as error:
+        raise FileNotFoundError(
+            error.errno, f"directory {directory!r} does not exist, cannot write", os.fspath(path)
+        ) from None
+    try:
+        try:
+            if mode is not None:
+                os.fchmod(descriptor, stat.S_IMODE(mode))
+            yield temporary
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+    _sync_directory(directory)
+
+
+def _existing_mode(target: str, path: str | os.PathLike[str]) -> int | None:
+    try:
+        mode = os.stat(target).st_mode
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(21, "is a directory, cannot write a file", os.fspath(path))
+    if not os.access(target, os.W_OK):
+        raise PermissionError(13, "file exists and is not writable", os.fspath(path))
+    return mode
+
+
+def _sync_directory(directory: str) -> None:
+    """Makes a rename durable, where directories can be opened (POSIX)."""
+    try:
+        descriptor = os.open(directory, os.O_RDONLY)
+    except OSError:  # not readable, or no directory handles on this system: the file itself is safe
+        return
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,462 @@
+"""The type-check language: expressions that are evaluated lazily and print themselves.
+
+``in_types[0].ndim == 2`` is not a truth value but an :class:`Expr`; :func:`expect` evaluates it and, when
+it does not hold, raises :class:`InvalidType` with the expression as text. See the guide *Type
+Checks*.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy
+
+from chainer.core.configuration import config, threads
+
+# Precedence levels of Python's grammar, loosest first.
+_COMPARE, _ADD, _MULTIPLY, _UNARY, _POWER, _CALL, _ATOM = 1, 4, 5, 6, 7, 8, 10
+
+
+class TypeInfo:
+    """Type information of one array: its shape and dtype.
+
+    Args:
+        shape (tuple of int): Shape of the array.
+        dtype (numpy.dtype): Data type of the array.
+
+    Attributes:
+        shape: Shape.
+        dtype: Data type.
+        ndim: Number of dimensions.
+    """
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.ndim = len(shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        total = 1
+        for length in self.shape:
+            total *= length
+        return total
+
+    def __repr__(self) -> str:
+        return f"TypeInfo({self.shape!r}, {self.dtype!r})"
+
+
+class TypeInfoTuple(tuple):  # type: ignore[type-arg]
+    """Type information of the inputs of a function: a tuple of expressions.
+
+    The i-th element describes the i-th input and is an :class:`Expr` that evaluates to a
+    :class:`TypeInfo`.
+    """
+
+    name: str
+
+    def size(self) -> Expr:
+        """Returns an expression representing the length of the tuple."""
+        return Variable(len(self), f"{self.name}.size")
+
+
+def get_types(data: Iterable[Any], name: str, accept_none: bool = False) -> TypeInfoTuple:
+    """Describes arrays for a type check.
+
+    Args:
+        data: Arrays, or None where ``accept_none`` allows it.
+        name: Name shown in messages, usually ``'in_types'``.
+        accept_none: Whether an element may be None.
+
+    Returns:
+        TypeInfoTuple: One expression for each array.
+    """
+    infos = TypeInfoTuple(
+        Variable(
+            TypeInfo((), None)
+            if accept_none and array is None
+            else TypeInfo(array.shape, array.dtype),
+            f"{name}[{i}]",
+        )
+        for i, array in enumerate(data)
+    )
+    infos.name = name
+    return infos
+
+
+def _text(value: Any, priority: int) -> str:
+    if isinstance(value, Expr):
+        return f"({value})" if value.priority < priority else str(value)
+    return str(value)
+
+
+def eval(exp: Any) -> Any:
+    """Returns the value of an expression, or the argument itself when it is a plain value."""
+    return exp.eval() if isinstance(exp, Expr) else exp
+
+
+def make_variable(value: Any, name: str) -> Any:
+    """Wraps a value so that messages show its name.
+
+    With ``config.type_check`` off the value itself is returned.
+
+    Args:
+        value: Value to wrap; an expression is returned unchanged.
+        name: Text that represents the value in messages.
+    """
+    if isinstance(value, Expr) or not config.type_check:
+        return value
+    return Variable(value, name)
+
+
+def _binary(
+    symbol: str, function: Callable[[Any, Any], Any], priority: int, right: bool = False
+) -> Callable[[Any, Any], BinaryOperator]:
+    def build(self: Any, other: Any) -> BinaryOperator:
+        return BinaryOperator(priority, self, other, symbol, function, right)
+
+    build.__name__ = f"__{function.__name__.strip('_')}__"
+    return build
+
+
+def _reflected(
+    symbol: str, function: Callable[[Any, Any], Any], priority: int, right: bool = False
+) -> Callable[[Any, Any], BinaryOperator]:
+    def build(self: Any, other: Any) -> BinaryOperator:
+        return BinaryOperator(priority, other, self, symbol, function, right)
+
+    build.__name__ = f"__r{function.__name__.strip('_')}__"
+    return build
+
+
+def _comparison(
+    symbol: str, function: Callable[[Any, Any], bool], inverse: str
+) -> Callable[[Any, Any], BoolExpression]:
+    def build(self: Any, other: Any) -> BoolExpression:
+        return BoolExpression(self, other, symbol, function, inverse)
+
+    build.__name__ = f"__{function.__name__.strip('_')}__"
+    return build
+
+
+class Expr:
+    """Abstract syntax tree of an expression.
+
+    It represents a syntax tree and is not a value. :meth:`eval` gives the actual value, ``str()`` the
+    text. Comparison and arithmetic operators build new expressions; ``and``, ``or`` and ``not`` are refused because
+    they would need the truth value at once.
+
+    Args:
+        priority (int): Precedence of the expression; decides about parentheses in the text.
+
+    Example:
+        >>> from chainer.utils.type_check import Variable
+        >>> x = Variable(1, 'x')
+        >>> y = Variable(1, 'y')
+        >>> c = (x == y)
+        >>> str(c)
+        'x == y'
+        >>> c.eval()
+        True
+    """
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, priority: int) -> None:
+        self.priority = priority
+
+    def eval(self) -> Any:
+        """Evaluates the tree and returns its value."""
+        raise TypeError(f"{type(self).__name__} does not define eval()")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # protocols (copy, pickle, array interfaces) look these up
+            raise AttributeError(name)
+        return GetAttribute(self, name)
+
+    def __getitem__(self, key: Any) -> Expr:
+        return GetItem(self, key)
+
+    def __call__(self, *args: Any) -> Expr:
+        return Call(self, args)
+
+    def __bool__(self) -> bool:
+        raise RuntimeError(
+            "Don't convert Expr to bool. Please call Expr.eval method to evaluate expression."
+        )
+
+    def __nonzero__(self) -> bool:
+        return self.__bool__()
+
+    def __iter__(self) -> Any:
+        raise TypeError("an Expr cannot be iterated; call its eval method first")
+
+    __eq__ = _comparison("==", operator.eq, "!=")  # type: ignore[assignment]
+    __ne__ = _comparison("!=", operator.ne, "==")  # type: ignore[assignment]
+    __lt__ = _comparison("<", operator.lt, ">=")
+    __le__ = _comparison("<=", operator.le, ">")
+    __gt__ = _comparison(">", operator.gt, "<=")
+    __ge__ = _comparison(">=", operator.ge, "<")
+
+    __add__ = _binary("+", operator.add, _ADD)
+    __radd__ = _reflected("+", operator.add, _ADD)
+    __sub__ = _binary("-", operator.sub, _ADD)
+    __rsub__ = _reflected("-", operator.sub, _ADD)
+    __mul__ = _binary("*", operator.mul, _MULTIPLY)
+    __rmul__ = _reflected("*", operator.mul, _MULTIPLY)
+    __truediv__ = _binary("/", operator.truediv, _MULTIPLY)
+    __rtruediv__ = _reflected("/", operator.truediv, _MULTIPLY)
+    __floordiv__ = _binary("//", operator.floordiv, _MULTIPLY)
+    __rfloordiv__ = _reflected("//", operator.floordiv, _MULTIPLY)
+    __mod__ = _binary("%", operator.mod, _MULTIPLY)
+    __rmod__ = _reflected("%", operator.mod, _MULTIPLY)
+    __pow__ = _binary("**", operator.pow, _POWER, right=True)
+    __rpow__ = _reflected("**", operator.pow, _POWER, right=True)
+
+    def __neg__(self) -> Expr:
+        return UnaryOperator(_UNARY, self, "-", operator.neg)
+
+
+class Variable(Expr):
+    """An expression that stands for a given value under a given name.
+
+    Args:
+        value: The value.
+        name (str): Text that represents it.
+    """
+
+    def __init__(self, value: Any, name: str) -> None:
+        super().__init__(_ATOM)
+        self.value = value
+        self.name = name
+
+    def eval(self) -> Any:
+        return self.value
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class GetAttribute(Expr):
+    """Attribute access, ``obj.name``."""
+
+    def __init__(self, obj: Any, name: str) -> None:
+        super().__init__(_CALL)
+        self.obj = obj
+        self.name = name
+
+    def eval(self) -> Any:
+        return getattr(eval(self.obj), self.name)
+
+    def __str__(self) -> str:
+        return f"{_text(self.obj, self.priority)}.{self.name}"
+
+
+class GetItem(Expr):
+    """Item access, ``obj[index]``, slices included."""
+
+    def __init__(self, obj: Any, index: Any) -> None:
+        super().__init__(_CALL)
+        self.obj = obj
+        self.index = index
+
+    def eval(self) -> Any:
+        index = self.index
+        if isinstance(index, slice):
+            index = slice(eval(index.start), eval(index.stop), eval(index.step))
+        elif isinstance(index, tuple):
+            index = tuple(map(eval, index))
+        return eval(self.obj)[eval(index)]
+
+    def __str__(self) -> str:
+        return f"{_text(self.obj, self.priority)}[{_index_text(self.index)}]"
+
+
+def _index_text(index: Any) -> str:
+    if isinstance(index, slice):
+        ends = [index.start, index.stop] + ([index.step] if index.step is not None else [])
+        return ":".join("" if end is None else _text(end, 0) for end in ends)
+    if isinstance(index, tuple):
+        text = ", ".join(map(_index_text, index))
+        return text + "," if len(index) == 1 else text
+    return _text(index, 0)
+
+
+class Call(Expr):
+    """Function call, ``function(*args)``."""
+
+    def __init__(self, function: Any, args: tuple[Any, ...]) -> None:
+        super().__init__(_CALL)
+        self.function = function
+        self.args = args
+
+    def eval(self) -> Any:
+        return eval(self.function)(*map(eval, self.args))
+
+    def __str__(self) -> str:
+        arguments = ", ".join(_text(argument, 0) for argument in self.args)
+        return f"{_text(self.function, self.priority)}({arguments})"
+
+
+class UnaryOperator(Expr):
+    """Operator with one operand."""
+
+    def __init__(
+        self, priority: int, term: Any, symbol: str, function: Callable[[Any], Any]
+    ) -> None:
+        super().__init__(priority)
+        self.term = term
+        self.symbol = symbol
+        self.function = function
+
+    def eval(self) -> Any:
+        return self.function(eval(self.term))
+
+    def __str__(self) -> str:
+        return self.symbol + _text(self.term, self.priority)
+
+
+class BinaryOperator(Expr):
+    """Operator with two operands; ``right`` tells that it associates to the right."""
+
+    def __init__(
+        self,
+        priority: int,
+        lhs: Any,
+        rhs: Any,
+        symbol: str,
+        function: Callable[[Any, Any], Any],
+        right: bool = False,
+    ) -> None:
+        super().__init__(priority)
+        self.lhs = lhs
+        self.rhs = rhs
+        self.symbol = symbol
+        self.function = function
+        self._lhs_priority = priority + 1 if right else priority
+        self._rhs_priority = priority if right else priority + 1
+
+    def eval(self) -> Any:
+        return self.function(eval(self.lhs), eval(self.rhs))
+
+    def __str__(self) -> str:
+        lhs = _text(self.lhs, self._lhs_priority)
+        rhs = _text(self.rhs, self._rhs_priority)
+        return f"{lhs} {self.symbol} {rhs}"
+
+
+class BoolExpression(BinaryOperator):
+    """Comparison of two values; the kind of expression :func:`expect` takes."""
+
+    def __init__(
+        self,
+        lhs: Any,
+        rhs: Any,
+        symbol: str,
+        function: Callable[[Any, Any], Any],
+        inverse: str,
+    ) -> None:
+        super().__init__(_COMPARE, lhs, rhs, symbol, function)
+        self.inverse = inverse
+
+    def expect(self) -> None:
+        """Raises :class:`InvalidType` unless the comparison holds."""
+        lhs, rhs = eval(self.lhs), eval(self.rhs)
+        if not self.function(lhs, rhs):
+            raise InvalidType(str(self), f"{lhs} {self.inverse} {rhs}")
+
+
+class InvalidType(Exception):
+    """Raised when the types of the inputs of a function are not what it expects.
+
+    Args:
+        expect (str): What was expected.
+        actual (str): What came.
+        msg (str): Text shown before both; the function that was called.
+    """
+
+    def __init__(self, expect: str, actual: str, msg: str | None = None) -> None:
+        text = f"Expect: {expect}\nActual: {actual}"
+        if msg is not None:
+            text = f"{msg}\n{text}"
+        super().__init__(text)
+        self.expect = expect
+        self.actual = actual
+
+    def __reduce__(self) -> Any:
+        return (_restore_invalid_type, (self.expect, self.actual, self.args[0]))
+
+
+def _restore_invalid_type(expect: str, actual: str, text: str) -> InvalidType:
+    error = InvalidType(expect, actual)
+    error.args = (text,)
+    return error
+
+
+def expect(*bool_exprs: Any) -> None:
+    """Evaluates and tests all given expressions.
+
+    The expressions are evaluated in order; at the first that does not hold :class:`InvalidType` is raised.
+    Nothing is tested while ``config.type_check`` is off.
+
+    Args:
+        bool_exprs (tuple of Bool expressions): Comparisons to test. A plain ``bool`` is accepted, too.
+
+    Raises:
+        InvalidType: If a comparison does not hold; the message shows the expression and the values.
+    """
+    if not threads.state.type_check:
+        return
+    for expression in bool_exprs:
+        if isinstance(expression, BoolExpression):
+            expression.expect()
+        elif isinstance(expression, (bool, numpy.bool)):
+            if not expression:
+                raise InvalidType("True", "False")
+        else:
+            raise TypeError(
+                "expect() takes comparisons of type-check expressions, "
+                f"got {type(expression).__name__}"
+            )
+
+
+def same_types(*arrays: Any) -> bool:
+    """Tells whether all arrays are NumPy arrays or all are arrays of one other backend."""
+    from chainer.core.backend import backend_of
+
+    return len({backend_of(array).family for array in arrays}) <= 1
+
+
+def expect_broadcast_shapes(shape_exp: str, *shapes: Expr | tuple[int, ...]) -> None:
+    """Raises :class:`InvalidType` unless the shapes can be broadcast together.
+
+    Args:
+        shape_exp (str): Text that describes what is expected.
+        shapes: Shapes, or expressions that evaluate to shapes.
+    """
+    actual = tuple(eval(shape) for shape in shapes)
+    try:
+        numpy.broadcast_shapes(*actual)
+    except ValueError:
+        raise InvalidType(
+            f"{shape_exp}: shapes that can be broadcast together",
+            " and ".join(map(str, actual)),
+        ) from None
+
+
+def argname(in_types: TypeInfoTuple, names: tuple[str, ...]) -> None:
+    """Checks the number of inputs and gives each the name of its argument.
+
+    Args:
+        in_types (TypeInfoTuple): Type information of the inputs.
+        names (tuple of str): Names of the arguments, shown in messages.
+    """
+    if len(in_types) != len(names):
+        raise InvalidType(
+            f"{in_types.name}.size == {len(names)}", f"{len(in_types)} != {len(names)}"
+        )
+    for info, name in zip(in_types, names, strict=True):
+        info.name = name
