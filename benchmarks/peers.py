@@ -1,0 +1,95 @@
+"""The peers of a run: whose interpreter, which framework, or why there is none."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+#: Packages whose versions are printed for a peer of each framework.
+PACKAGES = {
+    "chainer": ["chainer", "numpy"],
+    "torch": ["torch", "numpy"],
+    "numpy": ["numpy"],
+}
+
+#: Names of all peers, in the order of the columns.
+NAMES = ["ours", "ours-ideep", "numpy", "torch", "upstream", "upstream-ideep", "upstream4"]
+
+#: Peers of a run that names none. ``ours-ideep`` and ``upstream4`` are asked for.
+DEFAULT_NAMES = ["ours", "numpy", "torch", "upstream", "upstream-ideep"]
+
+
+@dataclass(frozen=True)
+class Peer:
+    """One column of a table.
+
+    Attributes:
+        name: Heading of the column.
+        framework: ``"chainer"``, ``"torch"`` or ``"numpy"``: programs are taken from ``with_<framework>/``.
+        python: Interpreter that runs its worker.
+        ideep: Whether iDeep is to be used.
+        unavailable: Why the peer cannot be run, or ``None``.
+    """
+
+    name: str
+    framework: str
+    python: str
+    ideep: bool = False
+    unavailable: str | None = None
+
+    @property
+    def packages(self) -> list[str]:
+        """Packages whose versions say what this peer is."""
+        return PACKAGES.get(self.framework, []) + (["ideep4py"] if self.ideep else [])
+
+
+def find_peer(name: str, ours: str = sys.executable, folder: Path = ROOT / ".peers") -> Peer:
+    """Returns the peer of that name.
+
+    Args:
+        name: One of :data:`NAMES`.
+        ours: Interpreter whose environment holds the Chainer under test (``ours``, ``ours-ideep``, ``numpy``).
+        folder: Where ``scripts/setup_peers.py`` made the peers' environments.
+
+    Raises:
+        ValueError: There is no peer of that name.
+    """
+    if name in ("ours", "ours-ideep"):
+        return Peer(name, "chainer", ours, ideep=name == "ours-ideep")
+    if name == "numpy":
+        return Peer(name, "numpy", ours)
+    if name == "torch":
+        own = _python(folder / "torch")
+        if not own.exists() and importlib.util.find_spec("torch") is not None:
+            return Peer(name, "torch", sys.executable)
+        return _in_environment(name, "torch", folder / "torch")
+    if name in ("upstream", "upstream-ideep"):
+        return _in_environment(name, "chainer", folder / "chainer7", name == "upstream-ideep")
+    if name == "upstream4":
+        return _in_environment(name, "chainer", folder / "chainer4")
+    raise ValueError(f"peer: expected one of {', '.join(NAMES)}; got {name!r}")
+
+
+def thread_environment(threads: int) -> dict[str, str]:
+    """Returns the environment variables of a worker whose libraries shall use that many threads."""
+    environment = dict(os.environ)
+    for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR"):
+        environment[f"{library}_NUM_THREADS"] = str(threads)
+    return environment
+
+
+def _python(environment: Path) -> Path:
+    return environment / "bin" / "python"
+
+
+def _in_environment(name: str, framework: str, environment: Path, ideep: bool = False) -> Peer:
+    python = _python(environment)
+    reason = None
+    if not python.exists():
+        reason = f"no environment at {environment}; run: python scripts/setup_peers.py"
+    return Peer(name, framework, str(python), ideep, reason)

@@ -1,0 +1,137 @@
+"""Results as tables for people and as JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from benchmarks.driver import NO_CASE, Result, Row
+
+#: The peer that all others are compared with.
+OURS = "ours"
+
+
+def format_result(result: Result) -> str:
+    """Returns the tables of one benchmark: values, ratios, their summary, budgets, notes and errors."""
+    names = [name for name in result.peers if name not in result.unavailable]
+    threads = f"{result.threads} thread{'s' if result.threads != 1 else ''}"
+    lines = [f"== {result.name}: {result.title} [{result.unit}, min (median), {threads}]"]
+    for name in result.peers:
+        if name in result.unavailable:
+            lines.append(f"   {name}: peer not available ({result.unavailable[name]})")
+        else:
+            versions = result.versions.get(name, {})
+            lines.append(f"   {name}: " + ", ".join(f"{k} {v}" for k, v in versions.items()))
+    others = [name for name in names if name != OURS] if OURS in names else []
+    header = ["", *names, *(f"{name}/{OURS}" for name in others)]
+    table = [header]
+    for row in result.rows:
+        cells = [row.label or row.case]
+        cells += [_value(row, name, result) for name in names]
+        cells += [_ratio(row, name) for name in others]
+        table.append(cells)
+    lines += _aligned(table)
+    lines += _summary(result, others)
+    lines += _budgets(result)
+    lines += [f"   note: {note}" for note in result.notes]
+    lines += [
+        f"   n/a: {case}, {name}: {why}"
+        for (case, name), why in result.missing.items()
+        if why not in ("error", NO_CASE)
+    ]
+    lines += ["   ERROR " + error.rstrip().replace("\n", "\n     ") for error in result.errors]
+    return "\n".join(lines)
+
+
+def ratios(result: Result, peer: str, base: str = OURS) -> dict[str, float]:
+    """Returns, for each row that both have, the peer's smallest value over ours (above 1: ours is faster or smaller)."""
+    found = {}
+    for row in result.rows:
+        value, reference = row.best(peer), row.best(base)
+        if value is not None and reference:
+            found[row.label] = value / reference
+    return found
+
+
+def geometric_mean(values: list[float]) -> float:
+    """Returns the geometric mean of positive numbers."""
+    return math.exp(sum(math.log(value) for value in values) / len(values))
+
+
+def write_json(path: Path, machine: dict[str, Any], results: list[Result]) -> None:
+    """Writes machine, versions, all samples (seconds or bytes per operation) and ratios to a file."""
+    document = {"machine": machine, "benchmarks": [_as_dict(result) for result in results]}
+    path.write_text(json.dumps(document, indent=1) + "\n")
+
+
+def _value(row: Row, peer: str, result: Result) -> str:
+    best, middle = row.best(peer), row.middle(peer)
+    if best is None or middle is None:
+        return "error" if result.missing.get((row.case, peer)) == "error" else "n/a"
+    return f"{_digits(best * result.scale)} ({_digits(middle * result.scale)})"
+
+
+def _ratio(row: Row, peer: str) -> str:
+    best, reference = row.best(peer), row.best(OURS)
+    return f"{best / reference:.2f}" if best is not None and reference else "n/a"
+
+
+def _digits(value: float) -> str:
+    """Formats with three or more significant digits and no exponent."""
+    if value >= 100:
+        return f"{value:.0f}"
+    return f"{value:.3g}" if value >= 0.1 else f"{value:.4f}"
+
+
+def _aligned(table: list[list[str]]) -> list[str]:
+    widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
+    lines = []
+    for row in table:
+        cells = [row[0].ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        lines.append("   " + "  ".join(cells).rstrip())
+    return lines
+
+
+def _summary(result: Result, others: list[str]) -> list[str]:
+    lines = []
+    for name in others:
+        found = ratios(result, name)
+        if len(found) > 1:
+            worst = min(found, key=lambda label: found[label])
+            lines.append(
+                f"   {name}/{OURS}: geometric mean {geometric_mean(list(found.values())):.2f}, "
+                f"minimum {found[worst]:.2f} ({worst}), {len(found)} rows"
+            )
+    return lines
+
+
+def _budgets(result: Result) -> list[str]:
+    lines = []
+    for name, budget in result.budgets.items():
+        found = ratios(result, name)
+        if not found:
+            continue
+        worst = min(found, key=lambda label: found[label])
+        ratio = 1 / found[worst]
+        verdict = "met" if ratio <= budget else "MISSED"
+        lines.append(f"   budget: {OURS}/{name} <= {budget:g}: {verdict}, at worst {ratio:.2f} ({worst})")
+    return lines
+
+
+def _as_dict(result: Result) -> dict[str, Any]:
+    return {
+        "name": result.name,
+        "title": result.title,
+        "threads": result.threads,
+        "unit": "seconds or bytes per operation",
+        "versions": result.versions,
+        "unavailable": result.unavailable,
+        "rows": [{"case": r.case, "phase": r.phase, "samples": r.samples} for r in result.rows],
+        "ratios": {name: ratios(result, name) for name in result.peers if name != OURS},
+        "missing": {f"{case}, {name}": why for (case, name), why in result.missing.items()},
+        "notes": result.notes,
+        "errors": result.errors,
+    }
