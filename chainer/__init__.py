@@ -1,0 +1,162 @@
+"""Chainer: define-by-run neural networks in plain Python over NumPy-like arrays.
+
+This is the front door: the core's names, everything else by name at first use, and the discovery of
+installed plugins (from metadata alone; what they supply is imported when it is asked for).
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+from chainer import _aliases
+from chainer.core.backend import get_device, using_device
+from chainer.core.backprop import grad
+from chainer.core.configuration import (
+    GlobalConfig,
+    LocalConfig,
+    config,
+    global_config,
+    using_config,
+)
+from chainer.core.debug import DebugMode, is_debug, set_debug
+from chainer.core.device import Device
+from chainer.core.dtype import get_dtype
+from chainer.core.function import (
+    Function,
+    FunctionAdapter,
+    force_backprop_mode,
+    no_backprop_mode,
+)
+from chainer.core.function_hook import FunctionHook, get_function_hooks, thread_local
+from chainer.core.function_node import FunctionNode
+from chainer.core.kernel import explain
+from chainer.core.parameter import Parameter
+from chainer.core.runtime_info import print_runtime_info
+from chainer.core.variable import Variable, as_variable
+from chainer.core.variable_node import VariableNode
+from chainer.core.version import __version__
+
+#: Set True to silence the FutureWarning of experimental features.
+disable_experimental_feature_warning = False
+
+# Names whose module is imported when they are first asked for.
+_LAZY: dict[str, str] = {
+    "AbstractSerializer": "chainer.links.serializer",
+    "Chain": "chainer.links.chain",
+    "ChainList": "chainer.links.chain",
+    "Deserializer": "chainer.links.serializer",
+    "DictSummary": "chainer.core.reporter",
+    "GradientMethod": "chainer.training.optimizer",
+    "Initializer": "chainer.links.initializer",
+    "Link": "chainer.links.base_link",
+    "Optimizer": "chainer.training.optimizer",
+    "Reporter": "chainer.core.reporter",
+    "Sequential": "chainer.links.sequential",
+    "Serializer": "chainer.links.serializer",
+    "Summary": "chainer.core.reporter",
+    "UpdateRule": "chainer.training.optimizer",
+    "get_current_reporter": "chainer.core.reporter",
+    "report": "chainer.core.reporter",
+    "report_scope": "chainer.core.reporter",
+}
+
+_SUBMODULES = frozenset(
+    {
+        "backend",
+        "backends",
+        "computational_graph",
+        "configuration",
+        "cuda",
+        "dataset",
+        "datasets",
+        "device",
+        "exporters",
+        "function",
+        "function_hook",
+        "function_hooks",
+        "function_node",
+        "functions",
+        "gradient_check",
+        "initializer",
+        "initializers",
+        "iterators",
+        "link",
+        "links",
+        "optimizer",
+        "optimizer_hooks",
+        "optimizers",
+        "plugins",
+        "reporter",
+        "sequential",
+        "serializer",
+        "serializers",
+        "testing",
+        "training",
+        "utils",
+        "variable",
+    }
+)
+
+__all__ = sorted(
+    [
+        "DebugMode",
+        "Device",
+        "Function",
+        "FunctionAdapter",
+        "FunctionHook",
+        "FunctionNode",
+        "GlobalConfig",
+        "LocalConfig",
+        "Parameter",
+        "Variable",
+        "VariableNode",
+        "__version__",
+        "as_variable",
+        "config",
+        "disable_experimental_feature_warning",
+        "explain",
+        "force_backprop_mode",
+        "get_device",
+        "get_dtype",
+        "get_function_hooks",
+        "global_config",
+        "grad",
+        "is_debug",
+        "no_backprop_mode",
+        "print_runtime_info",
+        "set_debug",
+        "thread_local",
+        "using_config",
+        "using_device",
+        *_LAZY,
+    ]
+)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        value = getattr(importlib.import_module(_LAZY[name]), name)
+    elif name in _SUBMODULES:
+        value = importlib.import_module(f"{__name__}.{name}")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    setattr(sys.modules[__name__], name, value)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_SUBMODULES})
+
+
+_aliases.install()
+
+
+def _discover_plugins() -> None:
+    from chainer.plugins.host import connect
+
+    connect()
+
+
+_discover_plugins()

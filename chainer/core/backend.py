@@ -57,6 +57,10 @@ class Backend:
         """Returns None where the backend works, else what is missing and how to get it."""
         return None
 
+    def version(self) -> str:
+        """Returns the version of the library behind the backend."""
+        return str(getattr(self.xp, "__version__", "unknown"))
+
     def devices(self) -> Sequence[Device]:
         """Returns the devices of the backend; a single one without an index by default."""
         return (Device(self),)

@@ -34,8 +34,8 @@ class Parameter(Variable):
 
     Args:
         initializer (Initializer, array or scalar): Initializer of the data array. An array without a
-            ``shape`` is the data array itself. A scalar fills an array of dtype ``chainer.config.dtype``
-            (float32). None means NaN-filled data of that dtype.
+            ``shape`` is the data array itself; with one its values fill an array of dtype
+            ``chainer.config.dtype`` (float32), as a scalar does. None means NaN-filled data.
         shape (int or tuple of int or None): Shape of the parameter; if None, initialization is
             deferred.
         name (str): Name of the parameter.
@@ -195,7 +195,7 @@ def _generate(initializer: Any, shape: int | Sequence[int], device: Device) -> A
     given = find_backend(type(initializer))
     with backend.use(device):
         if given is not None:
-            array = xp.empty(shape, initializer.dtype)
+            array = xp.empty(shape, config.dtype)
             source = device.send(initializer)
             if source.ndim and source.shape != shape:
                 raise ValueError(
@@ -210,8 +210,7 @@ def _generate(initializer: Any, shape: int | Sequence[int], device: Device) -> A
             initializer(array)
             return array
         if isinstance(initializer, (int, float, complex, numpy.generic)):
-            dtype = getattr(initializer, "dtype", config.dtype)
-            return xp.full(shape, initializer, dtype=dtype)
+            return xp.full(shape, initializer, dtype=config.dtype)
     raise TypeError(
         "initializer must be an Initializer, a callable, an array or a scalar, "
         f"got {type(initializer).__name__}"

@@ -1,20 +1,156 @@
-"""TEMPORARY stand-in by the architect; the plugin-host helper REPLACES this file (keep: names, add_listener, load_all, get, register)."""
-import importlib
+"""The registries of Chainer, one for each kind of thing a user can name.
+
+Packs fill them through the hooks of :mod:`chainer.plugins.hookspecs`. A registry that has a public module
+(``chainer.functions`` and the like) becomes visible there through :func:`module_getattr`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
 from typing import Any
-class Registry:
-    def __init__(self, kind): self.kind=kind; self._e={}; self._l=[]
-    def register(self, name, target, **kw): self._e[name]=target; [l(name) for l in self._l]
-    def names(self): return list(self._e)
-    def add_listener(self, f): self._l.append(f)
-    def load_all(self): pass
-    def get(self, name) -> Any:
-        try: t=self._e[name]
-        except KeyError: raise LookupError(name) from None
-        if isinstance(t,str):
-            m,_,a=t.partition(':'); t=getattr(importlib.import_module(m),a); self._e[name]=t
-        return t
-backends=Registry('backends'); kernels=Registry('kernels'); functions=Registry('functions'); operations=Registry('operations'); variable_methods=Registry('variable_methods')
-backends.register('numpy','chainer.backends.numpy.backend:backend')
-_M='chainer.functions.math.basic_math:'
-for k,v in dict(__neg__='neg',__abs__='absolute',__add__='add',__radd__='radd' ,__sub__='sub',__rsub__='rsub',__mul__='mul',__rmul__='rmul',__truediv__='div',__rtruediv__='rdiv',__floordiv__='floordiv',__rfloordiv__='rfloordiv',__pow__='pow',__rpow__='rpow').items():
-    variable_methods.register(k,_M+v)
+
+from chainer.core.registry import Registry, Source
+
+backends = Registry("backends")
+"""Array types: name -> :class:`~chainer.core.backend.Backend`."""
+
+operations = Registry("operations")
+"""Array-level operations: name -> :class:`~chainer.core.kernel.Operation`."""
+
+kernels = Registry("kernels")
+"""Implementations of operations: key -> :class:`~chainer.core.kernel.Kernel`; the key is
+``operation/provider/array type``."""
+
+functions = Registry("functions")
+"""``chainer.functions``."""
+
+variable_methods = Registry("variable_methods", "method of Variable")
+"""Operators and methods of :class:`~chainer.Variable` that are differentiable functions."""
+
+function_hooks = Registry("function_hooks")
+"""``chainer.function_hooks``."""
+
+links = Registry("links")
+"""``chainer.links``."""
+
+initializers = Registry("initializers")
+"""``chainer.initializers``."""
+
+serializers = Registry("serializers")
+"""``chainer.serializers``."""
+
+optimizers = Registry("optimizers")
+"""``chainer.optimizers``."""
+
+optimizer_hooks = Registry("optimizer_hooks")
+"""``chainer.optimizer_hooks``."""
+
+iterators = Registry("iterators")
+"""``chainer.iterators``."""
+
+datasets = Registry("datasets")
+"""``chainer.datasets``."""
+
+updaters = Registry("updaters")
+"""``chainer.training.updaters``."""
+
+extensions = Registry("extensions")
+"""``chainer.training.extensions``."""
+
+triggers = Registry("triggers")
+"""``chainer.training.triggers``."""
+
+ALL: dict[str, Registry] = {
+    registry.kind: registry
+    for registry in (
+        backends,
+        operations,
+        kernels,
+        functions,
+        variable_methods,
+        function_hooks,
+        links,
+        initializers,
+        serializers,
+        optimizers,
+        optimizer_hooks,
+        iterators,
+        datasets,
+        updaters,
+        extensions,
+        triggers,
+    )
+}
+"""All registries by kind."""
+
+
+def set_source(source: Source | None) -> None:
+    """Installs what can bring more entries into the registries; the plugin host calls this.
+
+    Args:
+        source: The source; None removes the present one.
+    """
+    for registry in ALL.values():
+        registry.set_source(source)
+
+
+def module_getattr(
+    registry: Registry, module_globals: dict[str, Any]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Returns ``__getattr__`` and ``__dir__`` for a module whose attributes come from a registry.
+
+    The first access to a name imports the object and stores it as a plain attribute of the module; when
+    the entry is replaced or removed, the stored attribute is dropped. Submodules of a package are found
+    too. A name must not be that of a submodule of the same package: Python would put the module in its
+    place as soon as it is imported.
+
+    Args:
+        registry: The registry.
+        module_globals: ``globals()`` of the module.
+
+    Returns:
+        tuple: The two functions.
+
+    Example:
+
+        In ``chainer/optimizers/__init__.py``::
+
+            from chainer.core import registries
+
+            __getattr__, __dir__ = registries.module_getattr(registries.optimizers, globals())
+    """
+    module_name: str = module_globals["__name__"]
+    stored: set[str] = set()
+
+    def forget(name: str) -> None:
+        if name in stored:
+            stored.discard(name)
+            module_globals.pop(name, None)
+
+    def getattr_(name: str) -> Any:
+        # Tools probe modules for names such as __wrapped__ or _repr_html_; that must load nothing.
+        if name.startswith("_"):
+            raise AttributeError(f"module {module_name!r} has no attribute {name!r}")
+        entry = registry.find(name)
+        if entry is None:
+            if _is_submodule(module_globals, name):
+                return importlib.import_module(f"{module_name}.{name}")
+            entry = registry.entry(name)
+        value = entry.load()
+        stored.add(name)
+        module_globals[name] = value
+        return value
+
+    def dir_() -> list[str]:
+        registry.load_all()
+        return sorted({*module_globals, *registry.names()})
+
+    registry.add_listener(forget)
+    return getattr_, dir_
+
+
+def _is_submodule(module_globals: dict[str, Any], name: str) -> bool:
+    if "__path__" not in module_globals:
+        return False
+    return importlib.util.find_spec(f"{module_globals['__name__']}.{name}") is not None

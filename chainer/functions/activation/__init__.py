@@ -1,0 +1,3 @@
+"""activation functions."""
+
+MODULES: dict[str, tuple[str, ...]] = {}

@@ -1,0 +1,3 @@
+"""math functions."""
+
+MODULES: dict[str, tuple[str, ...]] = {}

@@ -1,0 +1,13 @@
+"""The operations: named pieces of array work that kernels implement.
+
+Each class documents the methods of its implementations, with shapes, dtypes and attributes; the backend author's guide is made
+from these docstrings. ``operations.softmax.select(x, axis=1)`` gives the implementation that serves a call.
+"""
+
+from __future__ import annotations
+
+from chainer.core import registries
+
+MODULES: dict[str, tuple[str, ...]] = {}
+
+__getattr__, __dir__ = registries.module_getattr(registries.operations, globals())

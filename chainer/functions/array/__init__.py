@@ -1,0 +1,3 @@
+"""Array manipulations."""
+
+MODULES: dict[str, tuple[str, ...]] = {}

@@ -1,0 +1,3 @@
+"""Neural network connections."""
+
+MODULES: dict[str, tuple[str, ...]] = {}

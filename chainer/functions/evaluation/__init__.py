@@ -1,0 +1,3 @@
+"""Evaluation functions."""
+
+MODULES: dict[str, tuple[str, ...]] = {}

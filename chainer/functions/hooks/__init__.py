@@ -1,0 +1,9 @@
+"""Function hooks (public module ``chainer.function_hooks``)."""
+
+from __future__ import annotations
+
+from chainer.core import registries
+
+MODULES: dict[str, tuple[str, ...]] = {}
+
+__getattr__, __dir__ = registries.module_getattr(registries.function_hooks, globals())

@@ -1,0 +1,3 @@
+"""Loss functions."""
+
+MODULES: dict[str, tuple[str, ...]] = {}

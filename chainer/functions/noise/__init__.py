@@ -1,0 +1,3 @@
+"""Noise injections."""
+
+MODULES: dict[str, tuple[str, ...]] = {}

@@ -1,0 +1,3 @@
+"""Normalization functions."""
+
+MODULES: dict[str, tuple[str, ...]] = {}

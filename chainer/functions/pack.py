@@ -1,0 +1,52 @@
+"""The pack of Chainer's own functions and function hooks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.tables import register_table
+
+
+def chainer_functions(registry: Any) -> None:
+    """Registers the functions."""
+    from chainer.functions import (
+        activation,
+        array,
+        connection,
+        evaluation,
+        loss,
+        math,
+        noise,
+        normalization,
+        pooling,
+        util,
+    )
+
+    register_table(
+        registry,
+        activation,
+        array,
+        connection,
+        evaluation,
+        loss,
+        math,
+        noise,
+        normalization,
+        pooling,
+        util,
+    )
+
+
+def chainer_variable_methods(registry: Any) -> None:
+    """Registers what operators and methods of Variable do."""
+    from chainer.functions._variable_methods import VARIABLE_METHODS
+
+    for name, target in VARIABLE_METHODS.items():
+        registry.register(name, target)
+
+
+def chainer_function_hooks(registry: Any) -> None:
+    """Registers the function hooks."""
+    from chainer.functions import hooks
+
+    register_table(registry, hooks)

@@ -1,0 +1,3 @@
+"""Spatial pooling."""
+
+MODULES: dict[str, tuple[str, ...]] = {}

@@ -1,0 +1,3 @@
+"""Utility functions."""
+
+MODULES: dict[str, tuple[str, ...]] = {}

@@ -1,0 +1,3 @@
+"""Activation functions with parameters."""
+
+MODULES: dict[str, tuple[str, ...]] = {}

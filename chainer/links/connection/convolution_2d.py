@@ -1,0 +1,132 @@
+"""Two-dimensional convolution layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from chainer.core.parameter import Parameter
+from chainer.core.utils.argument import parse_kwargs
+from chainer.core.variable import Variable
+from chainer.functions.connection.convolution_2d import convolution_2d
+from chainer.links.base_link import Link
+from chainer.links.initializers import get_initializer
+
+
+def pair(value: Any) -> tuple[int, int]:
+    """Returns ``value`` itself if it is a pair, else a pair of it."""
+    return tuple(value) if hasattr(value, "__getitem__") else (value, value)  # type: ignore[return-value]
+
+
+class Convolution2D(Link):
+    """Two-dimensional convolutional layer.
+
+    Wraps :func:`chainer.functions.convolution_2d` and holds the filter weight and bias as parameters.
+
+    Args:
+        in_channels (int or None): Number of channels of input arrays; if None or omitted, it is found out
+            at the first call. If omitted, the arguments from ``stride`` on are keywords.
+        out_channels (int): Number of channels of output arrays.
+        ksize (int or pair of ints): Size of filters (a.k.a. kernels).
+        stride (int or pair of ints): Stride of filter applications.
+        pad (int or pair of ints): Spatial padding width for input arrays.
+        nobias (bool): Whether there is no bias.
+        initialW (initializer): Initializer of the weight; an array has shape
+            ``(out_channels, in_channels / groups, kh, kw)``.
+        initial_bias (initializer): Initializer of the bias; an array has shape ``(out_channels,)``.
+        dilate (int or pair of ints): Dilation factor of filter applications.
+        groups (int): Number of groups the channels are divided into, each convolved independently.
+
+    Attributes:
+        W (Parameter): Weight of shape ``(out_channels, in_channels / groups, kh, kw)``.
+        b (Parameter): Bias of shape ``(out_channels,)``; None without one.
+
+    Raises:
+        ValueError: If ``groups`` does not divide the numbers of channels.
+
+    Example:
+        >>> x = np.arange(1 * 3 * 10 * 10, dtype=np.float32).reshape(1, 3, 10, 10)
+        >>> L.Convolution2D(3, 7, 5)(x).shape
+        (1, 7, 6, 6)
+        >>> L.Convolution2D(7, 5)(x).shape
+        (1, 7, 6, 6)
+    """
+
+    def __init__(
+        self,
+        in_channels: int | None,
+        out_channels: int,
+        ksize: Any = None,
+        stride: Any = 1,
+        pad: Any = 0,
+        nobias: bool = False,
+        initialW: Any = None,
+        initial_bias: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__()
+        dilate, groups = parse_kwargs(
+            kwargs,
+            ("dilate", 1),
+            ("groups", 1),
+            deterministic="deterministic argument is not supported anymore. "
+            "Use chainer.using_config('cudnn_deterministic', value) context "
+            "where value is either `True` or `False`.",
+        )
+        if ksize is None:
+            in_channels, out_channels, ksize = None, in_channels, out_channels  # type: ignore[assignment]
+        self.ksize = ksize
+        self.stride = pair(stride)
+        self.pad = pair(pad)
+        self.dilate = pair(dilate)
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.groups = int(groups)
+        with self.init_scope():
+            self.W = Parameter(get_initializer(initialW))
+            if in_channels is not None:
+                self._initialize_params(in_channels)
+            if nobias:
+                self.b = None
+            else:
+                self.b = Parameter(
+                    get_initializer(0 if initial_bias is None else initial_bias), out_channels
+                )
+
+    def _initialize_params(self, in_channels: int) -> None:
+        for name, channels in (("in_channels", in_channels), ("out_channels", self.out_channels)):
+            if channels % self.groups != 0:
+                raise ValueError(
+                    f"the number of groups must divide {name}, got groups={self.groups} and "
+                    f"{name}={channels}"
+                )
+        kh, kw = pair(self.ksize)
+        self.W.initialize((self.out_channels, in_channels // self.groups, kh, kw))
+
+    @property
+    def printable_specs(self) -> Iterator[tuple[str, Any]]:
+        """Pairs of name and value that describe the link when it is printed."""
+        yield "in_channels", self.in_channels
+        yield "out_channels", self.out_channels
+        yield "ksize", self.ksize
+        yield "stride", self.stride
+        yield "pad", self.pad
+        yield "nobias", self.b is None
+        yield "dilate", self.dilate
+        yield "groups", self.groups
+
+    def forward(self, x: Any) -> Variable:
+        """Applies the convolution layer.
+
+        Args:
+            x (Variable or array): Input images of shape ``(B, in_channels, h, w)``.
+
+        Returns:
+            Variable: Output of shape ``(B, out_channels, oh, ow)``.
+        """
+        if self.W.array is None:
+            self.in_channels = x.shape[1]
+            self._initialize_params(x.shape[1])
+        return convolution_2d(
+            x, self.W, self.b, self.stride, self.pad, dilate=self.dilate, groups=self.groups
+        )

@@ -1,0 +1,68 @@
+"""Embedding of integer identifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from chainer.core.parameter import Parameter
+from chainer.core.variable import Variable
+from chainer.functions.connection.embed_id import embed_id
+from chainer.links.base_link import Link
+from chainer.links.initializers import Normal, get_initializer
+
+
+class EmbedID(Link):
+    """Efficient linear layer for one-hot input.
+
+    Wraps :func:`chainer.functions.embed_id` and holds the embedding matrix as a parameter.
+
+    Args:
+        in_size (int): Number of different identifiers (a.k.a. vocabulary size).
+        out_size (int): Size of embedding vectors.
+        initialW (initializer): Initializer of the matrix; standard normal by default. An array has shape
+            ``(in_size, out_size)``.
+        ignore_label (int or None): Identifier whose embedding is zero and gets no gradient.
+
+    Attributes:
+        W (Parameter): Embedding matrix of shape ``(in_size, out_size)``.
+
+    Example:
+        >>> l = L.EmbedID(3, 2, initialW=np.array([[0, 0], [1, 1], [2, 2]], np.float32))
+        >>> l(np.array([2, 1], np.int32))
+        variable([[2., 2.],
+                  [1., 1.]])
+    """
+
+    ignore_label: int | None = None
+
+    def __init__(
+        self,
+        in_size: int,
+        out_size: int,
+        initialW: Any = None,
+        ignore_label: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.ignore_label = ignore_label
+        initializer = Normal(1.0) if initialW is None else get_initializer(initialW)
+        with self.init_scope():
+            self.W = Parameter(initializer, (in_size, out_size))
+
+    @property
+    def printable_specs(self) -> Iterator[tuple[str, Any]]:
+        """Pairs of name and value that describe the link when it is printed."""
+        yield "in_size", self.W.shape[0]
+        yield "out_size", self.W.shape[1]
+        yield "ignore_label", self.ignore_label
+
+    def forward(self, x: Any) -> Variable:
+        """Extracts the embeddings of given identifiers.
+
+        Args:
+            x (Variable or array): Integer identifiers, of any shape ``s``.
+
+        Returns:
+            Variable: Embeddings of shape ``s + (out_size,)``.
+        """
+        return embed_id(x, self.W, ignore_label=self.ignore_label)

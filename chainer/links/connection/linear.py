@@ -1,0 +1,91 @@
+"""Fully-connected layer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from chainer.core.parameter import Parameter
+from chainer.core.variable import Variable
+from chainer.functions.connection.linear import linear
+from chainer.links.base_link import Link
+from chainer.links.initializers import get_initializer
+
+
+class Linear(Link):
+    """Linear layer (a.k.a. fully-connected layer): ``y = x W^T + b``.
+
+    Wraps :func:`chainer.functions.linear` and holds the weight and bias as parameters. By default the weight is drawn from a
+    normal distribution of mean 0 and standard deviation ``sqrt(1 / in_size)``, and the bias is zero.
+
+    Args:
+        in_size (int or None): Size of input vectors; if None or omitted, it is found out at the first
+            call. With one size given, that is the output size.
+        out_size (int): Size of output vectors.
+        nobias (bool): Whether there is no bias.
+        initialW (initializer): Initializer of the weight; an array has shape ``(out_size, in_size)``.
+        initial_bias (initializer): Initializer of the bias; an array has shape ``(out_size,)``.
+
+    Attributes:
+        W (Parameter): Weight of shape ``(out_size, in_size)``.
+        b (Parameter): Bias of shape ``(out_size,)``; None without one.
+
+    Example:
+        >>> x = np.array([[0, 1, 2, 3, 4]], np.float32)
+        >>> L.Linear(5, 10)(x).shape
+        (1, 10)
+        >>> L.Linear(10)(x).shape
+        (1, 10)
+    """
+
+    def __init__(
+        self,
+        in_size: int | None,
+        out_size: int | None = None,
+        nobias: bool = False,
+        initialW: Any = None,
+        initial_bias: Any = None,
+    ) -> None:
+        super().__init__()
+        if out_size is None:
+            in_size, out_size = None, in_size
+        if out_size is None:
+            raise TypeError("Linear needs an output size: Linear(out_size) or Linear(in_size, out_size)")
+        self.in_size = in_size
+        self.out_size = out_size
+        with self.init_scope():
+            self.W = Parameter(get_initializer(initialW))
+            if in_size is not None:
+                self._initialize_params(in_size)
+            if nobias:
+                self.b = None
+            else:
+                self.b = Parameter(get_initializer(0 if initial_bias is None else initial_bias), out_size)
+
+    def _initialize_params(self, in_size: int) -> None:
+        self.W.initialize((self.out_size, in_size))
+
+    @property
+    def printable_specs(self) -> Iterator[tuple[str, Any]]:
+        """Pairs of name and value that describe the link when it is printed."""
+        yield "in_size", self.in_size
+        yield "out_size", self.out_size
+        yield "nobias", self.b is None
+
+    def forward(self, x: Any, n_batch_axes: int = 1) -> Variable:
+        """Applies the linear layer.
+
+        Args:
+            x (Variable or array): Batch of input vectors, shape ``(B, in_size)``; axes after the first
+                ``n_batch_axes`` are flattened to one.
+            n_batch_axes (int): Number of batch axes, kept in the output.
+
+        Returns:
+            Variable: Output of shape ``(B, out_size)``.
+        """
+        if self.W.array is None:
+            in_size = math.prod(x.shape[n_batch_axes:])
+            self.in_size = in_size
+            self._initialize_params(in_size)
+        return linear(x, self.W, self.b, n_batch_axes=n_batch_axes)

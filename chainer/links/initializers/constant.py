@@ -1,0 +1,102 @@
+"""Initializers that fill arrays with given values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.backend import get_device_from_array, is_array
+from chainer.links.initializer import Initializer
+
+
+class Constant(Initializer):
+    """Initializes array with a constant value.
+
+    Args:
+        fill_value (scalar or array): The value, or an array of values that broadcasts to the shape of the
+            initialized array.
+        dtype: Data type of the initialized arrays; None for any.
+
+    Attributes:
+        fill_value: The value.
+    """
+
+    fill_value: Any = None
+
+    def __init__(self, fill_value: Any, dtype: Any = None) -> None:
+        self.fill_value = fill_value
+        super().__init__(dtype)
+
+    def __call__(self, array: Any) -> None:
+        """Initializes given array in place."""
+        self._check_dtype(array)
+        value = self.fill_value
+        if is_array(value):
+            value = get_device_from_array(array).send(value)
+        array[...] = value
+
+
+class _Fixed(Initializer):
+    fill_value: float
+
+    def __call__(self, array: Any) -> None:
+        """Initializes given array in place."""
+        self._check_dtype(array)
+        array[...] = self.fill_value
+
+
+class Zero(_Fixed):
+    """Initializes array to all-zero.
+
+    Args:
+        dtype: Data type of the initialized arrays; None for any.
+    """
+
+    fill_value = 0.0
+
+
+class One(_Fixed):
+    """Initializes array to all-one.
+
+    Args:
+        dtype: Data type of the initialized arrays; None for any.
+    """
+
+    fill_value = 1.0
+
+
+class NaN(_Fixed):
+    """Initializes array to all-NaN.
+
+    Args:
+        dtype: Data type of the initialized arrays; None for any.
+    """
+
+    fill_value = float("nan")
+
+
+class Identity(Initializer):
+    """Initializes array with a multiple of the identity matrix.
+
+    Args:
+        scale (scalar): Factor of the identity matrix.
+        dtype: Data type of the initialized arrays; None for any.
+
+    Raises:
+        ValueError: When called with an array that is not a square matrix.
+    """
+
+    def __init__(self, scale: float = 1.0, dtype: Any = None) -> None:
+        self.scale = scale
+        super().__init__(dtype)
+
+    def __call__(self, array: Any) -> None:
+        """Initializes given square matrix in place."""
+        self._check_dtype(array)
+        shape = array.shape
+        if len(shape) != 2 or shape[0] != shape[1]:
+            raise ValueError(
+                "Identity matrix initialization can only be used for 2D squared matrices. "
+                f"Actual shape: {shape}"
+            )
+        xp = get_device_from_array(array).xp
+        array[...] = self.scale * xp.eye(shape[0], dtype=array.dtype)

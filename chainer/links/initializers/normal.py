@@ -1,0 +1,94 @@
+"""Initializers that draw from normal distributions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from chainer.links.initializer import Initializer, get_fans, random_of
+
+
+class Normal(Initializer):
+    """Initializes array with a normal distribution of mean 0.
+
+    Args:
+        scale (float): Standard deviation.
+        dtype: Data type of the initialized arrays; None for any.
+    """
+
+    def __init__(self, scale: float = 0.05, dtype: Any = None) -> None:
+        self.scale = scale
+        super().__init__(dtype)
+
+    def __call__(self, array: Any) -> None:
+        """Initializes given array in place."""
+        self._check_dtype(array)
+        array[...] = random_of(array).normal(0.0, self._deviation(array), array.shape)
+
+    def _deviation(self, array: Any) -> float:
+        return self.scale
+
+
+class _Scaled(Normal):
+    """Normal distribution whose standard deviation follows from the shape."""
+
+    def __init__(self, scale: float = 1.0, dtype: Any = None) -> None:
+        super().__init__(scale, dtype)
+
+
+class LeCunNormal(_Scaled):
+    """Initializes array with a normal distribution of standard deviation ``scale * sqrt(1 / fan_in)``.
+
+    Reference: LeCun et al., 1998, Efficient BackProp.
+
+    Args:
+        scale (float): Factor of the standard deviation.
+        dtype: Data type of the initialized arrays; None for any.
+    """
+
+    def _deviation(self, array: Any) -> float:
+        fan_in, _ = get_fans(array.shape)
+        return self.scale * math.sqrt(1.0 / max(fan_in, 1))
+
+
+class GlorotNormal(_Scaled):
+    """Initializes array with a normal distribution of standard deviation ``scale * sqrt(2 / (fan_in + fan_out))``.
+
+    Reference: Glorot & Bengio, AISTATS 2010.
+
+    Args:
+        scale (float): Factor of the standard deviation.
+        dtype: Data type of the initialized arrays; None for any.
+    """
+
+    def _deviation(self, array: Any) -> float:
+        fan_in, fan_out = get_fans(array.shape)
+        return self.scale * math.sqrt(2.0 / max(fan_in + fan_out, 1))
+
+
+class HeNormal(_Scaled):
+    """Initializes array with a normal distribution of standard deviation ``scale * sqrt(2 / fan)``.
+
+    Reference: He et al., https://arxiv.org/abs/1502.01852
+
+    Args:
+        scale (float): Factor of the standard deviation.
+        dtype: Data type of the initialized arrays; None for any.
+        fan_option (str): ``'fan_in'``: ``fan`` is the number of input units; ``'fan_out'``: of output units.
+
+    Raises:
+        ValueError: When called with another ``fan_option``.
+    """
+
+    def __init__(self, scale: float = 1.0, dtype: Any = None, fan_option: str = "fan_in") -> None:
+        self.fan_option = fan_option
+        super().__init__(scale, dtype)
+
+    def _deviation(self, array: Any) -> float:
+        fan_in, fan_out = get_fans(array.shape)
+        if self.fan_option not in ("fan_in", "fan_out"):
+            raise ValueError(
+                f"fan_option should be either 'fan_in' or 'fan_out', got {self.fan_option!r}"
+            )
+        fan = fan_in if self.fan_option == "fan_in" else fan_out
+        return self.scale * math.sqrt(2.0 / max(fan, 1))

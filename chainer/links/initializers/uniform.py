@@ -1,0 +1,82 @@
+"""Initializers that draw from uniform distributions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from chainer.links.initializer import Initializer, get_fans, random_of
+
+
+class Uniform(Initializer):
+    """Initializes array with a uniform distribution over ``[-scale, scale]``.
+
+    Args:
+        scale (float): Half the width of the distribution.
+        dtype: Data type of the initialized arrays; None for any.
+    """
+
+    def __init__(self, scale: float = 0.05, dtype: Any = None) -> None:
+        self.scale = scale
+        super().__init__(dtype)
+
+    def __call__(self, array: Any) -> None:
+        """Initializes given array in place."""
+        self._check_dtype(array)
+        bound = self._bound(array)
+        array[...] = random_of(array).uniform(-bound, bound, array.shape)
+
+    def _bound(self, array: Any) -> float:
+        return self.scale
+
+
+class _Scaled(Uniform):
+    """Uniform distribution whose width follows from the shape."""
+
+    def __init__(self, scale: float = 1.0, dtype: Any = None) -> None:
+        super().__init__(scale, dtype)
+
+
+class LeCunUniform(_Scaled):
+    """Initializes array with a uniform distribution over ``[-s, s]``, ``s = scale * sqrt(3 / fan_in)``.
+
+    Reference: LeCun et al., 1998, Efficient BackProp.
+
+    Args:
+        scale (float): Factor of the bound.
+        dtype: Data type of the initialized arrays; None for any.
+    """
+
+    def _bound(self, array: Any) -> float:
+        fan_in, _ = get_fans(array.shape)
+        return self.scale * math.sqrt(3.0 / max(fan_in, 1))
+
+
+class GlorotUniform(_Scaled):
+    """Initializes array with a uniform distribution over ``[-s, s]``, ``s = scale * sqrt(6 / (fan_in + fan_out))``.
+
+    Reference: Glorot & Bengio, AISTATS 2010.
+
+    Args:
+        scale (float): Factor of the bound.
+        dtype: Data type of the initialized arrays; None for any.
+    """
+
+    def _bound(self, array: Any) -> float:
+        fan_in, fan_out = get_fans(array.shape)
+        return self.scale * math.sqrt(6.0 / max(fan_in + fan_out, 1))
+
+
+class HeUniform(_Scaled):
+    """Initializes array with a uniform distribution over ``[-s, s]``, ``s = scale * sqrt(6 / fan_in)``.
+
+    Reference: He et al., https://arxiv.org/abs/1502.01852
+
+    Args:
+        scale (float): Factor of the bound.
+        dtype: Data type of the initialized arrays; None for any.
+    """
+
+    def _bound(self, array: Any) -> float:
+        fan_in, _ = get_fans(array.shape)
+        return self.scale * math.sqrt(6.0 / max(fan_in, 1))

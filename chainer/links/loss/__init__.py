@@ -1,0 +1,3 @@
+"""Loss functions with parameters."""
+
+MODULES: dict[str, tuple[str, ...]] = {}

@@ -1,0 +1,5 @@
+"""Normalization links."""
+
+MODULES: dict[str, tuple[str, ...]] = {
+    "batch_normalization": ("BatchNormalization",),
+}

@@ -1,0 +1,28 @@
+"""The pack of Chainer's own links, initializers and serializers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.tables import register_table
+
+
+def chainer_links(registry: Any) -> None:
+    """Registers the links."""
+    from chainer.links import activation, connection, loss, model, normalization, rnn
+
+    register_table(registry, activation, connection, loss, model, normalization, rnn)
+
+
+def chainer_initializers(registry: Any) -> None:
+    """Registers the initializers."""
+    from chainer.links import initializers
+
+    register_table(registry, initializers)
+
+
+def chainer_serializers(registry: Any) -> None:
+    """Registers the serializers."""
+    from chainer.links import serializers
+
+    register_table(registry, serializers)

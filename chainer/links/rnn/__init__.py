@@ -1,0 +1,5 @@
+"""Recurrent links."""
+
+MODULES: dict[str, tuple[str, ...]] = {
+    "lstm": ("LSTM", "StatelessLSTM"),
+}

@@ -1,0 +1,224 @@
+"""Fully-connected LSTM layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.device import Device
+from chainer.core.variable import Variable
+from chainer.functions.activation.lstm import lstm
+from chainer.functions.array.concat import concat
+from chainer.functions.array.split_axis import split_axis
+from chainer.links.chain import Chain
+from chainer.links.connection.linear import Linear
+from chainer.links.initializers import get_initializer
+
+
+class LSTMBase(Chain):
+    """What the stateful and the stateless LSTM share: two linear layers.
+
+    Args:
+        in_size (int or None): Size of input vectors; None for finding it out at the first call.
+        out_size (int): Size of output vectors. With one size given, that is the output size.
+        lateral_init: Initializer of the lateral connections.
+        upward_init: Initializer of the upward connections.
+        bias_init: Initializer of the biases of the cell input, the input and the output gate; zero by default.
+        forget_bias_init: Initializer of the bias of the forget gate; one by default.
+    """
+
+    def __init__(
+        self,
+        in_size: int | None,
+        out_size: int | None = None,
+        lateral_init: Any = None,
+        upward_init: Any = None,
+        bias_init: Any = None,
+        forget_bias_init: Any = None,
+    ) -> None:
+        if out_size is None:
+            in_size, out_size = None, in_size
+        if out_size is None:
+            raise TypeError(f"{type(self).__name__} needs an output size")
+        super().__init__()
+        self.state_size = out_size
+        self.lateral_init = lateral_init
+        self.upward_init = upward_init
+        self.bias_init = 0 if bias_init is None else bias_init
+        self.forget_bias_init = 1 if forget_bias_init is None else forget_bias_init
+        with self.init_scope():
+            self.upward = Linear(in_size, 4 * out_size, initialW=0)
+            self.lateral = Linear(out_size, 4 * out_size, initialW=0, nobias=True)
+        if in_size is not None:
+            self._initialize_params()
+
+    def _initialize_params(self) -> None:
+        """Fills the weights gate by gate, so that their scale is that of one gate."""
+        size = self.state_size
+        lateral_init = get_initializer(self.lateral_init)
+        upward_init = get_initializer(self.upward_init)
+        for start in range(0, 4 * size, size):
+            lateral_init(self.lateral.W.array[start : start + size])
+            upward_init(self.upward.W.array[start : start + size])
+        # Units are interleaved: the four biases of a unit are neighbours (see functions.lstm).
+        biases = self.upward.b.array.reshape(size, 4)  # type: ignore[union-attr]
+        a, i, f, o = (biases[:, k] for k in range(4))
+        get_initializer(self.bias_init)(a)
+        get_initializer(self.bias_init)(i)
+        get_initializer(self.forget_bias_init)(f)
+        get_initializer(self.bias_init)(o)
+
+    def _prepare(self, x: Any) -> None:
+        if self.upward.W.array is None:
+            in_size = x.size // x.shape[0]
+            with self.device.backend.use(self.device):
+                self.upward.in_size = in_size
+                self.upward._initialize_params(in_size)
+                self._initialize_params()
+
+
+class StatelessLSTM(LSTMBase):
+    """Stateless LSTM layer: takes the state and returns the new one.
+
+    Wraps :func:`chainer.functions.lstm` with learned upward and lateral connections.
+
+    Args:
+        in_size (int or None): Size of input vectors; None for finding it out at the first call.
+        out_size (int): Size of output vectors. With one size given, that is the output size.
+        lateral_init: Initializer of the lateral connections.
+        upward_init: Initializer of the upward connections.
+        bias_init: Initializer of the biases of the cell input, the input and the output gate; zero by default.
+        forget_bias_init: Initializer of the bias of the forget gate; one by default.
+
+    Attributes:
+        upward (Linear): Linear layer of upward connections.
+        lateral (Linear): Linear layer of lateral connections.
+
+    Example:
+        >>> l = L.StatelessLSTM(10, 20)
+        >>> c, h = l(None, None, np.zeros((1, 10), np.float32))
+        >>> c.shape, h.shape
+        ((1, 20), (1, 20))
+    """
+
+    def forward(self, c: Any, h: Any, x: Any) -> tuple[Variable, Variable]:
+        """Returns new cell state and output.
+
+        Args:
+            c (Variable or None): Cell states, shape ``(B, out_size)``; None for zeros.
+            h (Variable or None): Output at the previous time step; None for zeros.
+            x (Variable or array): Input of shape ``(B, in_size)``.
+
+        Returns:
+            tuple of Variable: ``(c_new, h_new)``.
+        """
+        self._prepare(x)
+        lstm_in = self.upward(x)
+        if h is not None:
+            lstm_in += self.lateral(h)
+        if c is None:
+            c = Variable(self.xp.zeros((x.shape[0], self.state_size), dtype=x.dtype))
+        return lstm(c, lstm_in)
+
+
+class LSTM(LSTMBase):
+    """Fully-connected LSTM layer with state.
+
+    The cell state and the output of the previous step are kept in the link. Batches may shrink from step to
+    step: the states of the remaining sequences are kept as they are, so sort sequences by
+    descending length.
+
+    Args:
+        in_size (int or None): Size of input vectors; None for finding it out at the first call.
+        out_size (int): Size of output vectors. With one size given, that is the output size.
+        lateral_init: Initializer of the lateral connections.
+        upward_init: Initializer of the upward connections.
+        bias_init: Initializer of the biases of the cell input, the input and the output gate; zero by default.
+        forget_bias_init: Initializer of the bias of the forget gate; one by default.
+
+    Attributes:
+        upward (Linear): Linear layer of upward connections.
+        lateral (Linear): Linear layer of lateral connections.
+        c (Variable): Cell states of the units.
+        h (Variable): Output at the previous time step.
+
+    Example:
+        >>> l = L.LSTM(20)
+        >>> l(np.zeros((1, 10), np.float32)).shape
+        (1, 20)
+    """
+
+    c: Variable | None
+    h: Variable | None
+
+    def __init__(
+        self,
+        in_size: int | None,
+        out_size: int | None = None,
+        lateral_init: Any = None,
+        upward_init: Any = None,
+        bias_init: Any = None,
+        forget_bias_init: Any = None,
+    ) -> None:
+        super().__init__(in_size, out_size, lateral_init, upward_init, bias_init, forget_bias_init)
+        self.reset_state()
+
+    def _move(self, device: Device) -> None:
+        super()._move(device)
+        for state in (self.c, self.h):
+            if state is not None:
+                state.to_device(device)
+
+    def set_state(self, c: Variable, h: Variable) -> None:
+        """Sets the internal state.
+
+        Args:
+            c (Variable): New cell states of shape ``(B, out_size)``.
+            h (Variable): New output at the previous time step.
+        """
+        for name, state in (("c", c), ("h", h)):
+            if not isinstance(state, Variable):
+                raise TypeError(f"{name} must be a Variable, got {type(state).__name__}")
+        c.to_device(self.device)
+        h.to_device(self.device)
+        self.c = c
+        self.h = h
+
+    def reset_state(self) -> None:
+        """Resets the internal state to None."""
+        self.c = self.h = None
+
+    def forward(self, x: Any) -> Variable:
+        """Updates the internal state and returns the LSTM outputs.
+
+        Args:
+            x (Variable or array): A new batch from the input sequences, shape ``(B, in_size)``.
+
+        Returns:
+            Variable: Outputs of shape ``(B, out_size)``.
+
+        Raises:
+            TypeError: If the batch is larger than that of the previous step.
+        """
+        self._prepare(x)
+        batch = x.shape[0]
+        lstm_in = self.upward(x)
+        h_rest = None
+        if self.h is not None:
+            h_size = self.h.shape[0]
+            if batch == 0:
+                h_rest = self.h
+            elif h_size < batch:
+                raise TypeError(
+                    "The batch size of x must be equal to or less than the size of the previous "
+                    f"state h: {batch} > {h_size}"
+                )
+            elif h_size > batch:
+                h_update, h_rest = split_axis(self.h, [batch], axis=0)
+                lstm_in += self.lateral(h_update)
+            else:
+                lstm_in += self.lateral(self.h)
+        if self.c is None:
+            self.c = Variable(self.xp.zeros((batch, self.state_size), dtype=x.dtype))
+        self.c, y = lstm(self.c, lstm_in)
+        self.h = y if h_rest is None else concat([y, h_rest], axis=0)
+        return y

@@ -1,0 +1,88 @@
+"""The interface of serializers: what saves an object, and what loads it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class AbstractSerializer:
+    """Abstract base class of all serializers and deserializers.
+
+    An object supports serialization by a method ``serialize(serializer)``. The same method saves
+    and loads: it passes each of its values with a name to the serializer and keeps what it
+    gets back. Objects inside objects get a child serializer.
+
+    .. admonition:: Example
+
+        >>> from chainer import serializers
+        >>> class Counter:
+        ...     count = 0
+        ...     def serialize(self, serializer):
+        ...         self.count = serializer('count', self.count)
+        >>> counter = Counter()
+        >>> counter.count = 3
+        >>> target = {}
+        >>> serializers.DictionarySerializer(target)['clicks'].save(counter)
+        >>> target
+        {'clicks/count': array(3)}
+        >>> other = Counter()
+        >>> serializers.NpzDeserializer(target, path='clicks/').load(other)
+        >>> other.count
+        3
+    """
+
+    def __getitem__(self, key: str) -> AbstractSerializer:
+        """Gets a child serializer.
+
+        Args:
+            key: Name of the child serializer.
+
+        Returns:
+            Serializer of the same kind, one level deeper in the hierarchy.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define __getitem__()")
+
+    def __call__(self, key: str, value: Any) -> Any:
+        """Serializes or deserializes a value by given name.
+
+        A serializer saves the value at the key. A deserializer loads it: elements of arrays are copied
+        into ``value``, which is returned; of scalars and strings ``value`` determines the type only, and
+        the loaded one is returned. Where ``value`` is None, a deserializer returns what was loaded; where
+        None was saved, it returns None and does not touch ``value``.
+
+        Args:
+            key: Name of the entry.
+            value: Scalar, array of any backend, string or None.
+
+        Returns:
+            The serialized or the deserialized value.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define __call__()")
+
+
+class Serializer(AbstractSerializer):
+    """Base class of all serializers."""
+
+    def save(self, obj: Any) -> None:
+        """Saves an object by this serializer.
+
+        This is equivalent to ``obj.serialize(self)``.
+
+        Args:
+            obj: Target object to be serialized.
+        """
+        obj.serialize(self)
+
+
+class Deserializer(AbstractSerializer):
+    """Base class of all deserializers."""
+
+    def load(self, obj: Any) -> None:
+        """Loads an object from this deserializer.
+
+        This is equivalent to ``obj.serialize(self)``.
+
+        Args:
+            obj: Target object to be deserialized.
+        """
+        obj.serialize(self)
