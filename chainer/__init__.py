@@ -10,7 +10,6 @@ import importlib
 import sys
 from typing import Any
 
-from chainer import _aliases
 from chainer.core.backend import get_device, using_device
 from chainer.core.backprop import grad
 from chainer.core.configuration import (
@@ -150,13 +149,17 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__, *_SUBMODULES})
 
 
-_aliases.install()
+def _start() -> None:
+    from chainer import plugins
+
+    plugins.start(__version__)
 
 
-def _discover_plugins() -> None:
-    from chainer.plugins.host import connect
+_start()
 
-    connect()
-
-
-_discover_plugins()
+try:  # TEMPORARY until the alias finder lands
+    from chainer import _aliases
+except ImportError:
+    pass
+else:
+    _aliases.install()
