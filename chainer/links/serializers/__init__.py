@@ -1,0 +1,16 @@
+"""What saves and loads a hierarchy of objects (``chainer.serializers``).
+
+``MODULES`` is the table of public names: module -> names in it.
+"""
+
+from __future__ import annotations
+
+from chainer.core import registries
+
+MODULES = {
+    "hdf5": ("HDF5Deserializer", "HDF5Serializer", "load_hdf5", "save_hdf5"),
+    "npz": ("DictionarySerializer", "NpzDeserializer", "load_npz", "save_npz"),
+    "npz_archive": ("FileFormatError",),
+}
+
+__getattr__, __dir__ = registries.module_getattr(registries.serializers, globals())

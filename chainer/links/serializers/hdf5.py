@@ -1,0 +1,222 @@
+"""Serialization in HDF5 format."""
+
+from __future__ import annotations
+
+import os
+from types import ModuleType
+from typing import Any
+
+import numpy
+
+from chainer.core.utils.atomic_file import replacing
+from chainer.links import serializer as serializer_module
+from chainer.links.serializers.npz_archive import (
+    FileFormatError,
+    check_fits_memory,
+    describe_source,
+    is_none,
+)
+from chainer.links.serializers.rollback import unchanged_on_error
+from chainer.links.serializers.values import restore, to_host_array
+
+
+def _h5py() -> ModuleType:
+    try:
+        import h5py
+    except ImportError as error:
+        raise ImportError(
+            'h5py is required for serialization in HDF5 format: pip install "chainer[hdf5]"'
+        ) from error
+    return h5py
+
+
+class HDF5Serializer(serializer_module.Serializer):
+    """Serializer for HDF5 format.
+
+    The chain hierarchy is simply mapped to HDF5 hierarchical groups. None is an empty dataset,
+    strings are variable-length UTF-8 strings.
+
+    Args:
+        group (h5py.Group): The group that this serializer represents.
+        compression (int): Gzip compression level, 0 to 9. Scalars and empty arrays are not
+            compressed.
+
+    Raises:
+        ImportError: If h5py is not installed.
+    """
+
+    def __init__(self, group: Any, compression: int | None = 4) -> None:
+        _h5py()
+        self.group = group
+        self.compression = compression
+
+    def __getitem__(self, key: str) -> HDF5Serializer:
+        name = self.group.name.rstrip("/") + "/" + key.strip("/")
+        return HDF5Serializer(self.group.require_group(name), self.compression)
+
+    def __call__(self, key: str, value: Any) -> Any:
+        name = key.lstrip("/")
+        array = to_host_array(name, value)
+        if is_none(array):
+            self.group.create_dataset(name, data=_h5py().Empty("f"))
+        elif array.dtype.kind == "U":
+            dtype = _h5py().string_dtype()
+            self.group.create_dataset(name, data=array.astype(object), dtype=dtype)
+        elif array.size <= 1:
+            self.group.create_dataset(name, data=array)
+        else:
+            self.group.create_dataset(name, data=array, compression=self.compression)
+        return value
+
+
+class HDF5Deserializer(serializer_module.Deserializer):
+    """Deserializer for HDF5 format.
+
+    This is the standard deserializer for files made by :class:`HDF5Serializer`. Links that lead out of the
+    file are refused.
+
+    Args:
+        group (h5py.Group): The group that the deserialization starts from.
+        strict (bool): If True, the deserializer raises an error when an expected value is not found in
+            the given HDF5 file. Otherwise, it ignores the value and skips deserialization.
+
+    Raises:
+        ImportError: If h5py is not installed.
+    """
+
+    def __init__(self, group: Any, strict: bool = True) -> None:
+        _h5py()
+        self.group = group
+        self.strict = strict
+
+    @property
+    def _source(self) -> str:
+        return "the HDF5 file" if self.group is None else repr(self.group.file.filename)
+
+    def __getitem__(self, key: str) -> HDF5Deserializer:
+        group = self._find(key.strip("/"))
+        if group is not None and not isinstance(group, _h5py().Group):
+            raise FileFormatError(f"{group.name!r} of {self._source} must be a group, not an array")
+        return HDF5Deserializer(group, self.strict)
+
+    def __call__(self, key: str, value: Any) -> Any:
+        name = key.lstrip("/")
+        dataset = self._find(name)
+        if dataset is None:
+            return value
+        if not isinstance(dataset, _h5py().Dataset):
+            raise FileFormatError(f"{dataset.name!r} of {self._source} must be an array, not a group")
+        if dataset.shape is None:
+            return None
+        expected = getattr(value, "shape", None)
+        if expected is not None and dataset.shape != tuple(expected):
+            raise ValueError(
+                f"shape of {dataset.name!r} must be {tuple(expected)}, "
+                f"{self._source} holds {dataset.shape}"
+            )
+        return restore(name, self._read(dataset), value, self._source)
+
+    def _find(self, name: str) -> Any:
+        """Returns the dataset or group of a name; None if it is missing and that is allowed."""
+        node = self.group
+        for part in name.split("/") if node is not None else ():
+            link = node.get(part, getlink=True) if isinstance(node, _h5py().Group) else None
+            if isinstance(link, _h5py().ExternalLink):
+                raise FileFormatError(
+                    f"{name!r} of {self._source} is a link to another file, which is not followed"
+                )
+            node = None if link is None else node.get(part)
+            if node is None:
+                break
+        if node is None and self.strict:
+            where = "/" if self.group is None else self.group.name
+            raise KeyError(
+                f"{name!r} is not in group {where!r} of {self._source}; "
+                "with strict=False missing entries are skipped"
+            )
+        return node
+
+    def _read(self, dataset: Any) -> numpy.ndarray[Any, Any]:
+        if dataset.external or dataset.is_virtual:
+            raise FileFormatError(
+                f"{dataset.name!r} of {self._source} lies in another file, which is not read"
+            )
+        check_fits_memory(dataset.nbytes, f"{dataset.name!r} of {self._source}")
+        if _h5py().check_string_dtype(dataset.dtype) is not None and dataset.dtype.kind == "O":
+            return numpy.asarray(numpy.asarray(dataset.asstr()[()], dtype=object).astype(str))
+        if dataset.dtype.hasobject:
+            raise FileFormatError(
+                f"{dataset.name!r} of {self._source} has elements of dtype {dataset.dtype}, "
+                "expected numbers or strings"
+            )
+        try:
+            return numpy.asarray(dataset[()])
+        except (OSError, RuntimeError) as error:
+            raise FileFormatError(
+                f"{dataset.name!r} of {self._source} is damaged: {error}"
+            ) from error
+
+
+def save_hdf5(filename: Any, obj: Any, compression: int | None = 4) -> None:
+    """Saves an object to the file in HDF5 format.
+
+    This is a short-cut function to save only one object into an HDF5 file. If you want to save multiple objects to
+    one HDF5 file, use :class:`HDF5Serializer` directly by passing appropriate ``h5py.Group`` objects. A file given by
+    name is replaced as a whole once everything is written.
+
+    Args:
+        filename (str or file-like): Target file name, or a seekable binary file open for reading and
+            writing.
+        obj: Object to be serialized. It must support serialization protocol.
+        compression (int): Gzip compression level, 0 to 9.
+
+    Raises:
+        ImportError: If h5py is not installed.
+        OSError: If the file cannot be written.
+
+    .. seealso:: :func:`chainer.serializers.load_hdf5`
+    """
+    h5py = _h5py()
+    if isinstance(filename, (str, bytes, os.PathLike)):
+        with replacing(os.fsdecode(filename)) as temporary, h5py.File(temporary, "w") as file:
+            HDF5Serializer(file, compression).save(obj)
+    else:
+        with h5py.File(filename, "w") as file:
+            HDF5Serializer(file, compression).save(obj)
+
+
+def load_hdf5(filename: Any, obj: Any, strict: bool = True) -> None:
+    """Loads an object from the file in HDF5 format.
+
+    This is a short-cut function to load from an HDF5 file that contains only one object. If you want to load multiple
+    objects from one HDF5 file, use :class:`HDF5Deserializer` directly by passing appropriate ``h5py.Group`` objects. If
+    loading fails, the object is left as it was.
+
+    Args:
+        filename (str or file-like): Name of the file to be loaded, or a seekable binary file.
+        obj: Object to be deserialized. It must support serialization protocol.
+        strict (bool): See :class:`HDF5Deserializer`.
+
+    Raises:
+        ImportError: If h5py is not installed.
+        FileFormatError: (a ValueError) If the file is damaged, cut off or no HDF5 file.
+        KeyError: If a value is missing and ``strict`` is True.
+        ValueError: If the shape of a value does not match.
+        OSError: If the file cannot be opened.
+
+    .. seealso:: :func:`chainer.serializers.save_hdf5`
+    """
+    h5py = _h5py()
+    source = describe_source(filename)
+    if isinstance(filename, (str, bytes, os.PathLike)):
+        with open(filename, "rb"):  # the system's own error for a missing or unreadable file
+            pass
+    try:
+        file = h5py.File(filename, "r")
+    except OSError as error:
+        raise FileFormatError(
+            f"{source} is not a complete HDF5 file: {error}. It may have been cut off while it "
+            "was written or copied, or be of another format"
+        ) from error
+    with file, unchanged_on_error(obj):
+        HDF5Deserializer(file, strict).load(obj)

@@ -1,0 +1,232 @@
+"""Serialization in NumPy NPZ format."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy
+
+from chainer.core.utils.atomic_file import replacing
+from chainer.links import serializer as serializer_module
+from chainer.links.serializers.npz_archive import describe_source, read_npz, write_npz
+from chainer.links.serializers.pickled_none import is_pickled_none
+from chainer.links.serializers.rollback import unchanged_on_error
+from chainer.links.serializers.values import restore, to_host_array
+
+IgnoreNames = str | Callable[[str], bool] | Iterable[str | Callable[[str], bool]] | None
+
+
+class DictionarySerializer(serializer_module.Serializer):
+    """Serializer for dictionary.
+
+    This is the standard serializer in Chainer. The hierarchy of objects is simply mapped to a flat
+    dictionary with keys representing the paths to objects in the hierarchy.
+
+    .. note::
+        Despite of its name, this serializer *does not* serialize the object into external files. It just
+        builds a flat dictionary of arrays that can be fed into :func:`numpy.savez` and
+        :func:`numpy.savez_compressed`; :func:`save_npz` does both. NumPy arrays are put into the
+        dictionary as they are, not copied. None is an object array of shape ``()``.
+
+    Args:
+        target (dict): The dictionary that this serializer saves the objects to. If None, a new one
+            is created.
+        path (str): The base path in the hierarchy that this serializer indicates.
+
+    Attributes:
+        target (dict): The target dictionary.
+        path (str): The base path.
+
+    .. admonition:: Example
+
+        >>> from chainer.serializers import DictionarySerializer
+        >>> serializer = DictionarySerializer()
+        >>> _ = serializer['l1']('b', 0.5)
+        >>> serializer.target
+        {'l1/b': array(0.5)}
+    """
+
+    def __init__(
+        self, target: dict[str, numpy.ndarray[Any, Any]] | None = None, path: str = ""
+    ) -> None:
+        self.target = {} if target is None else target
+        self.path = path
+
+    def __getitem__(self, key: str) -> DictionarySerializer:
+        return DictionarySerializer(self.target, self.path + key.strip("/") + "/")
+
+    def __call__(self, key: str, value: Any) -> Any:
+        key = self.path + key.lstrip("/")
+        self.target[key] = to_host_array(key, value)
+        return value
+
+
+class NpzDeserializer(serializer_module.Deserializer):
+    """Deserializer for NPZ format.
+
+    This is the standard deserializer in Chainer. It can read an object serialized by
+    :func:`save_npz`, by this release or another one.
+
+    Args:
+        npz: What :func:`numpy.load` returns for an NPZ file, or any mapping of keys to arrays.
+        path (str): The base path that the deserialization starts from.
+        strict (bool): If True, the deserializer raises an error when an expected value is not found.
+            Otherwise, it ignores the value and skips deserialization.
+        ignore_names (str, callable or list of them): Names of entries that are skipped: a full key such as
+            ``'predictor/l1/W'``, a function of the full key that returns True where it is to be
+            skipped, or a list of such strings and functions.
+
+    .. admonition:: Example
+
+        >>> import numpy as np
+        >>> from chainer.serializers import NpzDeserializer
+        >>> W = np.zeros(2)
+        >>> _ = NpzDeserializer({'l1/W': np.array([1., 2.])})['l1']('W', W)
+        >>> W
+        array([1., 2.])
+    """
+
+    def __init__(
+        self,
+        npz: Mapping[str, Any],
+        path: str = "",
+        strict: bool = True,
+        ignore_names: IgnoreNames = None,
+    ) -> None:
+        self.npz = npz
+        self.path = path
+        self.strict = strict
+        self.ignore_names = ignore_names
+        self._ignores = _make_predicate(ignore_names)
+        self._source = "the mapping"
+        if hasattr(npz, "zip"):
+            self._source = describe_source(npz.zip.fp)
+
+    def __getitem__(self, key: str) -> NpzDeserializer:
+        child = NpzDeserializer.__new__(type(self))
+        child.__dict__.update(self.__dict__)
+        child.path = self.path + key.strip("/") + "/"
+        return child
+
+    def __call__(self, key: str, value: Any) -> Any:
+        key = self.path + key.lstrip("/")
+        if self._ignores(key):
+            return value
+        if key not in self.npz:
+            if not self.strict:
+                return value
+            raise KeyError(
+                f"{key!r} is not in {self._source}; with strict=False missing entries are skipped"
+            )
+        return restore(key, _get(self.npz, key), value, self._source)
+
+
+def _make_predicate(ignore_names: IgnoreNames) -> Callable[[str], bool]:
+    if ignore_names is None:
+        return lambda key: False
+    if isinstance(ignore_names, str) or callable(ignore_names):
+        ignore_names = [ignore_names]
+    entries = list(ignore_names)
+    names = {entry for entry in entries if isinstance(entry, str)}
+    functions = [entry for entry in entries if not isinstance(entry, str)]
+    for function in functions:
+        if not callable(function):
+            raise TypeError(f"ignore_names must hold strings and callables, got {function!r}")
+    return lambda key: key in names or any(function(key) for function in functions)
+
+
+def _get(npz: Any, key: str) -> numpy.ndarray[Any, Any]:
+    try:
+        return numpy.asarray(npz[key])
+    except ValueError:
+        # numpy.load refuses object arrays; the one that stands for None is harmless.
+        archive = getattr(npz, "zip", None)
+        if archive is None:
+            raise
+        with archive.open(key + ".npy") as stream:
+            head, _, body = stream.read(4096).partition(b"\n")
+        if b"'shape': ()" in head and is_pickled_none(body):
+            return numpy.array(None, dtype=object)
+        raise
+
+
+def save_npz(file: Any, obj: Any, compression: bool = True) -> None:
+    """Saves an object to the file in NPZ format.
+
+    This is a short-cut function to save only one object into an NPZ file. A file given by name is
+    replaced as a whole once everything is written: whatever happens, there is no half file.
+
+    Args:
+        file (str or file-like): Target file to write to. No suffix is appended to the name.
+        obj: Object to be serialized. It must support serialization protocol.
+        compression (bool): If True, compression in the resulting zip file is enabled.
+
+    Raises:
+        TypeError: If the object serializes something that is no array, scalar, string or None.
+        OSError: If the file cannot be written.
+
+    .. seealso:: :func:`chainer.serializers.load_npz`
+    """
+    serializer = DictionarySerializer()
+    serializer.save(obj)
+    if isinstance(file, (str, bytes, os.PathLike)):
+        with replacing(os.fsdecode(file)) as temporary:
+            write_npz(temporary, serializer.target, compression)
+    else:
+        write_npz(file, serializer.target, compression)
+
+
+def load_npz(
+    file: Any,
+    obj: Any,
+    path: str = "",
+    strict: bool = True,
+    ignore_names: IgnoreNames = None,
+) -> None:
+    """Loads an object from the file in NPZ format.
+
+    This is a short-cut function to load from an .npz file that contains only one object. Files of
+    earlier releases can be read. The part of the file that is asked for is read and checked before the object is
+    touched, and if loading fails later (say, shapes do not match), what was loaded so far is
+    taken back. Nothing is ever unpickled.
+
+    Args:
+        file (str or file-like): File to be loaded.
+        obj: Object to be deserialized. It must support serialization protocol.
+        path (str): The path in the hierarchy of the serialized data under which the data is to be
+            loaded, such as ``'updater/model:main/'``. The default behavior (blank) will load all data
+            under the root path.
+        strict (bool): If True, an error is raised when an expected value is not found in the given
+            NPZ file. Otherwise, the value is ignored and its deserialization skipped.
+        ignore_names (str, callable or list of them): See :class:`NpzDeserializer`.
+
+    Raises:
+        FileFormatError: (a ValueError) If the file is damaged, cut off or no NPZ file.
+        KeyError: If a value is missing and ``strict`` is True.
+        ValueError: If the shape of a value does not match.
+        TypeError: If the dtype of a value cannot be converted.
+        OSError: If the file cannot be read.
+
+    .. seealso:: :func:`chainer.serializers.save_npz`
+    """
+    path = path.lstrip("/")
+    if path and not path.endswith("/"):
+        path += "/"
+    if isinstance(file, bytes):
+        file = os.fsdecode(file)
+    ignores = _make_predicate(ignore_names)
+    if not isinstance(file, (str, os.PathLike)) and not _is_seekable(file):
+        file = io.BytesIO(file.read())
+    arrays = read_npz(file, lambda key: key.startswith(path) and not ignores(key))
+    deserializer = NpzDeserializer(arrays, path, strict, ignore_names)
+    deserializer._source = describe_source(file)
+    with unchanged_on_error(obj):
+        deserializer.load(obj)
+
+
+def _is_seekable(file: Any) -> bool:
+    seekable = getattr(file, "seekable", None)
+    return seekable is None or seekable()

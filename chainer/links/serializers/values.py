@@ -1,0 +1,97 @@
+"""How single values are turned into host arrays for a file, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from chainer.core import backend
+from chainer.links.serializers.npz_archive import is_none
+
+
+def to_host_array(key: str, value: Any) -> numpy.ndarray[Any, Any]:
+    """Returns a value as an array in host memory.
+
+    Args:
+        key: Name of the entry, for messages.
+        value: Array of any backend, scalar, string, or None.
+
+    Returns:
+        The value itself if it is a NumPy array, else a new array; None becomes an object array
+        of shape ``()``.
+
+    Raises:
+        TypeError: If the value is none of these.
+    """
+    if isinstance(value, numpy.ndarray) or value is None:
+        array = numpy.asarray(value)
+    else:
+        owner = backend.find_backend(type(value))
+        array = numpy.asarray(value if owner is None else owner.to_host(value))
+    if array.dtype.hasobject and not is_none(array):
+        raise TypeError(
+            f"value of {key!r} must be an array, a scalar, a string or None to be serialized, "
+            f"got {type(value).__name__}"
+        )
+    return array
+
+
+def restore(key: str, stored: numpy.ndarray[Any, Any], value: Any, source: str) -> Any:
+    """Gives a stored value the form of a value that is there.
+
+    Args:
+        key: Name of the entry, for messages.
+        stored: What the file holds, in host memory.
+        value: What the object has: an array to be overwritten, a scalar or string that tells
+            the type, or None.
+        source: Name of the file, for messages.
+
+    Returns:
+        ``value`` with the elements overwritten, or the converted scalar, or what was stored if ``value`` is
+        None; None if None was stored.
+
+    Raises:
+        ValueError: If the shapes differ.
+        TypeError: If the stored dtype cannot be converted without changing its kind.
+    """
+    if is_none(stored):
+        return None
+    if value is None:
+        return stored
+    if isinstance(value, numpy.ndarray) or backend.is_array(value):
+        _check_shape(key, stored, value, source)
+        _check_kind(key, stored, value.dtype, source)
+        backend.copyto(value, stored)
+        return value
+    if isinstance(value, (list, tuple)):
+        return type(value)(stored.tolist())
+    return _restore_scalar(key, stored, value, source)
+
+
+def _restore_scalar(key: str, stored: numpy.ndarray[Any, Any], value: Any, source: str) -> Any:
+    if stored.size != 1:
+        raise ValueError(
+            f"{key!r} must be a single {type(value).__name__}, {source} holds an array of shape "
+            f"{stored.shape}"
+        )
+    item = stored.reshape(-1)[0]
+    if isinstance(value, (str, bytes)) or stored.dtype.kind in "US":
+        return type(value)(item)
+    _check_kind(key, stored, numpy.dtype(type(value)), source)
+    return type(value)(item)
+
+
+def _check_shape(key: str, stored: numpy.ndarray[Any, Any], value: Any, source: str) -> None:
+    if stored.shape != tuple(value.shape):
+        raise ValueError(
+            f"shape of {key!r} must be {tuple(value.shape)}, {source} holds {stored.shape}"
+        )
+
+
+def _check_kind(key: str, stored: numpy.ndarray[Any, Any], dtype: Any, source: str) -> None:
+    if not numpy.can_cast(stored.dtype, dtype, "same_kind"):
+        raise TypeError(
+            f"dtype of {key!r} must be {dtype}, {source} holds {stored.dtype}, which cannot be "
+            "converted without losing its kind"
+        )

@@ -1,0 +1,33 @@
+"""What a dataset, an iterator and a converter are (``chainer.dataset``), and the download cache."""
+
+from chainer.training.dataset import convert, dataset_mixin, download, iterator
+from chainer.training.dataset.async_transfer import ConcatWithAsyncTransfer
+from chainer.training.dataset.convert import Converter, concat_examples, converter, to_device
+from chainer.training.dataset.dataset_mixin import DatasetMixin
+from chainer.training.dataset.download import (
+    cache_or_load_file,
+    cached_download,
+    get_dataset_directory,
+    get_dataset_root,
+    set_dataset_root,
+)
+from chainer.training.dataset.iterator import Iterator
+
+__all__ = [
+    "ConcatWithAsyncTransfer",
+    "Converter",
+    "DatasetMixin",
+    "Iterator",
+    "cache_or_load_file",
+    "cached_download",
+    "concat_examples",
+    "convert",
+    "converter",
+    "dataset_mixin",
+    "download",
+    "get_dataset_directory",
+    "get_dataset_root",
+    "iterator",
+    "set_dataset_root",
+    "to_device",
+]

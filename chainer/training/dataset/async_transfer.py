@@ -1,0 +1,120 @@
+"""Transfer of batches that overlaps with computation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from chainer.core import backend
+from chainer.training.dataset.convert import Converter, concat_examples
+
+
+class ConcatWithAsyncTransfer(Converter):
+    """Interface to concatenate data and transfer them to GPU asynchronously.
+
+    It enables to transfer next batch of input data to GPU while GPU is running kernels for training using current
+    batch of input data.
+
+    An instance of this class is mainly intended to be used as a converter function of an updater like
+    below.
+
+    .. code-block:: python
+
+        from chainer.dataset import convert
+        ...
+        updater = chainer.training.updaters.StandardUpdater(
+                       ...,
+                       converter=convert.ConcatWithAsyncTransfer(),
+                       ...)
+
+    For devices in host memory there is nothing to overlap: it does what
+    :func:`~chainer.dataset.concat_examples` does.
+
+    Args:
+        stream (cupy.cuda.Stream): CUDA stream. If None, a stream is automatically created on the first call. Data
+            transfer operation is launched asynchronously using the stream.
+        compute_stream (cupy.cuda.Stream): Stream of the computation, which waits for the transfer. If
+            None, it is the one that is current when a batch is converted.
+    """
+
+    def __init__(self, stream: Any = None, compute_stream: Any = None) -> None:
+        self._stream = stream
+        self._compute_stream = compute_stream
+        # Page-locked host buffers of the last transfers, and the events that tell when they are over.
+        self._in_flight: list[tuple[Any, list[Any]]] = []
+        # Device arrays for the next batch by device, shape and dtype, and the event after which the
+        # computation has no more use for their memory.
+        self._spare: dict[Any, list[Any]] = {}
+        self._spare_event: Any = None
+
+    def __call__(self, batch: Any, device: Any = None, padding: Any = None) -> Any:
+        """Concatenate data and transfer them to GPU asynchronously.
+
+        Args:
+            batch (list): A list of examples.
+            device (int or device specifier): Device to which each array is sent; None or a host device means
+                that the arrays stay in host memory.
+            padding: Scalar value for extra elements, see :func:`~chainer.dataset.concat_examples`.
+
+        Returns:
+            Array, a tuple of arrays, or a dictionary of arrays. The type depends on the type of each
+            example in the batch.
+
+        Raises:
+            RuntimeError: If the backend of the device is not available.
+
+        .. seealso:: :func:`chainer.dataset.concat_examples`
+        """
+        target = None if device is None else backend.get_device(device)
+        if target is None or not target.backend.is_accelerator:
+            return concat_examples(batch, device, padding)
+        columns = concat_examples(batch, None, padding)
+        with target:
+            if isinstance(columns, tuple):
+                return tuple(self._send(columns, target))
+            if isinstance(columns, dict):
+                return dict(zip(columns, self._send(tuple(columns.values()), target)))
+            return self._send((columns,), target)[0]
+
+    def _send(self, arrays: tuple[Any, ...], target: Any) -> list[Any]:
+        cuda = target.xp.cuda
+        if self._stream is None:
+            self._stream = cuda.Stream(non_blocking=True)
+        compute = self._compute_stream or cuda.get_current_stream()
+        with compute:
+            results, fresh = self._allocate(arrays, target)
+            # Memory that was allocated at the last call is free since then; the transfer need not wait
+            # for the computation on the last batch. Fresh memory may still be in use by it.
+            self._stream.wait_event(compute.record() if fresh else self._spare_event)
+            buffers = [self._transfer(*pair, cuda) for pair in zip(arrays, results)]
+            event = self._stream.record()
+            compute.wait_event(event)
+            for array in results:
+                key = (target, array.shape, array.dtype)
+                self._spare.setdefault(key, []).append(target.xp.empty_like(array))
+            self._spare_event = compute.record()
+        self._in_flight = [entry for entry in self._in_flight if not entry[0].done]
+        self._in_flight.append((event, buffers))
+        return results
+
+    def _allocate(self, arrays: tuple[Any, ...], target: Any) -> tuple[list[Any], bool]:
+        results: list[Any] = []
+        fresh = False
+        for array in arrays:
+            spare = self._spare.get((target, array.shape, array.dtype))
+            if spare:
+                results.append(spare.pop())
+            else:
+                results.append(target.xp.empty(array.shape, array.dtype))
+                fresh = True
+        self._spare = {}
+        return results, fresh
+
+    def _transfer(self, array: Any, result: Any, cuda: Any) -> Any:
+        memory = cuda.alloc_pinned_memory(max(array.nbytes, 1))
+        pinned: numpy.ndarray[Any, Any] = numpy.frombuffer(memory, array.dtype, array.size)
+        pinned = pinned.reshape(array.shape)
+        pinned[...] = array
+        result.set(pinned, stream=self._stream)
+        return pinned

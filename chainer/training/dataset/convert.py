@@ -1,0 +1,263 @@
+"""Converters: they make arrays of minibatches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy
+
+from chainer.core import backend
+from chainer.training.dataset.batch import Batch
+
+
+def to_device(device: Any, x: Any) -> Any:
+    """Send an array to a given device.
+
+    This method sends a given array to a given device. This method is used in :func:`concat_examples`. You can also use
+    this method in a custom converter method used in :class:`~chainer.training.Updater` and
+    :class:`~chainer.training.Extension` such as :class:`~chainer.training.updaters.StandardUpdater` and
+    :class:`~chainer.training.extensions.Evaluator`.
+
+    Args:
+        device (int, device specifier or None): Device to which an array is sent. If it is a negative integer, an array
+            is sent to CPU. If it is a non-negative one, an array is sent to the GPU with the given ID. Anything
+            :func:`chainer.get_device` takes will do. If it is None, an array is left in the original device.
+        x (array, NumPy scalar, or list, tuple or dict of such): What to send.
+
+    Returns:
+        Converted array, or list, tuple or dict of arrays.
+
+    .. seealso:: :func:`chainer.dataset.concat_examples`
+    """
+    if device is None:
+        return x
+    if type(x) is numpy.ndarray and isinstance(device, int) and device < 0:
+        return x
+    if isinstance(x, numpy.generic):
+        x = numpy.asarray(x)
+    return backend.get_device(device).send(x)
+
+
+def concat_examples(batch: Sequence[Any], device: Any = None, padding: Any = None) -> Any:
+    """Concatenates a list of examples into array(s).
+
+    This function converts an "array of tuples" into a "tuple of arrays". Specifically, given a list of examples each of
+    which consists of a list of elements, this function first makes an array by taking the element in the same
+    position from each example and concatenates them along the newly-inserted first axis (called *batch
+    dimension*) into one array. It repeats this for all positions and returns the resulting arrays.
+
+    The output type depends on the type of examples in ``batch``. For instance, consider each example consists of two
+    arrays ``(x, y)``. Then, this function concatenates ``x`` 's into one array, and ``y`` 's into another array, and
+    returns a tuple of these two arrays. Another example: consider each example is a dictionary of two entries whose
+    keys are ``'x'`` and ``'y'``, respectively, and values are arrays. Then, this function concatenates ``x`` 's into
+    one array, and ``y`` 's into another array, and returns a dictionary with two entries ``x`` and ``y`` whose values
+    are the concatenated arrays.
+
+    When the arrays to concatenate have different shapes, the behavior depends on the ``padding`` value. If ``padding``
+    is None (default), it raises an error. Otherwise, it builds an array of the minimum shape that the contents of all
+    arrays can be substituted to. The padding value is then used to the extra elements of the resulting arrays.
+
+    .. admonition:: Example
+
+        >>> import numpy as np
+        >>> from chainer import dataset
+        >>> x = [([1, 2], 1),
+        ...      ([3, 4], 2),
+        ...      ([5, 6], 3)]
+        >>> dataset.concat_examples(x)
+        (array([[1, 2],
+               [3, 4],
+               [5, 6]]), array([1, 2, 3]))
+        >>>
+        >>> y = [(np.array([1, 2]), 0),
+        ...      (np.array([3]), 1),
+        ...      (np.array([]), 2)]
+        >>> dataset.concat_examples(y, padding=100)
+        (array([[  1,   2],
+               [  3, 100],
+               [100, 100]]), array([0, 1, 2]))
+        >>>
+        >>> z = [(np.array([1, 2]), np.array([0])),
+        ...      (np.array([3]), np.array([])),
+        ...      (np.array([]), np.array([2]))]
+        >>> dataset.concat_examples(z, padding=(100, 200))
+        (array([[  1,   2],
+               [  3, 100],
+               [100, 100]]), array([[  0],
+               [200],
+               [  2]]))
+        >>> w = [{'feature': np.array([1, 2]), 'label': 0},
+        ...      {'feature': np.array([3, 4]), 'label': 1},
+        ...      {'feature': np.array([5, 6]), 'label': 2}]
+        >>> dataset.concat_examples(w)
+        {'feature': array([[1, 2],
+               [3, 4],
+               [5, 6]]), 'label': array([0, 1, 2])}
+
+    Args:
+        batch (list): A list of examples. This is typically given by a dataset iterator.
+        device (int or device specifier): Device to which each array is sent, see :func:`to_device`. If it is
+            omitted, all arrays are left in the original device.
+        padding: Scalar value for extra elements, or one for each element of the examples (a tuple, or a dictionary,
+            as the examples are). If this is None (default), an error is raised on shape mismatch. Otherwise, an
+            array of minimum dimensionalities that can accommodate all arrays is created, and elements outside of the
+            examples are padded by this value. The dtype of a padded array is that of the first example.
+
+    Returns:
+        Array, a tuple of arrays, or a dictionary of arrays. The type depends on the type of each
+        example in the batch.
+
+    Raises:
+        ValueError: If the batch is empty, the examples have different numbers of elements, or shapes differ and
+            ``padding`` does not help.
+        KeyError: If a dictionary lacks a key of the first one.
+        TypeError: If the elements are nothing an array can hold.
+    """
+    if len(batch) == 0:
+        raise ValueError("batch is empty")
+    if type(batch) is Batch and padding is None:
+        result = batch.concatenated(lambda array: to_device(device, array))
+        if result is not None:
+            return result
+    first = batch[0]
+    if isinstance(first, tuple):
+        return _concat_tuples(batch, first, device, padding)
+    if isinstance(first, dict):
+        if not isinstance(padding, dict):
+            padding = dict.fromkeys(first, padding)
+        return {
+            key: to_device(device, _concat([example[key] for example in batch], padding[key]))
+            for key in first
+        }
+    return to_device(device, _concat(batch, padding))
+
+
+def _concat_tuples(
+    batch: Sequence[Any], first: tuple[Any, ...], device: Any, padding: Any
+) -> tuple[Any, ...]:
+    size = len(first)
+    if not isinstance(padding, tuple):
+        padding = (padding,) * size
+    elif len(padding) != size:
+        raise ValueError(
+            f"padding must have {size} elements, as the examples have, got {len(padding)}"
+        )
+    if any(len(example) != size for example in batch):
+        sizes = sorted({len(example) for example in batch})
+        raise ValueError(f"all examples must have the same number of elements, got {sizes}")
+    return tuple(
+        to_device(device, _concat(column, pad)) for column, pad in zip(zip(*batch), padding)
+    )
+
+
+def _concat(arrays: Sequence[Any], padding: Any) -> Any:
+    """Returns an array with a new first axis, along which the given ones lie."""
+    first = arrays[0]
+    if type(first) is not numpy.ndarray and not backend.is_array(first):
+        if padding is None:
+            return _array_of_values(arrays)
+        arrays = [numpy.asarray(value) for value in arrays]
+    elif not all(map(backend.is_array, arrays)):
+        arrays = [numpy.asarray(value) for value in arrays]
+    if padding is not None:
+        return _concat_with_padding(arrays, padding)
+    shape = arrays[0].shape
+    if any(array.shape != shape for array in arrays):
+        shapes = sorted({array.shape for array in arrays})
+        raise ValueError(
+            f"all examples must have the same shape, got {', '.join(map(str, shapes[:5]))}; "
+            "give a padding value to fill the smaller ones"
+        )
+    xp = backend.get_array_module(*arrays)
+    if xp is numpy:
+        if not shape:
+            return numpy.array(arrays)
+        return numpy.concatenate(arrays).reshape((len(arrays), *shape))
+    with backend.get_device_from_array(*arrays):
+        return xp.concatenate([array[None] for array in arrays])
+
+
+def _array_of_values(values: Sequence[Any]) -> numpy.ndarray[Any, Any]:
+    """Returns an array of scalars or nested lists."""
+    array = numpy.asarray(values)
+    if array.dtype.hasobject:
+        raise TypeError(
+            "examples must be made of arrays, numbers, and tuples or dictionaries of them, "
+            f"got {type(values[0]).__name__}"
+        )
+    return array
+
+
+def _concat_with_padding(arrays: Sequence[Any], padding: Any) -> Any:
+    first = arrays[0]
+    if any(array.ndim != first.ndim for array in arrays):
+        dimensions = sorted({array.ndim for array in arrays})
+        raise ValueError(
+            f"all examples must have the same number of dimensions to be padded, got {dimensions}"
+        )
+    shape = tuple(map(max, zip(*(array.shape for array in arrays))))
+    with backend.get_device_from_array(*arrays):
+        xp = backend.get_array_module(*arrays)
+        result = xp.full((len(arrays), *shape), padding, dtype=first.dtype)
+        for i, array in enumerate(arrays):
+            result[(i, *map(slice, array.shape))] = array
+    return result
+
+
+class Converter:
+    """Base class of converters.
+
+    A converter makes arrays of a batch. Any callable that takes a batch and a device will do; a class of
+    converters may derive from this one.
+    """
+
+    def __call__(self, batch: Any, device: Any) -> Any:
+        """Converts a batch.
+
+        Args:
+            batch (list): A list of examples.
+            device: Device to send the arrays to, or None.
+
+        Returns:
+            Array, a tuple of arrays, or a dictionary of arrays.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define __call__()")
+
+
+class _FunctionConverter(Converter):
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self.__name__ = getattr(function, "__name__", type(function).__name__)
+        self.__doc__ = function.__doc__
+
+    def __call__(self, batch: Any, device: Any = None, **kwargs: Any) -> Any:
+        if device is not None:
+            device = backend.get_device(device)
+        return self._function(batch, device, **kwargs)
+
+
+def converter() -> Callable[[Callable[..., Any]], Converter]:
+    """Decorator of functions that are converters.
+
+    The function gets the device as a :class:`~chainer.backend.Device` (or None), whatever specifier was given.
+
+    .. admonition:: Example
+
+        >>> import numpy as np
+        >>> import chainer
+        >>> @chainer.dataset.converter()
+        ... def halves(batch, device):
+        ...     return device.send(np.array(batch) / 2)
+        >>> halves([1, 2], -1)
+        array([0.5, 1. ])
+    """
+    return _FunctionConverter
+
+
+def __getattr__(name: str) -> Any:
+    if name == "ConcatWithAsyncTransfer":  # public under this module as well
+        from chainer.training.dataset.async_transfer import ConcatWithAsyncTransfer
+
+        return ConcatWithAsyncTransfer
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

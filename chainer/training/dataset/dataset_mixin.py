@@ -1,0 +1,106 @@
+"""Base class of datasets that know how to get one example."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+
+class DatasetMixin:
+    """Default implementation of dataset indexing.
+
+    DatasetMixin provides the :meth:`__getitem__` operator. The default implementation uses
+    :meth:`get_example` to extract each example, and combines the results into a list. This mixin makes it
+    easy to implement a new dataset that does not support efficient slicing.
+
+    Dataset implementation using DatasetMixin still has to provide the :meth:`__len__` operator explicitly.
+    """
+
+    def __getitem__(self, index: Any) -> Any:
+        """Returns an example or a sequence of examples.
+
+        It implements the standard Python indexing and one-dimensional integer array indexing. It uses the
+        :meth:`get_example` method by default, but it may be overridden by the implementation to, for
+        example, improve the slicing performance.
+
+        Args:
+            index (int, slice, list or numpy.ndarray): An index of an example or indexes of examples.
+                A one-dimensional boolean array selects the examples where it is True.
+
+        Returns:
+            If index is int, returns an example created by ``get_example``. If index is either slice or
+            one-dimensional list or numpy.ndarray, returns a list of examples created by
+            ``get_example``.
+
+        Raises:
+            IndexError: If an index is out of range, or an index array has not one dimension.
+
+        .. admonition:: Example
+
+            >>> import numpy
+            >>> from chainer import dataset
+            >>> class SimpleDataset(dataset.DatasetMixin):
+            ...     def __init__(self, values):
+            ...         self.values = values
+            ...     def __len__(self):
+            ...         return len(self.values)
+            ...     def get_example(self, i):
+            ...         return self.values[i]
+            ...
+            >>> ds = SimpleDataset([0, 1, 2, 3, 4, 5])
+            >>> ds[1]   # Access by int
+            1
+            >>> ds[1:3]  # Access by slice
+            [1, 2]
+            >>> ds[[4, 0]]  # Access by one-dimensional integer list
+            [4, 0]
+            >>> index = numpy.arange(3)
+            >>> ds[index]  # Access by one-dimensional integer numpy.ndarray
+            [0, 1, 2]
+        """
+        if isinstance(index, slice):
+            return [self.get_example(i) for i in range(*index.indices(len(self)))]
+        if isinstance(index, (list, numpy.ndarray)):
+            return [self.get_example(i) for i in index_list(index, len(self))]
+        return self.get_example(index)
+
+    def __len__(self) -> int:
+        """Returns the number of data points."""
+        raise NotImplementedError(f"{type(self).__name__} must define __len__()")
+
+    def get_example(self, i: int) -> Any:
+        """Returns the i-th example.
+
+        Implementations should override it. It should raise :class:`IndexError` if the index is invalid.
+
+        Args:
+            i (int): The index of the example.
+
+        Returns:
+            The i-th example.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define get_example()")
+
+
+def index_list(index: Any, length: int) -> list[Any]:
+    """Returns a one-dimensional index list or array as a list of integers.
+
+    Args:
+        index (list or numpy.ndarray): Integers, or as many booleans as there are examples.
+        length (int): Number of examples.
+
+    Raises:
+        IndexError: If an array has not one dimension, or a mask has the wrong length.
+    """
+    if isinstance(index, list):
+        return index
+    if index.ndim == 0:
+        return [index.item()]
+    if index.ndim != 1:
+        raise IndexError(f"index array must have one dimension, got shape {index.shape}")
+    if index.dtype == bool:
+        if len(index) != length:
+            raise IndexError(f"mask must have length {length}, got {len(index)}")
+        index = numpy.flatnonzero(index)
+    return index.tolist()

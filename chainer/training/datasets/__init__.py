@@ -1,0 +1,37 @@
+"""Datasets: general ones, and loaders of popular ones (``chainer.datasets``).
+
+``MODULES`` is the table of public names: module -> names in it.
+"""
+
+from __future__ import annotations
+
+from chainer.core import registries
+
+MODULES = {
+    "cifar": ("get_cifar10", "get_cifar100"),
+    "concatenated_dataset": ("ConcatenatedDataset",),
+    "dict_dataset": ("DictDataset",),
+    "fashion_mnist": ("get_fashion_mnist", "get_fashion_mnist_labels"),
+    "image_dataset": ("ImageDataset", "LabeledImageDataset"),
+    "mnist": ("get_mnist",),
+    "ptb": ("get_ptb_words", "get_ptb_words_vocabulary"),
+    "sub_dataset": (
+        "SubDataset",
+        "get_cross_validation_datasets",
+        "get_cross_validation_datasets_random",
+        "split_dataset",
+        "split_dataset_n",
+        "split_dataset_n_random",
+        "split_dataset_random",
+    ),
+    "svhn": ("get_svhn",),
+    "transform_dataset": ("TransformDataset",),
+    "tuple_dataset": ("TupleDataset",),
+    "zipped_image_dataset": (
+        "LabeledZippedImageDataset",
+        "MultiZippedImageDataset",
+        "ZippedImageDataset",
+    ),
+}
+
+__getattr__, __dir__ = registries.module_getattr(registries.datasets, globals())

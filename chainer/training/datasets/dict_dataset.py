@@ -1,0 +1,70 @@
+"""Dataset of dictionaries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from chainer.training.dataset import batch
+from chainer.training.dataset.dataset_mixin import index_list
+
+
+class DictDataset:
+    """Dataset of a dictionary of datasets.
+
+    It combines multiple datasets into one dataset. Each example is represented by a dictionary mapping a key to an
+    example of the corresponding dataset.
+
+    Args:
+        datasets: Underlying datasets. The keys are used as the keys of each example. All datasets must have the
+            same length.
+
+    Raises:
+        ValueError: If no datasets are given, or their lengths differ.
+
+    .. admonition:: Example
+
+        >>> from chainer.datasets import DictDataset
+        >>> dataset = DictDataset(x=[8, 0, 5], y=[3, 1, 7])
+        >>> dataset[2]
+        {'x': 5, 'y': 7}
+    """
+
+    def __init__(self, **datasets: Any) -> None:
+        if not datasets:
+            raise ValueError("no datasets are given")
+        length = len(next(iter(datasets.values())))
+        for key, dataset in datasets.items():
+            if len(dataset) != length:
+                raise ValueError(
+                    f'dataset length conflicts at "{key}": '
+                    f"expected {length}, as the first one has, got {len(dataset)}"
+                )
+        self._datasets = datasets
+        self._length = length
+
+    def __getitem__(self, index: Any) -> Any:
+        """Returns an example, or a list of examples.
+
+        Args:
+            index (int, slice, list or numpy.ndarray): An index of an example or indexes of examples.
+
+        Returns:
+            dict or list of dicts: The example(s).
+        """
+        if isinstance(index, slice):
+            columns = [dataset[index] for dataset in self._datasets.values()]
+            return [dict(zip(self._datasets, values)) for values in zip(*columns)]
+        if isinstance(index, (list, numpy.ndarray)) and not numpy.ndim(index) == 0:
+            return [self[i] for i in index_list(index, self._length)]
+        return {key: dataset[index] for key, dataset in self._datasets.items()}
+
+    def __len__(self) -> int:
+        """Returns the number of data points."""
+        return self._length
+
+    def _batch(self, index: batch.Index) -> batch.Batch | None:
+        if type(self).__getitem__ is not DictDataset.__getitem__:
+            return None
+        return batch.dict_batch(self._datasets, index)

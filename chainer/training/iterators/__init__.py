@@ -1,0 +1,17 @@
+"""What cuts minibatches out of datasets (``chainer.iterators``).
+
+``MODULES`` is the table of public names: module -> names in it.
+"""
+
+from __future__ import annotations
+
+from chainer.core import registries
+
+MODULES = {
+    "multiprocess_iterator": ("MultiprocessIterator",),
+    "multithread_iterator": ("MultithreadIterator",),
+    "order_samplers": ("OrderSampler", "ShuffleOrderSampler"),
+    "serial_iterator": ("SerialIterator",),
+}
+
+__getattr__, __dir__ = registries.module_getattr(registries.iterators, globals())

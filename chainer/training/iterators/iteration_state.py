@@ -1,0 +1,225 @@
+"""Where an iterator is, how it goes on, and how that is saved."""
+
+from __future__ import annotations
+
+import copy
+import operator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy
+
+from chainer.training.iterators.order_samplers import Order, random_key, shuffled
+
+
+class Segment(NamedTuple):
+    """Examples of one epoch that are part of a batch."""
+
+    epoch: int
+    start: int
+    indexes: slice | Order
+
+
+@dataclass(frozen=True)
+class IterationState:
+    """State of an iteration over a dataset between two batches.
+
+    Attributes:
+        position: Examples of the current epoch that were visited.
+        epoch: Number of completed epochs.
+        is_new_epoch: Whether the last batch completed an epoch.
+        order: Indexes in the order of the current epoch; None for the order of the dataset.
+        key: Seed of the orders to come (and of the examples, where workers seed themselves).
+        sampler: Order sampler of the user, or None.
+    """
+
+    position: int
+    epoch: int
+    is_new_epoch: bool
+    order: Order | None
+    key: numpy.ndarray[Any, Any]
+    sampler: Any
+
+    @classmethod
+    def first(cls, size: int, shuffle: bool, sampler: Any) -> IterationState:
+        """Returns the state at the beginning.
+
+        Args:
+            size: Number of examples of the dataset.
+            shuffle: Whether to shuffle where there is no sampler.
+            sampler: Order sampler, or None.
+        """
+        order: Order | None = None
+        if sampler is not None:
+            order = _sample(sampler, numpy.arange(size), 0)
+        elif shuffle:
+            # Drawn from numpy.random, so that a seeded program sees the order it always saw.
+            order = numpy.random.permutation(size)
+        return cls(0, 0, False, order, random_key(), sampler)
+
+    def restarted(self, size: int) -> IterationState:
+        """Returns the state at the beginning of a new iteration.
+
+        Args:
+            size: Number of examples of the dataset.
+        """
+        order = self.order
+        if self.sampler is not None:
+            order = _sample(self.sampler, numpy.arange(size), 0)
+        elif order is not None:
+            order = numpy.random.permutation(size)
+        return replace(self, position=0, epoch=0, is_new_epoch=False, order=order)
+
+    def epoch_size(self, size: int) -> int:
+        """Returns the number of examples of an epoch over a dataset of ``size`` examples."""
+        return size if self.order is None else len(self.order)
+
+    def epoch_detail(self, size: int) -> float:
+        """Returns the number of epochs including the fraction of the current one."""
+        epoch_size = self.epoch_size(size)
+        return self.epoch + (self.position / epoch_size if epoch_size else 0.0)
+
+    def advance(
+        self, size: int, batch_size: int, repeat: bool, keep_sampler: bool = False
+    ) -> tuple[IterationState, list[Segment]] | None:
+        """Returns the state after the next batch and the examples of the batch.
+
+        Args:
+            size: Number of examples of the dataset.
+            batch_size: Number of examples of the batch.
+            repeat: Whether to go on after the first epoch.
+            keep_sampler: Whether to leave the state of the sampler alone (and have the returned state
+                hold another one), because the batch is fetched ahead. Samplers that do not say how to save
+                their state are used as they are.
+
+        Returns:
+            The new state and the parts of the batch; None when the iteration is over.
+
+        Raises:
+            ValueError: If there is nothing to iterate over and ``repeat`` is True.
+        """
+        if not repeat and self.epoch > 0:
+            return None
+        epoch_size = self.epoch_size(size)
+        if epoch_size == 0:
+            if repeat:
+                raise ValueError("dataset is empty, there is nothing to repeat")
+            return None
+        position, epoch, order, sampler = self.position, self.epoch, self.order, self.sampler
+        segments: list[Segment] = []
+        left = batch_size
+        while left > 0:
+            taken = min(left, epoch_size - position)
+            window = slice(position, position + taken)
+            if taken > 0:
+                segments.append(Segment(epoch, position, window if order is None else order[window]))
+            position += taken
+            left -= taken
+            if position < epoch_size:
+                break
+            position, epoch = 0, epoch + 1
+            if not repeat:
+                break
+            if sampler is not None:
+                if keep_sampler and hasattr(sampler, "serialize"):
+                    sampler = copy.deepcopy(sampler)
+                order = _sample(sampler, order, segments[-1].start, epoch_size)
+            elif order is not None:
+                order = shuffled(order, self.key, epoch)
+        is_new = epoch != self.epoch
+        return IterationState(position, epoch, is_new, order, self.key, sampler), segments
+
+
+def _sample(sampler: Any, order: Any, position: int, length: int | None = None) -> Order:
+    result = numpy.asarray(sampler(order, position))
+    if result.ndim != 1 or result.dtype.kind not in "iu":
+        raise ValueError(
+            "order_sampler must return a one-dimensional integer array, "
+            f"got an array of shape {result.shape} and dtype {result.dtype}"
+        )
+    if length is not None and len(result) != length:
+        raise ValueError(
+            f"order_sampler must return orders of the same length, got {length}, then {len(result)}"
+        )
+    return result
+
+
+def check_arguments(batch_size: Any, shuffle: bool | None, order_sampler: Any) -> tuple[int, bool]:
+    """Checks the arguments all iterators have.
+
+    Returns:
+        Batch size and whether to shuffle.
+
+    Raises:
+        TypeError: If ``batch_size`` is not an integer.
+        ValueError: If ``batch_size`` is not positive, or ``shuffle`` is False with an order sampler.
+    """
+    try:
+        batch_size = operator.index(batch_size)
+    except TypeError:
+        raise TypeError(f"batch_size must be an integer, got {batch_size!r}") from None
+    if batch_size < 1:
+        raise ValueError(f"batch_size must be positive, got {batch_size}")
+    if order_sampler is not None and shuffle is False:
+        raise ValueError("shuffle must not be False where an order_sampler is given")
+    return batch_size, shuffle is not False
+
+
+def serialize_state(
+    serializer: Any,
+    state: IterationState,
+    previous_epoch_detail: float | None,
+    size: int,
+    batch_size: int,
+    order_name: str = "order",
+) -> tuple[IterationState, float | None]:
+    """Saves or loads the state of an iterator.
+
+    Entries keep the names and forms of earlier releases, which can load what is saved here. What only this
+    release saves (the seed of the orders to come) may be missing in a file.
+
+    Args:
+        serializer: Serializer or deserializer.
+        state: State to be saved, or to be replaced.
+        previous_epoch_detail: The attribute of the iterator.
+        size: Number of examples of the dataset.
+        batch_size: Number of examples of a batch.
+        order_name: Name under which the order is saved.
+
+    Returns:
+        The state and the previous epoch detail, which are those of the file if the serializer is a deserializer.
+    """
+    position = serializer("current_position", int(state.position))
+    epoch = serializer("epoch", int(state.epoch))
+    is_new_epoch = serializer("is_new_epoch", bool(state.is_new_epoch))
+    order, key, sampler = state.order, state.key, state.sampler
+    if order is not None:
+        order = _serialize_order(serializer, order.copy(), order_name)
+        if sampler is not None and hasattr(sampler, "serialize"):
+            try:
+                sampler.serialize(serializer["order_sampler"])
+            except KeyError:  # saved by an earlier release, or with another sampler
+                pass
+    try:
+        key = serializer("random_key", key.copy())
+    except KeyError:  # saved by an earlier release
+        pass
+    try:
+        # -1 instead of None, since some serializers do not support None.
+        previous = serializer(
+            "previous_epoch_detail", -1.0 if previous_epoch_detail is None else previous_epoch_detail
+        )
+    except KeyError:  # saved by release 2 or earlier
+        epoch_size = len(order) if order is not None else size
+        previous = epoch + (position - batch_size) / max(epoch_size, 1)
+    if previous is None or previous < 0:
+        previous = None
+    return IterationState(position, epoch, is_new_epoch, order, key, sampler), previous
+
+
+def _serialize_order(serializer: Any, order: Order, name: str) -> Order:
+    try:
+        return serializer(name, order)
+    except KeyError:
+        # MultithreadIterator and the others name it differently; either can load the other's.
+        return serializer("order" if name == "_order" else "_order", order)

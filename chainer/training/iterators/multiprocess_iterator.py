@@ -1,0 +1,176 @@
+"""Iterator that reads examples in other processes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import warnings
+import weakref
+from typing import Any
+
+from chainer.training.dataset.iterator import Iterator
+from chainer.training.iterators.iteration_state import Segment
+from chainer.training.iterators.multithread_iterator import example_indexes
+from chainer.training.iterators.prefetch_iterator import PrefetchIterator
+from chainer.training.iterators.worker_pool import WorkerDied, WorkerPool
+
+
+class TimeoutWarning(RuntimeWarning):
+    """Reading a batch takes longer than ``dataset_timeout``."""
+
+
+class MultiprocessIterator(PrefetchIterator):
+    """Dataset iterator that loads examples in parallel.
+
+    This is an implementation of :class:`~chainer.dataset.Iterator` that loads examples with worker processes. It uses
+    the standard :mod:`multiprocessing` module to parallelize the loading. The dataset is sent to the worker processes
+    in the standard way: inherited where the start method is ``fork``, else using pickle. Which start method is
+    used, ``multiprocessing.set_start_method`` decides; the processes are started by the first :meth:`next`.
+
+    Note that this iterator effectively prefetches the examples for the next batch asynchronously after the current
+    batch is returned.
+
+    Arrays come back through shared memory. An exception of the dataset is raised by :meth:`next`, with the traceback of
+    the worker. Before each example a worker seeds ``numpy.random`` and ``random`` by the seed of the iterator, the epoch and
+    the position, so that random augmentation depends neither on the number of processes nor on chance: a run that
+    is resumed in the middle sees the very examples that it would have seen without the interruption.
+
+    Call :meth:`finalize`, or use the iterator in a ``with`` statement, to end the processes. They also end when the
+    iterator is garbage, and when the main process ends, even if it is killed.
+
+    This iterator saves ``-1`` instead of ``None`` in snapshots since some serializers do not support ``None``.
+
+    Args:
+        dataset (Dataset): Dataset to iterate.
+        batch_size (int): Number of examples within each batch.
+        repeat (bool): If ``True``, it infinitely loops over the dataset. Otherwise, it stops iteration at the end of
+            the first epoch.
+        shuffle (bool): If ``True`` (or None), the order of examples is shuffled at the beginning of each epoch.
+            Otherwise, examples are extracted in the order of indexes.
+        n_processes (int): Number of worker processes. The number of CPUs this process may use is used by
+            default.
+        n_prefetch (int): Number of prefetch batches.
+        shared_mem (int): The size of using shared memory per data, in bytes. If ``None``, size is adjusted
+            automatically. If 0, examples come through pipes.
+        order_sampler (callable): What makes the order of each epoch instead, see
+            :class:`~chainer.iterators.OrderSampler`.
+        dataset_timeout (float): Seconds of waiting for a batch after which
+            :class:`MultiprocessIterator.TimeoutWarning` is issued. ``None`` to disable the warning. Turn it into an error
+            by ``warnings.simplefilter('error', MultiprocessIterator.TimeoutWarning)``.
+        maxtasksperchild (int): Number of pieces of a batch a worker process reads before it is replaced by a
+            fresh one, against datasets that leak memory. ``None`` for never.
+
+    Raises:
+        ValueError: If ``batch_size``, ``n_processes`` or ``maxtasksperchild`` is not positive, or ``n_prefetch`` or
+            ``shared_mem`` is negative.
+    """
+
+    TimeoutWarning = TimeoutWarning
+
+    def __init__(
+        self,
+        dataset: Any,
+        batch_size: int,
+        repeat: bool = True,
+        shuffle: bool | None = True,
+        n_processes: int | None = None,
+        n_prefetch: int = 1,
+        shared_mem: int | None = None,
+        order_sampler: Any = None,
+        dataset_timeout: float | None = 30.0,
+        maxtasksperchild: int | None = None,
+    ) -> None:
+        for name, value, least in (
+            ("n_processes", n_processes, 1),
+            ("n_prefetch", n_prefetch, 0),
+            ("shared_mem", shared_mem, 0),
+            ("maxtasksperchild", maxtasksperchild, 1),
+        ):
+            if value is not None and value < least:
+                raise ValueError(f"{name} must be at least {least}, got {value}")
+        super().__init__(dataset, batch_size, repeat, shuffle, order_sampler, n_prefetch)
+        self.n_processes = n_processes or _usable_cpus()
+        self.n_prefetch = n_prefetch
+        self.shared_mem = shared_mem
+        self.dataset_timeout = dataset_timeout
+        self._maxtasksperchild = maxtasksperchild
+        self._pool: WorkerPool | None = None
+        self._pool_finalizer: weakref.finalize[Any, Any] | None = None
+
+    def _submit(self, segments: list[Segment]) -> list[int]:
+        pool = self._pool or self._start_pool()
+        indexes: list[int] = []
+        seeds: list[list[int]] = []
+        key = self._state.key.tolist()
+        for segment in segments:
+            in_segment = example_indexes(segment)
+            indexes += in_segment
+            seeds += [
+                [*key, segment.epoch & 0xFFFFFFFF, segment.start + i]
+                for i in range(len(in_segment))
+            ]
+        size = self._piece_size()
+        return [
+            pool.submit(indexes[start : start + size], seeds[start : start + size])
+            for start in range(0, len(indexes), size)
+        ]
+
+    def _piece_size(self) -> int:
+        return -(-self.batch_size // self.n_processes)
+
+    def _start_pool(self) -> WorkerPool:
+        buffer_size = self.shared_mem and self.shared_mem * self._piece_size()
+        self._pool = WorkerPool(
+            *(multiprocessing.get_context(), self.dataset, self.n_processes),
+            *(buffer_size, self._maxtasksperchild),
+        )
+        self._pool_finalizer = weakref.finalize(self, self._pool.close)
+        return self._pool
+
+    def _collect(self, handle: list[int]) -> list[Any]:
+        pool = self._pool
+        assert pool is not None, "a batch was submitted without a pool"
+        batch: list[Any] = []
+        try:
+            for number in handle:
+                batch += pool.result(number, self.dataset_timeout, self._warn_of_timeout)
+        except WorkerDied:
+            self.finalize()
+            raise
+        return batch
+
+    def _warn_of_timeout(self) -> None:
+        warnings.warn(
+            f"the dataset has taken more than {self.dataset_timeout} seconds (dataset_timeout) to return a "
+            "batch. A worker process may be in a deadlock, for instance after a library that uses threads "
+            "was imported before it was forked; see the documentation of dataset_timeout",
+            TimeoutWarning,
+            stacklevel=5,
+        )
+
+    def _cancel(self, handle: list[int]) -> None:
+        if self._pool is not None:
+            for number in handle:
+                self._pool.cancel(number)
+
+    def finalize(self) -> None:
+        """Ends the worker processes. The iterator may be used again, which starts new ones."""
+        self._discard()
+        if self._pool_finalizer is not None:
+            self._pool_finalizer()
+        self._pool = None
+        self._pool_finalizer = None
+
+    def __copy__(self) -> Iterator:
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other._ahead = type(self._ahead)()
+        other._pool = None
+        other._pool_finalizer = None
+        return other
+
+
+def _usable_cpus() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,153 @@
+"""Iterator that reads examples in the main thread."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.training.dataset.batch import read_batch
+from chainer.training.dataset.iterator import Iterator
+from chainer.training.iterators.iteration_state import (
+    IterationState,
+    check_arguments,
+    serialize_state,
+)
+
+
+class SerialIterator(Iterator):
+    """Dataset iterator that serially reads the examples.
+
+    This is a simple implementation of :class:`~chainer.dataset.Iterator` that just visits each example in either the
+    order of indexes or a shuffled order.
+
+    To avoid unintentional performance degradation, the ``shuffle`` option is set to ``True`` by default. For
+    validation, it is better to set it to ``False`` when the underlying dataset supports fast slicing. If the order of
+    examples has an important meaning and the updater depends on the original order, this option should be set to
+    ``False``.
+
+    The first order is drawn from ``numpy.random``. Later ones follow from a seed that the iterator draws then and
+    saves with its state: a run that is resumed in the middle sees the very examples that it would have
+    seen without the interruption.
+
+    This iterator saves ``-1`` instead of ``None`` in snapshots since some serializers do not support ``None``.
+
+    Args:
+        dataset: Dataset to iterate.
+        batch_size (int): Number of examples within each batch.
+        repeat (bool): If ``True``, it infinitely loops over the dataset. Otherwise, it stops iteration at the end of
+            the first epoch.
+        shuffle (bool): If ``True`` (or None), the order of examples is shuffled at the beginning of each epoch.
+            Otherwise, examples are extracted in the order of indexes.
+        order_sampler (callable): What makes the order of each epoch instead, see
+            :class:`~chainer.iterators.OrderSampler`.
+
+    Attributes:
+        dataset: Dataset.
+        batch_size (int): Number of examples within each batch.
+        epoch (int): Number of completed epochs.
+        current_position (int): Number of examples of the current epoch that were visited.
+        is_new_epoch (bool): Whether the last batch completed an epoch.
+
+    Raises:
+        ValueError: If ``batch_size`` is not positive.
+
+    .. admonition:: Example
+
+        >>> from chainer.iterators import SerialIterator
+        >>> iterator = SerialIterator(['a', 'b', 'c'], 2, shuffle=False)
+        >>> iterator.next(), iterator.next(), iterator.epoch_detail
+        (['a', 'b'], ['c', 'a'], 1.3333333333333333)
+    """
+
+    def __init__(
+        self,
+        dataset: Any,
+        batch_size: int,
+        repeat: bool = True,
+        shuffle: bool | None = True,
+        order_sampler: Any = None,
+    ) -> None:
+        self.batch_size, self._shuffle = check_arguments(batch_size, shuffle, order_sampler)
+        self.dataset = dataset
+        self._repeat = repeat
+        self._previous_epoch_detail: float | None = None
+        self._set_state(IterationState.first(len(dataset), self._shuffle, order_sampler))
+
+    # The parts of the state are plain attributes: programs assign to them.
+    def _set_state(self, state: IterationState) -> None:
+        self.current_position = state.position
+        self.epoch = state.epoch
+        self.is_new_epoch = state.is_new_epoch
+        self._order = state.order
+        self._random_key = state.key
+        self.order_sampler = state.sampler
+
+    def _get_state(self) -> IterationState:
+        return IterationState(
+            *(self.current_position, self.epoch, self.is_new_epoch),
+            *(self._order, self._random_key, self.order_sampler),
+        )
+
+    def __next__(self) -> list[Any]:
+        """Returns the next batch.
+
+        This is a part of the iterator protocol of Python. It may raise the :class:`StopIteration` exception when it
+        stops the iteration.
+
+        Returns:
+            list: The examples.
+
+        Raises:
+            StopIteration: At the end of the first epoch, if ``repeat`` is False.
+            ValueError: If the dataset is empty and ``repeat`` is True.
+        """
+        size = len(self.dataset)
+        state = self._get_state()
+        step = state.advance(size, self.batch_size, self._repeat)
+        if step is None:
+            raise StopIteration
+        next_state, segments = step
+        batch = read_batch(self.dataset, segments[0].indexes)
+        for segment in segments[1:]:
+            batch.extend(read_batch(self.dataset, segment.indexes))
+        self._previous_epoch_detail = state.epoch_detail(size)
+        self._set_state(next_state)
+        return batch
+
+    next = __next__
+
+    @property
+    def epoch_detail(self) -> float:
+        """Number of epochs including the fraction of the current one."""
+        return self._get_state().epoch_detail(len(self.dataset))
+
+    @property
+    def previous_epoch_detail(self) -> float | None:
+        """The value of :attr:`epoch_detail` at the previous iteration; None before the first."""
+        return self._previous_epoch_detail
+
+    @property
+    def repeat(self) -> bool:
+        """Whether the iterator loops over the dataset infinitely."""
+        return self._repeat
+
+    def reset(self) -> None:
+        """Goes back to the beginning; shuffles again if the iterator shuffles."""
+        self._set_state(self._get_state().restarted(len(self.dataset)))
+        self._previous_epoch_detail = None
+
+    def serialize(self, serializer: Any) -> None:
+        """Serializes the internal state of the iterator.
+
+        It consists of position, epoch, the current order and the seed of the orders to come.
+
+        Args:
+            serializer: Serializer or deserializer.
+        """
+        state, self._previous_epoch_detail = serialize_state(
+            serializer,
+            self._get_state(),
+            self._previous_epoch_detail,
+            len(self.dataset),
+            self.batch_size,
+        )
+        self._set_state(state)
