@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from chainer.core import registries
 
-MODULES: dict[str, tuple[str, ...]] = {}
+MODULES: dict[str, tuple[str, ...]] = {
+    "cross_entropies": ("softmax_cross_entropy",),
+}
 
 __getattr__, __dir__ = registries.module_getattr(registries.operations, globals())

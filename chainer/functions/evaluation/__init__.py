@@ -1,3 +1,5 @@
 """Evaluation functions."""
 
-MODULES: dict[str, tuple[str, ...]] = {}
+MODULES: dict[str, tuple[str, ...]] = {
+    "accuracy": ("Accuracy", "accuracy"),
+}

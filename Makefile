@@ -1,0 +1,60 @@
+# The commands of the README. Each sets up what it needs in .venv and does nothing twice.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+WORKERS ?= auto
+ARGS ?=
+
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+.PHONY: demo test lint types layers check bench clean help
+
+help:
+	@echo "make demo [ARGS=--resume]  train a digit classifier on real data (result/)"
+	@echo "make test                  run the tests"
+	@echo "make check                 lint, types and import layers"
+	@echo "make bench [ARGS=...]      benchmarks against PyTorch and Chainer 7.8.1, in one run"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+
+# Stamps: an installation is redone when what it was made from has changed.
+$(VENV)/.demo: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet -e ".[examples]"
+	@touch $@
+
+$(VENV)/.test: $(BIN)/python pyproject.toml tests/strict_backend/pyproject.toml
+	$(BIN)/python -m pip install --quiet -e ".[test]"
+	$(BIN)/python -m pip install --quiet --no-deps -e tests/strict_backend
+	@touch $@
+
+$(VENV)/.lint: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet -e ".[lint]"
+	@touch $@
+
+demo: $(VENV)/.demo
+	$(BIN)/python examples/digits/train_digits.py $(ARGS)
+
+test: $(VENV)/.test
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q $(ARGS)
+
+lint: $(VENV)/.lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.lint
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+layers: $(VENV)/.lint
+	$(BIN)/lint-imports
+
+check: lint types layers
+
+bench: $(VENV)/.demo
+	$(BIN)/python scripts/setup_peers.py
+	$(BIN)/python -m benchmarks $(ARGS)
+
+clean:
+	rm -rf $(VENV) result build dist .pytest_cache .ruff_cache .import_linter_cache

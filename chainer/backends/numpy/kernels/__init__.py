@@ -1,0 +1,1 @@
+"""Reference kernels: NumPy-API code that serves every NumPy-like backend."""

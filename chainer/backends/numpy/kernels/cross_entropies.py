@@ -1,0 +1,72 @@
+"""Reference kernels of the cross entropy losses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from chainer.core.kernel import ReferenceKernel
+
+
+class SoftmaxCrossEntropyKernel(ReferenceKernel):
+    """Softmax cross entropy with log-sum-exp; float16 is computed in float32."""
+
+    def forward(
+        self, x: Any, t: Any, class_weight: Any, ignore_label: int, keep_score: bool
+    ) -> tuple[Any, Any]:
+        xp = self.xp
+        dtype = x.dtype
+        if dtype == numpy.float16:
+            x = x.astype(numpy.float32)
+        if x.size == 0:
+            return xp.zeros(t.shape, dtype), (xp.zeros_like(x) if keep_score else None)
+        shifted = x - x.max(axis=1, keepdims=True)
+        exponentials = xp.exp(shifted)
+        sums = exponentials.sum(axis=1, keepdims=True)
+        valid = t != ignore_label
+        labels = xp.where(valid, t, 0)
+        losses = xp.log(sums[:, 0]) - self._pick(shifted, labels)
+        if class_weight is not None:
+            losses *= class_weight[labels]
+        losses *= valid
+        score = None
+        if keep_score:
+            exponentials /= sums
+            score = exponentials
+        return losses.astype(dtype, copy=False), score
+
+    def backward(
+        self, x: Any, t: Any, class_weight: Any, ignore_label: int, score: Any, scale: Any
+    ) -> Any:
+        xp = self.xp
+        dtype = x.dtype if score is None else score.dtype
+        if score is None:
+            if dtype == numpy.float16:
+                x = x.astype(numpy.float32)
+            if x.size == 0:
+                return xp.zeros(x.shape, dtype)
+            score = x - x.max(axis=1, keepdims=True)
+            xp.exp(score, out=score)
+            score /= score.sum(axis=1, keepdims=True)
+        elif score.size == 0:
+            return xp.zeros_like(score)
+        valid = t != ignore_label
+        labels = xp.where(valid, t, 0)
+        factors = valid * xp.asarray(scale, score.dtype)
+        if class_weight is not None:
+            factors *= class_weight[labels]
+        gx = score * factors[:, None]
+        if gx.ndim == 2:
+            gx[xp.arange(len(t)), labels] -= factors
+        else:
+            index = labels[:, None]
+            hit = xp.take_along_axis(gx, index, axis=1) - factors[:, None]
+            xp.put_along_axis(gx, index, hit, axis=1)
+        return gx.astype(dtype, copy=False)
+
+    def _pick(self, array: Any, labels: Any) -> Any:
+        xp = self.xp
+        if array.ndim == 2:
+            return array[xp.arange(len(labels)), labels]
+        return xp.take_along_axis(array, labels[:, None], axis=1)[:, 0]

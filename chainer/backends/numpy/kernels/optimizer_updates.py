@@ -1,0 +1,399 @@
+"""Reference kernels of the parameter updates.
+
+The formulas are written as chains of ufuncs with explicit outputs: a NumPy expression would allocate an array for each operator.
+Large arrays are worked on in blocks that stay in the cache, so that only the first of a dozen passes reads
+main memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy
+
+from chainer.core.backend import HOST_FAMILY, Backend
+from chainer.core.kernel import ReferenceKernel
+
+#: Elements of a block. Half a dozen float32 arrays of this length fit a usual second level cache.
+BLOCK = 1 << 16
+
+_Arrays = tuple[Any, ...]
+
+
+@lru_cache(maxsize=1024)
+def _constant(value: float, dtype: numpy.dtype[Any]) -> numpy.ndarray[Any, Any]:
+    # NumPy takes an array operand about one microsecond faster than a Python float.
+    constant = numpy.array(value, dtype)
+    constant.flags.writeable = False
+    return constant
+
+
+class UpdateKernel(ReferenceKernel):
+    """What the kernels below share: blocks, scratch arrays and constants."""
+
+    def __init__(self, backend: Backend) -> None:
+        super().__init__(backend)
+        self._on_host = backend.family == HOST_FAMILY
+
+    def constants(self, param: Any, *values: float) -> tuple[Any, ...]:
+        """Returns scalars in the form in which ufuncs take them fastest."""
+        if not self._on_host:
+            return values
+        dtype = _work_dtype(param)
+        return tuple([_constant(value, dtype) for value in values])
+
+    def blocks(self, n_scratch: int, *arrays: Any) -> Iterator[_Arrays]:
+        """Yields the arrays block by block, each time followed by scratch arrays of the same shape.
+
+        Blocks are views, so that what is done to them is done to the arrays. Of float16 arrays float32 copies
+        are yielded, which are written back (except the gradient, the second array) afterwards: half
+        precision is for storage, not for arithmetic. None stays None.
+
+        Args:
+            n_scratch: Number of scratch arrays.
+            arrays: Parameter, gradient and states.
+        """
+        param = arrays[0]
+        dtype = _work_dtype(param)
+        if param.size > BLOCK and self._on_host and all(map(_is_flat, arrays)):
+            scratch = [numpy.empty(BLOCK, dtype) for _ in range(n_scratch)]
+            flat = [None if array is None else array.reshape(-1) for array in arrays]
+            for start in range(0, param.size, BLOCK):
+                piece = slice(start, start + BLOCK)
+                part = tuple([None if array is None else array[piece] for array in flat])
+                size = part[0].size
+                spare = scratch if size == BLOCK else [array[:size] for array in scratch]
+                yield from _in_work_dtype(part, spare, dtype)
+        else:
+            empty_like = self.xp.empty_like
+            spare = [empty_like(param, dtype) for _ in range(n_scratch)]
+            yield from _in_work_dtype(arrays, spare, dtype)
+
+
+def _work_dtype(param: Any) -> Any:
+    return numpy.dtype(numpy.float32) if param.dtype.char == "e" else param.dtype
+
+
+def _is_flat(array: Any) -> bool:
+    return array is None or (type(array) is numpy.ndarray and array.flags.c_contiguous)
+
+
+def _in_work_dtype(arrays: _Arrays, scratch: list[Any], dtype: Any) -> Iterator[_Arrays]:
+    if arrays[0].dtype == dtype:
+        yield (*arrays, *scratch)
+        return
+    wide = [None if array is None else array.astype(dtype) for array in arrays]
+    yield (*wide, *scratch)
+    for index, array in enumerate(arrays):
+        if index != 1 and array is not None:
+            array[...] = wide[index]
+
+
+def _average(xp: Any, mean: Any, value: Any, weight: Any) -> None:
+    """``mean += weight * (value - mean)``; ``value`` is used up and must not be ``mean``."""
+    xp.subtract(value, mean, value)
+    xp.multiply(value, weight, value)
+    xp.add(mean, value, mean)
+
+
+class SGDKernel(UpdateKernel):
+    """Reference of ``sgd_update``."""
+
+    def update(self, param: Any, grad: Any, *, lr: float) -> None:
+        """See :class:`~chainer.backends.operations.optimizer_updates.SGDUpdate`."""
+        xp = self.xp
+        (lr_,) = self.constants(param, lr)
+        for p, g, t in self.blocks(1, param, grad):
+            xp.multiply(g, lr_, t)
+            xp.subtract(p, t, p)
+
+
+class MomentumSGDKernel(UpdateKernel):
+    """Reference of ``momentum_sgd_update``."""
+
+    def update(self, param: Any, grad: Any, v: Any, *, lr: float, momentum: float) -> None:
+        """See :class:`~chainer.backends.operations.optimizer_updates.MomentumSGDUpdate`."""
+        xp = self.xp
+        lr_, momentum_ = self.constants(param, lr, momentum)
+        for p, g, v_, t in self.blocks(1, param, grad, v):
+            xp.multiply(v_, momentum_, v_)
+            xp.multiply(g, lr_, t)
+            xp.subtract(v_, t, v_)
+            xp.add(p, v_, p)
+
+
+class CorrectedMomentumSGDKernel(UpdateKernel):
+    """Reference of ``corrected_momentum_sgd_update``."""
+
+    def update(self, param: Any, grad: Any, v: Any, *, lr: float, momentum: float) -> None:
+        """See :class:`~chainer.backends.operations.optimizer_updates.CorrectedMomentumSGDUpdate`."""
+        xp = self.xp
+        lr_, momentum_ = self.constants(param, lr, momentum)
+        for p, g, v_, t in self.blocks(1, param, grad, v):
+            xp.multiply(v_, momentum_, v_)
+            xp.subtract(v_, g, v_)
+            xp.multiply(v_, lr_, t)
+            xp.add(p, t, p)
+
+
+class NesterovAGKernel(UpdateKernel):
+    """Reference of ``nesterov_ag_update``."""
+
+    def update(self, param: Any, grad: Any, v: Any, *, lr: float, momentum: float) -> None:
+        """See :class:`~chainer.backends.operations.optimizer_updates.NesterovAGUpdate`."""
+        xp = self.xp
+        lr_, momentum_ = self.constants(param, lr, momentum)
+        for p, g, v_, t in self.blocks(1, param, grad, v):
+            xp.multiply(v_, momentum_, v_)
+            xp.multiply(g, lr_, t)
+            xp.subtract(v_, t, v_)
+            xp.subtract(p, t, p)
+            xp.multiply(v_, momentum_, t)
+            xp.add(p, t, p)
+
+
+class AdaGradKernel(UpdateKernel):
+    """Reference of ``ada_grad_update``."""
+
+    def update(self, param: Any, grad: Any, h: Any, *, lr: float, eps: float) -> None:
+        """See :class:`~chainer.backends.operations.optimizer_updates.AdaGradUpdate`."""
+        xp = self.xp
+        lr_, eps_ = self.constants(param, lr, eps)
+        for p, g, h_, t in self.blocks(1, param, grad, h):
+            xp.multiply(g, g, t)
+            xp.add(h_, t, h_)
+            xp.sqrt(h_, t)
+            xp.add(t, eps_, t)
+            xp.divide(g, t, t)
+            xp.multiply(t, lr_, t)
+            xp.subtract(p, t, p)
+
+
+class AdaDeltaKernel(UpdateKernel):
+    """Reference of ``ada_delta_update``."""
+
+    def update(
+        self, param: Any, grad: Any, msg: Any, msdx: Any, *, rho: float, eps: float
+    ) -> None:
+        """See :class:`~chainer.backends.operations.optimizer_updates.AdaDeltaUpdate`."""
+        xp = self.xp
+        weight, eps_ = self.constants(param, 1 - rho, eps)
+        for p, g, msg_, msdx_, t, u in self.blocks(2, param, grad, msg, msdx):
+            xp.multiply(g, g, t)
+            _average(xp, msg_, t, weight)
+            xp.add(msg_, eps_, u)
+            xp.add(msdx_, eps_, t)
+            xp.divide(t, u, t)
+            xp.sqrt(t, t)
+            xp.multiply(t, g, t)
+            xp.subtract(p, t, p)
+            xp.multiply(t, t, t)
+            _average(xp, msdx_, t, weight)
+
+
+class AdamKernel(UpdateKernel):
+    """Reference of ``adam_update``."""
+
+    def update(
+        self,
+        param: Any,
+        grad: Any,
+        m: Any,
+        v: Any,
+        vhat: Any,
+        *,
+        alpha_t: float,
+        beta1: float,
+        beta2: float,
+        eps: float,
+        eta: float,
+        weight_decay_rate: float,
+        bounds: tuple[float, float] | None,
+    ) -> None:
+        """See :class:`~chainer.backends.operations.optimizer_updates.AdamUpdate`."""
+        xp = self.xp
+        weight1, weight2, eps_, rate, scale, keep = self.constants(
+            param, 1 - beta1, 1 - beta2, eps, alpha_t, eta * alpha_t, 1 - eta * weight_decay_rate
+        )
+        low, high, eta_ = self.constants(param, *(bounds or (0.0, 0.0)), eta)
+        for p, g, m_, v_, vhat_, t in self.blocks(1, param, grad, m, v, vhat):
+            xp.subtract(g, m_, t)
+            xp.multiply(t, weight1, t)
+            xp.add(m_, t, m_)
+            xp.multiply(g, g, t)
+            xp.subtract(t, v_, t)
+            xp.multiply(t, weight2, t)
+            xp.add(v_, t, v_)
+            second = v_
+            if vhat_ is not None:
+                xp.maximum(vhat_, v_, vhat_)
+                second = vhat_
+            xp.sqrt(second, t)
+            xp.add(t, eps_, t)
+            if bounds is None:
+                xp.divide(m_, t, t)
+                xp.multiply(t, scale, t)
+            else:
+                xp.divide(rate, t, t)
+                xp.maximum(t, low, t)
+                xp.minimum(t, high, t)
+                xp.multiply(t, m_, t)
+                xp.multiply(t, eta_, t)
+            if weight_decay_rate:
+                xp.multiply(p, keep, p)
+            xp.subtract(p, t, p)
+
+
+class RMSpropKernel(UpdateKernel):
+    """Reference of ``rmsprop_update``."""
+
+    def update(
+        self,
+        param: Any,
+        grad: Any,
+        ms: Any,
+        *,
+        lr: float,
+        alpha: float,
+        eps: float,
+        eps_inside_sqrt: bool,
+    ) -> None:
+        """See :class:`~chainer.backends.operations.optimizer_updates.RMSpropUpdate`."""
+        xp = self.xp
+        weight, eps_, lr_ = self.constants(param, 1 - alpha, eps, lr)
+        for p, g, ms_, t in self.blocks(1, param, grad, ms):
+            xp.multiply(g, g, t)
+            _average(xp, ms_, t, weight)
+            if eps_inside_sqrt:
+                xp.add(ms_, eps_, t)
+                xp.sqrt(t, t)
+            else:
+                xp.sqrt(ms_, t)
+                xp.add(t, eps_, t)
+            xp.divide(g, t, t)
+            xp.multiply(t, lr_, t)
+            xp.subtract(p, t, p)
+
+
+class RMSpropGravesKernel(UpdateKernel):
+    """Reference of ``rmsprop_graves_update``."""
+
+    def update(
+        self,
+        param: Any,
+        grad: Any,
+        n: Any,
+        g: Any,
+        delta: Any,
+        *,
+        lr: float,
+        alpha: float,
+        momentum: float,
+        eps: float,
+    ) -> None:
+        """See :class:`~chainer.backends.operations.optimizer_updates.RMSpropGravesUpdate`."""
+        xp = self.xp
+        weight, momentum_, eps_, lr_ = self.constants(param, 1 - alpha, momentum, eps, lr)
+        for p, grad_, n_, g_, delta_, t in self.blocks(1, param, grad, n, g, delta):
+            xp.multiply(grad_, grad_, t)
+            _average(xp, n_, t, weight)
+            xp.subtract(grad_, g_, t)
+            xp.multiply(t, weight, t)
+            xp.add(g_, t, g_)
+            xp.multiply(g_, g_, t)
+            xp.subtract(n_, t, t)
+            xp.add(t, eps_, t)
+            xp.sqrt(t, t)
+            xp.divide(grad_, t, t)
+            xp.multiply(t, lr_, t)
+            xp.multiply(delta_, momentum_, delta_)
+            xp.subtract(delta_, t, delta_)
+            xp.add(p, delta_, p)
+
+
+class SMORMS3Kernel(UpdateKernel):
+    """Reference of ``smorms3_update``."""
+
+    def update(
+        self, param: Any, grad: Any, mem: Any, g: Any, g2: Any, *, lr: float, eps: float
+    ) -> None:
+        """See :class:`~chainer.backends.operations.optimizer_updates.SMORMS3Update`."""
+        xp = self.xp
+        one, lr_, eps_ = self.constants(param, 1.0, lr, eps)
+        for p, grad_, mem_, g_, g2_, t, x in self.blocks(2, param, grad, mem, g, g2):
+            xp.add(mem_, one, x)
+            xp.divide(one, x, x)
+            xp.subtract(grad_, g_, t)
+            xp.multiply(t, x, t)
+            xp.add(g_, t, g_)
+            xp.multiply(grad_, grad_, t)
+            _average(xp, g2_, t, x)
+            xp.add(g2_, eps_, t)
+            xp.multiply(g_, g_, x)
+            xp.divide(x, t, x)
+            xp.multiply(mem_, x, t)
+            xp.subtract(mem_, t, mem_)
+            xp.add(mem_, one, mem_)
+            xp.sqrt(g2_, t)
+            xp.add(t, eps_, t)
+            xp.minimum(x, lr_, x)
+            xp.multiply(x, grad_, x)
+            xp.divide(x, t, x)
+            xp.subtract(p, x, p)
+
+
+class MSVAGKernel(UpdateKernel):
+    """Reference of ``msvag_update``."""
+
+    def update(
+        self,
+        param: Any,
+        grad: Any,
+        m: Any,
+        v: Any,
+        *,
+        lr: float,
+        beta: float,
+        eta: float,
+        weight_decay_rate: float,
+        correction: float,
+        rho: float,
+    ) -> None:
+        """See :class:`~chainer.backends.operations.optimizer_updates.MSVAGUpdate`."""
+        xp = self.xp
+        weight, scale, keep, inverse, rho_, shrink, one = self.constants(
+            param,
+            1 - beta,
+            eta * lr / correction,
+            1 - eta * weight_decay_rate,
+            1 / correction,
+            rho,
+            # At the first update rho is one: the variance is unknown and the step not shrunk.
+            1 / (1 - rho) if rho < 1 else 0.0,
+            1.0,
+        )
+        for p, g, m_, v_, t, square in self.blocks(2, param, grad, m, v):
+            xp.subtract(g, m_, t)
+            xp.multiply(t, weight, t)
+            xp.add(m_, t, m_)
+            xp.multiply(g, g, t)
+            _average(xp, v_, t, weight)
+            xp.multiply(m_, inverse, square)
+            xp.multiply(square, square, square)
+            xp.multiply(v_, inverse, t)
+            xp.subtract(t, square, t)
+            xp.multiply(t, shrink, t)
+            xp.multiply(t, rho_, t)
+            xp.add(t, square, t)
+            undefined = t == 0
+            # Where both moments vanish the factor is one, whatever it multiplies.
+            t[undefined] = one
+            xp.divide(square, t, t)
+            t[undefined] = one
+            xp.multiply(t, m_, t)
+            xp.multiply(t, scale, t)
+            if weight_decay_rate:
+                xp.multiply(p, keep, p)
+            xp.subtract(p, t, p)

@@ -1,0 +1,71 @@
+"""Classification accuracy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+
+
+class Accuracy(FunctionNode):
+    """Share of samples whose highest score is that of their label."""
+
+    type_check_key = ()
+
+    def __init__(self, ignore_label: int | None = None) -> None:
+        self.ignore_label = ignore_label
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 2)
+        x_type, t_type = in_types
+        type_check.expect(x_type.dtype.kind == "f", t_type.dtype.kind == "i")
+        t_ndim = type_check.eval(t_type.ndim)
+        type_check.expect(
+            x_type.ndim >= t_type.ndim,
+            x_type.shape[0] == t_type.shape[0],
+            x_type.shape[2 : t_ndim + 1] == t_type.shape[1:],
+        )
+        for i in range(t_ndim + 1, type_check.eval(x_type.ndim)):
+            type_check.expect(x_type.shape[i] == 1)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        y, t = inputs
+        xp = self.xp
+        if t.size == 0:
+            return (xp.full((), float("nan"), dtype=y.dtype),)
+        hits = y.argmax(axis=1).reshape(t.shape) == t
+        if self.ignore_label is None:
+            return (xp.asarray(hits.mean(), dtype=y.dtype),)
+        counted = t != self.ignore_label
+        share = (hits & counted).sum() / xp.maximum(counted.sum(), 1)
+        return (xp.asarray(share, dtype=y.dtype),)
+
+
+def accuracy(y: Any, t: Any, ignore_label: int | None = None) -> Variable:
+    """Computes multiclass classification accuracy of the minibatch.
+
+    Args:
+        y (Variable or array): Scores: element ``(i, j, k, ...)`` is that of class ``j`` at sample ``(i, k, ...)``. The
+            prediction is the class of the highest score. Floating point.
+        t (Variable or array): Ground truth labels, shape ``(N, ...)``, signed integer.
+        ignore_label (int or None): Samples with this label are not counted.
+
+    Returns:
+        Variable: The accuracy, a scalar of the dtype of ``y``. If all samples are ignored, it is 0.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+
+    Note:
+        This function is not differentiable.
+
+    Example:
+        >>> y = np.array([[0.1, 0.7, 0.2], [8.0, 1.0, 2.0], [-8.0, 1.0, 2.0], [-8.0, -1.0, -2.0]])
+        >>> F.accuracy(y, np.array([1, 0, 2, 1], np.int32)).array
+        array(1.)
+        >>> F.accuracy(y, np.array([1, 0, 0, 0], np.int32)).array
+        array(0.5)
+    """
+    return Accuracy(ignore_label=ignore_label).apply((y, t))[0]

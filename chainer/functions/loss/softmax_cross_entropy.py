@@ -1,0 +1,195 @@
+"""Softmax cross entropy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.backends import operations
+from chainer.core.backend import is_array
+from chainer.core.configuration import config
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+
+
+class SoftmaxCrossEntropy(FunctionNode):
+    """Softmax activation followed by a cross entropy loss.
+
+    Attributes:
+        y: The softmax of the scores, if it was cached; else None.
+    """
+
+    type_check_key = ()
+
+    def __init__(
+        self,
+        normalize: bool = True,
+        cache_score: bool = True,
+        class_weight: Any = None,
+        ignore_label: int = -1,
+        reduce: str = "mean",
+        enable_double_backprop: bool = False,
+    ) -> None:
+        if reduce not in ("mean", "no"):
+            raise ValueError(f"only 'mean' and 'no' are valid for 'reduce', but '{reduce}' is given")
+        if class_weight is not None:
+            if isinstance(class_weight, Variable):
+                raise ValueError(
+                    "class_weight should be a numpy.ndarray or cupy.ndarray, not a chainer.Variable"
+                )
+            if not is_array(class_weight):
+                raise TypeError(f"class_weight should be an array, got {type(class_weight)}")
+            if class_weight.ndim != 1:
+                raise ValueError("class_weight.ndim should be 1")
+        self.normalize = normalize
+        self.double_backprop = enable_double_backprop
+        self.cache_score = cache_score and not enable_double_backprop
+        self.class_weight = class_weight
+        self.ignore_label = ignore_label
+        self.reduce = reduce
+        self.y: Any = None
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 2)
+        x_type, t_type = in_types
+        type_check.expect(
+            x_type.dtype.kind == "f",
+            t_type.dtype.kind == "i",
+            t_type.ndim == x_type.ndim - 1,
+            x_type.shape[0] == t_type.shape[0],
+            x_type.shape[2:] == t_type.shape[1:],
+        )
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, t = inputs
+        if config.debug:
+            self._check_labels(t, x.shape[1])
+        weight = self.class_weight
+        if weight is not None:
+            if len(weight) != x.shape[1]:
+                raise ValueError(
+                    f"class_weight must have one element for each of the {x.shape[1]} classes, "
+                    f"got {len(weight)}"
+                )
+            weight = self.class_weight = weight.astype(x.dtype, copy=False)
+        self._kernel = operations.softmax_cross_entropy.select(x, t, weight)
+        losses, self.y = self._kernel.forward(x, t, weight, self.ignore_label, self.cache_score)
+        # The scores are kept only by those who cannot do with the cached softmax.
+        self.retain_inputs((1,) if self.cache_score else (0, 1))
+        if self.reduce == "no":
+            return (losses,)
+        self._coefficient = self._average(t)
+        loss = losses.sum(dtype=losses.dtype if losses.dtype.itemsize > 2 else "float32")
+        return (self.xp.asarray(loss * self._coefficient, dtype=x.dtype),)
+
+    def _check_labels(self, t: Any, n_classes: int) -> None:
+        if not (((t >= 0) & (t < n_classes)) | (t == self.ignore_label)).all():
+            raise ValueError(
+                "Each label `t` need to satisfy "
+                f"`0 <= t < x.shape[1] or t == {self.ignore_label}`"
+            )
+
+    def _average(self, t: Any) -> Any:
+        """Factor that turns the sum of the losses into what ``normalize`` asks for."""
+        if self.normalize:
+            count = (t != self.ignore_label).sum()
+            return 1.0 / self.xp.maximum(count, 1)
+        return 1.0 / max(len(t), 1)
+
+    def _scale(self, gy: Any) -> Any:
+        return gy if self.reduce == "no" else gy * self._coefficient
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        if target_input_indexes[0] != 0:
+            return (None,)
+        if self.cache_score:
+            x, (t,) = None, self.retained_input_arrays
+        else:
+            x, t = self.retained_input_arrays
+        gx = self._kernel.backward(
+            x, t, self.class_weight, self.ignore_label, self.y, self._scale(grad_outputs[0])
+        )
+        gx = gx.astype(self.inputs[0].dtype, copy=False)  # type: ignore[index]
+        return (gx, None)[: len(target_input_indexes)]
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        if not self.double_backprop:
+            if config.enable_backprop:
+                raise RuntimeError(
+                    "F.softmax_cross_entropy was called with 'enable_double_backprop=False' argument, "
+                    "but double-backprop is actually being performed. Please specify "
+                    "'enable_double_backprop=True' explicitly."
+                )
+            (gy,) = grad_outputs
+            gxs = self.backward_arrays(target_input_indexes, (gy.array,))
+            return tuple(None if gx is None else Variable(gx) for gx in gxs)
+        from chainer.functions.activation.softmax import softmax
+        from chainer.functions.array.broadcast import broadcast_to
+        from chainer.functions.array.expand_dims import expand_dims
+
+        xp = self.xp
+        x, t = self.get_retained_inputs()
+        valid = t.array != self.ignore_label
+        labels = xp.where(valid, t.array, 0)
+        classes = xp.arange(x.shape[1]).reshape((-1,) + (1,) * (x.ndim - 2))
+        hit = (labels[:, None] == classes).astype(x.dtype)
+        factors = valid.astype(x.dtype)
+        if self.class_weight is not None:
+            factors *= self.class_weight[labels]
+        if self.reduce == "mean":
+            factors *= xp.asarray(self._coefficient, x.dtype)
+        g = broadcast_to(grad_outputs[0], t.shape) * factors
+        g = broadcast_to(expand_dims(g, 1), x.shape)
+        return ((softmax(x, axis=1) - hit) * g, None)[: len(target_input_indexes)]
+
+
+def softmax_cross_entropy(
+    x: Any,
+    t: Any,
+    normalize: bool = True,
+    cache_score: bool = True,
+    class_weight: Any = None,
+    ignore_label: int = -1,
+    reduce: str = "mean",
+    enable_double_backprop: bool = False,
+) -> Variable:
+    """Computes cross entropy loss for pre-softmax activations.
+
+    Args:
+        x (Variable or array): Unnormalized log probabilities, shape ``(N, C)`` for ``N`` samples and ``C``
+            classes, floating point. With more axes, ``(N, C, ...)``, the softmax is replicated over them.
+        t (Variable or array): Ground truth labels, shape ``(N,)`` or ``(N, ...)``, signed integer. Samples
+            whose label is ``ignore_label`` are ignored.
+        normalize (bool): If True, the sum of the losses is divided by the number of samples that are not
+            ignored; otherwise by the batch size ``N``.
+        cache_score (bool): If True, the softmax is kept for backward, which saves computation and
+            costs memory. It is not kept if ``enable_double_backprop`` is True.
+        class_weight (array): Constant weights of the classes, shape ``(C,)``, which the log softmax is
+            multiplied by.
+        ignore_label (int): Label to ignore.
+        reduce (str): ``'mean'``: the sum of the losses, normalized; a scalar. ``'no'``: the loss of each
+            sample, of the shape of ``t``; zero for ignored samples.
+        enable_double_backprop (bool): Whether gradients of the gradient are wanted.
+
+    Returns:
+        Variable: The loss.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If ``reduce`` or ``class_weight`` is wrong, or (in debug mode) a label is.
+
+    Note:
+        This function is differentiable only by ``x``.
+
+    Example:
+        >>> x = np.array([[-1, 0, 1, 2], [2, 0, 1, -1]], np.float32)
+        >>> t = np.array([3, 0], np.int32)
+        >>> F.softmax_cross_entropy(x, t)
+        variable(0.44018972)
+    """
+    function = SoftmaxCrossEntropy(
+        normalize, cache_score, class_weight, ignore_label, reduce, enable_double_backprop
+    )
+    return function.apply((x, t))[0]
