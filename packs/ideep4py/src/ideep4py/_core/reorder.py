@@ -1,0 +1,50 @@
+"""Moves data between layouts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ideep4py._core import constants as C
+from ideep4py._core import layout as L
+from ideep4py._core import runtime
+from ideep4py._core.buffers import allocate
+from ideep4py._core.primitive import Primitive, attributes, describe_reorder
+
+Data = tuple[L.Layout, Any]
+"""A layout and the pointer to data in that layout; the pointer object owns (or keeps alive) the
+memory.
+"""
+
+
+class _Reorder:
+    __slots__ = ("run",)
+
+    def __init__(self, source: L.Layout, target: L.Layout) -> None:
+        pd = describe_reorder(source, target, attributes())
+        self.run = Primitive(pd, [(C.SRC, source), (C.DST, target)]).run
+
+
+def copy_into(source: Data, target: Data) -> None:
+    """Copies the elements of ``source`` to ``target``: same shape, any layouts and data types."""
+    if source[0].size:
+        runtime.plan(_Reorder, source[0], target[0]).run(source[1], target[1])
+
+
+def in_layout(data: Data, layout: L.Layout) -> Any:
+    """Pointer to the elements of ``data`` in ``layout``: the same memory when it is so already,
+    else a copy.
+    """
+    if data[0] is layout:
+        return data[1]
+    pointer = allocate(layout.nbytes)
+    copy_into(data, (layout, pointer))
+    return pointer
+
+
+def densified(data: Data) -> Data:
+    """``data`` row-major: itself, or a copy."""
+    layout = data[0]
+    if layout.dense:
+        return data
+    target = L.dense(layout.shape, layout.data_type)
+    return target, in_layout(data, target)

@@ -1,0 +1,170 @@
+"""Engine, streams, the per-thread cache of compiled operations, and what happens at a fork.
+
+Every Python thread has its own stream, scratch memory and compiled operations ("plans"): a plan
+owns memory objects whose data pointers are set for each call, so sharing one would need a lock
+around the call. The expensive part, the generated machine code, is shared: oneDNN keeps it in a
+process-wide cache of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+from ideep4py._core import constants as C
+from ideep4py._core.buffers import allocate
+from ideep4py._core.errors import check
+from ideep4py._core.library import NULL, ffi, lib, optional_symbol
+
+T = TypeVar("T")
+
+_omp_set_num_threads = optional_symbol("omp_set_num_threads")
+_omp_get_max_threads = optional_symbol("omp_get_max_threads")
+_omp_pause_resource_all = optional_symbol("omp_pause_resource_all")
+_OMP_PAUSE_HARD = 2
+
+PLAN_CACHE_SIZE = 1024
+
+
+def _create_engine() -> Any:
+    box = ffi.new("engine_t *")
+    check(lib.dnnl_engine_create(box, C.CPU, 0), "create the CPU engine")
+    return box[0]
+
+
+engine = _create_engine()  # lives as long as the process
+creation_lock = threading.RLock()
+"""Held while primitives are created and while the process forks, so that no child inherits a
+locked cache.
+"""
+
+
+class _ThreadState(threading.local):
+    """What one thread owns.
+
+    Replaced as a whole to drop it everywhere (fork, another thread count).
+    """
+
+    def __init__(self) -> None:
+        if _threads is not None and _omp_set_num_threads is not None:
+            _omp_set_num_threads(_threads)  # the OpenMP setting belongs to the calling thread
+        box = ffi.new("stream_t *")
+        check(lib.dnnl_stream_create(box, engine, C.IN_ORDER), "create a stream")
+        self.stream = ffi.gc(box[0], lib.dnnl_stream_destroy)
+        self.plans: OrderedDict[Hashable, Any] = OrderedDict()
+        self.scratch_size = 0
+        self.scratch: Any = NULL
+
+
+_threads: int | None = None
+_state = _ThreadState()
+
+
+def stream() -> Any:
+    """The calling thread's stream."""
+    return _state.stream
+
+
+def scratch(size: int) -> Any:
+    """The calling thread's scratch memory, at least ``size`` bytes: valid until the next call."""
+    state = _state
+    if state.scratch_size < size:
+        state.scratch = allocate(size)
+        state.scratch_size = size
+    return state.scratch
+
+
+def plan(factory: Callable[..., T], *key: Hashable) -> T:
+    """``factory(*key)``, made once per thread and key; the least recently used of many is
+    dropped.
+    """
+    plans = _state.plans
+    full_key = (factory, key)
+    try:
+        found = plans[full_key]
+    except KeyError:
+        made = factory(*key)
+        plans[full_key] = made
+        while len(plans) > PLAN_CACHE_SIZE:
+            plans.popitem(last=False)
+        return made
+    plans.move_to_end(full_key)
+    return found
+
+
+def cached_plans() -> int:
+    """Number of compiled operations that the calling thread keeps."""
+    return len(_state.plans)
+
+
+def drop_plans() -> None:
+    """Forgets compiled operations, streams and scratch memory of all threads."""
+    global _state
+    _state = _ThreadState()
+
+
+def set_num_threads(n: int) -> None:
+    """Sets the number of OpenMP threads for oneDNN, in all threads of this process.
+
+    Compiled operations are dropped: oneDNN divides the work when it compiles.
+
+    Args:
+        n: number of threads, at least 1.
+
+    Raises:
+        TypeError: ``n`` is not an int.
+        ValueError: ``n`` is less than 1.
+    """
+    global _threads
+    if isinstance(n, bool) or not hasattr(n, "__index__"):
+        raise TypeError(f"n must be an int, got {type(n).__name__}")
+    n = n.__index__()
+    if n < 1:
+        raise ValueError(f"n must be at least 1, got {n}")
+    if _omp_set_num_threads is None:
+        raise RuntimeError(
+            "this oneDNN library has no OpenMP runtime to set the number of threads of"
+        )
+    if n == get_num_threads() and n == _threads:
+        return
+    _threads = n
+    _omp_set_num_threads(n)
+    drop_plans()
+
+
+def get_num_threads() -> int:
+    """The number of threads a oneDNN call from the calling thread may use."""
+    if _threads is not None:
+        return _threads
+    return _omp_get_max_threads() if _omp_get_max_threads is not None else 1
+
+
+def _before_fork() -> None:
+    # GNU OpenMP's pool threads do not survive a fork, and a child that waits for them hangs. The
+    # pool belongs to the thread that forks, the only one the child will have: release it here, and
+    # both sides make a new one.
+    creation_lock.acquire()
+    if _omp_pause_resource_all is not None:
+        _omp_pause_resource_all(_OMP_PAUSE_HARD)
+
+
+def _after_fork_in_parent() -> None:
+    creation_lock.release()
+
+
+def _after_fork_in_child() -> None:
+    creation_lock.release()
+    if _omp_pause_resource_all is None and _omp_set_num_threads is not None:
+        global _threads
+        _threads = 1  # without a way to release the pool, only a single thread is safe
+    drop_plans()
+
+
+os.register_at_fork(
+    before=_before_fork,
+    after_in_parent=_after_fork_in_parent,
+    after_in_child=_after_fork_in_child,
+)

@@ -1,0 +1,82 @@
+"""``f(x)`` for one array: oneDNN's eltwise primitive, forward and backward."""
+
+from __future__ import annotations
+
+from ideep4py._core import constants as C
+from ideep4py._core import layout as L
+from ideep4py._core import runtime
+from ideep4py._core.buffers import allocate
+from ideep4py._core.library import lib
+from ideep4py._core.primitive import Primitive, attributes, describe
+from ideep4py._core.reorder import Data, in_layout
+
+
+def _forward_pd(layout: L.Layout, alg: int, alpha: float, beta: float):
+    return describe(
+        lib.dnnl_eltwise_forward_primitive_desc_create,
+        "eltwise forward",
+        C.TRAINING,
+        alg,
+        layout.md,
+        layout.md,
+        alpha,
+        beta,
+        attributes(),
+    )
+
+
+class _Forward:
+    __slots__ = ("run",)
+
+    def __init__(self, layout: L.Layout, alg: int, alpha: float, beta: float) -> None:
+        pd = _forward_pd(layout, alg, alpha, beta)
+        self.run = Primitive(pd, [(C.SRC, layout), (C.DST, layout)]).run
+
+
+class _Backward:
+    __slots__ = ("run",)
+
+    def __init__(self, layout: L.Layout, alg: int, alpha: float, beta: float, saved: int) -> None:
+        hint = _forward_pd(layout, alg, alpha, beta)
+        md = layout.md
+        pd = describe(
+            lib.dnnl_eltwise_backward_primitive_desc_create,
+            "eltwise backward",
+            alg,
+            md,
+            md,
+            md,
+            alpha,
+            beta,
+            hint,
+            attributes(),
+        )
+        arguments = [(saved, layout), (C.DIFF_DST, layout), (C.DIFF_SRC, layout)]
+        self.run = Primitive(pd, arguments).run
+
+
+def forward(x: Data, alg: int, alpha: float = 0.0, beta: float = 0.0) -> Data:
+    """A new array ``f(x)`` in the layout of ``x``."""
+    layout, pointer = x
+    out = allocate(layout.nbytes)
+    runtime.plan(_Forward, layout, alg, alpha, beta).run(pointer, out)
+    return layout, out
+
+
+def forward_inplace(x: Data, alg: int, alpha: float = 0.0, beta: float = 0.0) -> None:
+    """``x[...] = f(x)``."""
+    layout, pointer = x
+    runtime.plan(_Forward, layout, alg, alpha, beta).run(pointer, pointer)
+
+
+def backward(saved: Data, gy: Data, alg: int, alpha: float, beta: float, from_output: bool) -> Data:
+    """``gy * f'(x)`` in the layout of ``saved``, which is the input, or the output for algorithms
+    that use it.
+    """
+    layout, pointer = saved
+    gradient = in_layout(gy, layout)
+    out = allocate(layout.nbytes)
+    argument = C.DST if from_output else C.SRC
+    found = runtime.plan(_Backward, layout, alg, alpha, beta, argument)
+    found.run(pointer, gradient, out)
+    return layout, out

@@ -1,0 +1,85 @@
+"""Sums over axes: oneDNN's reduction primitive where it is compiled code, NumPy over the memory as
+it lies elsewhere.
+
+oneDNN 3.2 compiles only reductions over the innermost axes; the others run its reference loop, two
+orders of magnitude slower than NumPy, which sums a blocked array in place as well (its padding is
+zero).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ideep4py._core import constants as C
+from ideep4py._core import layout as L
+from ideep4py._core import runtime
+from ideep4py._core.buffers import allocate
+from ideep4py._core.errors import UnsupportedError
+from ideep4py._core.library import lib
+from ideep4py._core.primitive import Primitive, attributes, describe, implementation
+from ideep4py._core.reorder import Data, densified
+from ideep4py._core.views import dense_view, physical_view
+
+
+class _Sum:
+    """Sum over ``axes``; ``run`` is None where oneDNN has only its reference loop."""
+
+    __slots__ = ("run",)
+
+    def __init__(self, x: L.Layout, axes: frozenset[int]) -> None:
+        kept = tuple(1 if i in axes else n for i, n in enumerate(x.shape))
+        out = L.dense(kept, x.data_type)
+        self.run: Any = None
+        try:
+            pd = describe(
+                lib.dnnl_reduction_primitive_desc_create,
+                "sum over axes",
+                C.REDUCTION_SUM,
+                x.md,
+                out.md,
+                0.0,
+                0.0,
+                attributes(),
+            )
+        except UnsupportedError:
+            return
+        if "jit" in implementation(pd):
+            self.run = Primitive(pd, [(C.SRC, x), (C.DST, out)]).run
+
+
+def sum_axes(x: Data, axes: frozenset[int], shape: tuple[int, ...]) -> Data:
+    """Sum over ``axes`` as a dense array of ``shape`` (with or without the reduced axes)."""
+    layout, pointer = x
+    found = runtime.plan(_Sum, layout, axes)
+    target = L.dense(shape, layout.data_type)
+    out = allocate(target.nbytes)
+    if found.run is not None:
+        found.run(pointer, out)
+        return target, out
+    physical = physical_view(layout, pointer)
+    if physical is None:
+        x = densified(x)
+        array, logical = dense_view(*x), tuple(range(layout.ndim))
+    else:
+        array, logical = physical
+    summed = array.sum(axis=tuple(i for i, axis in enumerate(logical) if axis in axes))
+    left = [axis for axis in logical if axis not in axes]
+    dense_view(target, out).reshape(-1)[:] = _unblocked(summed, left, layout.shape).reshape(-1)
+    return target, out
+
+
+def _unblocked(array: np.ndarray[Any, Any], axes: list[int], shape: tuple[int, ...]) -> Any:
+    """Merges the outer axis and the blocks of each logical axis, without the padding."""
+    order = sorted(range(len(axes)), key=lambda i: axes[i])  # stable: outer, then blocks
+    array = array.transpose(order)
+    kept = sorted(set(axes))
+    sizes = iter(array.shape)
+    merged = []
+    for axis in kept:
+        total = 1
+        for _ in range(axes.count(axis)):
+            total *= next(sizes)
+        merged.append(total)
+    return array.reshape(merged)[tuple(slice(shape[axis]) for axis in kept)]

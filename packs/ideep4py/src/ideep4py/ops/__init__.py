@@ -1,0 +1,91 @@
+"""Operations of deep-learning frameworks on mdarrays and NumPy arrays.
+
+Every function takes float32 arrays (mdarray, or NumPy: copied when not C-contiguous), returns new
+mdarrays in the layout that oneDNN chose, and raises TypeError or ValueError naming the argument
+that does not fit. What cannot be had at all, :func:`why_not` tells beforehand from types, shapes
+and dtypes alone. Compiled code is kept per signature (shapes, layouts, parameters), so that a
+repeated call costs a look-up.
+"""
+
+from ideep4py._core.errors import OneDNNError, UnsupportedError
+from ideep4py._core.layout import Layout
+from ideep4py.ops._inputs import has_bfloat16, supports, why_not
+from ideep4py.ops.activation import (
+    eltwise,
+    eltwise_backward,
+    eltwise_inplace,
+    relu,
+    relu_backward,
+    sigmoid,
+    sigmoid_backward,
+    tanh,
+    tanh_backward,
+)
+from ideep4py.ops.arithmetic import add, binary, copy_to, mul
+from ideep4py.ops.batch_normalization import (
+    BatchNormalized,
+    batch_normalization,
+    batch_normalization_backward,
+    fixed_batch_normalization,
+)
+from ideep4py.ops.convolution import (
+    convolution,
+    convolution_backward_data,
+    convolution_backward_weights,
+)
+from ideep4py.ops.joining import concat, split
+from ideep4py.ops.layouts import astype, dense, from_numpy, reorder
+from ideep4py.ops.linear import linear, linear_backward_data, linear_backward_weights, matmul
+from ideep4py.ops.local_response_normalization import (
+    local_response_normalization,
+    local_response_normalization_backward,
+)
+from ideep4py.ops.pooling import pooling, pooling_backward
+from ideep4py.ops.softmax import log_softmax, log_softmax_backward, softmax, softmax_backward
+
+__all__ = [
+    "BatchNormalized",
+    "Layout",
+    "OneDNNError",
+    "UnsupportedError",
+    "add",
+    "astype",
+    "batch_normalization",
+    "batch_normalization_backward",
+    "binary",
+    "concat",
+    "convolution",
+    "convolution_backward_data",
+    "convolution_backward_weights",
+    "copy_to",
+    "dense",
+    "eltwise",
+    "eltwise_backward",
+    "eltwise_inplace",
+    "fixed_batch_normalization",
+    "from_numpy",
+    "has_bfloat16",
+    "linear",
+    "linear_backward_data",
+    "linear_backward_weights",
+    "local_response_normalization",
+    "local_response_normalization_backward",
+    "log_softmax",
+    "log_softmax_backward",
+    "matmul",
+    "mul",
+    "pooling",
+    "pooling_backward",
+    "relu",
+    "relu_backward",
+    "reorder",
+    "sigmoid",
+    "sigmoid_backward",
+    "softmax",
+    "softmax_backward",
+    "split",
+    "supports",
+    "tanh",
+    "tanh_backward",
+    "why_not",
+]

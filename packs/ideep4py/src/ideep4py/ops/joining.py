@@ -1,0 +1,154 @@
+"""Joins arrays along an axis and takes them apart, keeping blocks where the sizes allow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from ideep4py._core import constants as C
+from ideep4py._core import layout as L
+from ideep4py._core import runtime
+from ideep4py._core.buffers import allocate
+from ideep4py._core.errors import OneDNNError, check
+from ideep4py._core.library import ffi, lib
+from ideep4py._core.primitive import Primitive, attributes, chosen, describe
+from ideep4py._core.reorder import densified
+from ideep4py._mdarray import mdarray, wrap
+from ideep4py.ops._inputs import Array, axis_index, data_of
+
+
+class _Concat:
+    __slots__ = ("out", "run")
+
+    def __init__(self, axis: int, *layouts: L.Layout) -> None:
+        first = layouts[0].shape
+        axis = axis_index(axis, len(first))
+        for i, layout in enumerate(layouts):
+            shape = layout.shape
+            if (
+                len(shape) != len(first)
+                or shape[:axis] != first[:axis]
+                or (shape[axis + 1 :] != first[axis + 1 :])
+            ):
+                raise ValueError(
+                    f"xs[{i}] has shape {shape}, which differs from {first} not only along "
+                    f"axis {axis}"
+                )
+        shape = list(first)
+        shape[axis] = sum(layout.shape[axis] for layout in layouts)
+        pd = describe(
+            lib.dnnl_concat_primitive_desc_create,
+            f"concatenation of {[a.shape for a in layouts]}",
+            L.any_md(tuple(shape), layouts[0].data_type),
+            len(layouts),
+            axis,
+            ffi.new("md_t[]", [a.md for a in layouts]),
+            attributes(),
+        )
+        self.out = chosen(pd, C.QUERY_DST)
+        arguments = [(C.MULTIPLE_SRC + i, a) for i, a in enumerate(layouts)]
+        self.run = Primitive(pd, [*arguments, (C.DST, self.out)]).run
+
+
+def concat(xs: Sequence[Array], axis: int = 1) -> mdarray:
+    """Joins arrays along an existing axis.
+
+    Args:
+        xs: one or more arrays whose shapes differ along ``axis`` only.
+        axis: the axis.
+
+    Raises:
+        TypeError, ValueError: an argument does not fit; the message names it.
+    """
+    data = [data_of(x, f"xs[{i}]") for i, x in enumerate(xs)]
+    if not data:
+        raise ValueError("xs must hold at least one array")
+    found = runtime.plan(_Concat, axis, *[layout for layout, _ in data])
+    out = allocate(found.out.nbytes)
+    found.run(*[pointer for _, pointer in data], out)
+    return wrap(found.out, out)
+
+
+class _Slice:
+    """Copies a range along one axis.
+
+    The part's layout is the one concatenation would choose for it.
+    """
+
+    __slots__ = ("out", "run")
+
+    def __init__(self, x: L.Layout, axis: int, start: int, stop: int) -> None:
+        dims = list(x.shape)
+        dims[axis] = stop - start
+        offsets = [0] * x.ndim
+        offsets[axis] = start
+        box = ffi.new("md_t *")
+        status = lib.dnnl_memory_desc_create_submemory(box, x.md, L.c_dims(dims), L.c_dims(offsets))
+        check(status, f"take {start}:{stop} of axis {axis} of {x!r}")
+        part = L.intern(L.own_md(box))
+        pd = describe(
+            lib.dnnl_concat_primitive_desc_create,
+            f"copy of {part!r}",
+            L.any_md(tuple(dims), x.data_type),
+            1,
+            axis,
+            ffi.new("md_t[]", [part.md]),
+            attributes(),
+        )
+        self.out = chosen(pd, C.QUERY_DST)
+        self.run = Primitive(pd, [(C.MULTIPLE_SRC, part), (C.DST, self.out)]).run
+
+
+class _Split:
+    """The slices; ``dense`` where blocks do not end where the slices do."""
+
+    __slots__ = ("dense", "slices")
+
+    def __init__(self, x: L.Layout, axis: int, bounds: tuple[int, ...]) -> None:
+        axis = axis_index(axis, x.ndim)
+        size = x.shape[axis]
+        edges = (0, *bounds, size)
+        if any(a >= b for a, b in pairwise(edges)):
+            raise ValueError(
+                f"indices must rise within 1..{size - 1} (the length of axis {axis} is {size}), "
+                f"got {list(bounds)}"
+            )
+        self.dense = False
+        try:
+            self.slices = self._make(x, axis, edges)
+        except OneDNNError:
+            if x.dense:
+                raise
+            self.dense = True
+            self.slices = self._make(L.dense(x.shape, x.data_type), axis, edges)
+
+    @staticmethod
+    def _make(x: L.Layout, axis: int, edges: tuple[int, ...]) -> list[_Slice]:
+        return [_Slice(x, axis, a, b) for a, b in pairwise(edges)]
+
+
+def split(x: Array, indices: Sequence[int], axis: int = 1) -> tuple[mdarray, ...]:
+    """Cuts an array along an axis into copies.
+
+    Args:
+        x: the array.
+        indices: where to cut: rising positions along ``axis``.
+        axis: the axis.
+
+    Returns:
+        ``len(indices) + 1`` arrays.
+
+    Raises:
+        TypeError, ValueError: an argument does not fit; the message names it.
+    """
+    data: Any = data_of(x, "x")
+    found = runtime.plan(_Split, data[0], axis, tuple(int(i) for i in indices))
+    if found.dense:
+        data = densified(data)
+    parts = []
+    for piece in found.slices:
+        out = allocate(piece.out.nbytes)
+        piece.run(data[1], out)
+        parts.append(wrap(piece.out, out))
+    return tuple(parts)

@@ -1,0 +1,138 @@
+"""Matrix products: ``matmul`` with any transposes, and the fully connected layer with its
+gradients.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ideep4py._core import constants as C
+from ideep4py._core import layout as L
+from ideep4py._core.buffers import allocate
+from ideep4py._core.reorder import densified
+from ideep4py._kernels.binary import broadcast_inplace
+from ideep4py._kernels.gemm import sgemm
+from ideep4py._kernels.reduction import sum_axes
+from ideep4py._mdarray import mdarray, wrap
+from ideep4py.ops._inputs import Array, data_of, vector
+
+
+def _matrix(x: Any, name: str) -> tuple[int, int, Any]:
+    """Rows, columns and pointer of an array taken as a matrix: all axes but the first are one."""
+    layout, pointer = densified(data_of(x, name))
+    shape = layout.shape
+    if layout.data_type != C.F32:
+        raise TypeError(f"{name} must be of dtype float32, got {layout.dtype}")
+    if len(shape) < 2:
+        raise ValueError(f"{name} must have at least 2 axes, got shape {shape}")
+    return shape[0], math.prod(shape[1:]), pointer
+
+
+def matmul(
+    a: Array,
+    b: Array,
+    *,
+    trans_a: bool = False,
+    trans_b: bool = False,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    out: mdarray | None = None,
+) -> mdarray:
+    """``alpha * op(a) @ op(b) + beta * out``, where ``op`` transposes on request.
+
+    Args:
+        a: matrix (m, k); (k, m) when ``trans_a``. Further axes count as columns.
+        b: matrix (k, n); (n, k) when ``trans_b``.
+        alpha: factor of the product.
+        beta: factor of what is in ``out``.
+        out: matrix (m, n) to overwrite; a new one when None. Reordered in place when it lies in
+            blocks.
+
+    Returns:
+        Matrix (m, n), dense; ``out`` itself when given.
+
+    Raises:
+        TypeError, ValueError: an argument does not fit; the message names it.
+    """
+    rows_a, columns_a, pa = _matrix(a, "a")
+    rows_b, columns_b, pb = _matrix(b, "b")
+    m, k = (columns_a, rows_a) if trans_a else (rows_a, columns_a)
+    k_b, n = (columns_b, rows_b) if trans_b else (rows_b, columns_b)
+    if k != k_b:
+        raise ValueError(f"a and b do not fit: op(a) is ({m}, {k}), op(b) is ({k_b}, {n})")
+    if out is None:
+        if beta:
+            raise ValueError(f"beta={beta} needs out")
+        layout = L.dense((m, n))
+        out = wrap(layout, allocate(layout.nbytes))
+    else:
+        if not isinstance(out, mdarray) or out.shape != (m, n) or out.dtype.name != "float32":
+            raise ValueError(f"out must be a float32 mdarray of shape ({m}, {n}), got {out!r}")
+        out._view()
+    sgemm(pa, pb, out._data[1], m, n, k, trans_a=trans_a, trans_b=trans_b, alpha=alpha, beta=beta)
+    return out
+
+
+def linear(x: Array, W: Array, b: Array | None = None) -> mdarray:
+    """``x @ W.T + b``.
+
+    Args:
+        x: input (N, I); further axes count as columns.
+        W: weights (O, I); further axes count as columns.
+        b: bias (O,), or None.
+
+    Returns:
+        Array (N, O).
+
+    Raises:
+        TypeError, ValueError: an argument does not fit; the message names it.
+    """
+    n, size, px = _matrix(x, "x")
+    out_size, size_w, pw = _matrix(W, "W")
+    if size != size_w:
+        raise ValueError(f"W must have {size} columns, as x has, got {size_w}")
+    layout = L.dense((n, out_size))
+    pointer = allocate(layout.nbytes)
+    if b is None:
+        sgemm(px, pw, pointer, n, out_size, size, trans_b=True)
+        return wrap(layout, pointer)
+    row = vector(b, "b", out_size)
+    sgemm(px, pw, pointer, n, out_size, size, trans_b=True)
+    broadcast_inplace("add", (layout, pointer), (L.dense((1, out_size)), row))
+    return wrap(layout, pointer)
+
+
+def linear_backward_data(W: Array, gy: Array) -> mdarray:
+    """Gradient of :func:`linear` by its input: ``gy @ W``, of shape (N, I)."""
+    n, out_size, pg = _matrix(gy, "gy")
+    rows, size, pw = _matrix(W, "W")
+    if rows != out_size:
+        raise ValueError(f"gy must have {rows} columns, the rows of W, got {out_size}")
+    layout = L.dense((n, size))
+    pointer = allocate(layout.nbytes)
+    sgemm(pg, pw, pointer, n, size, out_size)
+    return wrap(layout, pointer)
+
+
+def linear_backward_weights(
+    x: Array, gy: Array, *, bias: bool = False
+) -> tuple[mdarray, mdarray | None]:
+    """Gradients of :func:`linear` by its weights, ``gy.T @ x`` of shape (O, I), and by its bias
+    (None unless ``bias``).
+    """
+    n, size, px = _matrix(x, "x")
+    rows, out_size, pg = _matrix(gy, "gy")
+    if rows != n:
+        raise ValueError(f"gy must have {n} rows, as x has, got {rows}")
+    layout = L.dense((out_size, size))
+    pointer = allocate(layout.nbytes)
+    sgemm(pg, px, pointer, out_size, size, n, trans_a=True)
+    gw = wrap(layout, pointer)
+    if not bias:
+        return gw, None
+    gradient = L.dense((n, out_size)), pg
+    return gw, wrap(*sum_axes(gradient, frozenset({0}), (out_size,)))
+
+
+__all__ = ["linear", "linear_backward_data", "linear_backward_weights", "matmul"]
