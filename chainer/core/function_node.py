@@ -94,10 +94,8 @@ class FunctionNode:
         super().__init_subclass__(**kwargs)
         cls._checked = set()
         cls._checks = cls.check_type_forward is not FunctionNode.check_type_forward
-        rules = next(
-            (vars(base) for base in cls.__mro__ if any(rule in vars(base) for rule in _RULES)), {}
-        )
-        cls._gradients_on_arrays = "backward_arrays" in rules and cls is not FunctionNode
+        owner = next(base for base in cls.__mro__ if any(rule in vars(base) for rule in _RULES))
+        cls._gradients_on_arrays = owner is not FunctionNode and "backward_arrays" in vars(owner)
         cls._accumulates = cls.backward_accumulate is not FunctionNode.backward_accumulate
 
     # -- identity ---------------------------------------------------------------------------------
@@ -447,7 +445,9 @@ class FunctionNode:
         Returns:
             tuple: Output arrays.
         """
-        raise NotImplementedError(f"{type(self).__name__} defines neither forward() nor forward_cpu()")
+        raise NotImplementedError(
+            f"{type(self).__name__} defines neither forward() nor forward_cpu()"
+        )
 
     def forward_gpu(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Computes the output arrays from the input CuPy arrays.
@@ -458,7 +458,9 @@ class FunctionNode:
         Returns:
             tuple: Output arrays.
         """
-        raise NotImplementedError(f"{type(self).__name__} defines neither forward() nor forward_gpu()")
+        raise NotImplementedError(
+            f"{type(self).__name__} defines neither forward() nor forward_gpu()"
+        )
 
     def retain_inputs(self, indexes: Iterable[int]) -> None:
         """Lets specified input variable nodes keep data arrays; to be called in forward.

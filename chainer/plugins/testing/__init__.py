@@ -1,0 +1,96 @@
+"""Tools for testing functions, links and backends (public module ``chainer.testing``).
+
+What our own tests use is here for authors of plugins as well:
+
+- :mod:`~chainer.testing.gradient_check` (also ``chainer.gradient_check``): gradients against finite
+  differences;
+- assertions, parameterised test cases, markers, retries, seeds; - :mod:`~chainer.testing.op_spec`
+and the conformance suite, which tests any backend or kernel provider
+  with ``pytest --pyargs chainer.plugins.testing.conformance --chainer-backend=NAME``.
+
+Everything is imported at first use.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from chainer.plugins.testing.array import assert_allclose
+    from chainer.plugins.testing.helper import (
+        assert_warns,
+        patch,
+        with_requires,
+        without_requires,
+    )
+    from chainer.plugins.testing.matrix import generate_matrix
+    from chainer.plugins.testing.parameterized import parameterize, product, product_dict
+    from chainer.plugins.testing.random import fix_random, generate_seed
+    from chainer.plugins.testing.runner import run_module
+    from chainer.plugins.testing.serializer import (
+        save_and_load,
+        save_and_load_hdf5,
+        save_and_load_npz,
+    )
+    from chainer.plugins.testing.training import get_trainer_with_mock_updater
+    from chainer.plugins.testing.unary_math_function_test import unary_math_function_unittest
+
+__all__ = [
+    "assert_allclose",
+    "assert_warns",
+    "fix_random",
+    "generate_matrix",
+    "generate_seed",
+    "get_trainer_with_mock_updater",
+    "parameterize",
+    "patch",
+    "product",
+    "product_dict",
+    "run_module",
+    "save_and_load",
+    "save_and_load_hdf5",
+    "save_and_load_npz",
+    "unary_math_function_unittest",
+    "with_requires",
+    "without_requires",
+]
+
+# Public name -> module of this package it lives in.
+_HOMES = {
+    "assert_allclose": "array",
+    "assert_warns": "helper",
+    "fix_random": "random",
+    "generate_matrix": "matrix",
+    "generate_seed": "random",
+    "get_trainer_with_mock_updater": "training",
+    "parameterize": "parameterized",
+    "patch": "helper",
+    "product": "parameterized",
+    "product_dict": "parameterized",
+    "run_module": "runner",
+    "save_and_load": "serializer",
+    "save_and_load_hdf5": "serializer",
+    "save_and_load_npz": "serializer",
+    "unary_math_function_unittest": "unary_math_function_test",
+    "with_requires": "helper",
+    "without_requires": "helper",
+}
+
+_MODULES = frozenset(_HOMES.values()) | {"attr", "condition", "gradient_check", "op_spec", "specs"}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is not None:
+        value = getattr(importlib.import_module(f"{__name__}.{home}"), name)
+    elif name in _MODULES:
+        value = importlib.import_module(f"{__name__}.{name}")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES, *_MODULES})
