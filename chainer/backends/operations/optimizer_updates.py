@@ -52,7 +52,9 @@ class CorrectedMomentumSGDUpdate(OptimizerUpdate):
 
 
 class NesterovAGUpdate(OptimizerUpdate):
-    """Nesterov momentum: ``v = momentum * v - lr * grad; param += momentum * v - lr * grad``.
+    """Nesterov's accelerated gradient.
+
+    ``v = momentum * v - lr * grad; param += momentum ** 2 * v - (1 + momentum) * lr * grad``.
 
     ``update(param, grad, v, *, lr, momentum)``; selected with ``select(param, grad, v)``.
     """

@@ -42,7 +42,7 @@ class UpdateKernel(ReferenceKernel):
         if not self._on_host:
             return values
         dtype = _work_dtype(param)
-        return tuple([_constant(value, dtype) for value in values])
+        return tuple([_constant(float(value), dtype) for value in values])
 
     def blocks(self, n_scratch: int, *arrays: Any) -> Iterator[_Arrays]:
         """Yields the arrays block by block, each time followed by scratch arrays of the same shape.
@@ -144,13 +144,16 @@ class NesterovAGKernel(UpdateKernel):
     def update(self, param: Any, grad: Any, v: Any, *, lr: float, momentum: float) -> None:
         """See :class:`~chainer.backends.operations.optimizer_updates.NesterovAGUpdate`."""
         xp = self.xp
-        lr_, momentum_ = self.constants(param, lr, momentum)
+        lr_, momentum_, ahead, jump = self.constants(
+            param, lr, momentum, momentum * momentum, 1 + momentum
+        )
         for p, g, v_, t in self.blocks(1, param, grad, v):
             xp.multiply(v_, momentum_, v_)
             xp.multiply(g, lr_, t)
             xp.subtract(v_, t, v_)
+            xp.multiply(t, jump, t)
             xp.subtract(p, t, p)
-            xp.multiply(v_, momentum_, t)
+            xp.multiply(v_, ahead, t)
             xp.add(p, t, p)
 
 
@@ -174,9 +177,7 @@ class AdaGradKernel(UpdateKernel):
 class AdaDeltaKernel(UpdateKernel):
     """Reference of ``ada_delta_update``."""
 
-    def update(
-        self, param: Any, grad: Any, msg: Any, msdx: Any, *, rho: float, eps: float
-    ) -> None:
+    def update(self, param: Any, grad: Any, msg: Any, msdx: Any, *, rho: float, eps: float) -> None:
         """See :class:`~chainer.backends.operations.optimizer_updates.AdaDeltaUpdate`."""
         xp = self.xp
         weight, eps_ = self.constants(param, 1 - rho, eps)
@@ -214,10 +215,14 @@ class AdamKernel(UpdateKernel):
     ) -> None:
         """See :class:`~chainer.backends.operations.optimizer_updates.AdamUpdate`."""
         xp = self.xp
-        weight1, weight2, eps_, rate, scale, keep = self.constants(
-            param, 1 - beta1, 1 - beta2, eps, alpha_t, eta * alpha_t, 1 - eta * weight_decay_rate
+        weight1, weight2, eps_, scale = self.constants(
+            param, 1 - beta1, 1 - beta2, eps, eta * alpha_t
         )
-        low, high, eta_ = self.constants(param, *(bounds or (0.0, 0.0)), eta)
+        rate = low = high = eta_ = keep = None
+        if bounds is not None:
+            rate, low, high, eta_ = self.constants(param, alpha_t, *bounds, eta)
+        if weight_decay_rate:
+            (keep,) = self.constants(param, 1 - eta * weight_decay_rate)
         for p, g, m_, v_, vhat_, t in self.blocks(1, param, grad, m, v, vhat):
             xp.subtract(g, m_, t)
             xp.multiply(t, weight1, t)
@@ -232,7 +237,7 @@ class AdamKernel(UpdateKernel):
                 second = vhat_
             xp.sqrt(second, t)
             xp.add(t, eps_, t)
-            if bounds is None:
+            if rate is None:
                 xp.divide(m_, t, t)
                 xp.multiply(t, scale, t)
             else:
@@ -241,7 +246,7 @@ class AdamKernel(UpdateKernel):
                 xp.minimum(t, high, t)
                 xp.multiply(t, m_, t)
                 xp.multiply(t, eta_, t)
-            if weight_decay_rate:
+            if keep is not None:
                 xp.multiply(p, keep, p)
             xp.subtract(p, t, p)
 

@@ -1,0 +1,88 @@
+"""Hyperparameters: the settings of optimizers and update rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Hyperparameter:
+    """Set of hyperparameter entries of an optimizer.
+
+    Each entry is an attribute. A hyperparameter object can refer to a parent: an entry that it does not have itself is looked
+    up there. The hyperparameters of an optimizer are the parent of those of its update rules, so that a change at the optimizer
+    reaches all rules, while an entry set at one rule overrides it for that rule only.
+
+    Args:
+        parent (Hyperparameter): Parent hyperparameter.
+
+    Example:
+        >>> from chainer.optimizer import Hyperparameter
+        >>> parent = Hyperparameter()
+        >>> parent.lr = 0.1
+        >>> child = Hyperparameter(parent)
+        >>> child.lr
+        0.1
+        >>> child.lr = 0.5
+        >>> child.lr, parent.lr
+        (0.5, 0.1)
+    """
+
+    def __init__(self, parent: Hyperparameter | None = None) -> None:
+        self._parent = parent
+
+    def __getattr__(self, name: str) -> Any:
+        # Reached only when the object has no entry of this name. Copying asks for special names before
+        # there are any attributes at all.
+        parent = self.__dict__.get("_parent")
+        if parent is None or name.startswith("__"):
+            known = ", ".join(sorted(k for k in self.__dict__ if k != "_parent")) or "none"
+            raise AttributeError(f"there is no hyperparameter {name!r}; known ones: {known}")
+        return getattr(parent, name)
+
+    @property
+    def parent(self) -> Hyperparameter | None:
+        """Parent hyperparameter object."""
+        return self._parent
+
+    def get_dict(self) -> dict[str, Any]:
+        """Converts the hyperparameter into a dictionary.
+
+        Returns:
+            dict: All entries that can be referred to by this object, those of the parent included.
+        """
+        entries = {} if self._parent is None else self._parent.get_dict()
+        entries.update((k, v) for k, v in self.__dict__.items() if k != "_parent")
+        return entries
+
+    def __repr__(self) -> str:
+        entries = ", ".join(f"{k}={v}" for k, v in sorted(self.get_dict().items()))
+        return f"Hyperparameter({entries})"
+
+
+class HyperparameterProxy:
+    """Attribute of an optimizer class that stands for one of its hyperparameters.
+
+    Args:
+        attr_name (str): Name of the hyperparameter.
+
+    Example:
+        >>> class MyMethod(chainer.GradientMethod):
+        ...     lr = chainer.optimizer.HyperparameterProxy('lr')
+        ...     def __init__(self, lr=0.01):
+        ...         super().__init__()
+        ...         self.hyperparam.lr = lr
+        >>> optimizer = MyMethod(0.5)
+        >>> optimizer.lr *= 2
+        >>> optimizer.hyperparam.lr
+        1.0
+    """
+
+    def __init__(self, attr_name: str) -> None:
+        self._attr_name = attr_name
+        self.__doc__ = f"Alias to ``self.hyperparam.{attr_name}``"
+
+    def __get__(self, obj: Any, type: Any = None) -> Any:
+        return self if obj is None else getattr(obj.hyperparam, self._attr_name)
+
+    def __set__(self, obj: Any, value: Any) -> None:
+        setattr(obj.hyperparam, self._attr_name, value)

@@ -1,0 +1,379 @@
+"""Optimizers: numerical algorithms that minimize a loss (public module ``chainer.optimizer``)."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Self
+
+from chainer.core.backend import backend_of
+from chainer.core.variable import Variable
+from chainer.links.base_link import Link
+from chainer.training.hook_registry import HookRegistry
+from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
+from chainer.training.update_rule import NoStateError, UpdateRule, remove_loss_scale
+
+if TYPE_CHECKING:
+    from chainer.core.parameter import Parameter
+
+__all__ = [
+    "GradientMethod",
+    "Hyperparameter",
+    "HyperparameterProxy",
+    "Optimizer",
+    "UpdateRule",
+]
+
+
+class Optimizer:
+    """Base class of all numerical optimizers.
+
+    An optimizer is given its target link by :meth:`setup` and updates the parameters of the link by
+    :meth:`update`, which each implementation must override. Methods based on one gradient computation derive from
+    :class:`~chainer.GradientMethod`.
+
+    Hook functions (:meth:`add_hook`) are called in order of registration before or after the update. One with
+    a true attribute ``call_for_each_param`` is called for every parameter with the update rule and the
+    parameter, another one with the optimizer.
+
+    Attributes:
+        target (Link): Target link, set by :meth:`setup`.
+        t (int): Number of update steps.
+        epoch (int): Current epoch, incremented by :meth:`new_epoch`.
+    """
+
+    target: Link | None = None
+    t = 0
+    epoch = 0
+    use_auto_new_epoch = False
+    _loss_scale: float | None = None
+    _hooks: HookRegistry | None = None
+
+    def setup(self, link: Link) -> Self:
+        """Sets a target link and initializes the optimizer states.
+
+        The states and hooks of an earlier target are discarded.
+
+        Args:
+            link (Link): Target link object.
+
+        Returns:
+            The optimizer itself, so that ``optimizer = SGD().setup(link)`` works.
+
+        Raises:
+            TypeError: If ``link`` is no link.
+        """
+        if not isinstance(link, Link):
+            raise TypeError(f"optimization target must be a link, got {type(link).__name__}")
+        self.target = link
+        self.t = 0
+        self.epoch = 0
+        self._hooks = HookRegistry()
+        return self
+
+    def _target(self) -> Link:
+        if self.target is None:
+            raise RuntimeError(
+                f"{type(self).__name__} is not set up. Call its `setup` method with a link first."
+            )
+        return self.target
+
+    def _own_hooks(self) -> HookRegistry:
+        self._target()
+        if self._hooks is None:
+            self._hooks = HookRegistry()
+        return self._hooks
+
+    def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwds: Any) -> None:
+        """Updates the parameters.
+
+        With a ``lossfun`` the gradients are cleared, the function is called with the other arguments, and
+        its result is differentiated. Without one the gradients are taken as they are.
+
+        Args:
+            lossfun (callable): Loss function: returns one :class:`~chainer.Variable`.
+            args, kwds: Arguments for the loss function.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define update()")
+
+    def new_epoch(self, auto: bool = False) -> None:
+        """Starts a new epoch: increments :attr:`epoch`.
+
+        An optimizer that depends on the epoch count needs this call at the beginning of each epoch. Updaters make it
+        when they were given ``auto_new_epoch=True``.
+
+        Args:
+            auto (bool): True when an updater calls; users leave it out.
+
+        Raises:
+            RuntimeError: If both the user and an updater call it.
+        """
+        if auto != self.use_auto_new_epoch:
+            if auto:
+                raise RuntimeError(
+                    "invalid new_epoch call with auto=True; the updater must set "
+                    "optimizer.use_auto_new_epoch = True first"
+                )
+            raise RuntimeError(
+                "duplicated new_epoch with the updater; pass auto_new_epoch=False to the updater or "
+                "stop calling new_epoch outside the updater"
+            )
+        self.epoch += 1
+
+    def add_hook(
+        self, hook: Callable[..., Any], name: str | None = None, timing: str = "auto"
+    ) -> None:
+        """Registers a hook function.
+
+        Args:
+            hook (callable): Hook function. If ``hook.call_for_each_param`` is true, it becomes a hook of the update
+                rule of each parameter; otherwise it is called once an iteration with the optimizer.
+            name (str): Name of the registration; its attribute ``name``, else ``__name__``, by default.
+            timing (str): When it is called: ``'pre'`` (before the updates), ``'post'`` (after them) or
+                ``'auto'`` (as its attribute ``timing`` says, ``'pre'`` without one).
+
+        Raises:
+            RuntimeError: If :meth:`setup` was not called yet.
+            TypeError: If the hook is not callable or has no name.
+            ValueError: If the timing is unknown.
+            KeyError: If there already is a hook of this name.
+        """
+        hooks = self._own_hooks()
+        if getattr(hook, "call_for_each_param", False):
+            for param in self._target().params():
+                if param.update_rule is not None:
+                    param.update_rule.add_hook(hook, name, timing)
+        else:
+            hooks.add(hook, name, timing)
+
+    def remove_hook(self, name: str) -> None:
+        """Removes a hook function.
+
+        A hook that was registered with every update rule is removed from all of them.
+
+        Args:
+            name (str): Registered name of the hook function to remove.
+
+        Raises:
+            KeyError: If there is no such hook.
+            RuntimeError: If :meth:`setup` was not called yet.
+        """
+        hooks = self._own_hooks()
+        try:
+            hooks.remove(name)
+        except KeyError:
+            removed = False
+            for param in self._target().params():
+                if param.update_rule is not None and param.update_rule._hooks.has(name):
+                    param.update_rule.remove_hook(name)
+                    removed = True
+            if not removed:
+                raise
+
+    def call_hooks(self, timing: str = "pre") -> None:
+        """Invokes the hook functions of a timing in registration order.
+
+        Args:
+            timing (str): ``'pre'`` or ``'post'``.
+        """
+        hooks = self._own_hooks()
+        for hook in hooks.at(timing):
+            hook(self)
+            self.reallocate_cleared_grads()
+
+    def reallocate_cleared_grads(self) -> None:
+        """Gives every parameter without gradient one; nothing to do in this class."""
+
+    def serialize(self, serializer: Any) -> None:
+        """Serializes or deserializes the optimizer.
+
+        The states of the update rules and the counters ``t`` and ``epoch`` are saved or loaded; the parameters
+        of the target link are not, and neither are the hyperparameters.
+
+        Args:
+            serializer (AbstractSerializer): Serializer or deserializer.
+
+        Raises:
+            RuntimeError: If :meth:`setup` was not called yet.
+        """
+        target = self._target()
+        self.t = serializer("t", self.t)
+        self.epoch = serializer("epoch", self.epoch)
+        for name, param in target.namedparams():
+            if param.update_rule is None:
+                continue
+            try:
+                param.update_rule.serialize(serializer[name])
+            except NoStateError:
+                # A parameter that is not initialized yet was not when it was saved either.
+                if param.is_initialized:
+                    raise
+
+    def set_loss_scale(self, loss_scale: float | None) -> None:
+        """Sets the loss scaling factor.
+
+        :meth:`update` multiplies the loss gradient by it and divides the parameters' gradients by it, which
+        keeps small float16 gradients from vanishing in between.
+
+        Args:
+            loss_scale (float): The factor, a positive number; None for no scaling.
+
+        Raises:
+            ValueError: If the factor is not positive or not finite.
+        """
+        if loss_scale is not None and not (loss_scale > 0 and math.isfinite(loss_scale)):
+            raise ValueError(f"loss_scale must be a positive finite number, got {loss_scale!r}")
+        self._loss_scale = loss_scale
+
+
+class GradientMethod(Optimizer):
+    """Base class of all single gradient-based optimizers.
+
+    Each parameter gets an :class:`~chainer.UpdateRule` from :meth:`create_update_rule`, which implementations
+    override; the hyperparameters of the optimizer are the defaults of the rules.
+
+    Attributes:
+        hyperparam (Hyperparameter): Hyperparameters of the optimizer.
+    """
+
+    def __init__(self) -> None:
+        self.hyperparam = Hyperparameter()
+        self._use_fp32_update = False
+        self._use_cleargrads = True
+
+    def setup(self, link: Link) -> Self:
+        """Sets a target link and gives each of its parameters an update rule.
+
+        Args:
+            link (Link): Target link object.
+
+        Returns:
+            The optimizer itself.
+
+        Raises:
+            TypeError: If ``link`` is no link.
+        """
+        super().setup(link)
+        for param in link.params():
+            rule = self.create_update_rule()
+            if self._use_fp32_update:
+                rule.use_fp32_update()
+            param.update_rule = rule
+        return self
+
+    def create_update_rule(self) -> UpdateRule:
+        """Creates a new update rule object.
+
+        :meth:`setup` calls it for each parameter. Implementations override it.
+
+        Returns:
+            UpdateRule: Update rule whose hyperparameters have ``self.hyperparam`` as their parent.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define create_update_rule()")
+
+    def reallocate_cleared_grads(self) -> None:
+        """Reallocates gradients cleared by :meth:`~chainer.Variable.cleargrad`.
+
+        Gives a zero array to every initialized parameter whose gradient is None. It is called before and after every
+        optimizer hook. An optimizer that does not need it can override it with a blank method.
+        """
+        for param in self._target().params(include_uninit=False):
+            if param.grad is None:
+                array = param.array
+                with param.device:
+                    param.grad = backend_of(array).xp.zeros_like(array)
+
+    def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwds: Any) -> None:
+        """Updates parameters based on a loss function or computed gradients.
+
+        With a ``lossfun`` it is called with the other arguments, the gradients are cleared, and its result is
+        differentiated. Without one, the gradients are taken as they are: clear them before you
+        compute them.
+
+        Args:
+            lossfun (callable): Loss function: returns one :class:`~chainer.Variable`.
+            args, kwds: Arguments for the loss function.
+
+        Raises:
+            RuntimeError: If :meth:`setup` was not called yet.
+            TypeError: If ``lossfun`` does not return a variable.
+
+        Example:
+            >>> model = chainer.Link(W=(2,))
+            >>> model.W.array[...] = [1, 2]
+            >>> optimizer = chainer.optimizers.SGD(lr=0.5).setup(model)
+            >>> optimizer.update(lambda x: F.sum(model.W * x), np.array([1, -1], np.float32))
+            >>> model.W.array
+            array([0.5, 2.5], dtype=float32)
+        """
+        target = self._target()
+        if lossfun is not None:
+            loss = lossfun(*args, **kwds)
+            if not isinstance(loss, Variable):
+                raise TypeError(
+                    f"lossfun must return a chainer.Variable, got {type(loss).__name__}"
+                )
+            if self._use_cleargrads:
+                target.cleargrads()
+            else:
+                target.zerograds()
+            loss.backward(loss_scale=self._loss_scale)
+            del loss
+        params = list(target.params())
+        self._remove_loss_scale(params)
+        self.reallocate_cleared_grads()
+        self.call_hooks("pre")
+        self.t += 1
+        for param in params:
+            param.update()
+        self.reallocate_cleared_grads()
+        self.call_hooks("post")
+
+    def _remove_loss_scale(self, params: list[Parameter]) -> None:
+        # Before the hooks: a threshold or a decay rate refers to the true gradient. Rules that update in float32
+        # divide (and call their hooks) in float32.
+        for param in params:
+            rule = param.update_rule
+            if param.loss_scale is not None and rule is not None:
+                if not (rule.enabled and rule.updates_in_float32(param)):
+                    remove_loss_scale(param)
+
+    def use_cleargrads(self, use: bool = True) -> None:
+        """Enables or disables use of :meth:`~chainer.Link.cleargrads` in :meth:`update`.
+
+        Deprecated since v2.0: gradients are cleared by default, which is more efficient than zero filling.
+
+        Args:
+            use (bool): If False, the gradients are filled with zeros instead.
+        """
+        warnings.warn(
+            "GradientMethod.use_cleargrads is deprecated.", DeprecationWarning, stacklevel=2
+        )
+        self._use_cleargrads = use
+
+    def use_fp32_update(self, flag: bool = True) -> None:
+        """Enables use of parameter update in fp32.
+
+        See :meth:`chainer.UpdateRule.use_fp32_update`.
+
+        Args:
+            flag (bool): Whether to use it.
+        """
+        self._use_fp32_update = flag
+        if self.target is not None:
+            for param in self.target.params():
+                if param.update_rule is not None:
+                    param.update_rule.use_fp32_update(flag)
+
+
+#: Names that moved to chainer.optimizer_hooks in v4; using them warns.
+_MOVED = ("GradientClipping", "GradientHardClipping", "GradientNoise", "Lasso", "WeightDecay")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MOVED:
+        from chainer.training import deprecated_hooks
+
+        return getattr(deprecated_hooks, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,16 @@
+"""Hook functions of optimizers (public module ``chainer.optimizer_hooks``)."""
+
+from __future__ import annotations
+
+from chainer.core import registries
+
+MODULES: dict[str, tuple[str, ...]] = {
+    "gradient_clipping": ("GradientClipping",),
+    "gradient_hard_clipping": ("GradientHardClipping",),
+    "gradient_lars": ("GradientLARS",),
+    "gradient_noise": ("GradientNoise",),
+    "lasso": ("Lasso",),
+    "weight_decay": ("WeightDecay",),
+}
+
+__getattr__, __dir__ = registries.module_getattr(registries.optimizer_hooks, globals())

@@ -1,0 +1,39 @@
+"""Element-wise clipping of gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.backend import backend_of
+
+
+class GradientHardClipping:
+    """Optimizer/UpdateRule hook function for gradient clipping.
+
+    Clips every element of the gradient to an interval.
+
+    Args:
+        lower_bound (float): The lower bound of the gradient value.
+        upper_bound (float): The upper bound of the gradient value.
+
+    Attributes:
+        lower_bound (float): The lower bound of the gradient value.
+        upper_bound (float): The upper bound of the gradient value.
+        timing (str): When the hook is called: ``'pre'``, before the update.
+        call_for_each_param (bool): True: the hook is called for each parameter.
+    """
+
+    name = "GradientHardClipping"
+    call_for_each_param = True
+    timing = "pre"
+
+    def __init__(self, lower_bound: float, upper_bound: float) -> None:
+        self.lower_bound = lower_bound
+        self.upper_bound = upper_bound
+
+    def __call__(self, rule: Any, param: Any) -> None:
+        grad = param.grad
+        if grad is None:
+            return
+        with param.device:
+            backend_of(grad).xp.clip(grad, self.lower_bound, self.upper_bound, out=grad)

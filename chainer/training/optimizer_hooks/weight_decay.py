@@ -1,0 +1,38 @@
+"""Weight decay."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class WeightDecay:
+    """Optimizer/UpdateRule hook function for weight decay regularization.
+
+    Adds a scaled parameter to the corresponding gradient: ``grad += rate * param``.
+
+    Args:
+        rate (float): Coefficient for the weight decay.
+
+    Attributes:
+        rate (float): Coefficient for the weight decay.
+        timing (str): When the hook is called: ``'pre'``, before the update.
+        call_for_each_param (bool): True: the hook is called for each parameter.
+
+    Example:
+        >>> optimizer = chainer.optimizers.SGD().setup(chainer.Link(W=(2,)))
+        >>> optimizer.add_hook(chainer.optimizer_hooks.WeightDecay(0.0005))
+    """
+
+    name = "WeightDecay"
+    call_for_each_param = True
+    timing = "pre"
+
+    def __init__(self, rate: float) -> None:
+        self.rate = rate
+
+    def __call__(self, rule: Any, param: Any) -> None:
+        array, grad = param.array, param.grad
+        if array is None or grad is None:
+            return
+        with param.device:
+            grad += self.rate * array

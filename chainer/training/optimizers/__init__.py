@@ -1,0 +1,21 @@
+"""Optimizers (public module ``chainer.optimizers``)."""
+
+from __future__ import annotations
+
+from chainer.core import registries
+
+MODULES: dict[str, tuple[str, ...]] = {
+    "ada_delta": ("AdaDelta",),
+    "ada_grad": ("AdaGrad",),
+    "adam": ("AMSBound", "AMSGrad", "AdaBound", "Adam", "AdamW"),
+    "corrected_momentum_sgd": ("CorrectedMomentumSGD",),
+    "momentum_sgd": ("MomentumSGD",),
+    "msvag": ("MSVAG",),
+    "nesterov_ag": ("NesterovAG",),
+    "rmsprop": ("RMSprop",),
+    "rmsprop_graves": ("RMSpropGraves",),
+    "sgd": ("SGD",),
+    "smorms3": ("SMORMS3",),
+}
+
+__getattr__, __dir__ = registries.module_getattr(registries.optimizers, globals())

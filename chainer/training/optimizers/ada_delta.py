@@ -1,0 +1,47 @@
+"""Zeiler's ADADELTA."""
+
+from __future__ import annotations
+
+from chainer.backends.operations.optimizer_updates import ada_delta_update
+from chainer.training.hyperparameter import HyperparameterProxy
+from chainer.training.kernel_rule import KernelUpdateRule
+from chainer.training.optimizer import GradientMethod
+
+
+class AdaDeltaRule(KernelUpdateRule):
+    """Update rule of :class:`~chainer.optimizers.AdaDelta`, which describes the hyperparameters.
+
+    Args:
+        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values.
+    """
+
+    operation = ada_delta_update
+    state_names = ("msg", "msdx")
+    hyperparam_names = ("rho", "eps")
+
+
+class AdaDelta(GradientMethod):
+    """Zeiler's ADADELTA.
+
+    See: http://www.matthewzeiler.com/pubs/googleTR2012/googleTR2012.pdf
+
+    Args:
+        rho (float): Exponential decay rate of the first and second order moments.
+        eps (float): Small value for the numerical stability.
+    """
+
+    rho = HyperparameterProxy("rho")
+    eps = HyperparameterProxy("eps")
+
+    def __init__(self, rho: float = 0.95, eps: float = 1e-06) -> None:
+        super().__init__()
+        self.hyperparam.rho = rho
+        self.hyperparam.eps = eps
+
+    def create_update_rule(self) -> AdaDeltaRule:
+        """Creates a new update rule object.
+
+        Returns:
+            AdaDeltaRule: Update rule with the hyperparameters of this optimizer.
+        """
+        return AdaDeltaRule(self.hyperparam)

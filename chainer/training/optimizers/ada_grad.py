@@ -1,0 +1,47 @@
+"""AdaGrad optimizer."""
+
+from __future__ import annotations
+
+from chainer.backends.operations.optimizer_updates import ada_grad_update
+from chainer.training.hyperparameter import HyperparameterProxy
+from chainer.training.kernel_rule import KernelUpdateRule
+from chainer.training.optimizer import GradientMethod
+
+
+class AdaGradRule(KernelUpdateRule):
+    """Update rule of :class:`~chainer.optimizers.AdaGrad`, which describes the hyperparameters.
+
+    Args:
+        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values.
+    """
+
+    operation = ada_grad_update
+    state_names = ("h",)
+    hyperparam_names = ("lr", "eps")
+
+
+class AdaGrad(GradientMethod):
+    """AdaGrad optimizer.
+
+    See: http://jmlr.org/papers/v12/duchi11a.html
+
+    Args:
+        lr (float): Learning rate.
+        eps (float): Small value for the numerical stability.
+    """
+
+    lr = HyperparameterProxy("lr")
+    eps = HyperparameterProxy("eps")
+
+    def __init__(self, lr: float = 0.001, eps: float = 1e-08) -> None:
+        super().__init__()
+        self.hyperparam.lr = lr
+        self.hyperparam.eps = eps
+
+    def create_update_rule(self) -> AdaGradRule:
+        """Creates a new update rule object.
+
+        Returns:
+            AdaGradRule: Update rule with the hyperparameters of this optimizer.
+        """
+        return AdaGradRule(self.hyperparam)

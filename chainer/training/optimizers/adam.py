@@ -1,0 +1,269 @@
+"""Adam and its variants AdamW, AMSGrad, AdaBound and AMSBound."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from chainer.backends.operations.optimizer_updates import adam_update
+from chainer.core.backend import backend_of
+from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
+from chainer.training.kernel_rule import KernelUpdateRule
+from chainer.training.optimizer import GradientMethod
+
+if TYPE_CHECKING:
+    from chainer.core.parameter import Parameter
+
+
+def _bias_corrected(hyperparam: Hyperparameter, t: int) -> float:
+    """Returns the learning rate at update ``t``, with the bias correction of both moments in it."""
+    if t == 0:
+        raise RuntimeError(
+            "Can't determine the learning rate of Adam optimizer because the update steps have not been "
+            "started."
+        )
+    correction1 = 1.0 - hyperparam.beta1**t
+    correction2 = 1.0 - hyperparam.beta2**t
+    return hyperparam.alpha * math.sqrt(correction2) / correction1
+
+
+class AdamRule(KernelUpdateRule):
+    """Update rule of :class:`~chainer.optimizers.Adam`, which describes the hyperparameters.
+
+    Args:
+        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values.
+    """
+
+    operation = adam_update
+    state_names = ("m", "v")
+    #: Learning rate when training began: the bounds of AdaBound follow later changes of ``alpha``.
+    initial_alpha: float | None = None
+
+    def init_state(self, param: Parameter) -> None:
+        """Makes the state arrays ``m``, ``v`` and, for AMSGrad, ``vhat``."""
+        super().init_state(param)
+        if self.hyperparam.amsgrad:
+            state: Any = self.state
+            state["vhat"] = backend_of(param.array).xp.zeros_like(param.array)
+
+    @property
+    def alpha_t(self) -> float:
+        """Learning rate with the bias correction in it; RuntimeError before the first update."""
+        return _bias_corrected(self.hyperparam, self.t)
+
+    @property
+    def lr(self) -> float:
+        """Same as :attr:`alpha_t`."""
+        return self.alpha_t
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Bounds of the step size of AdaBound at the present update."""
+        hyperparam = self.hyperparam
+        if self.initial_alpha is None:
+            self.initial_alpha = hyperparam.alpha
+        final = hyperparam.final_lr * hyperparam.alpha / self.initial_alpha
+        progress = hyperparam.gamma * self.t
+        return final * (1.0 - 1.0 / (progress + 1)), final * (1.0 + 1.0 / progress)
+
+    def _update_by_kernel(self, param: Parameter) -> None:
+        grad = param.grad
+        if grad is None:
+            return
+        self.check_eps(param, "Adam")
+        hyperparam = self.hyperparam
+        state: Any = self.state
+        vhat = state["vhat"] if hyperparam.amsgrad else None
+        bounds = self.bounds if hyperparam.adabound else None
+        arrays = (param.array, grad, state["m"], state["v"], vhat)
+        kernel = self.operation.select(*arrays, bounded=bounds is not None)
+        kernel.update(
+            *arrays,
+            alpha_t=self.alpha_t,
+            beta1=hyperparam.beta1,
+            beta2=hyperparam.beta2,
+            eps=hyperparam.eps,
+            eta=hyperparam.eta,
+            weight_decay_rate=hyperparam.weight_decay_rate,
+            bounds=bounds,
+        )
+
+
+class Adam(GradientMethod):
+    """Adam optimizer.
+
+    See: `Adam: A Method for Stochastic Optimization <https://arxiv.org/abs/1412.6980v8>`_
+
+    With ``weight_decay_rate`` it is AdamW, whose weight decay is decoupled from ``alpha``; ``eta`` scales both the
+    step and the decay. See: `Fixing Weight Decay Regularization in Adam
+    <https://openreview.net/forum?id=rk6qdGgCZ>`_. With the defaults ``eta = 1`` and ``weight_decay_rate = 0`` it
+    is the standard Adam method.
+
+    With ``amsgrad`` it is AMSGrad, see: `On the Convergence of Adam and Beyond
+    <https://openreview.net/forum?id=ryQu7f-RZ>`_. With ``adabound`` it is AdaBound (AMSBound with both), see: `Adaptive
+    Gradient Methods with Dynamic Bound of Learning Rate <https://openreview.net/forum?id=Bkg3g2R9FX>`_.
+
+    Args:
+        alpha (float): Coefficient of learning rate.
+        beta1 (float): Exponential decay rate of the first order moment.
+        beta2 (float): Exponential decay rate of the second order moment.
+        eps (float): Small value for the numerical stability.
+        eta (float): Schedule multiplier, can be used for warm restarts.
+        weight_decay_rate (float): Weight decay rate.
+        amsgrad (bool): Whether to use AMSGrad variant of Adam.
+        adabound (bool): Whether to use the AdaBound variant of Adam.
+        final_lr (float): Final (SGD) learning rate in AdaBound.
+        gamma (float): Convergence speed of the bound functions in AdaBound.
+
+    Raises:
+        ValueError: At the first update of a float16 parameter, if ``eps`` is zero in float16; see
+            :meth:`use_fp32_update`.
+    """
+
+    alpha = HyperparameterProxy("alpha")
+    beta1 = HyperparameterProxy("beta1")
+    beta2 = HyperparameterProxy("beta2")
+    eps = HyperparameterProxy("eps")
+    eta = HyperparameterProxy("eta")
+    weight_decay_rate = HyperparameterProxy("weight_decay_rate")
+    amsgrad = HyperparameterProxy("amsgrad")
+    adabound = HyperparameterProxy("adabound")
+    final_lr = HyperparameterProxy("final_lr")
+    gamma = HyperparameterProxy("gamma")
+
+    def __init__(
+        self,
+        alpha: float = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        eps: float = 1e-8,
+        eta: float = 1.0,
+        weight_decay_rate: float = 0,
+        amsgrad: bool = False,
+        adabound: bool = False,
+        final_lr: float = 0.1,
+        gamma: float = 0.001,
+    ) -> None:
+        super().__init__()
+        hyperparam = self.hyperparam
+        hyperparam.alpha = alpha
+        hyperparam.beta1 = beta1
+        hyperparam.beta2 = beta2
+        hyperparam.eps = eps
+        hyperparam.eta = eta
+        hyperparam.weight_decay_rate = weight_decay_rate
+        hyperparam.amsgrad = amsgrad
+        hyperparam.adabound = adabound
+        hyperparam.final_lr = final_lr
+        hyperparam.gamma = gamma
+
+    @property
+    def alpha_t(self) -> float:
+        """Learning rate with the bias correction in it; RuntimeError before the first update."""
+        return _bias_corrected(self.hyperparam, self.t)
+
+    @property
+    def lr(self) -> float:
+        """Effective learning rate, same as :attr:`alpha_t`; set :attr:`alpha` to change it."""
+        return self.alpha_t
+
+    def create_update_rule(self) -> AdamRule:
+        """Creates a new update rule object.
+
+        Returns:
+            AdamRule: Update rule with the hyperparameters of this optimizer.
+        """
+        return AdamRule(self.hyperparam)
+
+
+class AdamW(Adam):
+    """AdamW optimizer: :class:`Adam` with the arguments of decoupled weight decay only.
+
+    Args:
+        alpha (float): Coefficient of learning rate.
+        beta1 (float): Exponential decay rate of the first order moment.
+        beta2 (float): Exponential decay rate of the second order moment.
+        eps (float): Small value for the numerical stability.
+        eta (float): Schedule multiplier, can be used for warm restarts.
+        weight_decay_rate (float): Weight decay rate.
+    """
+
+    def __init__(
+        self,
+        alpha: float = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        eps: float = 1e-8,
+        eta: float = 1.0,
+        weight_decay_rate: float = 0,
+    ) -> None:
+        super().__init__(alpha, beta1, beta2, eps, eta, weight_decay_rate)
+
+
+class AMSGrad(Adam):
+    """AMSGrad optimizer: :class:`Adam` with ``amsgrad=True``.
+
+    Args:
+        alpha (float): Coefficient of learning rate.
+        beta1 (float): Exponential decay rate of the first order moment.
+        beta2 (float): Exponential decay rate of the second order moment.
+        eps (float): Small value for the numerical stability.
+        eta (float): Schedule multiplier, can be used for warm restarts.
+    """
+
+    def __init__(
+        self,
+        alpha: float = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        eps: float = 1e-8,
+        eta: float = 1.0,
+    ) -> None:
+        super().__init__(alpha, beta1, beta2, eps, eta, amsgrad=True)
+
+
+class AdaBound(Adam):
+    """AdaBound optimizer: :class:`Adam` with ``adabound=True``.
+
+    Args:
+        alpha (float): Coefficient of learning rate.
+        beta1 (float): Exponential decay rate of the first order moment.
+        beta2 (float): Exponential decay rate of the second order moment.
+        final_lr (float): Final (SGD) learning rate.
+        gamma (float): Convergence speed of the bound functions.
+        eps (float): Small value for the numerical stability.
+        eta (float): Schedule multiplier, can be used for warm restarts.
+    """
+
+    _amsgrad = False
+
+    def __init__(
+        self,
+        alpha: float = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        final_lr: float = 0.1,
+        gamma: float = 0.001,
+        eps: float = 1e-8,
+        eta: float = 1.0,
+    ) -> None:
+        super().__init__(
+            alpha,
+            beta1,
+            beta2,
+            eps,
+            eta,
+            amsgrad=self._amsgrad,
+            adabound=True,
+            final_lr=final_lr,
+            gamma=gamma,
+        )
+
+
+class AMSBound(AdaBound):
+    """AMSBound optimizer: :class:`AdaBound` with ``amsgrad=True``.
+
+    Its arguments are those of :class:`AdaBound`.
+    """
+
+    _amsgrad = True

@@ -1,0 +1,77 @@
+"""M-SVAG."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from chainer.backends.operations.optimizer_updates import msvag_update
+from chainer.training.hyperparameter import HyperparameterProxy
+from chainer.training.kernel_rule import KernelUpdateRule
+from chainer.training.optimizer import GradientMethod
+
+if TYPE_CHECKING:
+    from chainer.core.parameter import Parameter
+
+
+class MSVAGRule(KernelUpdateRule):
+    """Update rule of :class:`~chainer.optimizers.MSVAG`, which describes the hyperparameters.
+
+    Args:
+        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values.
+    """
+
+    operation = msvag_update
+    state_names = ("m", "v")
+    hyperparam_names = ("lr", "beta", "eta", "weight_decay_rate")
+
+    def kernel_arguments(self, param: Parameter) -> dict[str, Any]:
+        """Returns the keyword arguments of the kernel's ``update`` method."""
+        beta = self.hyperparam.beta
+        power = beta**self.t
+        rho = ((1 - beta) * (1 + power)) / ((1 + beta) * (1 - power))
+        return {
+            **super().kernel_arguments(param),
+            "correction": 1 - power,
+            "rho": min(rho, 1.0),
+        }
+
+
+class MSVAG(GradientMethod):
+    """M-SVAG optimizer: momentum adapted to the relative variance of each gradient.
+
+    See: `Dissecting Adam: The Sign, Magnitude and Variance of Stochastic Gradients
+    <https://arxiv.org/abs/1705.07774>`_, with decoupled weight decay as in `Fixing Weight Decay Regularization in Adam
+    <https://openreview.net/forum?id=rk6qdGgCZ>`_.
+
+    Args:
+        lr (float): Learning rate.
+        beta (float): Exponential decay rate of the first and second order moments.
+        eta (float): Schedule multiplier, can be used for warm restarts.
+        weight_decay_rate (float): Weight decay rate.
+    """
+
+    lr = HyperparameterProxy("lr")
+    beta = HyperparameterProxy("beta")
+    eta = HyperparameterProxy("eta")
+    weight_decay_rate = HyperparameterProxy("weight_decay_rate")
+
+    def __init__(
+        self,
+        lr: float = 0.1,
+        beta: float = 0.9,
+        eta: float = 1.0,
+        weight_decay_rate: float = 0,
+    ) -> None:
+        super().__init__()
+        self.hyperparam.lr = lr
+        self.hyperparam.beta = beta
+        self.hyperparam.eta = eta
+        self.hyperparam.weight_decay_rate = weight_decay_rate
+
+    def create_update_rule(self) -> MSVAGRule:
+        """Creates a new update rule object.
+
+        Returns:
+            MSVAGRule: Update rule with the hyperparameters of this optimizer.
+        """
+        return MSVAGRule(self.hyperparam)

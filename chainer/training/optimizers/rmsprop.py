@@ -1,0 +1,71 @@
+"""RMSprop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from chainer.backends.operations.optimizer_updates import rmsprop_update
+from chainer.training.hyperparameter import HyperparameterProxy
+from chainer.training.kernel_rule import KernelUpdateRule
+from chainer.training.optimizer import GradientMethod
+
+if TYPE_CHECKING:
+    from chainer.core.parameter import Parameter
+
+
+class RMSpropRule(KernelUpdateRule):
+    """Update rule of :class:`~chainer.optimizers.RMSprop`, which describes the hyperparameters.
+
+    Args:
+        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values.
+    """
+
+    operation = rmsprop_update
+    state_names = ("ms",)
+    hyperparam_names = ("lr", "alpha", "eps", "eps_inside_sqrt")
+
+    def kernel_arguments(self, param: Parameter) -> dict[str, Any]:
+        """Returns the keyword arguments of the kernel's ``update`` method."""
+        self.check_eps(param, "RMSprop")
+        return super().kernel_arguments(param)
+
+
+class RMSprop(GradientMethod):
+    """RMSprop optimizer.
+
+    See: T. Tieleman and G. Hinton (2012). Lecture 6.5 - rmsprop, COURSERA: Neural Networks for Machine
+    Learning.
+
+    Args:
+        lr (float): Learning rate.
+        alpha (float): Exponential decay rate of the second order moment.
+        eps (float): Small value for the numerical stability.
+        eps_inside_sqrt (bool): Whether ``eps`` is added to the second order moment before the square
+            root is taken instead of after it.
+    """
+
+    lr = HyperparameterProxy("lr")
+    alpha = HyperparameterProxy("alpha")
+    eps = HyperparameterProxy("eps")
+    eps_inside_sqrt = HyperparameterProxy("eps_inside_sqrt")
+
+    def __init__(
+        self,
+        lr: float = 0.01,
+        alpha: float = 0.99,
+        eps: float = 1e-8,
+        eps_inside_sqrt: bool = False,
+    ) -> None:
+        super().__init__()
+        self.hyperparam.lr = lr
+        self.hyperparam.alpha = alpha
+        self.hyperparam.eps = eps
+        self.hyperparam.eps_inside_sqrt = eps_inside_sqrt
+
+    def create_update_rule(self) -> RMSpropRule:
+        """Creates a new update rule object.
+
+        Returns:
+            RMSpropRule: Update rule with the hyperparameters of this optimizer.
+        """
+        return RMSpropRule(self.hyperparam)

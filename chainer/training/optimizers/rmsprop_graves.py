@@ -1,0 +1,53 @@
+"""Alex Graves's RMSprop."""
+
+from __future__ import annotations
+
+from chainer.backends.operations.optimizer_updates import rmsprop_graves_update
+from chainer.training.hyperparameter import HyperparameterProxy
+from chainer.training.kernel_rule import KernelUpdateRule
+from chainer.training.optimizer import GradientMethod
+
+
+class RMSpropGravesRule(KernelUpdateRule):
+    """Update rule of :class:`~chainer.optimizers.RMSpropGraves`, which describes the hyperparameters.
+
+    Args:
+        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values.
+    """
+
+    operation = rmsprop_graves_update
+    state_names = ("n", "g", "delta")
+    hyperparam_names = ("lr", "alpha", "momentum", "eps")
+
+
+class RMSpropGraves(GradientMethod):
+    """Alex Graves's RMSprop.
+
+    See: https://arxiv.org/abs/1308.0850
+
+    Args:
+        lr (float): Learning rate.
+        alpha (float): Exponential decay rate of the first and second order moments of the raw gradient.
+        momentum (float): Exponential decay rate of the first order moment of the adjusted gradient.
+        eps (float): Small value for the numerical stability.
+    """
+
+    lr = HyperparameterProxy("lr")
+    alpha = HyperparameterProxy("alpha")
+    momentum = HyperparameterProxy("momentum")
+    eps = HyperparameterProxy("eps")
+
+    def __init__(self, lr: float = 0.0001, alpha: float = 0.95, momentum: float = 0.9, eps: float = 0.0001) -> None:
+        super().__init__()
+        self.hyperparam.lr = lr
+        self.hyperparam.alpha = alpha
+        self.hyperparam.momentum = momentum
+        self.hyperparam.eps = eps
+
+    def create_update_rule(self) -> RMSpropGravesRule:
+        """Creates a new update rule object.
+
+        Returns:
+            RMSpropGravesRule: Update rule with the hyperparameters of this optimizer.
+        """
+        return RMSpropGravesRule(self.hyperparam)

@@ -1,0 +1,41 @@
+"""Vanilla Stochastic Gradient Descent."""
+
+from __future__ import annotations
+
+from chainer.backends.operations.optimizer_updates import sgd_update
+from chainer.training.hyperparameter import HyperparameterProxy
+from chainer.training.kernel_rule import KernelUpdateRule
+from chainer.training.optimizer import GradientMethod
+
+
+class SGDRule(KernelUpdateRule):
+    """Update rule of :class:`~chainer.optimizers.SGD`, which describes the hyperparameters.
+
+    Args:
+        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values.
+    """
+
+    operation = sgd_update
+    hyperparam_names = ("lr",)
+
+
+class SGD(GradientMethod):
+    """Vanilla Stochastic Gradient Descent.
+
+    Args:
+        lr (float): Learning rate.
+    """
+
+    lr = HyperparameterProxy("lr")
+
+    def __init__(self, lr: float = 0.01) -> None:
+        super().__init__()
+        self.hyperparam.lr = lr
+
+    def create_update_rule(self) -> SGDRule:
+        """Creates a new update rule object.
+
+        Returns:
+            SGDRule: Update rule with the hyperparameters of this optimizer.
+        """
+        return SGDRule(self.hyperparam)

@@ -1,0 +1,59 @@
+"""Simon Funk's SMORMS3."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from chainer.backends.operations.optimizer_updates import smorms3_update
+from chainer.core.backend import backend_of
+from chainer.training.hyperparameter import HyperparameterProxy
+from chainer.training.kernel_rule import KernelUpdateRule
+from chainer.training.optimizer import GradientMethod
+
+if TYPE_CHECKING:
+    from chainer.core.parameter import Parameter
+
+
+class SMORMS3Rule(KernelUpdateRule):
+    """Update rule of :class:`~chainer.optimizers.SMORMS3`, which describes the hyperparameters.
+
+    Args:
+        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values.
+    """
+
+    operation = smorms3_update
+    state_names = ("mem", "g", "g2")
+    hyperparam_names = ("lr", "eps")
+
+    def init_state(self, param: Parameter) -> None:
+        """Makes the state arrays: the memory starts at one, the moments at zero."""
+        super().init_state(param)
+        state: Any = self.state
+        state["mem"] = backend_of(param.array).xp.ones_like(param.array)
+
+
+class SMORMS3(GradientMethod):
+    """Simon Funk's SMORMS3.
+
+    See http://sifter.org/~simon/journal/20150420.html.
+
+    Args:
+        lr (float): Learning rate.
+        eps (float): Small value for the numerical stability.
+    """
+
+    lr = HyperparameterProxy("lr")
+    eps = HyperparameterProxy("eps")
+
+    def __init__(self, lr: float = 0.001, eps: float = 1e-16) -> None:
+        super().__init__()
+        self.hyperparam.lr = lr
+        self.hyperparam.eps = eps
+
+    def create_update_rule(self) -> SMORMS3Rule:
+        """Creates a new update rule object.
+
+        Returns:
+            SMORMS3Rule: Update rule with the hyperparameters of this optimizer.
+        """
+        return SMORMS3Rule(self.hyperparam)

@@ -1,0 +1,9 @@
+"""Updaters (public module ``chainer.training.updaters``)."""
+
+from __future__ import annotations
+
+from chainer.core import registries
+
+MODULES: dict[str, tuple[str, ...]] = {}
+
+__getattr__, __dir__ = registries.module_getattr(registries.updaters, globals())
