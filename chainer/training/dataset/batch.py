@@ -35,7 +35,8 @@ class Column:
     def examples(self) -> list[Any]:
         """Returns the rows one by one: views of the source, or scalars."""
         if isinstance(self._index, numpy.ndarray):
-            return list(map(self._array.__getitem__, self._index.tolist()))
+            array = self._array
+            return [array[i] for i in self._index.tolist()]
         return list(self._array if self._index is None else self._array[self._index])
 
     def gather(self) -> numpy.ndarray[Any, Any]:

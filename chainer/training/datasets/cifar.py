@@ -1,0 +1,196 @@
+"""The CIFAR-10 and CIFAR-100 datasets."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import tarfile
+import zlib
+from typing import Any
+
+import numpy
+
+from chainer.links.serializers.npz_archive import FileFormatError
+from chainer.training.datasets.raw_files import Arrays, RawFile, load_arrays, require, scaled
+from chainer.training.datasets.tuple_dataset import TupleDataset
+
+_NAME = "pfnet/chainer/cifar"
+
+# Sums published by the authors.
+_CIFAR10 = RawFile(
+    "cifar-10-python.tar.gz",
+    ("https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz",),
+    "c58f30108f718f92721af3b95e74349a",
+)
+_CIFAR100 = RawFile(
+    "cifar-100-python.tar.gz",
+    ("https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz",),
+    "eb9058c3a382ffc7106e4002c42a8d85",
+)
+
+_ARRAY_PARTS = {
+    ("numpy.core.multiarray", "_reconstruct"),
+    ("numpy._core.multiarray", "_reconstruct"),
+    ("numpy", "ndarray"),
+    ("numpy", "dtype"),
+    ("_codecs", "encode"),
+}
+
+
+class _ArrayUnpickler(pickle.Unpickler):
+    """Reads dictionaries of strings, numbers and arrays, and nothing that could run code."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) not in _ARRAY_PARTS:
+            raise pickle.UnpicklingError(f"{module}.{name} does not belong there")
+        return super().find_class(module, name)
+
+
+def get_cifar10(
+    withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: Any = numpy.float32
+) -> tuple[Any, Any]:
+    """Gets the CIFAR-10 dataset.
+
+    `CIFAR-10 <https://www.cs.toronto.edu/~kriz/cifar.html>`_ is a set of small natural images. Each example is an RGB
+    color image of size 32x32, classified into 10 groups. In the original images, each component of pixels is
+    represented by one-byte unsigned integer. This function scales the components to floating point values in the
+    interval ``[0, scale]``.
+
+    This function returns the training set and the test set of the official CIFAR-10 dataset. If ``withlabel`` is
+    ``True``, each dataset consists of tuples of images and labels, otherwise it only consists of images.
+
+    Files are looked for in ``pfnet/chainer/cifar`` below the dataset root before they are downloaded: ``cifar-10.npz``
+    (uint8 arrays ``train_x`` of shape (n, 3072), ``train_y`` of shape (n,), ``test_x`` and ``test_y``) or the official
+    ``cifar-10-python.tar.gz``, with any number of images.
+
+    Args:
+        withlabel (bool): If ``True``, it returns datasets with labels. In this case, each example is a tuple of an
+            image and a label. Otherwise, the datasets only contain images.
+        ndim (int): Number of dimensions of each image. The shape of each image is determined depending on ``ndim``
+            as follows:
+
+            - ``ndim == 1``: the shape is ``(3072,)``
+            - ``ndim == 3``: the shape is ``(3, 32, 32)``
+
+        scale (float): Pixel value scale. If it is 1 (default), pixels are scaled to the interval ``[0, 1]``.
+        dtype: Data type of resulting image arrays.
+
+    Returns:
+        A tuple of two datasets. If ``withlabel`` is ``True``, both datasets are
+        :class:`~chainer.datasets.TupleDataset` instances. Otherwise, both datasets are arrays of images.
+
+    Raises:
+        ValueError: If ``ndim`` is invalid, or a file is damaged.
+        OSError: If a file can neither be found nor downloaded.
+        ImportError: If a file has to be downloaded and pooch is not installed.
+    """
+
+    def parse(path: str) -> Arrays:
+        # There are five training batches; fewer make a smaller dataset.
+        names = [f"data_batch_{i}" for i in range(1, 6)]
+        batches = _read_batches(path, [*names, "test_batch"], "labels")
+        train = [batches[name] for name in names if name in batches]
+        if not train or "test_batch" not in batches:
+            raise FileFormatError(f"{path!r} must hold data_batch_1 and test_batch")
+        return _arrays(
+            *(numpy.concatenate(parts) for parts in zip(*train)), *batches["test_batch"]
+        )
+
+    return _get_cifar("cifar-10.npz", _CIFAR10, parse, withlabel, ndim, scale, dtype)
+
+
+def get_cifar100(
+    withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: Any = numpy.float32
+) -> tuple[Any, Any]:
+    """Gets the CIFAR-100 dataset.
+
+    `CIFAR-100 <https://www.cs.toronto.edu/~kriz/cifar.html>`_ is a set of small natural images. Each example is an RGB
+    color image of size 32x32, classified into 100 groups. In the original images, each component pixels is represented
+    by one-byte unsigned integer. This function scales the components to floating point values in the interval
+    ``[0, scale]``.
+
+    This function returns the training set and the test set of the official CIFAR-100 dataset. If ``withlabel`` is
+    ``True``, each dataset consists of tuples of images and (fine) labels, otherwise it only consists of images.
+
+    Files are looked for in ``pfnet/chainer/cifar`` below the dataset root before they are downloaded:
+    ``cifar-100.npz`` (as for :func:`get_cifar10`) or the official ``cifar-100-python.tar.gz``.
+
+    Args:
+        withlabel (bool): If ``True``, it returns datasets with labels. In this case, each example is a tuple of an
+            image and a label. Otherwise, the datasets only contain images.
+        ndim (int): Number of dimensions of each image. The shape of each image is determined depending on ``ndim``
+            as follows:
+
+            - ``ndim == 1``: the shape is ``(3072,)``
+            - ``ndim == 3``: the shape is ``(3, 32, 32)``
+
+        scale (float): Pixel value scale. If it is 1 (default), pixels are scaled to the interval ``[0, 1]``.
+        dtype: Data type of resulting image arrays.
+
+    Returns:
+        A tuple of two datasets. If ``withlabel`` is ``True``, both are :class:`~chainer.datasets.TupleDataset`
+        instances. Otherwise, both datasets are arrays of images.
+
+    Raises:
+        ValueError: If ``ndim`` is invalid, or a file is damaged.
+        OSError: If a file can neither be found nor downloaded.
+        ImportError: If a file has to be downloaded and pooch is not installed.
+    """
+
+    def parse(path: str) -> Arrays:
+        batches = _read_batches(path, ["train", "test"], "fine_labels")
+        if len(batches) != 2:
+            raise FileFormatError(f"{path!r} must hold train and test")
+        return _arrays(*batches["train"], *batches["test"])
+
+    return _get_cifar("cifar-100.npz", _CIFAR100, parse, withlabel, ndim, scale, dtype)
+
+
+def _arrays(train_x: Any, train_y: Any, test_x: Any, test_y: Any) -> Arrays:
+    return {"train_x": train_x, "train_y": train_y, "test_x": test_x, "test_y": test_y}
+
+
+def _read_batches(path: str, names: list[str], label_key: str) -> dict[str, tuple[Any, Any]]:
+    batches: dict[str, tuple[Any, Any]] = {}
+    try:
+        with tarfile.open(path) as archive:
+            for member in archive:
+                name = member.name.rpartition("/")[2]
+                if not member.isfile() or name not in names:
+                    continue
+                file = archive.extractfile(member)
+                content = b"" if file is None else file.read()
+                batch = _ArrayUnpickler(io.BytesIO(content), encoding="latin1").load()
+                labels = numpy.array(batch[label_key], dtype=numpy.uint8)
+                batches[name] = (batch["data"], labels)
+    except (
+        *(tarfile.TarError, EOFError, zlib.error, pickle.UnpicklingError),
+        *(KeyError, ValueError, TypeError, AttributeError, IndexError),
+    ) as error:
+        raise FileFormatError(f"{path!r} is damaged or cut off: {error}") from error
+    return batches
+
+
+def _get_cifar(
+    npz_name: str,
+    file: RawFile,
+    parse: Any,
+    withlabel: bool,
+    ndim: int,
+    scale: float,
+    dtype: Any,
+) -> tuple[Any, Any]:
+    if ndim not in (1, 3):
+        raise ValueError(f"invalid ndim for CIFAR dataset: expected 1 or 3, got {ndim}")
+    arrays = load_arrays(_NAME, npz_name, (file,), parse)
+
+    def preprocess(split: str) -> Any:
+        x, y = f"{split}_x", f"{split}_y"
+        require(arrays, npz_name, **{x: (None, 3072)})
+        require(arrays, npz_name, **{y: (len(arrays[x]),)})
+        images = scaled(arrays[x], scale, dtype)
+        if ndim == 3:
+            images = images.reshape(-1, 3, 32, 32)
+        return TupleDataset(images, arrays[y].astype(numpy.int32)) if withlabel else images
+
+    return preprocess("train"), preprocess("test")

@@ -1,0 +1,99 @@
+"""The Fashion-MNIST dataset."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from chainer.training.datasets.mnist_format import load_mnist_like, mnist_files
+
+_NAME = "pfnet/chainer/fashion-mnist"
+
+_URLS = (
+    "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/",
+    "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/",
+)
+
+# Debian's package dataset-fashion-mnist.
+_DIRECTORIES = ("/usr/share/datasets/fashion-mnist",)
+
+# Sums published by the authors.
+_FILES = {
+    "train": mnist_files(
+        *(_URLS, "train"),
+        md5=("8d4fb7e6c68d591d4c3dfef9ec88bf0d", "25c81989df183df01b3e8a0aad5dffbe"),
+        cache_url=_URLS[0],
+        directories=_DIRECTORIES,
+    ),
+    "test": mnist_files(
+        *(_URLS, "t10k"),
+        md5=("bef4ecab320f06d8554ea6380940ec79", "bb300cfdad3c16e7a12a480ee83cd310"),
+        cache_url=_URLS[0],
+        directories=_DIRECTORIES,
+    ),
+}
+
+_LABELS = (
+    *("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat"),
+    *("Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"),
+)
+
+
+def get_fashion_mnist_labels() -> list[str]:
+    """Gets the names of the ten labels of the Fashion-MNIST dataset.
+
+    Returns:
+        list of str: Names by label.
+    """
+    return list(_LABELS)
+
+
+def get_fashion_mnist(
+    withlabel: bool = True,
+    ndim: int = 1,
+    scale: float = 1.0,
+    dtype: Any = numpy.float32,
+    label_dtype: Any = numpy.int32,
+    rgb_format: bool = False,
+) -> tuple[Any, Any]:
+    """Gets the Fashion-MNIST dataset.
+
+    `Fashion-MNIST <https://github.com/zalandoresearch/fashion-mnist/>`_ is a set of fashion articles represented by
+    grey-scale 28x28 images. In the original images, each pixel is represented by one-byte unsigned integer. This
+    function scales the pixels to floating point values in the interval ``[0, scale]``.
+
+    This function returns the training set and the test set of the official Fashion-MNIST dataset. If ``withlabel`` is
+    ``True``, each dataset consists of tuples of images and labels, otherwise it only consists of images.
+
+    Files are looked for in ``pfnet/chainer/fashion-mnist`` below the dataset root before they are downloaded, as by
+    :func:`~chainer.datasets.get_mnist`, and where Debian's package ``dataset-fashion-mnist`` installs them.
+
+    Args:
+        withlabel (bool): If ``True``, it returns datasets with labels. In this case, each example is a tuple of an
+            image and a label. Otherwise, the datasets only contain images.
+        ndim (int): Number of dimensions of each image. The shape of each image is determined depending on ``ndim``
+            as follows:
+
+            - ``ndim == 1``: the shape is ``(784,)``
+            - ``ndim == 2``: the shape is ``(28, 28)``
+            - ``ndim == 3``: the shape is ``(1, 28, 28)``
+
+        scale (float): Pixel value scale. If it is 1 (default), pixels are scaled to the interval ``[0, 1]``.
+        dtype: Data type of resulting image arrays.
+        label_dtype: Data type of the labels.
+        rgb_format (bool): if ``ndim == 3`` and ``rgb_format`` is ``True``, the image will be converted to rgb format by
+            duplicating the channels so the image shape is (3, 28, 28). Default is ``False``.
+
+    Returns:
+        A tuple of two datasets. If ``withlabel`` is ``True``, both datasets are
+        :class:`~chainer.datasets.TupleDataset` instances. Otherwise, both datasets are arrays of images.
+
+    Raises:
+        ValueError: If ``ndim`` is invalid, or a file is damaged.
+        OSError: If a file can neither be found nor downloaded.
+        ImportError: If a file has to be downloaded and pooch is not installed.
+    """
+    return load_mnist_like(
+        _NAME, _FILES, withlabel, ndim, scale, dtype, label_dtype, rgb_format
+    )

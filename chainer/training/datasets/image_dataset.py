@@ -1,0 +1,205 @@
+"""Datasets of image files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy
+
+from chainer.training.dataset.dataset_mixin import DatasetMixin
+
+
+def pillow_image() -> ModuleType:
+    """Returns the module ``PIL.Image``.
+
+    Raises:
+        ImportError: If Pillow is not installed.
+    """
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise ImportError(
+            'Pillow is required to read images: pip install "chainer[image]"'
+        ) from error
+    return Image
+
+
+def read_image(file: Any, dtype: Any) -> numpy.ndarray[Any, Any]:
+    """Reads an image.
+
+    Args:
+        file: Path, or a binary file.
+        dtype: Data type of the array.
+
+    Returns:
+        numpy.ndarray: Array of shape (channels, height, width).
+
+    Raises:
+        PIL.UnidentifiedImageError: (an OSError) If the file is no image of a known format.
+    """
+    with pillow_image().open(file) as image:
+        array = numpy.asarray(image, dtype=dtype)
+    if array.ndim == 2:
+        return array[numpy.newaxis].copy()
+    return array.transpose(2, 0, 1)
+
+
+class ImageDataset(DatasetMixin):
+    """Dataset of images built from a list of paths to image files.
+
+    This dataset reads an external image file on every call of the :meth:`__getitem__` operator. The paths to the image
+    to retrieve is given as either a list of strings or a text file that contains paths in distinct lines.
+
+    Each image is automatically converted to arrays of shape ``channels, height, width``, where ``channels`` represents
+    the number of channels in each pixel (e.g., 1 for grey-scale images, and 3 for RGB-color images).
+
+    .. note::
+        This dataset requires the Pillow package being installed. In order to use this dataset, install Pillow (e.g. by
+        using the command ``pip install "chainer[image]"``).
+
+    .. warning::
+        You are responsible for preprocessing the images before feeding them to a model. For example, if your dataset
+        contains both RGB and grayscale images, make sure that you convert them to the same format. Otherwise you will
+        get errors because the input dimensions are different for RGB and grayscale images.
+
+    Args:
+        paths (str or list of strs): If it is a string, it is a path to a text file that contains paths to images in
+            distinct lines (blank lines are skipped). If it is a list of paths, the ``i``-th element represents the path
+            to the ``i``-th image. In both cases, each path is a relative one from the root path given by another
+            argument.
+        root (str): Root directory to retrieve images from.
+        dtype: Data type of resulting image arrays.
+
+    Raises:
+        ImportError: If Pillow is not installed.
+        OSError: If the list cannot be read.
+    """
+
+    def __init__(
+        self,
+        paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        root: str | os.PathLike[str] = ".",
+        dtype: Any = numpy.float32,
+    ) -> None:
+        pillow_image()
+        if isinstance(paths, (str, os.PathLike)):
+            paths = [line for _, line in read_lines(paths)]
+        self._paths = paths
+        self._root = root
+        self._dtype = dtype
+
+    def __len__(self) -> int:
+        """Returns the number of data points."""
+        return len(self._paths)
+
+    def get_example(self, i: int) -> numpy.ndarray[Any, Any]:
+        """Returns the i-th example.
+
+        Args:
+            i (int): The index of the example.
+
+        Returns:
+            numpy.ndarray: Image, an array of shape (channels, height, width).
+
+        Raises:
+            OSError: If the file cannot be read, or is no image.
+        """
+        return read_image(os.path.join(self._root, self._paths[i]), self._dtype)
+
+
+class LabeledImageDataset(DatasetMixin):
+    """Dataset of image and label pairs built from a list of paths and labels.
+
+    This dataset reads an external image file like :class:`ImageDataset`. The difference from :class:`ImageDataset` is
+    that this dataset also returns a label integer. The paths and labels are given as either a list of pairs or a text
+    file contains paths/labels pairs in distinct lines. In the latter case, each path and corresponding label are
+    separated by white spaces. This format is same as one used in Caffe.
+
+    .. note::
+        This dataset requires the Pillow package being installed. In order to use this dataset, install Pillow (e.g. by
+        using the command ``pip install "chainer[image]"``).
+
+    .. warning::
+        You are responsible for preprocessing the images before feeding them to a model. For example, if your dataset
+        contains both RGB and grayscale images, make sure that you convert them to the same format. Otherwise you will
+        get errors because the input dimensions are different for RGB and grayscale images.
+
+    Args:
+        pairs (str or list of tuples): If it is a string, it is a path to a text file that contains paths to images and
+            labels in distinct lines (blank lines are skipped). If it is a list of pairs, the ``i``-th element represents
+            a pair of the path to the ``i``-th image and the corresponding label. In both cases, each path is a relative
+            one from the root path given by another argument.
+        root (str): Root directory to retrieve images from.
+        dtype: Data type of resulting image arrays.
+        label_dtype: Data type of the labels.
+
+    Raises:
+        ImportError: If Pillow is not installed.
+        ValueError: If a line of the file is no pair of a path and an integer.
+        OSError: If the list cannot be read.
+    """
+
+    def __init__(
+        self,
+        pairs: str | os.PathLike[str] | Sequence[tuple[Any, Any]],
+        root: str | os.PathLike[str] = ".",
+        dtype: Any = numpy.float32,
+        label_dtype: Any = numpy.int32,
+    ) -> None:
+        pillow_image()
+        if isinstance(pairs, (str, os.PathLike)):
+            pairs = read_pairs(pairs)
+        self._pairs = pairs
+        self._root = root
+        self._dtype = dtype
+        self._label_dtype = label_dtype
+
+    def __len__(self) -> int:
+        """Returns the number of data points."""
+        return len(self._pairs)
+
+    def get_example(self, i: int) -> tuple[numpy.ndarray[Any, Any], numpy.ndarray[Any, Any]]:
+        """Returns the i-th example.
+
+        Args:
+            i (int): The index of the example.
+
+        Returns:
+            tuple: Image, an array of shape (channels, height, width), and label, an array of shape ().
+
+        Raises:
+            OSError: If the file cannot be read, or is no image.
+        """
+        path, label = self._pairs[i]
+        image = read_image(os.path.join(self._root, path), self._dtype)
+        return image, numpy.array(label, dtype=self._label_dtype)
+
+
+def read_lines(path: str | os.PathLike[str]) -> list[tuple[int, str]]:
+    """Returns the lines of a text file that are not blank, with their numbers (from 1)."""
+    with open(path, encoding="utf-8") as file:
+        return [(i, line.strip()) for i, line in enumerate(file, 1) if line.strip()]
+
+
+def read_pairs(path: str | os.PathLike[str]) -> list[tuple[str, int]]:
+    """Reads a list of paths and labels.
+
+    Raises:
+        ValueError: If a line is no pair of a path and an integer.
+    """
+    pairs: list[tuple[str, int]] = []
+    for number, line in read_lines(path):
+        image_path, _, label = line.replace("\t", " ").rpartition(" ")
+        try:
+            pairs.append((image_path.rstrip(), int(label)))
+        except ValueError:
+            image_path = ""
+        if not image_path:
+            raise ValueError(
+                f"invalid format at line {number} in file {os.fspath(path)}: "
+                f"expected a path and an integer label, got {line!r}"
+            )
+    return pairs

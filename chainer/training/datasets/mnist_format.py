@@ -1,0 +1,135 @@
+"""The IDX format, and what the loaders of MNIST and its kin have in common."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+import zlib
+from typing import Any
+
+import numpy
+
+from chainer.links.serializers.npz_archive import FileFormatError
+from chainer.training.datasets.raw_files import Arrays, RawFile, load_arrays, require, scaled
+from chainer.training.datasets.tuple_dataset import TupleDataset
+
+_UBYTE = 0x08
+
+
+def read_idx(path: str) -> numpy.ndarray[Any, Any]:
+    """Reads a file in IDX format, compressed by gzip or not.
+
+    Args:
+        path: Path to the file.
+
+    Returns:
+        numpy.ndarray: Array of uint8.
+
+    Raises:
+        FileFormatError: If the file is cut off or no IDX file of unsigned bytes.
+        OSError: If the file cannot be read.
+    """
+    try:
+        with open(path, "rb") as raw:
+            compressed = raw.read(2) == b"\x1f\x8b"
+        with gzip.open(path) if compressed else open(path, "rb") as file:
+            data = file.read()
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise FileFormatError(f"{path!r} is damaged or cut off: {error}") from error
+    if len(data) < 4 or data[:2] != b"\0\0" or data[2] != _UBYTE:
+        raise FileFormatError(f"{path!r} is not a file of unsigned bytes in IDX format")
+    ndim = data[3]
+    start = 4 + 4 * ndim
+    if len(data) < start:
+        raise FileFormatError(f"{path!r} is cut off in its header")
+    shape = struct.unpack(f">{ndim}I", data[4:start])
+    size = 1
+    for length in shape:
+        size *= length
+    if len(data) - start != size:
+        raise FileFormatError(
+            f"{path!r} must hold {size} bytes for its shape {shape}, got {len(data) - start}"
+        )
+    return numpy.frombuffer(data, numpy.uint8, size, start).reshape(shape)
+
+
+def mnist_files(
+    urls: tuple[str, ...],
+    split: str,
+    md5: tuple[str, str],
+    cache_url: str,
+    directories: tuple[str, ...] = (),
+) -> tuple[RawFile, RawFile]:
+    """Returns the files of images and labels of one part of a dataset.
+
+    Args:
+        urls: Addresses of the directories on the servers, with a slash at the end.
+        split: ``'train'`` or ``'t10k'``.
+        md5: MD5 sums of the two files.
+        cache_url: The one of the addresses that earlier releases used.
+        directories: Directories in which systems install the files.
+    """
+    names = (f"{split}-images-idx3-ubyte.gz", f"{split}-labels-idx1-ubyte.gz")
+    images, labels = (
+        RawFile(
+            name,
+            tuple(url + name for url in urls),
+            checksum,
+            cache_url + name,
+            # The other names in use for the uncompressed files.
+            alternatives=(name[:-3], name[:-3].replace("-idx", ".idx")),
+            directories=directories,
+        )
+        for name, checksum in zip(names, md5)
+    )
+    return images, labels
+
+
+def _parse(images_path: str, labels_path: str) -> Arrays:
+    images, labels = read_idx(images_path), read_idx(labels_path)
+    require({"images": images}, images_path, images=(None, 28, 28))
+    require({"labels": labels}, labels_path, labels=(len(images),))
+    return {"x": images.reshape(len(images), 784), "y": labels}
+
+
+def load_mnist_like(
+    dataset_name: str,
+    files: dict[str, tuple[RawFile, RawFile]],
+    withlabel: bool,
+    ndim: int,
+    scale: float,
+    dtype: Any,
+    label_dtype: Any,
+    rgb_format: bool,
+) -> tuple[Any, Any]:
+    """Returns training and test set in the form that was asked for.
+
+    Args:
+        dataset_name: Name of the directory below the dataset root.
+        files: Files by name of the part: ``'train'`` and ``'test'``.
+        withlabel: See :func:`~chainer.datasets.get_mnist`, as for the others.
+        ndim: Number of dimensions of each image.
+        scale: Value that white is scaled to.
+        dtype: Data type of the images.
+        label_dtype: Data type of the labels.
+        rgb_format: Whether to have three equal channels.
+    """
+    if ndim not in (1, 2, 3):
+        raise ValueError(f"invalid ndim for MNIST dataset: expected 1, 2 or 3, got {ndim}")
+
+    def load(split: str) -> Any:
+        arrays = load_arrays(dataset_name, f"{split}.npz", files[split], _parse)
+        source = f"{dataset_name}/{split}"
+        require(arrays, source, x=(None, 784), y=(len(arrays.get("x", ())),))
+        images = scaled(arrays["x"], scale, dtype)
+        if ndim == 2:
+            images = images.reshape(-1, 28, 28)
+        elif ndim == 3:
+            images = images.reshape(-1, 1, 28, 28)
+            if rgb_format:
+                images = numpy.broadcast_to(images, (len(images), 3, 28, 28)).copy()
+        if not withlabel:
+            return images
+        return TupleDataset(images, arrays["y"].astype(label_dtype))
+
+    return load("train"), load("test")

@@ -1,0 +1,89 @@
+"""The SVHN dataset."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from chainer.links.serializers.npz_archive import FileFormatError
+from chainer.training.datasets.raw_files import Arrays, RawFile, load_arrays, require, scaled
+from chainer.training.datasets.tuple_dataset import TupleDataset
+
+_NAME = "pfnet/chainer/svhn"
+_URL = "http://ufldl.stanford.edu/housenumbers/"
+
+# Sums published with torchvision.
+_FILES = {
+    split: RawFile(f"{split}_32x32.mat", (f"{_URL}{split}_32x32.mat",), md5)
+    for split, md5 in (
+        ("train", "e26dedcc434d2e4c54c9b2d4a06d8373"),
+        ("test", "eb5a983be6a315427106f1b164d9cef3"),
+    )
+}
+
+
+def get_svhn(
+    withlabel: bool = True,
+    scale: float = 1.0,
+    dtype: Any = numpy.float32,
+    label_dtype: Any = numpy.int32,
+) -> tuple[Any, Any]:
+    """Gets the SVHN dataset.
+
+    `The Street View House Numbers (SVHN) dataset <http://ufldl.stanford.edu/housenumbers/>`_ is a dataset similar to
+    MNIST but composed of cropped images of house numbers. The functionality of this function is identical to the
+    counterpart for the MNIST dataset (:func:`~chainer.datasets.get_mnist`), with the exception that there is no
+    ``ndim`` argument: the shape of each image is ``(3, 32, 32)``. The label of the digit zero is 0.
+
+    Files are looked for in ``pfnet/chainer/svhn`` below the dataset root before they are downloaded: ``train.npz`` and
+    ``test.npz`` (arrays ``x``, uint8 of shape (32, 32, 3, n), and ``y``, uint8 of shape (n, 1)), or the official
+    ``train_32x32.mat`` and ``test_32x32.mat``, with any number of images.
+
+    .. note::
+        `SciPy <https://www.scipy.org/>`_ is required to read the official files.
+
+    Args:
+        withlabel (bool): If ``True``, it returns datasets with labels. In this case, each example is a tuple of an
+            image and a label. Otherwise, the datasets only contain images.
+        scale (float): Pixel value scale. If it is 1 (default), pixels are scaled to the interval ``[0, 1]``.
+        dtype: Data type of resulting image arrays.
+        label_dtype: Data type of the labels.
+
+    Returns:
+        A tuple of two datasets. If ``withlabel`` is ``True``, both datasets are
+        :class:`~chainer.datasets.TupleDataset` instances. Otherwise, both datasets are arrays of images.
+
+    Raises:
+        ValueError: If a file is damaged.
+        OSError: If a file can neither be found nor downloaded.
+        ImportError: If SciPy, or pooch for the download, is needed and not installed.
+    """
+
+    def load(split: str) -> Any:
+        arrays = load_arrays(_NAME, f"{split}.npz", (_FILES[split],), _parse)
+        require(arrays, f"{_NAME}/{split}", x=(32, 32, 3, None))
+        require(arrays, f"{_NAME}/{split}", y=(arrays["x"].shape[3], 1))
+        images = scaled(numpy.ascontiguousarray(arrays["x"].transpose(3, 2, 0, 1)), scale, dtype)
+        if not withlabel:
+            return images
+        labels = arrays["y"][:, 0].astype(label_dtype)
+        labels[labels == 10] = 0  # the digit zero has label 10 in the files
+        return TupleDataset(images, labels)
+
+    return load("train"), load("test")
+
+
+def _parse(path: str) -> Arrays:
+    try:
+        from scipy.io import loadmat
+        from scipy.io.matlab import MatReadError
+    except ImportError as error:
+        raise ImportError(
+            'SciPy is required to read the SVHN files: pip install "chainer[datasets]"'
+        ) from error
+    try:
+        content = loadmat(path, variable_names=("X", "y"))
+        return {"x": content["X"], "y": content["y"]}
+    except (MatReadError, KeyError, ValueError, TypeError, EOFError, NotImplementedError) as error:
+        raise FileFormatError(f"{path!r} is damaged or no SVHN file: {error}") from error
