@@ -31,7 +31,9 @@ class SoftmaxCrossEntropy(FunctionNode):
         enable_double_backprop: bool = False,
     ) -> None:
         if reduce not in ("mean", "no"):
-            raise ValueError(f"only 'mean' and 'no' are valid for 'reduce', but '{reduce}' is given")
+            raise ValueError(
+                f"only 'mean' and 'no' are valid for 'reduce', but '{reduce}' is given"
+            )
         if class_weight is not None:
             if isinstance(class_weight, Variable):
                 raise ValueError(
@@ -85,8 +87,7 @@ class SoftmaxCrossEntropy(FunctionNode):
     def _check_labels(self, t: Any, n_classes: int) -> None:
         if not (((t >= 0) & (t < n_classes)) | (t == self.ignore_label)).all():
             raise ValueError(
-                "Each label `t` need to satisfy "
-                f"`0 <= t < x.shape[1] or t == {self.ignore_label}`"
+                f"Each label `t` need to satisfy `0 <= t < x.shape[1] or t == {self.ignore_label}`"
             )
 
     def _average(self, t: Any) -> Any:

@@ -1,0 +1,1 @@
+"""The CuPy backend: arrays in the memory of CUDA devices."""

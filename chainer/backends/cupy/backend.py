@@ -1,0 +1,96 @@
+"""The CuPy backend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
+
+import numpy
+
+from chainer.backends.cupy import library
+from chainer.core.backend import Backend
+from chainer.core.device import Device
+
+
+class CupyBackend(Backend):
+    """Arrays on CUDA devices: ``cupy.ndarray``. Available where CuPy and a device are."""
+
+    name = "cupy"
+    array_types = ("cupy:ndarray",)
+    is_accelerator = True
+
+    @property
+    def xp(self) -> ModuleType:
+        return library.require()
+
+    def unavailable_reason(self) -> str | None:
+        return library.find()[1]
+
+    def devices(self) -> Sequence[Device]:
+        return [Device(self, i) for i in range(self.xp.cuda.runtime.getDeviceCount())]
+
+    def device(self, index: int | None = None) -> Device:
+        cupy = self.xp
+        if index is None:
+            return Device(self, cupy.cuda.Device().id)
+        count = cupy.cuda.runtime.getDeviceCount()
+        if not 0 <= index < count:
+            raise ValueError(f"CUDA device {index} does not exist; there are {count}, from 0 on")
+        return Device(self, index)
+
+    def device_of(self, array: Any) -> Device:
+        return Device(self, array.device.id)
+
+    def use(self, device: Device) -> Any:
+        native = self.xp.cuda.Device(device.index)
+        previous = self.xp.cuda.Device().id
+        native.use()
+        return _restored(self.xp, previous, device)
+
+    def from_host(self, array: numpy.ndarray[Any, Any], device: Device) -> Any:
+        with self.xp.cuda.Device(device.index):
+            return self.xp.asarray(array)
+
+    def to_host(self, array: Any) -> numpy.ndarray[Any, Any]:
+        with array.device:
+            return array.get()
+
+    def copy(self, array: Any, device: Device) -> Any:
+        cupy = self.xp
+        if array.device.id == device.index:
+            with array.device:
+                return array.copy()
+        with array.device:
+            source = cupy.ascontiguousarray(array)
+            array.device.synchronize()
+        with cupy.cuda.Device(device.index):
+            moved = cupy.empty(source.shape, source.dtype)
+            moved.data.copy_from_device(source.data, source.nbytes)
+            return moved
+
+    def synchronize(self, device: Device) -> None:
+        self.xp.cuda.Device(device.index).synchronize()
+
+    def memory(self, device: Device) -> dict[str, int]:
+        pool = self.xp.get_default_memory_pool()
+        with self.xp.cuda.Device(device.index) as native:
+            free, total = native.mem_info
+            return {
+                "used": pool.used_bytes(),
+                "reserved": pool.total_bytes(),
+                "free": free,
+                "total": total,
+            }
+
+
+@contextmanager
+def _restored(cupy: ModuleType, previous: int, device: Device) -> Iterator[Device]:
+    try:
+        yield device
+    finally:
+        cupy.cuda.Device(previous).use()
+
+
+backend = CupyBackend()

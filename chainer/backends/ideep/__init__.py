@@ -1,0 +1,1 @@
+"""The iDeep backend: arrays in the blocked layouts of oneDNN."""

@@ -1,0 +1,55 @@
+"""Elementwise absolute error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.variable import Variable
+from chainer.functions.loss._pair import check_pair
+
+
+class AbsoluteError(FunctionNode):
+    """Elementwise absolute difference."""
+
+    type_check_key = ()
+    check_type_forward = check_pair
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0, 1))
+        difference = inputs[0] - inputs[1]
+        return (abs(difference),)
+
+    def _sign(self) -> Any:
+        x0, x1 = self.retained_input_arrays
+        return self.xp.sign(x0 - x1)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        gx0 = self._sign() * grad_outputs[0]
+        return tuple([gx0 if i == 0 else -gx0 for i in target_input_indexes])
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        gx0 = grad_outputs[0] * self._sign()
+        return tuple([gx0 if i == 0 else -gx0 for i in target_input_indexes])
+
+
+def absolute_error(x0: Any, x1: Any) -> Variable:
+    """Elementwise absolute error ``|x0 - x1|``.
+
+    Args:
+        x0 (Variable or array): First input, of any shape, floating point.
+        x1 (Variable or array): Second input of the same shape and dtype.
+
+    Returns:
+        Variable: The errors, of the shape of the inputs.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+
+    Example:
+        >>> F.absolute_error(np.array([1., 2.]), np.array([3., 1.]))
+        variable([2., 1.])
+    """
+    return AbsoluteError().apply((x0, x1))[0]

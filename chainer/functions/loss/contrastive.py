@@ -1,0 +1,117 @@
+"""Contrastive loss."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+from chainer.functions.array.broadcast import broadcast_to
+from chainer.functions.array.expand_dims import expand_dims
+from chainer.functions.loss._pair import check_reduce
+
+
+class Contrastive(FunctionNode):
+    """Contrastive loss of pairs that are similar or not."""
+
+    type_check_key = ()
+
+    def __init__(self, margin: float, reduce: str = "mean") -> None:
+        if margin <= 0:
+            raise ValueError("margin should be positive value.")
+        check_reduce(reduce, "mean", "no")
+        self.margin = margin
+        self.reduce = reduce
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 3)
+        x0_type, x1_type, y_type = in_types
+        type_check.expect(
+            x0_type.dtype.kind == "f",
+            x0_type.dtype == x1_type.dtype,
+            y_type.dtype.kind == "i",
+            x0_type.shape == x1_type.shape,
+            x0_type.ndim == 2,
+            y_type.ndim == 1,
+            x1_type.shape[0] == y_type.shape[0],
+        )
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0, 1, 2))
+        x0, x1, y = inputs
+        xp = self.xp
+        difference = x0 - x1
+        squares = (difference * difference).sum(axis=1)
+        gap = xp.maximum(self.margin - xp.sqrt(squares), 0)
+        loss = xp.where(y == 1, squares, gap * gap) * 0.5
+        if self.reduce == "mean":
+            loss = loss.sum() / max(len(x0), 1)
+        return (xp.asarray(loss, dtype=x0.dtype),)
+
+    def _scaled(self, gy: Any, count: int) -> Any:
+        return gy * (1.0 / max(count, 1)) if self.reduce == "mean" else gy
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        x0, x1, y = self.retained_input_arrays
+        xp = self.xp
+        difference = x0 - x1
+        distance = xp.sqrt((difference * difference).sum(axis=1))
+        gap = xp.maximum(self.margin - distance, 0)
+        # At distance zero the direction is undefined; the gradient there is zero.
+        factor = xp.where(y == 1, 1, -gap / xp.maximum(distance, 1e-8))
+        factor = factor * self._scaled(grad_outputs[0], len(x0))
+        gx0 = (difference * factor[:, None]).astype(x0.dtype, copy=False)
+        return tuple([None if i == 2 else gx0 if i == 0 else -gx0 for i in target_input_indexes])
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        from chainer.functions.math.sqrt import sqrt
+        from chainer.functions.math.sum import sum
+
+        x0, x1, y = self.get_retained_inputs()
+        dtype = x0.dtype
+        gy = self._scaled(grad_outputs[0], len(x0))
+        if self.reduce == "mean":
+            gy = broadcast_to(gy, (len(x0),))
+        difference = x0 - x1
+        squares = sum(difference * difference, axis=1)
+        # Adding one where the distance is zero keeps its root differentiable.
+        zero = (squares.array == 0).astype(dtype)
+        distance = sqrt(squares + zero)
+        similar = (y.array == 1).astype(dtype)
+        near = (1 - similar) * (distance.array < self.margin) * (1 - zero)
+        factor = similar + (distance - self.margin) / distance * near.astype(dtype, copy=False)
+        gx0 = difference * broadcast_to(expand_dims(gy * factor, 1), x0.shape)
+        return tuple([None if i == 2 else gx0 if i == 0 else -gx0 for i in target_input_indexes])
+
+
+def contrastive(x0: Any, x1: Any, y: Any, margin: float = 1, reduce: str = "mean") -> Variable:
+    """Computes contrastive loss.
+
+    The loss of a pair is half of ``y d^2 + (1 - y) max(margin - d, 0)^2``, ``d`` being the Euclidean distance of the
+    two samples. See Learning a Similarity Metric Discriminatively, with Application to Face Verification
+    (Chopra et al., CVPR 2005).
+
+    Args:
+        x0 (Variable or array): First samples of shape ``(N, K)``, floating point.
+        x1 (Variable or array): Second samples of the same shape and dtype.
+        y (Variable or array): Labels of shape ``(N,)``, integer: 1 for similar pairs, 0 for others.
+        margin (float): Distance dissimilar pairs should have at least; positive.
+        reduce (str): ``'mean'``: the mean of the losses. ``'no'``: the losses of the pairs.
+
+    Returns:
+        Variable: The loss, a scalar or of shape ``(N,)``.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If ``margin`` or ``reduce`` is wrong.
+
+    Example:
+        >>> x0 = np.array([[-2.0, 3.0, 0.5], [5.0, 2.0, -0.5]], np.float32)
+        >>> x1 = np.array([[-1.0, 3.0, 1.0], [3.5, 0.5, -2.0]], np.float32)
+        >>> F.contrastive(x0, x1, np.array([1, 0], np.int32))
+        variable(0.3125)
+    """
+    return Contrastive(margin, reduce).apply((x0, x1, y))[0]

@@ -1,0 +1,114 @@
+"""Hinge loss."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+from chainer.functions.array.broadcast import broadcast_to
+from chainer.functions.loss._pair import check_reduce
+
+
+class Hinge(FunctionNode):
+    """Hinge loss of a one-of-many classification."""
+
+    type_check_key = ()
+
+    def __init__(self, norm: str, reduce: str = "mean") -> None:
+        if norm not in ("L1", "L2"):
+            raise NotImplementedError("norm should be either 'L1' or 'L2'")
+        check_reduce(reduce, "mean", "no")
+        self.norm = norm
+        self.reduce = reduce
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 2)
+        x_type, t_type = in_types
+        type_check.expect(
+            x_type.dtype.kind == "f",
+            t_type.dtype.kind == "i",
+            x_type.ndim == 2,
+            t_type.ndim == 1,
+            x_type.shape[0] == t_type.shape[0],
+        )
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0, 1))
+        x, t = inputs
+        loss = self._slack(x, t)
+        if self.norm == "L2":
+            loss *= loss
+        if self.reduce == "no":
+            return (loss,)
+        return ((loss.sum() / max(len(x), 1)).astype(x.dtype),)
+
+    def _signs(self, x: Any, t: Any) -> Any:
+        """Minus one at the labels, one elsewhere."""
+        signs = self.xp.ones_like(x)
+        signs[self.xp.arange(len(t)), t] = -1
+        return signs
+
+    def _slack(self, x: Any, t: Any) -> Any:
+        slack = self._signs(x, t) * x
+        slack += 1
+        return self.xp.maximum(slack, 0, out=slack)
+
+    def _slope(self) -> Any:
+        """Derivative of the slack, which is locally constant."""
+        x, t = self.retained_input_arrays
+        signs = self._signs(x, t)
+        return signs * (signs * x + 1 > 0)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        x, t = self.retained_input_arrays
+        (gy,) = grad_outputs
+        gx = self._slope()
+        if self.norm == "L2":
+            gx *= self._slack(x, t)
+            gx *= 2
+        gx *= gy if self.reduce == "no" else gy / max(len(x), 1)
+        return (gx, None)[: len(target_input_indexes)]
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        x, _ = self.get_retained_inputs()
+        (gy,) = grad_outputs
+        if self.reduce == "mean":
+            gy = broadcast_to(gy * (1.0 / max(len(x), 1)), x.shape)
+        slope = self._slope()
+        gx = gy * slope
+        if self.norm == "L2":
+            # Where the slope is not zero, the slack is 1 + slope * x.
+            gx = gx * 2 * (x * slope + abs(slope))
+        return (gx, None)[: len(target_input_indexes)]
+
+
+def hinge(x: Any, t: Any, norm: str = "L1", reduce: str = "mean") -> Variable:
+    """Computes the hinge loss for a one-of-many classification task.
+
+    The loss of sample ``n`` and class ``k`` is ``max(0, 1 - d x[n, k]) ** p``, where ``d`` is 1 for the class ``t[n]`` and -1 for
+    others, and ``p`` is 1 for the norm ``'L1'`` and 2 for ``'L2'``. They are summed over classes and averaged over samples.
+
+    Args:
+        x (Variable or array): Scores of shape ``(N, K)``, floating point.
+        t (Variable or array): Labels of shape ``(N,)``, signed integer.
+        norm (str): ``'L1'`` or ``'L2'``.
+        reduce (str): ``'mean'``: a scalar. ``'no'``: the elementwise losses of shape ``(N, K)``.
+
+    Returns:
+        Variable: The loss.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        NotImplementedError: If ``norm`` is something else.
+        ValueError: If ``reduce`` is something else.
+
+    Example:
+        >>> x = np.array([[-2.0, 3.0, 0.5], [5.0, 2.0, -0.5]], np.float32)
+        >>> F.hinge(x, np.array([1, 0], np.int32))
+        variable(2.5)
+    """
+    return Hinge(norm, reduce).apply((x, t))[0]

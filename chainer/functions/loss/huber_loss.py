@@ -1,0 +1,92 @@
+"""Huber loss."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+from chainer.functions.array.broadcast import broadcast_to
+from chainer.functions.array.expand_dims import expand_dims
+from chainer.functions.loss._pair import check_pair
+
+
+class HuberLoss(FunctionNode):
+    """Squared error near zero, absolute error further out."""
+
+    type_check_key = ("reduce",)
+
+    def __init__(self, delta: float, reduce: str = "sum_along_second_axis") -> None:
+        if reduce not in ("sum_along_second_axis", "no"):
+            raise ValueError(
+                "Only 'sum_along_second_axis' and 'no' are valid for 'reduce', "
+                f"but '{reduce}' is given"
+            )
+        self.delta = delta
+        self.reduce = reduce
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        check_pair(self, in_types)
+        if self.reduce != "no":
+            type_check.expect(in_types[0].ndim >= 2)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0, 1))
+        x, t = inputs
+        a = x - t
+        # With c = clip(a, -d, d) both branches are c * (a - c / 2).
+        c = self.xp.clip(a, -self.delta, self.delta)
+        a -= c * 0.5
+        a *= c
+        if self.reduce == "no":
+            return (a,)
+        return (a.sum(axis=1),)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        x, t = self.retained_input_arrays
+        (gy,) = grad_outputs
+        gx = self.xp.clip(x - t, -self.delta, self.delta)
+        gx *= gy if self.reduce == "no" else gy[:, None]
+        return tuple([gx if i == 0 else -gx for i in target_input_indexes])
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        x, t = self.get_retained_inputs()
+        (gy,) = grad_outputs
+        if self.reduce != "no":
+            gy = broadcast_to(expand_dims(gy, 1), x.shape)
+        a = x - t
+        inner = (abs(a.array) <= self.delta).astype(a.dtype)
+        outer = (1 - inner) * self.xp.sign(a.array) * self.delta
+        gx = (a * inner + outer.astype(a.dtype, copy=False)) * gy
+        return tuple([gx if i == 0 else -gx for i in target_input_indexes])
+
+
+def huber_loss(x: Any, t: Any, delta: float, reduce: str = "sum_along_second_axis") -> Variable:
+    """Computes the Huber loss, which is less sensitive to outliers than the squared error.
+
+    With ``a = x - t`` it is ``a^2 / 2`` where ``|a| <= delta`` and ``delta (|a| - delta / 2)`` elsewhere.
+    See `Huber loss - Wikipedia <https://en.wikipedia.org/wiki/Huber_loss>`_.
+
+    Args:
+        x (Variable or array): Input of shape ``(N, K, ...)``, floating point.
+        t (Variable or array): Target of the same shape and dtype.
+        delta (float): Where the loss turns from quadratic to linear.
+        reduce (str): ``'sum_along_second_axis'``: summed along axis 1. ``'no'``: the elementwise losses.
+
+    Returns:
+        Variable: The loss, of shape ``(N, ...)`` or that of the inputs.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If ``reduce`` is something else.
+
+    Example:
+        >>> x = np.array([[-2.0, 3.0, 0.5], [5.0, 2.0, -0.5]], np.float32)
+        >>> t = np.array([[-2.0, 3.0, 0.0], [10.0, 2.0, -0.5]], np.float32)
+        >>> F.huber_loss(x, t, delta=1.0)
+        variable([0.125, 4.5  ])
+    """
+    return HuberLoss(delta, reduce).apply((x, t))[0]

@@ -1,0 +1,116 @@
+"""Triplet loss."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+from chainer.functions.array.broadcast import broadcast_to
+from chainer.functions.array.expand_dims import expand_dims
+from chainer.functions.loss._pair import check_reduce
+
+
+class Triplet(FunctionNode):
+    """Triplet loss: an anchor should be nearer to a positive than to a negative sample."""
+
+    type_check_key = ()
+
+    def __init__(self, margin: float, reduce: str = "mean") -> None:
+        if margin <= 0:
+            raise ValueError("margin should be positive value.")
+        check_reduce(reduce, "mean", "no")
+        self.margin = margin
+        self.reduce = reduce
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 3)
+        for i in range(3):
+            type_check.expect(in_types[i].dtype.kind == "f")
+        type_check.expect(
+            in_types[0].dtype == in_types[1].dtype,
+            in_types[0].dtype == in_types[2].dtype,
+            in_types[0].shape == in_types[1].shape,
+            in_types[0].shape == in_types[2].shape,
+            in_types[0].ndim == 2,
+        )
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0, 1, 2))
+        loss = self.xp.maximum(self._violation(*inputs), 0)
+        if self.reduce == "mean":
+            loss = loss.sum() / max(len(inputs[0]), 1)
+        return (self.xp.asarray(loss, dtype=inputs[0].dtype),)
+
+    def _violation(self, anchor: Any, positive: Any, negative: Any) -> Any:
+        to_positive = anchor - positive
+        to_negative = anchor - negative
+        to_positive *= to_positive
+        to_negative *= to_negative
+        to_positive -= to_negative
+        return to_positive.sum(axis=1) + self.margin
+
+    def _violated(self) -> Any:
+        """One for each triplet whose loss is not zero, scaled for the mean."""
+        arrays = self.retained_input_arrays
+        violated = (self._violation(*arrays) > 0).astype(arrays[0].dtype)
+        violated *= 2.0 if self.reduce == "no" else 2.0 / max(len(violated), 1)
+        return violated
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        anchor, positive, negative = self.retained_input_arrays
+        factor = (self._violated() * grad_outputs[0])[:, None]
+        gradients = {
+            0: lambda: (negative - positive) * factor,
+            1: lambda: (positive - anchor) * factor,
+            2: lambda: (anchor - negative) * factor,
+        }
+        return tuple([gradients[i]() for i in target_input_indexes])
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        anchor, positive, negative = self.get_retained_inputs()
+        (gy,) = grad_outputs
+        if self.reduce == "mean":
+            gy = broadcast_to(gy, (len(anchor),))
+        factor = broadcast_to(expand_dims(gy * self._violated(), 1), anchor.shape)
+        gradients = {
+            0: lambda: (negative - positive) * factor,
+            1: lambda: (positive - anchor) * factor,
+            2: lambda: (anchor - negative) * factor,
+        }
+        return tuple([gradients[i]() for i in target_input_indexes])
+
+
+def triplet(
+    anchor: Any, positive: Any, negative: Any, margin: float = 0.2, reduce: str = "mean"
+) -> Variable:
+    """Computes triplet loss.
+
+    The loss of a triplet is ``max(|anchor - positive|^2 - |anchor - negative|^2 + margin, 0)``. See Learning
+    Fine-grained Image Similarity with Deep Ranking (Wang et al., https://arxiv.org/abs/1404.4661).
+
+    Args:
+        anchor (Variable or array): Anchors of shape ``(N, K)``, floating point.
+        positive (Variable or array): Samples similar to the anchors, of the same shape and dtype.
+        negative (Variable or array): Samples dissimilar to the anchors, of the same shape and dtype.
+        margin (float): By how much the squared distances should differ; positive.
+        reduce (str): ``'mean'``: the mean of the losses. ``'no'``: the losses of the triplets.
+
+    Returns:
+        Variable: The loss, a scalar or of shape ``(N,)``.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If ``margin`` or ``reduce`` is wrong.
+
+    Example:
+        >>> anchor = np.array([[-2.0, 3.0, 0.5], [5.0, 2.0, -0.5]], np.float32)
+        >>> pos = np.array([[-2.1, 2.8, 0.5], [4.9, 2.0, -0.4]], np.float32)
+        >>> neg = np.array([[-2.1, 2.7, 0.7], [4.9, 2.0, -0.7]], np.float32)
+        >>> F.triplet(anchor, pos, neg)
+        variable(0.14000003)
+    """
+    return Triplet(margin, reduce).apply((anchor, positive, negative))[0]
