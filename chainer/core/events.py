@@ -1,7 +1,7 @@
 """Events of the framework that plugins may listen to, such as the start of training.
 
-The rooms emit events by name; the plugin host listens and calls the hooks of the same name. Events are
-for things that happen once in a while, never for single operations.
+The rooms emit events by name; the plugin host listens and calls the hooks of the same name. Events
+are for things that happen once in a while, never for single operations.
 """
 
 from __future__ import annotations

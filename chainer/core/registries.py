@@ -1,7 +1,7 @@
 """The registries of Chainer, one for each kind of thing a user can name.
 
-Packs fill them through the hooks of :mod:`chainer.plugins.hookspecs`. A registry that has a public module
-(``chainer.functions`` and the like) becomes visible there through :func:`module_getattr`.
+Packs fill them through the hooks of :mod:`chainer.plugins.hookspecs`. A registry that has a public
+module (``chainer.functions`` and the like) becomes visible there through :func:`module_getattr`.
 """
 
 from __future__ import annotations
@@ -100,10 +100,10 @@ def module_getattr(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Returns ``__getattr__`` and ``__dir__`` for a module whose attributes come from a registry.
 
-    The first access to a name imports the object and stores it as a plain attribute of the module; when
-    the entry is replaced or removed, the stored attribute is dropped. Submodules of a package are found
-    too. A name must not be that of a submodule of the same package: Python would put the module in its
-    place as soon as it is imported.
+    The first access to a name imports the object and stores it as a plain attribute of the module;
+    when the entry is replaced or removed, the stored attribute is dropped. Submodules of a package
+    are found too. A name must not be that of a submodule of the same package: Python would put the
+    module in its place as soon as it is imported.
 
     Args:
         registry: The registry.
@@ -113,7 +113,6 @@ def module_getattr(
         tuple: The two functions.
 
     Example:
-
         In ``chainer/optimizers/__init__.py``::
 
             from chainer.core import registries

@@ -1,11 +1,12 @@
 """Registries: tables of everything a user can name.
 
-A registry maps names to *entries*. An entry holds an object or a lazy reference ``"module:attribute"`` to
-one, and knows who registered it. Nothing is imported before its name is asked for.
+A registry maps names to *entries*. An entry holds an object or a lazy reference
+``"module:attribute"`` to one, and knows who registered it. Nothing is imported before its name is
+asked for.
 
-The core knows no plugins. Whoever can bring more entries installs itself as the :class:`Source` of the
-registry and is asked at two moments only: at the first use (for what belongs to the framework itself) and
-when a name is missing (for everything else that is installed).
+The core knows no plugins. Whoever can bring more entries installs itself as the :class:`Source` of
+the registry and is asked at two moments only: at the first use (for what belongs to the framework
+itself) and when a name is missing (for everything else that is installed).
 """
 
 from __future__ import annotations
@@ -74,8 +75,8 @@ class Source(Protocol):
 class UnknownNameError(AttributeError, KeyError):
     """A name that no entry of the registry has.
 
-    It is a KeyError (a LookupError) for those who ask a registry and an AttributeError for those who
-    ask a module such as ``chainer.functions``.
+    It is a KeyError (a LookupError) for those who ask a registry and an AttributeError for those
+    who ask a module such as ``chainer.functions``.
     """
 
     def __str__(self) -> str:
@@ -96,9 +97,9 @@ class NameConflictError(ValueError):
 
     def __init__(self, registry: Registry, owner: Entry, claimant: Entry) -> None:
         super().__init__(
-            f"{registry.singular} {owner.name!r} is claimed by {claimant.origin} (as {claimant.text}), "
-            f"but {owner.origin} (as {owner.text}) already owns it and keeps it; "
-            "register with override=True to replace it on purpose"
+            f"{registry.singular} {owner.name!r} is claimed by {claimant.origin} "
+            f"(as {claimant.text}), but {owner.origin} (as {owner.text}) already owns it "
+            "and keeps it; register with override=True to replace it on purpose"
         )
         self.owner = owner
         self.claimant = claimant
@@ -155,8 +156,8 @@ class Entry:
                 self._object = resolve(self.target)
             except Exception as error:
                 raise EntryLoadError(
-                    f"{self.name!r} could not be loaded from {self.text}, registered by {self.origin}: "
-                    f"{type(error).__name__}: {error}"
+                    f"{self.name!r} could not be loaded from {self.text}, "
+                    f"registered by {self.origin}: {type(error).__name__}: {error}"
                 ) from error
             self._loaded = True
         return self._object
@@ -193,7 +194,6 @@ class Registry:
         singular: One of them, for messages; the kind without its final "s" by default.
 
     Example:
-
         >>> from chainer.core.registry import Registry
         >>> codecs = Registry("codecs")
         >>> codecs.register("json", "json:dumps")
@@ -229,7 +229,8 @@ class Registry:
 
         Args:
             name: The name.
-            target: The object, or ``"module:attribute"``, imported when the name is first asked for.
+            target: The object, or ``"module:attribute"``, imported when the name is first asked
+                for.
             provenance: Who registers it.
             override: Whether to take the name from its present owner. Without it, the first owner
                 keeps a name.
@@ -308,8 +309,8 @@ class Registry:
             name: The name.
 
         Raises:
-            UnknownNameError: If no installed plugin supplies the name. The message lists similar names and
-                plugins that failed; the error of the first of those is the cause.
+            UnknownNameError: If no installed plugin supplies the name. The message lists similar
+                names and plugins that failed; the error of the first of those is the cause.
             EntryLoadError: If the object cannot be imported; the cause is chained.
         """
         entry = self._entries.get(name)
@@ -345,7 +346,7 @@ class Registry:
         return entry
 
     def names(self) -> list[str]:
-        """Returns the names registered so far, sorted; call :meth:`load_all` first for all there are."""
+        """Returns the names registered so far, sorted (after :meth:`load_all`, all there are)."""
         return sorted(self._snapshot())
 
     def entries(self) -> list[Entry]:

@@ -1,0 +1,147 @@
+"""The plugin host: everything a user can name comes from a *pack*, ours as well as a stranger's.
+
+A pack is a light module named by an entry point of group ``chainer``; its functions named like the
+hooks in :mod:`chainer.plugins.hookspecs` register names. What is installed is found at ``import
+chainer`` from metadata alone and imported when its names are needed.
+
+Example:
+    The same at run time, in a notebook or test:
+
+    >>> import chainer
+    >>> class Halves:
+    ...     def chainer_functions(self, registry):
+    ...         registry.register("halve", lambda x: x / 2)
+    >>> plugin = Halves()
+    >>> record = chainer.plugins.register(plugin)
+    >>> record.state, record.supplied()
+    ('loaded', {'functions': ['halve']})
+    >>> record = chainer.plugins.unregister(plugin)
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from chainer.core import events, registries
+from chainer.plugins.api_version import API_VERSION
+from chainer.plugins.errors import (
+    IncompatiblePluginError,
+    PluginError,
+    PluginWarning,
+    UnknownHookError,
+)
+from chainer.plugins.manager import PluginManager
+from chainer.plugins.records import PluginRecord
+
+if TYPE_CHECKING:
+    from chainer.plugins import cli, commands, hookspecs, testing
+    from chainer.plugins.hookspecs import hookimpl
+
+__all__ = [
+    "API_VERSION",
+    "IncompatiblePluginError",
+    "PluginError",
+    "PluginManager",
+    "PluginRecord",
+    "PluginWarning",
+    "UnknownHookError",
+    "cli",
+    "commands",
+    "hookimpl",
+    "hookspecs",
+    "load",
+    "records",
+    "register",
+    "start",
+    "testing",
+    "unregister",
+]
+
+_SUBMODULES = ("cli", "commands", "hookspecs", "testing")
+
+_manager: PluginManager | None = None
+
+
+def start(version: str) -> None:
+    """Connects the registries to the installed packs, importing none; part of ``import chainer``.
+
+    Args:
+        version: Version of Chainer.
+    """
+    global _manager
+    if _manager is None:
+        _manager = PluginManager(version)
+        registries.set_source(_manager)
+        events.add_listener(_manager.emit)
+        _manager.discover()
+
+
+def _host() -> PluginManager:
+    if _manager is None:
+        raise RuntimeError("the plugin host is not running; `import chainer` starts it")
+    return _manager
+
+
+def records() -> list[PluginRecord]:
+    """Returns what is known about all plugins, Chainer's own first. Imports none of them."""
+    return _host().records()
+
+
+def load(name: str) -> list[PluginRecord]:
+    """Loads plugins by name now, and has them told about training events.
+
+    Args:
+        name: Name of an entry point or of a distribution.
+
+    Returns:
+        list of PluginRecord: The records of the plugins of that name.
+
+    Raises:
+        PluginError: If there is no such plugin, or it is blocked or cannot be loaded; the cause is
+            chained.
+    """
+    return _host().load(name)
+
+
+def register(plugin: Any, name: str | None = None) -> PluginRecord:
+    """Registers what the hooks of an object name, as if it were an installed pack.
+
+    Args:
+        plugin: Module or object with functions named like hooks.
+        name: Name for messages and for :func:`unregister`; by default that of the module or class.
+
+    Returns:
+        PluginRecord: Its record.
+
+    Raises:
+        PluginError: If it is registered already, is for another version of the plugin API, or
+            implements an unknown hook.
+        NameConflictError: If it claims a name that has an owner. Nothing is registered then.
+    """
+    return _host().register(plugin, name)
+
+
+def unregister(plugin: Any) -> PluginRecord:
+    """Takes away everything a plugin registered; names it had overridden go back to their owners.
+
+    Args:
+        plugin: The object given to :func:`register`, or a plugin's name.
+
+    Returns:
+        PluginRecord: Its record.
+
+    Raises:
+        PluginError: If no such plugin is loaded.
+    """
+    return _host().unregister(plugin)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "hookimpl":
+        from chainer.plugins.hookspecs import hookimpl
+
+        return hookimpl
+    if name in _SUBMODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

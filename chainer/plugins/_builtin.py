@@ -1,0 +1,35 @@
+"""The packs of Chainer itself.
+
+``PACKS`` repeats ``[project.entry-points.chainer]`` of pyproject.toml, so that a checkout on
+PYTHONPATH, which has no metadata, works as an installed one does; a test compares the two.
+``FILLS`` says which registries each of them fills, so that the first use of a registry loads what
+belongs to it and no more.
+"""
+
+from __future__ import annotations
+
+PACKS: dict[str, str] = {
+    "numpy": "chainer.backends.numpy.pack",
+    "cupy": "chainer.backends.cupy.pack",
+    "functions": "chainer.functions.pack",
+    "links": "chainer.links.pack",
+    "training": "chainer.training.pack",
+}
+
+FILLS: dict[str, frozenset[str]] = {
+    "numpy": frozenset({"backends", "operations", "kernels"}),
+    "cupy": frozenset({"backends", "kernels"}),
+    "functions": frozenset({"functions", "variable_methods", "function_hooks"}),
+    "links": frozenset({"links", "initializers", "serializers"}),
+    "training": frozenset(
+        {
+            "optimizers",
+            "optimizer_hooks",
+            "iterators",
+            "datasets",
+            "updaters",
+            "extensions",
+            "triggers",
+        }
+    ),
+}

@@ -1,0 +1,87 @@
+"""The version of the plugin API, and the check whether a pack was written for it.
+
+A pack says which version it was written for with one line in its module::
+
+    chainer_api = 1
+
+The line is read from the source file before anything of the pack is imported, so that a pack for
+another version is refused with a clear message and not with whatever its import would raise. Where
+the source cannot be found that way (zip files, import hooks), the attribute is checked right after
+the import. A pack without the line is taken to be written for version 1.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterable
+
+from chainer.plugins.errors import IncompatiblePluginError
+
+API_VERSION = 1
+"""Version of the plugin API. It changes when existing packs would break."""
+
+_LINE = re.compile(rb"^chainer_api\s*(?::[^=\n]*)?=\s*([^#\n]*)", re.MULTILINE)
+
+
+def check_source(target: str, location: str) -> None:
+    """Checks the version a pack declares, without importing it.
+
+    Args:
+        target: Target of its entry point.
+        location: Its metadata folder; the modules of a distribution usually lie beside it.
+
+    Raises:
+        IncompatiblePluginError: If the source says it was written for another version.
+    """
+    places = [os.path.dirname(location)] if location else []
+    file = _source_file(target.partition(":")[0], [*places, *sys.path])
+    if file is None:
+        return
+    try:
+        with open(file, "rb") as source:
+            match = _LINE.search(source.read())
+    except OSError:
+        return
+    if match is not None:
+        value = match[1].strip().decode("utf-8", "replace")
+        _check(int(value) if value.isdecimal() else value)
+
+
+def check_module(plugin: object) -> None:
+    """Checks the version an imported pack declares, on the object itself or on its module.
+
+    Args:
+        plugin: Module or object the entry point points to.
+
+    Raises:
+        IncompatiblePluginError: If it was written for another version.
+    """
+    module = sys.modules.get(getattr(plugin, "__module__", None) or "")
+    _check(getattr(plugin, "chainer_api", getattr(module, "chainer_api", 1)))
+
+
+def _check(declared: object) -> None:
+    if type(declared) is not int:
+        raise IncompatiblePluginError(
+            f"chainer_api must be an integer such as {API_VERSION}, got {declared!r}"
+        )
+    if declared != API_VERSION:
+        advice = "update the plugin" if declared < API_VERSION else "update chainer"
+        raise IncompatiblePluginError(
+            f"it was written for version {declared} of the plugin API, this chainer has version "
+            f"{API_VERSION}; {advice}"
+        )
+
+
+def _source_file(module: str, places: Iterable[object]) -> str | None:
+    parts = module.split(".")
+    for place in places:
+        if not isinstance(place, str):
+            continue
+        stem = os.path.join(place or ".", *parts)
+        for file in (stem + ".py", os.path.join(stem, "__init__.py")):
+            if os.path.isfile(file):
+                return file
+    return None

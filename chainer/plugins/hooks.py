@@ -1,0 +1,129 @@
+"""The part of the plugin host that works with pluggy; imported when the first pack is loaded."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+import pluggy
+
+from chainer.core.registry import Provenance, Registry
+from chainer.plugins import hookspecs
+from chainer.plugins.errors import UnknownHookError
+from chainer.plugins.staging import PackRegistry, Staged
+
+
+class _PluginManager(pluggy.PluginManager):
+    """Takes functions named like hooks for implementations, marked with ``hookimpl`` or not.
+
+    Otherwise a forgotten mark would go unnoticed, just as a misspelt name would.
+    """
+
+    def parse_hookimpl_opts(self, plugin: Any, name: str) -> Any:
+        options = super().parse_hookimpl_opts(plugin, name)
+        if options is not None or not name.startswith(hookspecs.PREFIX):
+            return options
+        function = getattr(plugin, name, None)
+        if not inspect.isroutine(function):
+            return None
+        if isinstance(plugin, ModuleType) and function.__module__ != plugin.__name__:
+            return None  # a helper imported from elsewhere
+        return {}
+
+
+def _new_manager() -> _PluginManager:
+    manager = _PluginManager("chainer")
+    manager.add_hookspecs(hookspecs)
+    return manager
+
+
+def collect(
+    plugin: object, registries: Mapping[str, Registry], provenance: Provenance
+) -> list[Staged]:
+    """Calls the registry hooks of one plugin and returns what it wants to register.
+
+    Args:
+        plugin: The module or object.
+        registries: The registries by kind.
+        provenance: Who the plugin is.
+
+    Raises:
+        UnknownHookError: If it implements a hook that does not exist.
+        pluggy.PluginValidationError: If a hook implementation has arguments its hook does not have.
+    """
+    # A manager of its own for each plugin: what is wrong with it cannot touch the others, and
+    # exactly its own implementations are called.
+    manager = _new_manager()
+    manager.register(plugin, name="plugin")
+    _check_names(manager, plugin)
+    staged: list[Staged] = []
+    for kind, registry in registries.items():
+        caller = getattr(manager.hook, hookspecs.PREFIX + kind, None)
+        if caller is None or not caller.get_hookimpls():
+            continue
+        view = PackRegistry(registry, provenance)
+        caller(registry=view)
+        staged += view.staged
+    return staged
+
+
+def _check_names(manager: _PluginManager, plugin: object) -> None:
+    try:
+        manager.check_pending()
+    except pluggy.PluginValidationError as error:
+        known = hook_names()
+        unknown = [
+            caller.name
+            for caller in manager.get_hookcallers(plugin) or []
+            if caller.name not in known
+        ]
+        import difflib
+
+        texts: list[str] = []
+        for name in unknown:
+            near = difflib.get_close_matches(name, known, n=1)
+            texts.append(repr(name) + (f" (did you mean {near[0]!r}?)" if near else ""))
+        raise UnknownHookError(
+            f"it implements unknown hook{'s' if len(texts) > 1 else ''} {', '.join(texts)}; "
+            f"hooks are {', '.join(known)}"
+        ) from error
+
+
+def hook_names() -> list[str]:
+    """Returns the names of all hooks, in the order in which they are documented."""
+    return [
+        name
+        for name, value in vars(hookspecs).items()
+        if name.startswith(hookspecs.PREFIX) and inspect.isfunction(value)
+    ]
+
+
+class EventHooks:
+    """Calls the event hooks of the plugins the user asked for."""
+
+    def __init__(self) -> None:
+        self._manager = _new_manager()
+
+    def add(self, plugin: object) -> None:
+        """Has a plugin called from now on."""
+        if not self._manager.is_registered(plugin):
+            self._manager.register(plugin, name=f"{id(plugin):x}")
+
+    def remove(self, plugin: object) -> None:
+        """Takes :meth:`add` back."""
+        if self._manager.is_registered(plugin):
+            self._manager.unregister(plugin)
+
+    def call(self, event: str, arguments: Mapping[str, Any]) -> None:
+        """Calls the hook of an event."""
+        getattr(self._manager.hook, event)(**arguments)
+
+
+def name_of(plugin: object) -> str:
+    """Returns the name of a plugin registered at run time: that of the module or class."""
+    name = getattr(plugin, "__name__", None) or type(plugin).__qualname__
+    module = sys.modules.get(name)
+    return name if module is plugin else name.rpartition(".")[2]

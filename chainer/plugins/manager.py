@@ -1,0 +1,347 @@
+"""The plugin manager: knows every plugin, decides when to load it, and keeps its failures apart."""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from chainer.core import registries
+from chainer.core.registry import Absentee, NameConflictError, Registry, resolve
+from chainer.plugins import _builtin, environment
+from chainer.plugins.api_version import check_module, check_source
+from chainer.plugins.discovery import FoundPack, discover
+from chainer.plugins.environment import trace
+from chainer.plugins.errors import IncompatiblePluginError, PluginError, PluginWarning
+from chainer.plugins.records import PluginRecord
+from chainer.plugins.staging import commit, withdraw
+
+if TYPE_CHECKING:
+    from chainer.plugins.hooks import EventHooks
+
+OWN_DISTRIBUTION = "chainer"
+_UNREGISTERED = "chainer.plugins.unregister"
+
+
+class PluginManager:
+    """Finds packs, loads them when their names are needed, and registers objects at run time.
+
+    It is the :class:`~chainer.core.registry.Source` of the registries. Chainer's own packs are
+    loaded at the first use of a registry they fill; all others when a name is missing, when
+    everything is to be listed, or when they are asked for by name. A pack that fails is recorded
+    and reported once.
+
+    Args:
+        version: Version of Chainer, for the packs of its own.
+        tables: The registries to fill, by kind; those of the process by default.
+    """
+
+    def __init__(self, version: str, tables: Mapping[str, Registry] | None = None) -> None:
+        self._version = version
+        self._registries = registries.ALL if tables is None else tables
+        self._records: dict[tuple[str, str], PluginRecord] = {}
+        self._events: EventHooks | None = None
+        self._enabled_loaded = False
+        self._completing = False
+        # Held while a pack is imported: packs load one after the other, and a thread that misses a
+        # name waits for those that may supply it.
+        self._lock = threading.RLock()
+
+    # Discovery
+
+    def discover(self) -> None:
+        """Looks for packs that were installed since the last time; imports none of them."""
+        with self._lock:
+            start = time.perf_counter()
+            new = [record for record in self._find() if self._is_new(record)]
+            for record in new:
+                self._records[record.distribution, record.name] = record
+            if environment.tracing():
+                milliseconds = (time.perf_counter() - start) * 1e3
+                trace(f"looked for packs in {milliseconds:.2f} ms, {len(new)} new")
+                for record in new:
+                    trace(f"{record.state} {record.provenance} -> {record.target}")
+        for record in new:
+            if record.state == "failed":
+                self._report(record)
+
+    def _is_new(self, record: PluginRecord) -> bool:
+        return (record.distribution, record.name) not in self._records
+
+    def _find(self) -> Iterator[PluginRecord]:
+        found = discover()
+        # Metadata of another version than the code that runs is stale, or belongs to another copy.
+        own = {p.name: p for p in found if self._is_own(p) and p.version == self._version}
+        for name, target in _builtin.PACKS.items():
+            own.setdefault(name, FoundPack(name, target, OWN_DISTRIBUTION, self._version, ""))
+        blocked = environment.names(environment.DISABLE)
+        for pack in [*own.values(), *(p for p in found if not self._is_own(p))]:
+            record = PluginRecord(
+                pack.name,
+                pack.distribution,
+                pack.version,
+                pack.target,
+                builtin=self._is_own(pack),
+                location=pack.location,
+            )
+            if any(record.name == name for name in blocked) or (
+                not record.builtin and any(map(record.answers_to, blocked))
+            ):
+                record.state = "blocked"
+            elif pack.problem:
+                record.state, record.error = "failed", PluginError(pack.problem)
+            yield record
+
+    @staticmethod
+    def _is_own(pack: FoundPack) -> bool:
+        return pack.distribution == OWN_DISTRIBUTION
+
+    def records(self) -> list[PluginRecord]:
+        """Returns what is known about all plugins, Chainer's own first; loads none."""
+        self.discover()
+        with self._lock:
+            return sorted(self._records.values(), key=lambda record: not record.builtin)
+
+    # What the registries ask for
+
+    def prepare(self, registry: Registry) -> bool:
+        """Loads Chainer's own packs that fill a registry, and plugins the environment enables."""
+        with self._lock:
+            own = [r for r in self._builtin() if _fills(r, registry)]
+            if any(record.loading for record in own):
+                return False
+            for record in own:
+                self._load_if_found(record)
+            self._load_enabled()
+            return True
+
+    def complete(self, registry: Registry) -> None:
+        """Loads every pack that is installed and not loaded yet."""
+        with self._lock:
+            if self._completing:
+                return
+            self._completing = True
+            try:
+                self.discover()
+                for record in list(self._records.values()):
+                    self._load_if_found(record)
+            finally:
+                self._completing = False
+
+    def absentees(self, registry: Registry) -> list[Absentee]:
+        """Returns the plugins that may have supplied a name of a registry but are not loaded."""
+        with self._lock:
+            return [
+                Absentee(f"{record.provenance} ({record.state}): {record.problem}", record.error)
+                for record in self._records.values()
+                if record.state in ("failed", "incompatible", "blocked")
+                and (not record.builtin or _fills(record, registry))
+            ]
+
+    def _builtin(self) -> list[PluginRecord]:
+        if not self._records:
+            self.discover()
+        return [record for record in self._records.values() if record.builtin]
+
+    def _load_enabled(self) -> None:
+        if self._enabled_loaded:
+            return
+        self._enabled_loaded = True
+        for name in environment.names(environment.ENABLE):
+            try:
+                self.load(name)
+            except PluginError as error:
+                if environment.strict():
+                    raise
+                warnings.warn(f"{environment.ENABLE}: {error}", PluginWarning, stacklevel=2)
+
+    # Loading
+
+    def load(self, name: str) -> list[PluginRecord]:
+        """Loads plugins by name, and has them told about training events.
+
+        Args:
+            name: Name of an entry point or of a distribution.
+
+        Returns:
+            list of PluginRecord: The records of the plugins of that name.
+
+        Raises:
+            PluginError: If there is no such plugin, or it is blocked or cannot be loaded; the
+                cause is chained.
+        """
+        with self._lock:
+            self.discover()
+            named = [record for record in self._records.values() if record.answers_to(name)]
+            if not named:
+                known = ", ".join(sorted({record.name for record in self._records.values()}))
+                raise PluginError(f"no plugin named {name!r} is installed; there are {known}")
+            for record in named:
+                if record.state == "blocked" and record.blocked_by == _UNREGISTERED:
+                    record.state = "found"
+                self._load_if_found(record)
+                if record.state != "loaded":
+                    raise PluginError(
+                        f"{record.provenance} cannot be used ({record.state}): {record.problem}"
+                    ) from record.error
+                self._enable(record)
+            return named
+
+    def _load_if_found(self, record: PluginRecord) -> None:
+        if record.state != "found" or record.loading:
+            return
+        if not record.builtin:
+            # What is Chainer's own keeps its names, whoever comes first.
+            for own in self._builtin():
+                self._load_if_found(own)
+        record.loading = True
+        start = time.perf_counter()
+        try:
+            check_source(record.target, record.location)
+            record.plugin = resolve(record.target)
+            check_module(record.plugin)
+            self._register(record, partial=not environment.strict())
+        except IncompatiblePluginError as error:
+            record.state, record.error = "incompatible", error
+        except Exception as error:
+            record.state, record.error = "failed", error
+        else:
+            record.state = "loaded"
+        finally:
+            record.loading = False
+            record.seconds = time.perf_counter() - start
+        trace(f"{record.state} {record.provenance} in {record.seconds * 1e3:.1f} ms")
+        if record.problem:
+            self._report(record)
+
+    def _register(self, record: PluginRecord, *, partial: bool) -> None:
+        from chainer.plugins.hooks import collect  # pluggy costs milliseconds
+
+        staged = collect(record.plugin, self._registries, record.provenance)
+        record.entries, record.conflicts = commit(staged, partial=partial)
+        if environment.tracing():
+            for registry, entry in record.entries:
+                trace(f"registered {registry.singular} {entry.name!r} -> {entry.text}")
+
+    def _report(self, record: PluginRecord) -> None:
+        """Tells the user, once, what is wrong with a plugin."""
+        if environment.strict():
+            raise PluginError(
+                f"{record.provenance} {record.state}: {record.problem}"
+            ) from record.error
+        if record.state == "loaded":
+            text = f"{record.provenance} did not get all its names: {record.problem}"
+        else:
+            text = f"{record.provenance} is not used ({record.state}): {record.problem}"
+        warnings.warn(f"{text}\n`chainer plugins` lists all plugins", PluginWarning, stacklevel=2)
+
+    # Run time
+
+    def register(self, plugin: Any, name: str | None = None) -> PluginRecord:
+        """Registers what the hooks of an object name, as if it were an installed pack.
+
+        Args:
+            plugin: Module or object with functions named like hooks.
+            name: Name for messages and for :meth:`unregister`; by default that of the module or
+                class.
+
+        Returns:
+            PluginRecord: Its record.
+
+        Raises:
+            PluginError: If the plugin or the name is registered already, or the plugin is for
+                another version of the plugin API, or implements an unknown hook.
+            NameConflictError: If it claims a name that has an owner. Nothing is registered then.
+        """
+        from chainer.plugins.hooks import name_of
+
+        name = name_of(plugin) if name is None else name
+        with self._lock:
+            for own in self._builtin():
+                self._load_if_found(own)
+            for record in self._records.values():
+                if record.state == "loaded" and (
+                    record.plugin is plugin or (record.name, record.distribution) == (name, "")
+                ):
+                    raise PluginError(
+                        f"{record.provenance} is registered already; unregister it first"
+                    )
+            record = PluginRecord(name, "", "", target=repr(plugin), plugin=plugin)
+            start = time.perf_counter()
+            check_module(plugin)
+            self._register(record, partial=False)
+            record.state, record.seconds = "loaded", time.perf_counter() - start
+            self._records["", name] = record
+            self._enable(record)
+        return record
+
+    def unregister(self, plugin: Any) -> PluginRecord:
+        """Takes away everything a plugin registered; names it had overridden go back to their
+        owners.
+
+        Args:
+            plugin: The object, or the name of a plugin registered at run time or of an entry point.
+
+        Returns:
+            PluginRecord: Its record. An installed pack stays known, as blocked; :meth:`load` loads
+                it again.
+
+        Raises:
+            PluginError: If no such plugin is loaded.
+        """
+        with self._lock:
+            record = next(
+                (
+                    record
+                    for record in self._records.values()
+                    if record.state == "loaded"
+                    and (plugin is record.plugin or plugin == record.name)
+                ),
+                None,
+            )
+            if record is None:
+                raise PluginError(f"no loaded plugin is, or is named, {plugin!r}")
+            withdraw(record.entries)
+            record.entries = []
+            if self._events is not None:
+                self._events.remove(record.plugin)
+            if record.distribution:
+                record.state, record.blocked_by = "blocked", _UNREGISTERED
+            else:
+                del self._records[record.distribution, record.name]
+            trace(f"unregistered {record.provenance}")
+        return record
+
+    # Events
+
+    def _enable(self, record: PluginRecord) -> None:
+        from chainer.plugins.hooks import EventHooks
+
+        record.enabled = True
+        if self._events is None:
+            self._events = EventHooks()
+        self._events.add(record.plugin)
+
+    def emit(self, event: str, arguments: Mapping[str, Any]) -> None:
+        """Calls the hook of an event in all plugins the user asked for.
+
+        Args:
+            event: Name of the hook.
+            arguments: Its arguments.
+        """
+        with self._lock:
+            self._builtin()
+            self._load_enabled()
+            events = self._events
+        if events is not None:
+            events.call(event, arguments)
+
+
+def _fills(record: PluginRecord, registry: Registry) -> bool:
+    kinds = _builtin.FILLS.get(record.name)
+    return kinds is None or registry.kind in kinds
+
+
+__all__ = ["NameConflictError", "PluginManager"]

@@ -1,0 +1,98 @@
+"""What is known about a plugin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from chainer.core.registry import Entry, NameConflictError, Provenance, Registry
+from chainer.plugins.discovery import normalize
+
+State = Literal["found", "blocked", "incompatible", "loaded", "failed"]
+"""``found``: installed, not imported yet. ``blocked``: switched off.
+``incompatible``: for another version of the plugin API. ``loaded``: its names are registered.
+``failed``: it raised, implements an unknown hook, or its entry point is malformed."""
+
+
+@dataclass(eq=False)
+class PluginRecord:
+    """One plugin: a pack that was found, or an object registered at run time.
+
+    Attributes:
+        name: Name of the entry point; for an object registered at run time its name.
+        distribution: Name of the distribution; empty for an object registered at run time.
+        version: Version of the distribution.
+        target: Module (or ``module:object``) of the entry point.
+        builtin: Whether it is a part of Chainer itself.
+        location: Metadata folder it was found in; empty where there is none.
+        state: One of :data:`State`.
+        error: Why it is in state ``failed`` or ``incompatible``.
+        blocked_by: What switches it off in state ``blocked``.
+        conflicts: Names it claimed that belong to others.
+        seconds: How long importing and registering took; None before.
+        enabled: Whether it was asked for by name or registered at run time; only then is it told
+            about training events.
+        entries: What it registered: (registry, entry).
+        plugin: The module or object, once imported.
+        loading: Whether it is being loaded right now.
+    """
+
+    name: str
+    distribution: str
+    version: str
+    target: str
+    builtin: bool = False
+    location: str = ""
+    state: State = "found"
+    error: Exception | None = None
+    blocked_by: str = "CHAINER_DISABLE_PLUGINS"
+    conflicts: list[NameConflictError] = field(default_factory=list[NameConflictError])
+    seconds: float | None = None
+    enabled: bool = False
+    entries: list[tuple[Registry, Entry]] = field(default_factory=list[tuple[Registry, Entry]])
+    plugin: Any = None
+    loading: bool = False
+
+    @property
+    def provenance(self) -> Provenance:
+        """Who it is, as its entries tell."""
+        return Provenance(self.distribution, self.version, self.name)
+
+    @property
+    def problem(self) -> str:
+        """Why it is not loaded, or which names it did not get; empty if all is well."""
+        if self.state == "blocked":
+            return f"blocked by {self.blocked_by}"
+        if self.error is not None:
+            return f"{type(self.error).__name__}: {self.error}"
+        return "; ".join(map(str, self.conflicts))
+
+    def answers_to(self, name: str) -> bool:
+        """Tells whether a user means this plugin by a name: that of entry point or distribution."""
+        if name == self.name:
+            return True
+        return bool(self.distribution) and normalize(name) == normalize(self.distribution)
+
+    def supplied(self) -> dict[str, list[str]]:
+        """Returns the names it registered by kind of registry."""
+        result: dict[str, list[str]] = {}
+        for registry, entry in self.entries:
+            result.setdefault(registry.kind, []).append(entry.name)
+        return {kind: sorted(names) for kind, names in sorted(result.items())}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns the record as plain values, for JSON."""
+        return {
+            "name": self.name,
+            "distribution": self.distribution,
+            "version": self.version,
+            "target": self.target,
+            "builtin": self.builtin,
+            "location": self.location,
+            "state": self.state,
+            "error": self.problem or None,
+            "conflicts": [str(conflict) for conflict in self.conflicts],
+            "seconds": self.seconds,
+            "enabled": self.enabled,
+            "registered": self.supplied(),
+        }
