@@ -20,6 +20,7 @@ import numpy
 if TYPE_CHECKING:
     from chainer.core.function_hook import FunctionHook
 
+
 class KernelPolicy:
     """The configuration entries that decide which kernel serves an operation, as one object.
 

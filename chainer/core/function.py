@@ -275,7 +275,9 @@ class Function:
         Returns:
             tuple: Output arrays.
         """
-        raise NotImplementedError(f"{type(self).__name__} defines neither forward() nor forward_cpu()")
+        raise NotImplementedError(
+            f"{type(self).__name__} defines neither forward() nor forward_cpu()"
+        )
 
     def forward_gpu(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Applies forward propagation to CuPy arrays.
@@ -286,7 +288,9 @@ class Function:
         Returns:
             tuple: Output arrays.
         """
-        raise NotImplementedError(f"{type(self).__name__} defines neither forward() nor forward_gpu()")
+        raise NotImplementedError(
+            f"{type(self).__name__} defines neither forward() nor forward_gpu()"
+        )
 
     def backward(self, inputs: tuple[Any, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Applies backprop to output gradient arrays.

@@ -59,7 +59,9 @@ class FunctionHook:
                 all functions of the thread.
         """
 
-    def forward_preprocess(self, function: FunctionNode | Function, in_data: tuple[Any, ...]) -> None:
+    def forward_preprocess(
+        self, function: FunctionNode | Function, in_data: tuple[Any, ...]
+    ) -> None:
         """Called before forward propagation.
 
         Args:

@@ -244,9 +244,7 @@ class Operation:
     def kernels_for(self, cls: type) -> list[Kernel]:
         """Returns the kernels declared for an array class, highest priority first."""
         found = [
-            kernel
-            for kernel in _declared(self.name)
-            if is_instance_of_lazy(kernel.array_type, cls)
+            kernel for kernel in _declared(self.name) if is_instance_of_lazy(kernel.array_type, cls)
         ]
         return sorted(found, key=lambda k: (-k.priority, k.provider))
 
@@ -355,9 +353,7 @@ class _Chooser:
 
     def choose(self, arrays: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
         signature = (
-            tuple(
-                None if a is None else (a.shape, a.dtype, a.flags.c_contiguous) for a in arrays
-            ),
+            tuple(None if a is None else (a.shape, a.dtype, a.flags.c_contiguous) for a in arrays),
             *attributes.items(),
         )
         implementation = self._memo.get(signature)
@@ -423,7 +419,11 @@ def explain(operation: str | Operation, *args: Any, **attributes: Any) -> Explan
     if not isinstance(operation, Operation):
         operation = get_operation(operation)
     arrays = tuple(
-        arg.array if hasattr(arg, "creator_node") else numpy.asarray(arg) if numpy.isscalar(arg) else arg
+        arg.array
+        if hasattr(arg, "creator_node")
+        else numpy.asarray(arg)
+        if numpy.isscalar(arg)
+        else arg
         for arg in args
     )
     return operation.explain(*arrays, **attributes)

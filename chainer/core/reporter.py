@@ -259,9 +259,7 @@ def report_scope(observation: dict[str, Any]) -> Iterator[None]:
 
 
 def _without_graph(variable: Variable) -> Variable:
-    return Variable(
-        variable.array, name=variable.name, requires_grad=variable.requires_grad
-    )
+    return Variable(variable.array, name=variable.name, requires_grad=variable.requires_grad)
 
 
 def _scalar(value: Any) -> Any:

@@ -29,7 +29,9 @@ def runtime_info() -> dict[str, str]:
             continue
         backend = registries.backends.get(name)
         reason = backend.unavailable_reason()
-        info[f"Backend {name}"] = backend.version() if reason is None else f"Not Available ({reason})"
+        info[f"Backend {name}"] = (
+            backend.version() if reason is None else f"Not Available ({reason})"
+        )
     return info
 
 

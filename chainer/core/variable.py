@@ -130,7 +130,15 @@ class Variable:
         array([8.], dtype=float32)
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_array", "_grad", "_grad_var", "_node", "_requires_grad")
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "_array",
+        "_grad",
+        "_grad_var",
+        "_node",
+        "_requires_grad",
+    )
 
     #: Makes NumPy arrays and scalars leave binary operators to us.
     __array_priority__ = 200
@@ -242,7 +250,11 @@ class Variable:
     @property
     def device(self) -> Device:
         """Device the array lives on (the CPU while the variable is not initialized)."""
-        return get_device(None) if self._array is None else backend_of(self._array).device_of(self._array)
+        return (
+            get_device(None)
+            if self._array is None
+            else backend_of(self._array).device_of(self._array)
+        )
 
     def __len__(self) -> int:
         """Returns the length of the first dimension of the data array.

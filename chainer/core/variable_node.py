@@ -140,7 +140,9 @@ class VariableNode:
         """
         variable = self.get_variable_or_none()
         if variable is None:
-            raise RuntimeError("cannot retain variable data: the variable has been already released")
+            raise RuntimeError(
+                "cannot retain variable data: the variable has been already released"
+            )
         self.data = variable.array
 
     def _update(self, array: Any) -> None:

@@ -21,7 +21,9 @@ def check_unexpected_kwargs(kwargs: dict[str, Any], **unexpected: str) -> None:
             raise ValueError(message)
 
 
-def parse_kwargs(kwargs: dict[str, Any], *names_and_defaults: Any, **unexpected: str) -> tuple[Any, ...]:
+def parse_kwargs(
+    kwargs: dict[str, Any], *names_and_defaults: Any, **unexpected: str
+) -> tuple[Any, ...]:
     """Takes keyword-only arguments out of ``**kwargs``.
 
     Args:

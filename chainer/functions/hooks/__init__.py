@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from chainer.core import registries
 
-MODULES: dict[str, tuple[str, ...]] = {}
+MODULES: dict[str, tuple[str, ...]] = {
+    "cuda_profile": ("CUDAProfileHook",),
+    "cupy_memory_profile": ("CupyMemoryProfileHook",),
+    "debug_print": ("PrintHook",),
+    "timer": ("TimerHook",),
+}
 
 __getattr__, __dir__ = registries.module_getattr(registries.function_hooks, globals())

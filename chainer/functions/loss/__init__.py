@@ -1,5 +1,17 @@
 """Loss functions."""
 
 MODULES: dict[str, tuple[str, ...]] = {
+    "absolute_error": ("AbsoluteError", "absolute_error"),
+    "contrastive": ("Contrastive", "contrastive"),
+    "cross_covariance": ("CrossCovariance", "cross_covariance"),
+    "decov": ("DeCov", "decov"),
+    "hinge": ("Hinge", "hinge"),
+    "huber_loss": ("HuberLoss", "huber_loss"),
+    "mean_absolute_error": ("MeanAbsoluteError", "mean_absolute_error"),
+    "mean_squared_error": ("MeanSquaredError", "mean_squared_error"),
+    "sigmoid_cross_entropy": ("SigmoidCrossEntropy", "sigmoid_cross_entropy"),
     "softmax_cross_entropy": ("SoftmaxCrossEntropy", "softmax_cross_entropy"),
+    "squared_error": ("SquaredError", "squared_error"),
+    "triplet": ("Triplet", "triplet"),
+    "vae": ("bernoulli_nll", "gaussian_kl_divergence", "gaussian_nll"),
 }

@@ -1,0 +1,173 @@
+"""Sizes of convolutions and patches of images (public module ``chainer.utils.conv``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy
+
+from chainer.core.utils.windows import add_patches, copy_patches
+
+
+def get_conv_outsize(size: int, k: int, s: int, p: int, cover_all: bool = False, d: int = 1) -> int:
+    """Calculates output size of convolution.
+
+    This function takes the size of input feature map, kernel, stride, and pooling of one particular
+    dimension, then calculates the output feature map size of that dimension.
+
+    Args:
+        size (int): The size of input feature map, usually the length of one of its sides.
+        k (int): The size of convolution kernel.
+        s (int): The size of stride.
+        p (int): The size of padding.
+        cover_all (bool): Whether every position of the input is covered, if need be by a last patch
+            that runs over the end.
+        d (int): The size of dilation.
+
+    Returns:
+        int: The expected output size of the convolution operation.
+
+    Example:
+        >>> chainer.utils.get_conv_outsize(30, 10, 5, 5)
+        7
+    """
+    extent = k + (k - 1) * (d - 1)
+    if cover_all:
+        return (size + p * 2 - extent + s - 1) // s + 1
+    return (size + p * 2 - extent) // s + 1
+
+
+def get_deconv_outsize(
+    size: int, k: int, s: int, p: int, cover_all: bool = False, d: int = 1
+) -> int:
+    """Calculates output size of deconvolution.
+
+    This function takes the size of input feature map, kernel, stride, and pooling of one particular
+    dimension, then calculates the output feature map size of that dimension.
+
+    Args:
+        size (int): The size of input feature map, usually the length of one of its sides.
+        k (int): The size of deconvolution kernel.
+        s (int): The size of stride.
+        p (int): The size of padding.
+        cover_all (bool): Whether the input was made by a convolution in ``cover_all`` mode.
+        d (int): The size of dilation.
+
+    Returns:
+        int: The expected output size of the deconvolution operation.
+
+    Example:
+        >>> chainer.utils.get_deconv_outsize(5, 10, 5, 5)
+        20
+    """
+    extent = k + (k - 1) * (d - 1)
+    if cover_all:
+        return s * (size - 1) + extent - s + 1 - 2 * p
+    return s * (size - 1) + extent - 2 * p
+
+
+def pair(value: Any, name: str) -> tuple[int, int]:
+    """Returns an int as a pair of itself, and two ints as a pair.
+
+    Args:
+        value: An int or an iterable of two ints.
+        name: Name of the argument, for the message.
+
+    Raises:
+        ValueError: If there are not two values.
+    """
+    first, second = as_sizes(value, 2, name)
+    return first, second
+
+
+def as_sizes(value: Any, n: int, name: str) -> tuple[int, ...]:
+    """Returns an int as a tuple of ``n`` times itself, and ``n`` ints as a tuple.
+
+    Args:
+        value: An int or an iterable of ``n`` ints.
+        n: Number of dimensions.
+        name: Name of the argument, for the message.
+
+    Raises:
+        ValueError: If there are not ``n`` values.
+    """
+    if isinstance(value, Iterable):
+        values = tuple(value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        if len(values) != n:  # pyright: ignore[reportUnknownArgumentType]
+            expected = "a pair of ints" if n == 2 else f"a tuple of {n} ints"
+            raise ValueError(f"{name} must be an int or {expected}, got {value!r}")
+        return values  # pyright: ignore[reportUnknownVariableType]
+    return (value,) * n
+
+
+def im2col_cpu(
+    img: Any,
+    kh: int,
+    kw: int,
+    sy: int,
+    sx: int,
+    ph: int,
+    pw: int,
+    pval: float = 0,
+    cover_all: bool = False,
+    dy: int = 1,
+    dx: int = 1,
+    out_h: int | None = None,
+    out_w: int | None = None,
+) -> Any:
+    """Extracts the patches of NumPy images.
+
+    Args:
+        img: Images of shape ``(N, C, H, W)``.
+        kh: Height of a patch.
+        kw: Width of a patch.
+        sy: Vertical stride.
+        sx: Horizontal stride.
+        ph: Vertical padding.
+        pw: Horizontal padding.
+        pval: Value of the padding.
+        cover_all: Whether every position of the input is covered.
+        dy: Vertical dilation.
+        dx: Horizontal dilation.
+        out_h: Height of the output; computed if None.
+        out_w: Width of the output; computed if None.
+
+    Returns:
+        numpy.ndarray: Patches of shape ``(N, C, kh, kw, out_h, out_w)``.
+    """
+    n, c, h, w = img.shape
+    if out_h is None:
+        out_h = get_conv_outsize(h, kh, sy, ph, cover_all, dy)
+    if out_w is None:
+        out_w = get_conv_outsize(w, kw, sx, pw, cover_all, dx)
+    for name, size in (("Height", out_h), ("Width", out_w)):
+        if size <= 0:
+            raise ValueError(f"{name} in the output should be positive.")
+    patches = numpy.empty((n, c, kh, kw, out_h, out_w), img.dtype)
+    copy_patches(img, patches, (sy, sx), (ph, pw), (dy, dx), pval)
+    return patches
+
+
+def col2im_cpu(
+    col: Any, sy: int, sx: int, ph: int, pw: int, h: int, w: int, dy: int = 1, dx: int = 1
+) -> Any:
+    """Adds NumPy patches up to images; the adjoint of :func:`im2col_cpu`.
+
+    Args:
+        col: Patches of shape ``(N, C, kh, kw, out_h, out_w)``.
+        sy: Vertical stride.
+        sx: Horizontal stride.
+        ph: Vertical padding.
+        pw: Horizontal padding.
+        h: Height of the images.
+        w: Width of the images.
+        dy: Vertical dilation.
+        dx: Horizontal dilation.
+
+    Returns:
+        numpy.ndarray: Images of shape ``(N, C, h, w)``.
+    """
+    img = numpy.zeros((*col.shape[:2], h, w), col.dtype)
+    add_patches(col, img, (sy, sx), (ph, pw), (dy, dx))
+    return img

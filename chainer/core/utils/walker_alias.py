@@ -1,0 +1,113 @@
+"""Walker's alias method."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from chainer.core.backend import get_device
+from chainer.core.device import Device
+
+
+class WalkerAlias:
+    """Draws samples from given probabilities, each in constant time, by Walker's alias method.
+
+    See `Alias method - Wikipedia <https://en.wikipedia.org/wiki/Alias_method>`_.
+
+    Args:
+        probs (float list): Probabilities of the entries; they are normalized by their sum.
+
+    Attributes:
+        threshold: Share of each bin that belongs to its first entry, in units of bins.
+        values: The two entries of each bin, shape ``(2 n,)``.
+
+    Raises:
+        ValueError: If there is no entry, or a probability is negative or not finite.
+
+    Example:
+        >>> sampler = chainer.utils.WalkerAlias([1, 2, 1])
+        >>> sampler.sample((2, 3)).shape
+        (2, 3)
+    """
+
+    def __init__(self, probs: Any) -> None:
+        weights = numpy.asarray(probs, dtype=numpy.float32).ravel()
+        if not weights.size or not numpy.isfinite(weights).all() or (weights < 0).any():
+            raise ValueError(f"probs must be non-negative numbers, at least one, got {probs!r}")
+        n = len(weights)
+        heights = (weights.astype(numpy.float64) * (n / weights.sum(dtype=numpy.float64))).tolist()
+        # Bins of height one: each takes a low entry and is filled up by a high one.
+        low = [i for i in range(n) if heights[i] < 1]
+        high = [i for i in range(n) if heights[i] >= 1]
+        threshold = numpy.ones(n, numpy.float32)
+        values = numpy.empty(2 * n, numpy.int32)
+        position = 0
+        while low and high:
+            small, large = low.pop(), high.pop()
+            threshold[position] = heights[small]
+            values[2 * position : 2 * position + 2] = small, large
+            position += 1
+            heights[large] -= 1 - heights[small]
+            (low if heights[large] < 1 else high).append(large)
+        for entry in low + high:  # what is left has height one up to rounding
+            values[2 * position : 2 * position + 2] = entry
+            position += 1
+        self.threshold: Any = threshold
+        self.values: Any = values
+        self._device: Device = get_device(None)
+
+    @property
+    def use_gpu(self) -> bool:
+        """Whether samples are drawn on an accelerator."""
+        return self._device.backend.is_accelerator
+
+    def to_device(self, device: Any) -> WalkerAlias:
+        """Makes the sampler draw on a device.
+
+        Args:
+            device: Anything :func:`chainer.get_device` takes.
+
+        Returns:
+            WalkerAlias: This sampler.
+        """
+        self._device = get_device(device)
+        self.threshold = self._device.send(self.threshold)
+        self.values = self._device.send(self.values)
+        return self
+
+    def to_cpu(self) -> WalkerAlias:
+        """Makes the sampler draw on the CPU."""
+        return self.to_device("@numpy")
+
+    def to_gpu(self) -> WalkerAlias:
+        """Makes the sampler draw on the current GPU."""
+        return self.to_device("@cupy")
+
+    def sample(self, shape: int | tuple[int, ...]) -> Any:
+        """Generates a random sample based on the given probabilities.
+
+        Args:
+            shape (tuple of int): Shape of the result.
+
+        Returns:
+            array: Indices of entries, int32, on the device of the sampler.
+        """
+        device = self._device
+        with device.backend.use(device):
+            random = device.backend.random(device)
+            xp = device.xp
+            draw = random.uniform(0, 1, shape) * len(self.threshold)
+            bins = draw.astype(numpy.int32) if hasattr(draw, "astype") else numpy.int32(draw)
+            # Rounding may put a draw at the very end.
+            bins = xp.minimum(bins, len(self.threshold) - 1)
+            second = (draw - bins) >= self.threshold[bins]
+            return self.values[bins * 2 + second].astype(numpy.int32)
+
+    def sample_cpu(self, shape: int | tuple[int, ...]) -> Any:
+        """Generates a random sample on the CPU; see :meth:`sample`."""
+        return self.sample(shape)
+
+    def sample_gpu(self, shape: int | tuple[int, ...]) -> Any:
+        """Generates a random sample on the GPU; see :meth:`sample`."""
+        return self.sample(shape)

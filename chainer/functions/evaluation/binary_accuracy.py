@@ -1,0 +1,61 @@
+"""Binary classification accuracy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+
+_IGNORED = -1
+
+
+class BinaryAccuracy(FunctionNode):
+    """Share of elements whose score has the sign of their label."""
+
+    type_check_key = ()
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 2)
+        x_type, t_type = in_types
+        type_check.expect(
+            x_type.dtype.kind == "f",
+            t_type.dtype.kind == "i",
+            t_type.shape == x_type.shape,
+        )
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        y, t = inputs
+        xp = self.xp
+        counted = t != _IGNORED
+        hits = ((y >= 0) == t) & counted
+        return (xp.asarray(hits.sum() / xp.maximum(counted.sum(), 1), dtype=y.dtype),)
+
+
+def binary_accuracy(y: Any, t: Any) -> Variable:
+    """Computes binary classification accuracy of the minibatch.
+
+    Args:
+        y (Variable or array): Scores of positive; the prediction is 1 where ``y >= 0`` and 0 elsewhere.
+            Floating point.
+        t (Variable or array): Labels of the same shape, signed integer: 1 for positive, 0 for negative, -1 for
+            elements to ignore.
+
+    Returns:
+        Variable: The accuracy, a scalar of the dtype of ``y``; 0 if all elements are ignored.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+
+    Note:
+        This function is not differentiable.
+
+    Example:
+        >>> y = np.array([[-2.0, 0.0], [3.0, -5.0]])
+        >>> F.binary_accuracy(y, np.array([[0, 1], [1, 0]], np.int32)).array
+        array(1.)
+        >>> F.binary_accuracy(y, np.array([[0, 0], [1, 1]], np.int32)).array
+        array(0.5)
+    """
+    return BinaryAccuracy().apply((y, t))[0]

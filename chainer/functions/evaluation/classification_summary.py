@@ -1,0 +1,159 @@
+"""Precision, recall and F score of classifications."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+
+
+class ClassificationSummary(FunctionNode):
+    """Precision, recall, F score and support of each class."""
+
+    type_check_key = ()
+
+    def __init__(self, label_num: int | None, beta: float, ignore_label: int) -> None:
+        self.label_num = label_num
+        self.beta = beta
+        self.ignore_label = ignore_label
+        if label_num is not None and 0 <= ignore_label < label_num:
+            warnings.warn(
+                "ignore_label should not be one of the labels: its entries of the summary are wrong",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 2)
+        y_type, t_type = in_types
+        type_check.expect(y_type.dtype.kind == "f", t_type.dtype.kind == "i")
+        t_ndim = type_check.eval(t_type.ndim)
+        type_check.expect(
+            y_type.ndim >= t_type.ndim,
+            y_type.shape[0] == t_type.shape[0],
+            y_type.shape[2 : t_ndim + 1] == t_type.shape[1:],
+        )
+        for i in range(t_ndim + 1, type_check.eval(y_type.ndim)):
+            type_check.expect(y_type.shape[i] == 1)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        y, t = inputs
+        xp = self.xp
+        counted = t != self.ignore_label
+        labels = t[counted]
+        predictions = y.argmax(axis=1).reshape(t.shape)[counted]
+        if self.label_num is None:
+            n = int(labels.max()) + 1 if labels.size else 0
+        else:
+            n = self.label_num
+        hits = labels[labels == predictions]
+
+        def count(values: Any) -> Any:
+            return xp.bincount(values[values < n], minlength=n)[:n] if n else xp.zeros(0, "int64")
+
+        support, relevant, correct = count(labels), count(predictions), count(hits)
+        dtype = y.dtype if y.dtype.itemsize > 4 else "float64"
+        # Counts of zero make NaN: there is no precision of a class that was never predicted.
+        precision = _ratio(xp, correct, relevant, dtype)
+        recall = _ratio(xp, correct, support, dtype)
+        square = self.beta * self.beta
+        denominator = precision * square + recall
+        fbeta = _ratio(xp, (1 + square) * precision * recall, denominator, dtype)
+        return precision, recall, fbeta, support.astype(t.dtype)
+
+
+def _ratio(xp: Any, numerator: Any, denominator: Any, dtype: Any) -> Any:
+    zero = denominator == 0
+    ratio = numerator.astype(dtype) / xp.where(zero, 1, denominator)
+    return xp.where(zero | (denominator != denominator), float("nan"), ratio)
+
+
+def classification_summary(
+    y: Any, t: Any, label_num: int | None = None, beta: float = 1.0, ignore_label: int = -1
+) -> tuple[Variable, ...]:
+    """Calculates precision, recall, F beta score and support of each class.
+
+    With the numbers of true positives ``tp``, false positives ``fp`` and false negatives ``fn`` of a class, its precision is
+    ``tp / (tp + fp)`` and its recall ``tp / (tp + fn)``; the F beta score is their weighted harmonic average. Support is the number of
+    instances. Values that are not defined are NaN.
+
+    Args:
+        y (Variable or array): Scores of shape ``(N, C, ...)``, floating point.
+        t (Variable or array): Labels of shape ``(N, ...)``, integers in ``[0, label_num)``.
+        label_num (int): Number of classes; by default the highest label plus one.
+        beta (float): Weight of recall against precision in the F beta score.
+        ignore_label (int): Instances with this label are ignored; it should not be one of the classes.
+
+    Returns:
+        4-tuple of Variable: Precision, recall, F beta score and support, each of shape ``(label_num,)``.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+
+    Note:
+        This function is not differentiable.
+
+    Example:
+        >>> y = np.array([[1., 0.], [0., 1.], [0., 1.]])
+        >>> precision, recall, f, support = F.classification_summary(y, np.array([0, 0, 1]))
+        >>> precision.array, recall.array
+        (array([1. , 0.5]), array([0.5, 1. ]))
+    """
+    return ClassificationSummary(label_num, beta, ignore_label).apply((y, t))
+
+
+def precision(
+    y: Any, t: Any, label_num: int | None = None, ignore_label: int = -1
+) -> tuple[Variable, Variable]:
+    """Calculates the precision of each class; see :func:`classification_summary`.
+
+    Args:
+        y (Variable or array): Scores of shape ``(N, C, ...)``, floating point.
+        t (Variable or array): Labels of shape ``(N, ...)``, integer.
+        label_num (int): Number of classes; by default the highest label plus one.
+        ignore_label (int): Instances with this label are ignored.
+
+    Returns:
+        tuple of Variable: Precision and support, each of shape ``(label_num,)``.
+    """
+    summary = ClassificationSummary(label_num, 1.0, ignore_label).apply((y, t))
+    return summary[0], summary[3]
+
+
+def recall(
+    y: Any, t: Any, label_num: int | None = None, ignore_label: int = -1
+) -> tuple[Variable, Variable]:
+    """Calculates the recall of each class; see :func:`classification_summary`.
+
+    Args:
+        y (Variable or array): Scores of shape ``(N, C, ...)``, floating point.
+        t (Variable or array): Labels of shape ``(N, ...)``, integer.
+        label_num (int): Number of classes; by default the highest label plus one.
+        ignore_label (int): Instances with this label are ignored.
+
+    Returns:
+        tuple of Variable: Recall and support, each of shape ``(label_num,)``.
+    """
+    summary = ClassificationSummary(label_num, 1.0, ignore_label).apply((y, t))
+    return summary[1], summary[3]
+
+
+def f1_score(
+    y: Any, t: Any, label_num: int | None = None, ignore_label: int = -1
+) -> tuple[Variable, Variable]:
+    """Calculates the F1 score of each class; see :func:`classification_summary`.
+
+    Args:
+        y (Variable or array): Scores of shape ``(N, C, ...)``, floating point.
+        t (Variable or array): Labels of shape ``(N, ...)``, integer.
+        label_num (int): Number of classes; by default the highest label plus one.
+        ignore_label (int): Instances with this label are ignored.
+
+    Returns:
+        tuple of Variable: F1 score and support, each of shape ``(label_num,)``.
+    """
+    summary = ClassificationSummary(label_num, 1.0, ignore_label).apply((y, t))
+    return summary[2], summary[3]

@@ -1,0 +1,30 @@
+"""What the profiling hooks share: names, units and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TextIO
+
+
+def function_name(function: Any) -> str:
+    """Name of a function in reports: its class, that of the wrapped function for old-style ones."""
+    wrapped = getattr(function, "function", None)
+    return type(function if wrapped is None else wrapped).__name__
+
+
+def with_unit(value: float, units: Sequence[str], factor: float) -> str:
+    """Formats a value given in the first of the units with the largest unit that fits."""
+    for unit in units[:-1]:
+        if value < factor:
+            return f"{value:.2f}{unit}"
+        value /= factor
+    return f"{value:.2f}{units[-1]}"
+
+
+def print_table(head: Sequence[str], rows: Iterable[Sequence[str]], file: TextIO) -> None:
+    """Prints right-aligned columns."""
+    lines = [head, *rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    for line in lines:
+        print("  ".join(text.rjust(width) for text, width in zip(line, widths)), file=file)
+    file.flush()

@@ -1,0 +1,113 @@
+"""Function hook that measures memory of the CuPy memory pool."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, TextIO
+
+from chainer.backends import cuda
+from chainer.core.function_hook import FunctionHook
+from chainer.functions.hooks._report import function_name, print_table, with_unit
+
+_UNITS = ("B", "KB", "MB", "GB", "TB")
+
+
+class CupyMemoryProfileHook(FunctionHook):
+    """Function hook for measuring memory usage of functions in the CuPy memory pool.
+
+    Attributes:
+        call_history: List of tuples of the name of the function that called this hook, the bytes it
+            used from the memory pool, and the bytes the pool acquired from the device for it.
+
+    Raises:
+        RuntimeError: If there is no CUDA; the message says what is missing.
+    """
+
+    name = "CupyMemoryProfileHook"
+
+    def __init__(self) -> None:
+        cuda.check_cuda_available()
+        self.call_history: list[tuple[str, int, int]] = []
+        self._starts: list[tuple[int, int]] = []
+
+    def _state(self) -> tuple[int, int]:
+        pool = cuda.cupy.get_default_memory_pool()
+        return pool.used_bytes(), pool.total_bytes()
+
+    def _end(self, function: Any) -> None:
+        used, total = self._starts.pop()
+        now_used, now_total = self._state()
+        record = (function_name(function), max(now_used - used, 0), max(now_total - total, 0))
+        self.call_history.append(record)
+
+    def forward_preprocess(self, function: Any, in_data: tuple[Any, ...]) -> None:
+        """Notes the state of the pool."""
+        self._starts.append(self._state())
+
+    def forward_postprocess(self, function: Any, in_data: tuple[Any, ...]) -> None:
+        """Records what was used since."""
+        self._end(function)
+
+    def backward_preprocess(
+        self, function: Any, in_data: tuple[Any, ...], out_grad: tuple[Any, ...]
+    ) -> None:
+        """Notes the state of the pool."""
+        self._starts.append(self._state())
+
+    def backward_postprocess(
+        self, function: Any, in_data: tuple[Any, ...], out_grad: tuple[Any, ...]
+    ) -> None:
+        """Records what was used since."""
+        self._end(function)
+
+    def total_used_bytes(self) -> int:
+        """Returns total bytes that functions used from the memory pool."""
+        return sum(used for _, used, _ in self.call_history)
+
+    def total_acquired_bytes(self) -> int:
+        """Returns total bytes that the memory pool acquired from the device."""
+        return sum(acquired for _, _, acquired in self.call_history)
+
+    def summary(self) -> dict[str, dict[str, int]]:
+        """Returns a summary of memory profiling in functions.
+
+        Returns:
+            dict: Keys are function names, values dictionaries of ``used_bytes``, ``acquired_bytes`` and
+            ``occurrence``.
+        """
+        summary: dict[str, dict[str, int]] = {}
+        for name, used, acquired in self.call_history:
+            record = summary.setdefault(
+                name, {"used_bytes": 0, "acquired_bytes": 0, "occurrence": 0}
+            )
+            record["used_bytes"] += used
+            record["acquired_bytes"] += acquired
+            record["occurrence"] += 1
+        return summary
+
+    def print_report(self, unit: str = "auto", file: TextIO | None = None) -> None:
+        """Prints a summary report of memory profiling in functions.
+
+        Args:
+            unit (str): ``'B'``, ``'KB'``, ``'MB'``, ``'GB'``, ``'TB'``, or ``'auto'`` for the one that fits each size.
+            file: Text stream to print to; ``sys.stdout`` by default.
+
+        Raises:
+            ValueError: If ``unit`` is something else.
+        """
+        if not isinstance(unit, str):  # print_report(file) of earlier releases
+            unit, file = "auto", unit
+        if unit != "auto" and unit not in _UNITS:
+            raise ValueError(f"unit must be 'auto' or one of {', '.join(_UNITS)}, got {unit!r}")
+
+        def text(size: int) -> str:
+            if unit == "auto":
+                return with_unit(size, _UNITS, 1024)
+            return f"{size / 1024 ** _UNITS.index(unit):.2f}{unit}"
+
+        rows = [
+            (name, text(r["used_bytes"]), text(r["acquired_bytes"]), str(r["occurrence"]))
+            for name, r in self.summary().items()
+        ]
+        head = ("FunctionName", "UsedBytes", "AcquiredBytes", "Occurrence")
+        print_table(head, rows, file or sys.stdout)

@@ -1,0 +1,74 @@
+"""Function hook that prints what functions are given."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, TextIO
+
+from chainer.core.function_hook import FunctionHook
+from chainer.core.variable import Variable
+
+
+class PrintHook(FunctionHook):
+    """Function hook that prints debug information.
+
+    Before forward and backward of each function it prints its label and its input arrays, and before backward also the
+    gradients of the outputs.
+
+    Args:
+        sep: Ignored; deprecated since v4.0.0.
+        end (str): Text printed at the end of each line.
+        file: Text stream to print to; ``sys.stdout`` by default.
+        flush (bool): Whether the stream is flushed after each function.
+
+    Example:
+        >>> with chainer.function_hooks.PrintHook():
+        ...     _ = F.relu(np.zeros((2, 3), np.float32))  # doctest: +ELLIPSIS
+        function	ReLU
+        input data
+        <variable at ...>
+        - device: CPU
+        - backend: <class 'numpy.ndarray'>
+        - shape: (2, 3)
+        - dtype: float32
+        - statistics: mean=0.00000000, std=0.00000000
+        - grad: None
+    """
+
+    name = "PrintHook"
+
+    def __init__(
+        self, sep: Any = None, end: str = "\n", file: TextIO | None = None, flush: bool = True
+    ) -> None:
+        self.sep = sep
+        self.end = end
+        self.file = file
+        self.flush = flush
+
+    def _print(self, text: str) -> None:
+        print(text, end=self.end, file=self.file or sys.stdout)
+
+    def _finish(self) -> None:
+        if self.flush:
+            (self.file or sys.stdout).flush()
+
+    def _print_inputs(self, function: Any, in_data: tuple[Any, ...]) -> None:
+        self._print(f"function\t{function.label}")
+        self._print("input data")
+        for array in in_data:
+            self._print("(removed)" if array is None else Variable(array).debug_print())
+
+    def forward_preprocess(self, function: Any, in_data: tuple[Any, ...]) -> None:
+        """Prints the inputs."""
+        self._print_inputs(function, in_data)
+        self._finish()
+
+    def backward_preprocess(
+        self, function: Any, in_data: tuple[Any, ...], out_grad: tuple[Any, ...]
+    ) -> None:
+        """Prints the inputs and the gradients of the outputs."""
+        self._print_inputs(function, in_data)
+        self._print("output gradient")
+        for array in out_grad:
+            self._print("(None)" if array is None else Variable(array).debug_print())
+        self._finish()

@@ -1,0 +1,118 @@
+"""Function hook that measures time."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any, TextIO
+
+from chainer.core.backend import find_backend
+from chainer.core.function_hook import FunctionHook
+from chainer.functions.hooks._report import function_name, print_table, with_unit
+
+_UNITS = {"sec": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
+
+
+class TimerHook(FunctionHook):
+    """Function hook for measuring elapsed time of functions.
+
+    Work of accelerators is waited for before and after each function, so that each is charged with its own.
+
+    Attributes:
+        call_history: List of pairs of the name of the function that called this hook and the time it
+            took in seconds.
+
+    Example:
+        >>> with chainer.function_hooks.TimerHook() as hook:
+        ...     _ = F.relu(np.zeros((2, 3), np.float32))
+        >>> [name for name, _ in hook.call_history]
+        ['ReLU']
+        >>> hook.print_report()  # doctest: +SKIP
+        FunctionName  ElapsedTime  Occurrence
+                ReLU      29.33us           1
+    """
+
+    name = "TimerHook"
+
+    def __init__(self) -> None:
+        self.call_history: list[tuple[str, float]] = []
+        # Functions may call functions: what runs inside another one is on top of it.
+        self._starts: list[float] = []
+
+    def _begin(self, arrays: tuple[Any, ...]) -> None:
+        _synchronize(arrays)
+        self._starts.append(time.perf_counter())
+
+    def _end(self, function: Any, arrays: tuple[Any, ...]) -> None:
+        _synchronize(arrays)
+        elapsed = time.perf_counter() - self._starts.pop()
+        self.call_history.append((function_name(function), elapsed))
+
+    def forward_preprocess(self, function: Any, in_data: tuple[Any, ...]) -> None:
+        """Starts the clock."""
+        self._begin(in_data)
+
+    def forward_postprocess(self, function: Any, in_data: tuple[Any, ...]) -> None:
+        """Stops the clock."""
+        self._end(function, in_data)
+
+    def backward_preprocess(
+        self, function: Any, in_data: tuple[Any, ...], out_grad: tuple[Any, ...]
+    ) -> None:
+        """Starts the clock."""
+        self._begin((*in_data, *out_grad))
+
+    def backward_postprocess(
+        self, function: Any, in_data: tuple[Any, ...], out_grad: tuple[Any, ...]
+    ) -> None:
+        """Stops the clock."""
+        self._end(function, (*in_data, *out_grad))
+
+    def total_time(self) -> float:
+        """Returns total elapsed time in seconds."""
+        return sum(elapsed for _, elapsed in self.call_history)
+
+    def summary(self) -> dict[str, dict[str, Any]]:
+        """Returns a summary of time profiling in functions.
+
+        Returns:
+            dict: Keys are function names, values dictionaries of ``elapsed_time`` (seconds) and ``occurrence``.
+        """
+        summary: dict[str, dict[str, Any]] = {}
+        for name, elapsed in self.call_history:
+            record = summary.setdefault(name, {"elapsed_time": 0.0, "occurrence": 0})
+            record["elapsed_time"] += elapsed
+            record["occurrence"] += 1
+        return summary
+
+    def print_report(self, unit: str = "auto", file: TextIO | None = None) -> None:
+        """Prints a summary report of time profiling in functions.
+
+        Args:
+            unit (str): ``'sec'``, ``'ms'``, ``'us'``, ``'ns'``, or ``'auto'`` for the one that fits each time.
+            file: Text stream to print to; ``sys.stdout`` by default.
+
+        Raises:
+            ValueError: If ``unit`` is something else.
+        """
+        if not isinstance(unit, str):  # print_report(file) of earlier releases
+            unit, file = "auto", unit
+        if unit != "auto" and unit not in _UNITS:
+            raise ValueError(f"unit must be 'auto', 'sec', 'ms', 'us' or 'ns', got {unit!r}")
+        rows = []
+        for name, record in self.summary().items():
+            seconds = record["elapsed_time"]
+            if unit == "auto":
+                text = with_unit(seconds * 1e9, ("ns", "us", "ms", "sec"), 1000)
+            else:
+                text = f"{seconds * _UNITS[unit]:.2f}{unit}"
+            rows.append((name, text, str(record["occurrence"])))
+        print_table(("FunctionName", "ElapsedTime", "Occurrence"), rows, file or sys.stdout)
+
+
+def _synchronize(arrays: tuple[Any, ...]) -> None:
+    for array in arrays:
+        backend = find_backend(type(array))
+        if backend is not None and backend.is_accelerator:
+            backend.synchronize(backend.device_of(array))
+            return

@@ -1,0 +1,96 @@
+"""Cross-covariance penalty."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+from chainer.functions.array.broadcast import broadcast_to
+from chainer.functions.loss._pair import check_reduce
+
+
+class CrossCovariance(FunctionNode):
+    """Covariance between the columns of two matrices."""
+
+    type_check_key = ()
+
+    def __init__(self, reduce: str = "half_squared_sum") -> None:
+        check_reduce(reduce, "half_squared_sum", "no")
+        self.reduce = reduce
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 2)
+        y_type, z_type = in_types
+        type_check.expect(
+            y_type.dtype.kind == "f",
+            y_type.dtype == z_type.dtype,
+            y_type.ndim == 2,
+            z_type.ndim == 2,
+            y_type.shape[0] == z_type.shape[0],
+        )
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0, 1))
+        y, z = inputs
+        if not len(y):
+            covariance = self.xp.zeros((y.shape[1], z.shape[1]), y.dtype)
+        else:
+            # Centering one of the two centers the product.
+            covariance = (y - y.mean(axis=0, dtype=y.dtype)).T.dot(z - z.mean(axis=0, dtype=z.dtype))
+            covariance /= len(y)
+        if self.reduce == "no":
+            return (covariance,)
+        return (self.xp.vdot(covariance, covariance) * covariance.dtype.type(0.5),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        from chainer.functions.math.matmul import matmul
+
+        y, z = self.get_retained_inputs()
+        (gy,) = grad_outputs
+        count = max(len(y), 1)
+        y, z = _centered(y), _centered(z)
+        if self.reduce == "no":
+            weights = gy * (1.0 / count)
+        else:
+            covariance = matmul(y, z, transa=True) * (1.0 / count)
+            weights = covariance * (1.0 / count) * broadcast_to(gy, covariance.shape)
+        gradients = {
+            0: lambda: matmul(z, weights, transb=True),
+            1: lambda: matmul(y, weights),
+        }
+        return tuple([gradients[i]() for i in target_input_indexes])
+
+
+def _centered(x: Variable) -> Variable:
+    from chainer.functions.math.sum import sum
+
+    mean = sum(x, axis=0, keepdims=True) * (1.0 / max(len(x), 1))
+    return x - broadcast_to(mean, x.shape)
+
+
+def cross_covariance(y: Any, z: Any, reduce: str = "half_squared_sum") -> Variable:
+    """Computes the sum-squared cross-covariance penalty between ``y`` and ``z``.
+
+    It can be used to disentangle variables. See Discovering Hidden Factors of Variation in Deep Networks
+    (https://arxiv.org/abs/1412.6583v3).
+
+    Args:
+        y (Variable or array): Matrix of shape ``(B, M)``; the first axis is the batch. Floating point.
+        z (Variable or array): Matrix of shape ``(B, N)`` and the same dtype.
+        reduce (str): ``'half_squared_sum'``: half the squared Frobenius norm of the covariance matrix.
+            ``'no'``: that matrix, of shape ``(M, N)``.
+
+    Returns:
+        Variable: The loss.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If ``reduce`` is something else.
+
+    Example:
+        >>> F.cross_covariance(np.array([[0.], [1.]]), np.array([[0.], [2.]]), reduce='no')
+        variable([[0.5]])
+    """
+    return CrossCovariance(reduce).apply((y, z))[0]

@@ -1,0 +1,116 @@
+"""Sigmoid cross entropy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+from chainer.functions.array.broadcast import broadcast_to
+from chainer.functions.loss._pair import check_reduce
+
+#: Label of elements that are ignored.
+_IGNORED = -1
+
+
+class SigmoidCrossEntropy(FunctionNode):
+    """Sigmoid activation followed by a cross entropy loss."""
+
+    type_check_key = ()
+
+    def __init__(self, normalize: bool = True, reduce: str = "mean") -> None:
+        check_reduce(reduce, "mean", "no")
+        self.normalize = normalize
+        self.reduce = reduce
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 2)
+        x_type, t_type = in_types
+        type_check.expect(
+            x_type.dtype.kind == "f",
+            t_type.dtype.kind == "i",
+            x_type.shape == t_type.shape,
+        )
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0, 1))
+        x, t = inputs
+        xp = self.xp
+        # log(1 + exp(-|x|)) + max(x, 0) - t x: nothing overflows.
+        loss = xp.log1p(xp.exp(-abs(x)))
+        loss += xp.maximum(x, 0)
+        loss -= x * t.astype(x.dtype)
+        loss *= t != _IGNORED
+        if self.reduce == "no":
+            return (loss,)
+        self._coefficient = self._average(t)
+        return (xp.asarray(loss.sum() * self._coefficient, dtype=x.dtype),)
+
+    def _average(self, t: Any) -> Any:
+        if self.normalize:
+            return 1.0 / self.xp.maximum((t != _IGNORED).sum(), 1)
+        return 1.0 / max(len(t), 1) if t.ndim else 1.0
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        if target_input_indexes[0] != 0:
+            return (None,)
+        x, t = self.retained_input_arrays
+        (gy,) = grad_outputs
+        # The sigmoid by tanh neither overflows nor loses digits.
+        gx = self.xp.tanh(x * 0.5)
+        gx *= 0.5
+        gx += 0.5
+        gx -= t.astype(x.dtype)
+        gx *= t != _IGNORED
+        gx *= gy if self.reduce == "no" else (gy * self._coefficient).astype(x.dtype)
+        return (gx, None)[: len(target_input_indexes)]
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        if target_input_indexes[0] != 0:
+            return (None,)
+        from chainer.functions.activation.sigmoid import sigmoid
+
+        x, t = self.get_retained_inputs()
+        (gy,) = grad_outputs
+        factor = (t.array != _IGNORED).astype(x.dtype)
+        if self.reduce == "mean":
+            gy = broadcast_to(gy, x.shape)
+            factor *= self.xp.asarray(self._coefficient, x.dtype)
+        gx = (sigmoid(x) - t.array.astype(x.dtype)) * (gy * factor)
+        return (gx, None)[: len(target_input_indexes)]
+
+
+def sigmoid_cross_entropy(
+    x: Any, t: Any, normalize: bool = True, reduce: str = "mean"
+) -> Variable:
+    """Computes cross entropy loss for pre-sigmoid activations.
+
+    Args:
+        x (Variable or array): Scores: element ``(i, j)`` is the unnormalized log probability of the ``j``-th unit at the
+            ``i``-th example. Floating point.
+        t (Variable or array): Labels of the same shape, signed integer: 0 or 1, or -1 for elements to ignore.
+        normalize (bool): If True, the sum of the losses is divided by the number of elements that are not
+            ignored; otherwise by the batch size.
+        reduce (str): ``'mean'``: the sum, normalized; a scalar. ``'no'``: the elementwise losses; zero for
+            ignored elements.
+
+    Returns:
+        Variable: The loss.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If ``reduce`` is something else.
+
+    Note:
+        This function is differentiable only by ``x``.
+
+    Example:
+        >>> x = np.array([[-2.0, 3.0, 0.5], [5.0, 2.0, -0.5]], np.float32)
+        >>> t = np.array([[0, 1, 0], [1, 1, -1]], np.int32)
+        >>> F.sigmoid_cross_entropy(x, t)
+        variable(0.25664714)
+    """
+    return SigmoidCrossEntropy(normalize, reduce).apply((x, t))[0]

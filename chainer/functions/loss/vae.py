@@ -1,0 +1,97 @@
+"""Losses of variational autoencoders."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from chainer.core.variable import Variable, as_variable
+from chainer.functions.activation.softplus import softplus
+from chainer.functions.loss._pair import check_reduce
+from chainer.functions.math.average import average
+from chainer.functions.math.exponential import exp
+from chainer.functions.math.sum import sum
+
+
+def _reduced(loss: Variable, reduce: str) -> Variable:
+    if reduce == "sum":
+        return sum(loss)
+    return average(loss) if reduce == "mean" else loss
+
+
+def gaussian_kl_divergence(mean: Any, ln_var: Any, reduce: str = "sum") -> Variable:
+    """Computes the KL-divergence of Gaussian variables from the standard one.
+
+    Elementwise it is ``(mean^2 + exp(ln_var) - ln_var - 1) / 2``.
+
+    Args:
+        mean (Variable or array): Means, floating point.
+        ln_var (Variable or array): Logarithms of the variances, of the same shape and dtype.
+        reduce (str): ``'sum'``: summed up. ``'mean'``: averaged. ``'no'``: the elementwise values.
+
+    Returns:
+        Variable: The divergence.
+
+    Raises:
+        ValueError: If ``reduce`` is something else.
+
+    Example:
+        >>> F.gaussian_kl_divergence(np.array([0., 1.]), np.array([0., 0.]))
+        variable(0.5)
+    """
+    check_reduce(reduce, "sum", "mean", "no")
+    mean, ln_var = as_variable(mean), as_variable(ln_var)
+    return _reduced((mean * mean + exp(ln_var) - ln_var - 1) * 0.5, reduce)
+
+
+def bernoulli_nll(x: Any, y: Any, reduce: str = "sum") -> Variable:
+    """Computes the negative log-likelihood of a Bernoulli distribution of parameter ``sigmoid(y)``.
+
+    As the sigmoid is part of it, the output of a fully-connected layer can be given directly.
+
+    Args:
+        x (Variable or array): Observations in ``[0, 1]``, floating point.
+        y (Variable or array): Parameters before the sigmoid, of the same shape and dtype.
+        reduce (str): ``'sum'``: summed up. ``'mean'``: averaged. ``'no'``: the elementwise values.
+
+    Returns:
+        Variable: The negative log-likelihood.
+
+    Raises:
+        ValueError: If ``reduce`` is something else.
+
+    Example:
+        >>> F.bernoulli_nll(np.array([1., 0.]), np.array([0., 0.]), reduce='no')
+        variable([0.69314718, 0.69314718])
+    """
+    check_reduce(reduce, "sum", "mean", "no")
+    x, y = as_variable(x), as_variable(y)
+    return _reduced(softplus(y) - x * y, reduce)
+
+
+def gaussian_nll(x: Any, mean: Any, ln_var: Any, reduce: str = "sum") -> Variable:
+    """Computes the negative log-likelihood of a Gaussian distribution.
+
+    Elementwise it is ``(ln_var + log(2 pi) + (x - mean)^2 / exp(ln_var)) / 2``.
+
+    Args:
+        x (Variable or array): Observations, floating point.
+        mean (Variable or array): Means, of the same shape and dtype.
+        ln_var (Variable or array): Logarithms of the variances, of the same shape and dtype.
+        reduce (str): ``'sum'``: summed up. ``'mean'``: averaged. ``'no'``: the elementwise values.
+
+    Returns:
+        Variable: The negative log-likelihood.
+
+    Raises:
+        ValueError: If ``reduce`` is something else.
+
+    Example:
+        >>> F.gaussian_nll(np.array([0.]), np.array([0.]), np.array([0.]))
+        variable(0.91893853)
+    """
+    check_reduce(reduce, "sum", "mean", "no")
+    x, mean, ln_var = as_variable(x), as_variable(mean), as_variable(ln_var)
+    difference = x - mean
+    loss = difference * difference * exp(-ln_var) + ln_var + math.log(2 * math.pi)
+    return _reduced(loss * 0.5, reduce)
