@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy
 
@@ -20,7 +20,8 @@ def to_host(value: Any) -> Any:
     """
     if hasattr(value, "creator_node"):
         value = value.array
-    backend = find_backend(cast("type", type(value)))
+    cls: Any = type(value)
+    backend = find_backend(cls)
     if backend is not None:
         return backend.to_host(value)
     array = numpy.asarray(value)

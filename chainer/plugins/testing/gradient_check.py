@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 
-class _StartOfBackward(FunctionNode):
+class StartOfBackward(FunctionNode):
     """Joins the outputs of a function, so that one backward call starts at all of them.
 
     Args:
@@ -296,7 +296,7 @@ class _Check:
                 (y, g) for y, g in zip(ys, gys, strict=True) if y is not None and g is not None
             ]
             if reached:
-                start = _StartOfBackward(tuple(g for _, g in reached))
+                start = StartOfBackward(tuple(g for _, g in reached))
                 start.apply([y for y, _ in reached])[0].backward()
         for i, (x, skip) in enumerate(zip(xs, self.skipped, strict=True)):
             if skip and x.grad is not None:

@@ -37,6 +37,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="kernel provider to prefer, such as 'ideep' (default: the configuration decides)",
     )
     group.addoption(
+        "--chainer-specs",
+        default=None,
+        metavar="MODULE:ATTRIBUTE",
+        help="rows of the operation-spec table to test (default: those of Chainer's own functions)",
+    )
+    group.addoption(
         "--chainer-xfail",
         default=None,
         metavar="FILE",

@@ -1,0 +1,129 @@
+"""Parameters and fixtures of the conformance suite."""
+
+# pyright: basic
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+from chainer.core import registries
+from chainer.core.backend import get_device
+from chainer.core.configuration import using_config
+from chainer.core.device import Device
+from chainer.plugins.testing.conformance import expected_failures
+from chainer.plugins.testing.op_spec import OpSpec
+from chainer.plugins.testing.specs import all_specs
+
+_HERE = Path(__file__).parent
+_ORDERS = {"test_backward": 1, "test_double_backward": 2}
+
+
+def _device(config: pytest.Config) -> Device:
+    name: str = config.getoption("--chainer-backend")
+    try:
+        return get_device("@" + name.removeprefix("@"))
+    except (ValueError, RuntimeError) as error:
+        raise pytest.UsageError(f"--chainer-backend={name}: {error}") from error
+
+
+def _specs(config: pytest.Config) -> tuple[OpSpec, ...]:
+    place: str | None = config.getoption("--chainer-specs")
+    if place is None:
+        return all_specs()
+    module, _, attribute = place.partition(":")
+    try:
+        return tuple(getattr(importlib.import_module(module), attribute or "SPECS"))
+    except (ImportError, AttributeError) as error:
+        raise pytest.UsageError(f"--chainer-specs={place}: {error}") from error
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Makes a test of each row, dtype and layout."""
+    if "spec" not in metafunc.fixturenames:
+        return
+    specs = _specs(metafunc.config)
+    if "layout" not in metafunc.fixturenames:
+        rows = [spec for spec in specs if spec.errors is not None]
+        metafunc.parametrize("spec", rows, ids=[spec.name for spec in rows])
+        return
+    order = _ORDERS.get(metafunc.function.__name__, 0)
+    parameters = [
+        pytest.param(spec, dtype, layout, id=f"{spec.name}-{dtype}-{layout}")
+        for spec in specs
+        if spec.gradient_order >= order
+        for layout in _layouts(spec)
+        for dtype in spec.dtypes
+    ]
+    metafunc.parametrize(("spec", "dtype", "layout"), parameters)
+
+
+def _layouts(spec: OpSpec) -> list[str]:
+    kinds = {sample.kind for sample in spec.samples(spec.draw())}
+    layouts = ["contiguous", "strided"] if "regular" in kinds else []
+    return layouts + [kind for kind in ("empty", "zero-dim") if kind in kinds]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Refuses a provider without kernels, and marks the expected failures."""
+    _check_provider(config)
+    path: str | None = config.getoption("--chainer-xfail")
+    if path is None:
+        return
+    ours = [item for item in items if item.path.parent == _HERE]
+    collected = {item.name.partition("[")[0] for item in ours}
+    try:
+        failures = expected_failures.read(path)
+    except (OSError, ValueError) as error:
+        raise pytest.UsageError(f"--chainer-xfail: {error}") from error
+    for failure in failures:
+        fitting = [item for item in ours if failure.fits(item.name)]
+        for item in fitting:
+            item.add_marker(pytest.mark.xfail(reason=failure.reason, strict=True))
+        # Only a complete collection can tell that a line is stale.
+        if not fitting and {"test_forward", "test_refuses"} <= collected:
+            raise pytest.UsageError(f"{failure.place}: no test fits {failure.pattern!r}")
+
+
+def _check_provider(config: pytest.Config) -> None:
+    provider: str | None = config.getoption("--chainer-provider")
+    if provider is None:
+        return
+    registries.kernels.load_all()
+    providers = {registries.kernels.get(name).provider for name in registries.kernels.names()}
+    if provider not in providers:
+        known = ", ".join(sorted(providers)) or "none"
+        raise pytest.UsageError(f"--chainer-provider={provider}: no such provider; known: {known}")
+
+
+@pytest.fixture(scope="session")
+def device(pytestconfig: pytest.Config) -> Device:
+    """The device under test."""
+    return _device(pytestconfig)
+
+
+@pytest.fixture(scope="session")
+def backend(device: Device):
+    """The backend under test."""
+    return device.backend
+
+
+@pytest.fixture
+def xp(backend):
+    """Array namespace of the backend under test."""
+    return backend.xp
+
+
+@pytest.fixture(autouse=True)
+def _provider(pytestconfig: pytest.Config):
+    """Prefers the kernels of the provider under test."""
+    provider: str | None = pytestconfig.getoption("--chainer-provider")
+    if provider is None:
+        yield
+    elif provider in ("cudnn", "ideep"):
+        with using_config(f"use_{provider}", "always"):
+            yield
+    else:
+        with using_config("kernels", (provider,)):
+            yield
