@@ -10,6 +10,7 @@ import importlib
 import sys
 from typing import Any
 
+from chainer import _aliases
 from chainer.core.backend import get_device, using_device
 from chainer.core.backprop import grad
 from chainer.core.configuration import (
@@ -156,10 +157,4 @@ def _start() -> None:
 
 
 _start()
-
-try:  # TEMPORARY until the alias finder lands
-    from chainer import _aliases
-except ImportError:
-    pass
-else:
-    _aliases.install()
+_aliases.install()
