@@ -178,8 +178,7 @@ def _run_case(
         if "missing" in reply:
             result.missing[case, name] = reply["missing"] or NO_CASE
             continue
-        wanted = options.sample_seconds / max(reply["seconds"], 1e-7)
-        calls[name] = max(1, math.ceil(wanted)) if reply["seconds"] < options.sample_seconds else 1
+        calls[name] = _calls(reply["seconds"], options.sample_seconds)
         values[name] = reply["result"]
     _compare(case, values, clients, result)
     rows: dict[str, Row] = {}
@@ -199,6 +198,13 @@ def _run_case(
     result.rows.extend(rows.values() if rows else [Row(case, "")])
     for name in list(clients):
         _ask(clients, name, case, result, "drop")
+
+
+def _calls(seconds: float | None, sample_seconds: float) -> int:
+    """Number of calls in a sample: enough to fill its time, or one when the call measures something itself."""
+    if seconds is None:
+        return 1
+    return max(1, math.ceil(sample_seconds / max(seconds, 1e-7)))
 
 
 def _ask(

@@ -10,7 +10,7 @@ NAME      further keys                   reply
 ========  =============================  ==================================================================
 describe  packages (names)               versions of Python and of those packages (null where one is missing)
 load      program (path), ideep (bool)   title, unit, scale, per_call, measured, budgets, cases (names)
-setup     case                           seconds of one call; result (floats to compare) or null; or missing (reason)
+setup     case                           seconds of one call or null; result (floats to compare) or null; or missing (reason)
 run       calls                          phases: ``{phase: seconds per call or measured value}``
 drop                                     forgets the case that was set up
 ========  =============================  ==================================================================
@@ -87,10 +87,11 @@ class Worker:
         except bench_case.Missing as error:
             self.case = None
             return {"missing": str(error)}
-        start = time.perf_counter()
+        seconds = None
         if not self.program_measures():
+            start = time.perf_counter()
             self._once()
-        seconds = time.perf_counter() - start
+            seconds = time.perf_counter() - start
         result = None if self.case.result is None else [float(v) for v in self.case.result()]
         return {"seconds": seconds, "result": result}
 

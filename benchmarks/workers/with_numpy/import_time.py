@@ -1,0 +1,9 @@
+"""Import in a fresh interpreter, with 0 and 100 other distributions installed (ten of them Chainer plugins)"""
+
+from __future__ import annotations
+
+from bench_import import cases
+
+UNIT = "ms"
+MEASURED = True
+CASES = cases("numpy")
