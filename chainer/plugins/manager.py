@@ -73,9 +73,11 @@ class PluginManager:
     def _find(self) -> Iterator[PluginRecord]:
         found = discover()
         # Metadata of another version than the code that runs is stale, or belongs to another copy.
-        own = {p.name: p for p in found if self._is_own(p) and p.version == self._version}
-        for name, target in _builtin.PACKS.items():
-            own.setdefault(name, FoundPack(name, target, OWN_DISTRIBUTION, self._version, ""))
+        installed = {p.name: p for p in found if self._is_own(p) and p.version == self._version}
+        own = {
+            name: FoundPack(name, target, OWN_DISTRIBUTION, self._version, "")
+            for name, target in _builtin.PACKS.items()
+        } | installed
         blocked = environment.names(environment.DISABLE)
         for pack in [*own.values(), *(p for p in found if not self._is_own(p))]:
             record = PluginRecord(
@@ -205,6 +207,11 @@ class PluginManager:
             self._register(record, partial=not environment.strict())
         except IncompatiblePluginError as error:
             record.state, record.error = "incompatible", error
+        except SystemExit as error:
+            record.state, record.error = (
+                "failed",
+                PluginError(f"it called sys.exit({error.code!r})"),
+            )
         except Exception as error:
             record.state, record.error = "failed", error
         else:

@@ -1,0 +1,41 @@
+"""``chainer info``: versions, backends and plugins, as a bug report needs them."""
+
+from __future__ import annotations
+
+import argparse
+
+from chainer import plugins
+from chainer.core.runtime_info import runtime_info
+from chainer.plugins.commands._output import print_json
+from chainer.plugins.records import PluginRecord
+
+HELP = "show versions, array backends (and why one is unavailable) and plugins"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of the subcommand."""
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Prints versions, backends and plugins."""
+    info = runtime_info()
+    records = plugins.records()
+    if options.json:
+        print_json({"runtime": info, "plugins": [record.as_dict() for record in records]})
+        return 0
+    for name, value in info.items():
+        print(f"{name}: {value}")
+    for record in records:
+        print(f"Plugin {record.name}: {_state(record)}")
+    return 0
+
+
+def _state(record: PluginRecord) -> str:
+    who = f"{record.distribution} {record.version}".strip()
+    text = f"{record.state} ({who})" if who else record.state
+    return f"{text}: {_first_line(record.problem)}" if record.problem else text
+
+
+def _first_line(text: str) -> str:
+    return text.partition("\n")[0]
