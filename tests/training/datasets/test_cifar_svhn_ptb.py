@@ -1,0 +1,221 @@
+import io
+import pickle
+import sys
+import tarfile
+
+import numpy as np
+import pytest
+
+from chainer import datasets
+from chainer.training.datasets import ptb
+
+
+def write(path, data):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+
+
+def pixels(n, seed, shape=(3072,)):
+    return np.random.RandomState(seed).randint(0, 256, (n, *shape)).astype(np.uint8)
+
+
+# -- CIFAR ------------------------------------------------------------------------------------------
+
+
+def archive(members):
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w:gz") as tar:
+        for name, content in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    return file.getvalue()
+
+
+def batch(n, seed, **labels):
+    return pickle.dumps({"data": pixels(n, seed), "batch_label": "x", **labels}, protocol=2)
+
+
+CIFAR10 = archive(
+    {
+        "cifar-10-batches-py/readme.html": b"hello",
+        **{
+            f"cifar-10-batches-py/data_batch_{i}": batch(3, i, labels=[i, 0, 9])
+            for i in range(1, 6)
+        },
+        "cifar-10-batches-py/test_batch": batch(4, 9, labels=[3, 2, 1, 0]),
+    }
+)
+CIFAR100 = archive(
+    {
+        f"cifar-100-python/{name}": batch(n, n, fine_labels=[99] * n, coarse_labels=[1] * n)
+        for name, n in (("train", 6), ("test", 4))
+    }
+)
+CIFAR = {
+    "cifar-10": (datasets.get_cifar10, CIFAR10, 15, 4),
+    "cifar-100": (datasets.get_cifar100, CIFAR100, 6, 4),
+}
+
+
+@pytest.mark.parametrize("name", CIFAR)
+@pytest.mark.parametrize("source", ["directory", "download"])
+def test_cifar(root, serve, name, source):
+    get, data, n_train, n_test = CIFAR[name]
+    directory = root / "pfnet/chainer/cifar"
+    if source == "directory":
+        write(directory / f"{name}-python.tar.gz", data)
+    else:
+        serve({f"{name}-python.tar.gz": data})
+    for _ in range(2):
+        train, test = get()
+        assert (len(train), len(test)) == (n_train, n_test)
+        x, t = train[0]
+        assert (x.dtype, x.shape, t.dtype) == (np.float32, (3, 32, 32), np.int32)
+    assert int(t) == {"cifar-10": 1, "cifar-100": 99}[name]
+    first = pixels(3, 1) if name == "cifar-10" else pixels(6, 6)
+    np.testing.assert_allclose(x.ravel(), first[0] / 255, rtol=1e-6)
+    if source == "download":
+        with np.load(directory / f"{name}.npz") as npz:
+            shapes = {key: npz[key].shape for key in npz}
+            assert all(npz[key].dtype == np.uint8 for key in npz)
+        assert shapes == {
+            **{"train_x": (n_train, 3072), "train_y": (n_train,)},
+            **{"test_x": (n_test, 3072), "test_y": (n_test,)},
+        }
+    train, _ = get(withlabel=False, ndim=1, scale=255)
+    np.testing.assert_array_equal(train[0], first[0])
+    with pytest.raises(ValueError, match="invalid ndim for CIFAR dataset"):
+        get(ndim=2)
+
+
+class Evil:
+    def __reduce__(self):
+        return (print, ("this must never be printed",))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (CIFAR10[:-100], "damaged or cut off"),
+        (CIFAR10[:20], "damaged or cut off"),
+        (b"hello", "damaged or cut off"),
+        (archive({"x/data_batch_1": batch(1, 1, labels=[1])}), "must hold data_batch_1 and test_batch"),
+        (archive({"x/data_batch_1": pickle.dumps({"data": 1, "labels": Evil()})}), "does not belong there"),
+        (archive({"x/data_batch_1": pickle.dumps({"labels": [1]})}), "'data'"),
+        (archive({"x/data_batch_1": b""}), "damaged or cut off"),
+    ],
+)
+def test_damaged_cifar(root, capsys, data, message):
+    write(root / "pfnet/chainer/cifar/cifar-10-python.tar.gz", data)
+    with pytest.raises(ValueError, match=f"(?s)cifar-10-python.tar.gz.*{message}"):
+        datasets.get_cifar10()
+    assert capsys.readouterr().out == ""
+
+
+# -- SVHN -------------------------------------------------------------------------------------------
+
+
+def mat(n):
+    savemat = pytest.importorskip("scipy.io").savemat
+    file = io.BytesIO()
+    savemat(file, {"X": pixels(32, n, (32, 3, n)), "y": (np.arange(n, dtype=np.uint8) % 10 + 1)[:, None]})
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("source", ["directory", "download"])
+def test_svhn(root, serve, source):
+    files = {"train_32x32.mat": mat(12), "test_32x32.mat": mat(5)}
+    if source == "directory":
+        for name, data in files.items():
+            write(root / "pfnet/chainer/svhn" / name, data)
+    else:
+        serve(files)
+    for _ in range(2):
+        train, test = datasets.get_svhn()
+        assert (len(train), len(test)) == (12, 5)
+        # as 4.3.1 numbers them: the files call the digit zero 10
+        assert [int(t) for _, t in train[:]] == [1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2]
+        x, t = train[7]
+        assert (x.dtype, x.shape, t.dtype) == (np.float32, (3, 32, 32), np.int32)
+        np.testing.assert_allclose(x[2], pixels(32, 12, (32, 3, 12))[:, :, 2, 7] / 255, rtol=1e-6)
+    assert (root / "pfnet/chainer/svhn/train.npz").exists() == (source == "download")
+    train, _ = datasets.get_svhn(withlabel=False, scale=255, dtype=np.float64, label_dtype=np.int64)
+    assert train.dtype == np.float64
+    assert train.max() == 255
+
+
+@pytest.mark.parametrize("data", [b"", b"hello", b"MATLAB 5.0 MAT-file" + bytes(200)])
+def test_damaged_svhn(root, data):
+    pytest.importorskip("scipy.io")
+    write(root / "pfnet/chainer/svhn/train_32x32.mat", data)
+    with pytest.raises(ValueError, match=r"train_32x32\.mat"):
+        datasets.get_svhn()
+
+
+def test_svhn_without_scipy(root, monkeypatch):
+    write(root / "pfnet/chainer/svhn/train_32x32.mat", mat(3))
+    monkeypatch.setitem(sys.modules, "scipy.io", None)
+    with pytest.raises(ImportError, match=r"chainer\[datasets\]"):
+        datasets.get_svhn()
+
+
+# -- Penn Tree Bank ---------------------------------------------------------------------------------
+
+TEXTS = {
+    "ptb.train.txt": b" a b c \n b d <unk>\n",
+    "ptb.valid.txt": b" d a\n",
+    "ptb.test.txt": b"c\n\nb\n",
+}
+# the numbers of 4.3.1 and 7.8.1 for these texts
+VOCABULARY = {"a": 0, "b": 1, "c": 2, "<eos>": 3, "d": 4, "<unk>": 5}
+WORDS = ([0, 1, 2, 3, 1, 4, 5, 3], [4, 0, 3], [2, 3, 3, 1, 3])
+
+
+@pytest.mark.parametrize("source", ["directory", "download"])
+def test_ptb(root, serve, monkeypatch, source):
+    monkeypatch.setattr(ptb, "_LENGTHS", {"train": 8, "valid": 3, "test": 5})
+    directory = root / "pfnet/chainer/ptb"
+    if source == "directory":
+        for name, data in TEXTS.items():
+            write(directory / name, data)
+    else:
+        asked = serve(TEXTS)
+    for _ in range(2):
+        assert datasets.get_ptb_words_vocabulary() == VOCABULARY
+        loaded = datasets.get_ptb_words()
+        assert isinstance(loaded, tuple)
+        for words, expected in zip(loaded, WORDS):
+            assert words.dtype == np.int32
+            assert words.tolist() == expected
+    if source == "download":
+        assert len(asked) == 3
+        expected = {"vocab.txt", "train.npz", "valid.npz", "test.npz"}
+        assert {p.name for p in directory.iterdir()} == expected
+        assert (directory / "vocab.txt").read_text() == "a\nb\nc\n<eos>\nd\n<unk>\n"
+        with np.load(directory / "test.npz") as npz:
+            assert npz["x"].tolist() == WORDS[2]
+
+
+def test_unknown_words_of_ptb(root):
+    directory = root / "pfnet/chainer/ptb"
+    for name, data in TEXTS.items():
+        write(directory / name, data)
+    write(directory / "ptb.valid.txt", b"a new word\n")
+    assert datasets.get_ptb_words()[1].tolist() == [0, 5, 5, 3]
+    write(directory / "ptb.train.txt", b"a b c\n")
+    with pytest.raises(ValueError, match=r"'new' of .*ptb\.valid\.txt.*not in the training set"):
+        datasets.get_ptb_words()
+
+
+def test_download_of_something_else_than_ptb(root, serve):
+    serve(TEXTS)
+    with pytest.raises(OSError, match="must hold 929589 words, got 8"):
+        datasets.get_ptb_words()
+    assert [p for p in root.rglob("*") if p.is_file()] == []
+
+
+def test_damaged_ptb(root):
+    write(root / "pfnet/chainer/ptb/ptb.train.txt", b"\xff\xfe")
+    with pytest.raises(ValueError, match=r"ptb\.train\.txt.*UTF-8"):
+        datasets.get_ptb_words()
