@@ -1,0 +1,351 @@
+"""What all iterators do."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from chainer import iterators, serializers
+from chainer.datasets import SubDataset, TransformDataset, TupleDataset
+
+
+def multiprocess(dataset, batch_size, **kwargs):
+    return iterators.MultiprocessIterator(dataset, batch_size, n_processes=2, **kwargs)
+
+
+def multithread(dataset, batch_size, **kwargs):
+    return iterators.MultithreadIterator(dataset, batch_size, n_threads=2, **kwargs)
+
+
+MAKERS = {"serial": iterators.SerialIterator, "thread": multithread, "process": multiprocess}
+
+
+@pytest.fixture(params=MAKERS)
+def make(request):
+    made = []
+
+    def make(*args, **kwargs):
+        made.append(MAKERS[request.param](*args, **kwargs))
+        return made[-1]
+
+    make.other = [maker for name, maker in MAKERS.items() if name != request.param]
+    yield make
+    for iterator in made:
+        iterator.finalize()
+
+
+def take(iterator, n):
+    return [iterator.next() for _ in range(n)]
+
+
+def saved(iterator):
+    target = {}
+    serializers.DictionarySerializer(target).save(iterator)
+    return {key: np.array(array) for key, array in target.items()}
+
+
+def load(iterator, target, **kwargs):
+    serializers.NpzDeserializer(target, **kwargs).load(iterator)
+    return iterator
+
+
+def test_sequential_batches(make):
+    iterator = make(list(range(5)), 2, shuffle=False)
+    assert (iterator.epoch, iterator.epoch_detail, iterator.is_new_epoch) == (0, 0.0, False)
+    assert iterator.previous_epoch_detail is None
+    seen = []
+    for _ in range(5):
+        batch = next(iterator)
+        assert isinstance(batch, list)
+        assert iterator.batch_size == 2
+        seen.append(
+            (batch, iterator.epoch, iterator.current_position, iterator.is_new_epoch)
+            + (iterator.epoch_detail, iterator.previous_epoch_detail)
+        )
+    # as in 4.3.1 and 7.8.1
+    assert seen == [
+        ([0, 1], 0, 2, False, 0.4, 0.0),
+        ([2, 3], 0, 4, False, 0.8, 0.4),
+        ([4, 0], 1, 1, True, 1.2, 0.8),
+        ([1, 2], 1, 3, False, 1.6, 1.2),
+        ([3, 4], 2, 0, True, 2.0, 1.6),
+    ]
+
+
+def test_without_repeat(make):
+    iterator = make(list(range(5)), 2, shuffle=False, repeat=False)
+    assert iterator.repeat is False
+    assert list(iterator) == [[0, 1], [2, 3], [4]]
+    assert (iterator.epoch, iterator.current_position, iterator.is_new_epoch) == (1, 0, True)
+    assert iterator.epoch_detail == 1.0
+    for _ in range(2):
+        with pytest.raises(StopIteration):
+            iterator.next()
+
+
+def test_batch_larger_than_the_dataset(make):
+    iterator = make(list(range(5)), 12, shuffle=False)
+    assert iterator.next() == [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1]
+    assert (iterator.epoch, iterator.current_position) == (2, 2)
+    assert iterator.next() == [2, 3, 4, 0, 1, 2, 3, 4, 0, 1, 2, 3]
+    iterator = make([1], 3, repeat=False)
+    assert list(iterator) == [[1]]
+
+
+def test_each_epoch_is_a_permutation(make):
+    iterator = make(list(range(10)), 3)
+    numbers = sum(take(iterator, 20), [])
+    epochs = [numbers[i : i + 10] for i in range(0, 60, 10)]
+    assert all(sorted(epoch) == list(range(10)) for epoch in epochs)
+    assert len(set(map(tuple, epochs))) == 6
+
+
+def test_first_order_is_that_of_earlier_releases(make):
+    np.random.seed(0)
+    iterator = make(list(range(10)), 3)
+    assert take(iterator, 3) == [[2, 8, 4], [9, 1, 6], [7, 3, 0]]
+
+
+def test_seeded_orders_are_reproducible_whatever_else_uses_numpy(make):
+    runs = []
+    for i in range(2):
+        np.random.seed(5)
+        iterator = make(list(range(10)), 4)
+        np.random.rand(i)
+        runs.append(take(iterator, 12))
+    assert runs[0] == runs[1]
+    np.random.seed(5)
+    for other in make.other:
+        np.random.seed(5)
+        iterator = other(list(range(10)), 4)
+        assert take(iterator, 12) == runs[0]
+        iterator.finalize()
+
+
+def test_making_an_iterator_draws_the_first_order_only(make):
+    np.random.seed(0)
+    np.random.permutation(10)
+    expected = np.random.rand()
+    np.random.seed(0)
+    make(list(range(10)), 4)
+    assert np.random.rand() == expected
+
+
+@pytest.mark.parametrize("at", [0, 1, 3, 4, 5, 11])
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_resumed_iterator_goes_on_as_an_uninterrupted_one(make, at, shuffle):
+    dataset = list(range(10))
+    iterator = make(dataset, 4, shuffle=shuffle)
+    take(iterator, at)
+    state = saved(iterator)
+    expected = [
+        (iterator.next(), iterator.epoch, iterator.is_new_epoch, iterator.epoch_detail)
+        for _ in range(12)
+    ]
+    for maker in (make, *make.other):
+        other = maker(dataset, 4, shuffle=shuffle)
+        take(other, 2)
+        np.random.rand(3)
+        load(other, state)
+        assert saved(other).keys() ^ state.keys() <= {"order", "_order"}
+        assert other.previous_epoch_detail == (None if at == 0 else pytest.approx((at - 1) * 0.4))
+        actual = [
+            (other.next(), other.epoch, other.is_new_epoch, other.epoch_detail) for _ in range(12)
+        ]
+        assert actual == expected
+        other.finalize()
+
+
+def test_saved_entries(make):
+    state = saved(make(list(range(10)), 4))
+    order = "_order" if "_order" in state else "order"
+    assert set(state) == {
+        *("current_position", "epoch", "is_new_epoch", "previous_epoch_detail"),
+        *(order, "random_key"),
+    }
+    # None is saved as -1, as in 4.3.1 and 7.8.1
+    assert state["previous_epoch_detail"] == -1
+    assert state["is_new_epoch"].dtype == bool
+
+
+def test_files_of_earlier_releases_lack_some_entries(make):
+    state = {
+        **{"current_position": np.array(6), "epoch": np.array(1), "is_new_epoch": np.array(False)},
+        "order": np.arange(9, -1, -1),
+    }
+    iterator = load(make(list(range(10)), 2), state)
+    assert iterator.previous_epoch_detail == 1.4
+    assert iterator.next() == [3, 2]
+    iterator = load(make(list(range(10)), 2), {**state, "previous_epoch_detail": np.array(None)})
+    assert iterator.previous_epoch_detail is None
+
+
+def test_state_of_a_dataset_of_another_size_is_refused(make):
+    state = saved(make(list(range(10)), 2))
+    with pytest.raises(ValueError, match=r"order' must be \(8,\)"):
+        load(make(list(range(8)), 2), state)
+
+
+def test_incomplete_state(make):
+    state = saved(make(list(range(10)), 2))
+    del state["epoch"]
+    with pytest.raises(KeyError, match="epoch"):
+        load(make(list(range(10)), 2), state)
+    iterator = make(list(range(10)), 2, shuffle=False)
+    load(iterator, {"epoch": np.array(3)}, strict=False)
+    assert (iterator.epoch, iterator.current_position) == (3, 0)
+
+
+def test_reset(make):
+    iterator = make(list(range(5)), 2, shuffle=False, repeat=False)
+    for n in (0, 1, 3):
+        take(iterator, n)
+        iterator.reset()
+        assert (iterator.epoch, iterator.current_position, iterator.is_new_epoch) == (0, 0, False)
+        assert iterator.previous_epoch_detail is None
+    assert list(iterator) == [[0, 1], [2, 3], [4]]
+    iterator.reset()
+    assert list(iterator) == [[0, 1], [2, 3], [4]]
+
+
+def test_attributes_that_programs_assign(make):
+    # the manual training loop of the documentation resets an iterator so
+    iterator = make(list(range(5)), 2, shuffle=False, repeat=False)
+    list(iterator)
+    iterator.epoch = 0
+    iterator.current_position = 0
+    iterator.is_new_epoch = False
+    iterator._pushed_position = None
+    assert list(iterator) == [[0, 1], [2, 3], [4]]
+    iterator.epoch = 0
+    iterator.current_position = 2
+    assert iterator.next() == [2, 3]
+
+
+def test_copy(make):
+    iterator = make(list(range(5)), 2, shuffle=False)
+    iterator.next()
+    other = copy.copy(iterator)
+    assert take(other, 2) == take(iterator, 2) == [[2, 3], [4, 0]]
+    assert other.next() == [1, 2]
+    assert iterator.epoch_detail == 1.2
+    other.finalize()
+
+
+def test_finalized_iterator_can_go_on(make):
+    with make(list(range(5)), 2, shuffle=False) as iterator:
+        assert iterator.next() == [0, 1]
+    iterator.finalize()
+    assert iterator.next() == [2, 3]
+
+
+class Reverse:
+    """Order sampler without a state to save."""
+
+    def __call__(self, current_order, current_position):
+        return current_order[::-1]
+
+
+def test_order_sampler(make):
+    iterator = make(list(range(5)), 2, order_sampler=Reverse())
+    assert take(iterator, 5) == [[4, 3], [2, 1], [0, 0], [1, 2], [3, 4]]
+    iterator.reset()
+    assert iterator.next() == [4, 3]
+
+
+def test_order_sampler_with_repeated_indexes(make):
+    iterator = make(list("abc"), 2, shuffle=None, order_sampler=lambda order, position: np.array([0, 0, 2, 2]))
+    assert take(iterator, 3) == [["a", "a"], ["c", "c"], ["a", "a"]]
+    assert (iterator.epoch, iterator.epoch_detail) == (1, 1.5)
+
+
+@pytest.mark.parametrize("random_state", [None, 7, np.random.RandomState(7), np.random.default_rng(7)])
+@pytest.mark.parametrize("at", [0, 2, 3, 7])
+def test_state_of_an_order_sampler_is_saved(make, random_state, at):
+    random_state = copy.deepcopy(random_state)
+    iterator = make(list(range(5)), 2, order_sampler=iterators.ShuffleOrderSampler(random_state))
+    take(iterator, at)
+    state = saved(iterator)
+    expected = take(iterator, 9)
+    sampler = iterators.ShuffleOrderSampler(copy.deepcopy(random_state))
+    other = load(make(list(range(5)), 2, order_sampler=sampler), state)
+    assert take(other, 9) == expected
+
+
+@pytest.mark.parametrize(
+    ("result", "message"),
+    [(np.zeros((2, 2), int), "one-dimensional"), (np.zeros(2), "integer"), ([], "nothing to repeat")],
+)
+def test_bad_order_sampler(make, result, message):
+    with pytest.raises(ValueError, match=message):
+        make([1, 2], 1, order_sampler=lambda order, position: np.array(result, ndmin=1, dtype=getattr(result, "dtype", int))).next()
+
+
+def test_order_sampler_must_not_change_its_length(make):
+    lengths = iter([3, 2])
+    iterator = make([1, 2, 3], 3, order_sampler=lambda *args: np.arange(next(lengths)))
+    with pytest.raises(ValueError, match="same length, got 3, then 2"):
+        take(iterator, 2)
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "error", "message"),
+    [
+        ({"batch_size": 0}, ValueError, "batch_size must be positive, got 0"),
+        ({"batch_size": 2.5}, TypeError, "batch_size must be an integer"),
+        ({"batch_size": 2, "shuffle": False, "order_sampler": Reverse()}, ValueError, "shuffle"),
+    ],
+)
+def test_bad_arguments(make, kwargs, error, message):
+    with pytest.raises(error, match=message):
+        make([1, 2], **kwargs)
+
+
+def test_empty_dataset(make):
+    assert list(make([], 2, repeat=False)) == []
+    iterator = make([], 2)
+    assert iterator.epoch_detail == 0.0
+    with pytest.raises(ValueError, match="dataset is empty"):
+        iterator.next()
+
+
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_kinds_of_datasets(make, shuffle):
+    x, t = np.arange(20.0).reshape(10, 2), np.arange(10)
+    base = TupleDataset(x, t)
+    for dataset in (base, SubDataset(base, 0, 10), TransformDataset(base, lambda e: e), list(base[:])):
+        examples = sum(take(make(dataset, 4, shuffle=shuffle), 5), [])
+        assert sorted(int(label) for _, label in examples) == sorted([*range(10)] * 2)
+        for row, label in examples:
+            np.testing.assert_array_equal(row, x[label])
+    examples = sum(take(make(x, 4, shuffle=shuffle), 5), [])
+    assert sorted(row[0] for row in examples) == sorted([*x[:, 0]] * 2)
+
+
+class Bad:
+    """A dataset that fails at example 7, until it is mended."""
+
+    broken = True
+
+    def __len__(self):
+        return 10
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            return [self[i] for i in range(10)[index]]
+        if index == 7 and self.broken:
+            raise KeyError("bad example 7")
+        return index
+
+
+def test_error_of_the_dataset(make):
+    dataset = Bad()
+    iterator = make(dataset, 3, shuffle=False)
+    assert take(iterator, 2) == [[0, 1, 2], [3, 4, 5]]
+    for _ in range(2):
+        with pytest.raises(KeyError, match="bad example 7"):
+            iterator.next()
+        assert iterator.current_position == 6
+    dataset.broken = False
+    iterator.finalize()
+    assert iterator.next() == [6, 7, 8]
