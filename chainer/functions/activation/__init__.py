@@ -1,3 +1,5 @@
-"""activation functions."""
+"""Activation functions."""
 
-MODULES: dict[str, tuple[str, ...]] = {}
+MODULES: dict[str, tuple[str, ...]] = {
+    "tanh": ("tanh", "Tanh"),
+}

@@ -1,3 +1,7 @@
 """Array manipulations."""
 
-MODULES: dict[str, tuple[str, ...]] = {}
+MODULES: dict[str, tuple[str, ...]] = {
+    "broadcast": ("broadcast", "broadcast_to", "Broadcast", "BroadcastTo"),
+    "reshape": ("reshape", "Reshape"),
+    "transpose": ("transpose", "Transpose"),
+}

@@ -1,3 +1,6 @@
-"""math functions."""
+"""Mathematical functions."""
 
-MODULES: dict[str, tuple[str, ...]] = {}
+MODULES: dict[str, tuple[str, ...]] = {
+    "basic_math": ("add", "absolute"),
+    "sum": ("sum", "sum_to", "Sum"),
+}

@@ -1,11 +1,202 @@
+"""Arithmetic: the operators of Variable, ``add`` and ``absolute``."""
+
 from __future__ import annotations
-from chainer.core.function_node import FunctionNode
+
+from typing import Any
+
+import numpy
+
+from chainer.core.backend import backend_of
 from chainer.core.utils import type_check
-class Add(FunctionNode):
-    type_check_key=()
-    def check_type_forward(self, in_types):
-        type_check.expect(in_types.size()==2, in_types[0].dtype==in_types[1].dtype, in_types[0].shape==in_types[1].shape)
-    def forward(self, inputs): return (inputs[0]+inputs[1],)
-    def backward(self, t, g): return (g[0],)*len(t)
-    def backward_arrays(self, t, g): return (g[0],)*len(t)
-def add(a,b): return Add().apply((a,b))[0]
+from chainer.core.variable import Variable
+from chainer.functions.math._addition import (
+    Absolute,
+    AbsoluteGrad,
+    Add,
+    AddConstant,
+    MultiAdd,
+    Neg,
+    Sub,
+    SubFromConstant,
+)
+from chainer.functions.math._multiplication import Div, DivFromConstant, Mul, MulConstant
+from chainer.functions.math._operand import as_operand, check_operand, is_scalar
+from chainer.functions.math._power import PowConstVar, PowVarConst, PowVarVar
+
+__all__ = [
+    "Absolute",
+    "AbsoluteGrad",
+    "Add",
+    "AddConstant",
+    "Div",
+    "DivFromConstant",
+    "Mul",
+    "MulConstant",
+    "MultiAdd",
+    "Neg",
+    "PowConstVar",
+    "PowVarConst",
+    "PowVarVar",
+    "Sub",
+    "SubFromConstant",
+    "absolute",
+    "add",
+]
+
+
+def add(*xs: Any) -> Variable:
+    """Element-wise addition.
+
+    Shapes are broadcast; two operands are what ``x + y`` computes, more are added up at once.
+
+    Args:
+        xs (:class:`~chainer.Variable` or array): Operands, of one dtype. Of two operands one may
+            be a scalar.
+
+    Returns:
+        ~chainer.Variable: Output variable.
+
+    Raises:
+        InvalidType: If dtypes differ or shapes cannot be broadcast.
+        TypeError: If there is no operand, or one of more than two is a scalar.
+
+    Example:
+        >>> x = np.array([1, 2], np.float32)
+        >>> F.add(x, x, x)
+        variable([3., 6.])
+    """
+    if len(xs) == 2:
+        return add_operator(*xs)
+    if not xs:
+        raise TypeError("add() needs at least one operand, got none")
+    return MultiAdd().apply(xs)[0]
+
+
+def absolute(x: Any) -> Variable:
+    """Element-wise absolute value.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
+
+    Returns:
+        ~chainer.Variable: Output variable. The gradient is 0 where ``x`` is 0.
+
+    Example:
+        >>> F.absolute(np.array([-1, 2], np.float32))
+        variable([1., 2.])
+    """
+    return Absolute().apply((x,))[0]
+
+
+# The functions below are the operators of Variable. ``self`` is a Variable, or an array where
+# ``add`` was called with two arrays; ``rhs`` is anything.
+
+
+def negative_operator(self: Any) -> Variable:
+    """``-self``"""
+    return Neg().apply((self,))[0]
+
+
+def add_operator(self: Any, rhs: Any) -> Variable:
+    """``self + rhs``"""
+    if isinstance(rhs, Variable):
+        return Add().apply((self, rhs))[0]
+    check_operand(rhs)
+    return AddConstant(rhs).apply((self,))[0]
+
+
+def subtract_operator(self: Any, rhs: Any) -> Variable:
+    """``self - rhs``"""
+    if isinstance(rhs, Variable):
+        return Sub().apply((self, rhs))[0]
+    check_operand(rhs)
+    return AddConstant(_negated(rhs)).apply((self,))[0]
+
+
+def _negated(value: Any) -> Any:
+    if isinstance(value, (numpy.bool, numpy.unsignedinteger)):
+        return -int(value)
+    if not is_scalar(value) and value.dtype.kind in "bu":
+        return -value.astype(numpy.int64)
+    return -value
+
+
+def reflected_subtract_operator(self: Any, lhs: Any) -> Variable:
+    """``lhs - self``"""
+    if isinstance(lhs, Variable):
+        return Sub().apply((lhs, self))[0]
+    check_operand(lhs)
+    return SubFromConstant(lhs).apply((self,))[0]
+
+
+def multiply_operator(self: Any, rhs: Any) -> Variable:
+    """``self * rhs``"""
+    if isinstance(rhs, Variable):
+        return Mul().apply((self, rhs))[0]
+    check_operand(rhs)
+    return MulConstant(rhs).apply((self,))[0]
+
+
+def divide_operator(self: Any, rhs: Any) -> Variable:
+    """``self / rhs``"""
+    if isinstance(rhs, Variable):
+        return Div().apply((self, rhs))[0]
+    check_operand(rhs)
+    if self.dtype.kind not in "fc":
+        # The inverse of most constants has no integer to represent it.
+        raise type_check.InvalidType(
+            "in_types[0].dtype.kind == f",
+            f"{self.dtype.kind} != f",
+            msg="\nInvalid operation is performed in: _ / constant (Forward)\n",
+        )
+    return MulConstant(_inverse(rhs)).apply((self,))[0]
+
+
+def _inverse(value: Any) -> Any:
+    if is_scalar(value) and value == 0:
+        return 1 / numpy.float64(0)  # a warning and inf, as arrays have it
+    return 1.0 / value
+
+
+def reflected_divide_operator(self: Any, lhs: Any) -> Variable:
+    """``lhs / self``"""
+    if isinstance(lhs, Variable):
+        return Div().apply((lhs, self))[0]
+    check_operand(lhs)
+    return DivFromConstant(lhs).apply((self,))[0]
+
+
+def floor_divide_operator(self: Any, rhs: Any) -> Variable:
+    """``self // rhs``; no gradient flows through it."""
+    return _floor_divide(self, rhs, reflected=False)
+
+
+def reflected_floor_divide_operator(self: Any, lhs: Any) -> Variable:
+    """``lhs // self``; no gradient flows through it."""
+    return _floor_divide(self, lhs, reflected=True)
+
+
+def _floor_divide(self: Variable, other: Any, reflected: bool) -> Variable:
+    x = self.array
+    if isinstance(other, Variable):
+        other = other.array
+    check_operand(other)
+    other = as_operand(other, x, backend_of(x).xp)
+    y = other // x if reflected else x // other
+    return Variable(numpy.asarray(y) if isinstance(y, numpy.generic) else y, requires_grad=False)
+
+
+def power_operator(self: Any, rhs: Any) -> Variable:
+    """``self ** rhs``"""
+    if isinstance(rhs, Variable):
+        return PowVarVar().apply((self, rhs))[0]
+    check_operand(rhs)
+    return PowVarConst(rhs).apply((self,))[0]
+
+
+def reflected_power_operator(self: Any, lhs: Any) -> Variable:
+    """``lhs ** self``"""
+    if isinstance(lhs, Variable):
+        return PowVarVar().apply((lhs, self))[0]
+    check_operand(lhs)
+    return PowConstVar(lhs).apply((self,))[0]

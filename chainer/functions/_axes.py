@@ -1,0 +1,61 @@
+"""Axis arguments of functions that reduce or rearrange dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from chainer.core.utils import type_check
+
+Axis = int | tuple[int, ...] | None
+
+
+def check_axes_argument(axis: Any) -> Axis:
+    """Checks an argument that is None, an int or a tuple of ints.
+
+    Raises:
+        TypeError: If it is something else.
+        ValueError: If an axis occurs twice.
+    """
+    if axis is None or isinstance(axis, int):
+        return axis
+    if not (isinstance(axis, tuple) and all(isinstance(a, int) for a in axis)):
+        raise TypeError(f"None, int or tuple of int are required as axis, got {axis!r}")
+    if len(set(axis)) != len(axis):
+        raise ValueError(f"duplicate value in axis: {axis}")
+    return axis
+
+
+def check_axes_exist(info: Any, axis: Axis) -> None:
+    """Type check: every axis is one of an input.
+
+    Args:
+        info: Expression of the input, ``in_types[0]``.
+        axis: None, an int or a tuple of ints.
+    """
+    if axis is None:
+        return
+    for a in (axis,) if isinstance(axis, int) else axis:
+        type_check.expect(info.ndim > (a if a >= 0 else -a - 1))
+
+
+def normalized_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
+    """Returns the axes as nonnegative numbers in increasing order; all of them for None.
+
+    Raises:
+        ValueError: If an axis occurs twice.
+    """
+    if axis is None:
+        return tuple(range(ndim))
+    axes = sorted(a % ndim for a in ((axis,) if isinstance(axis, int) else axis)) if ndim else []
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"duplicate value in axis: {axis}")
+    return tuple(axes)
+
+
+def kept_shape(shape: tuple[int, ...], axes: Iterable[int]) -> tuple[int, ...]:
+    """Returns a shape with length 1 at some axes (given as nonnegative numbers)."""
+    reduced = list(shape)
+    for a in axes:
+        reduced[a] = 1
+    return tuple(reduced)

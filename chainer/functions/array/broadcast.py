@@ -1,0 +1,153 @@
+"""Broadcasting of arrays to a common shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable, as_variable
+from chainer.functions.math._operand import sum_to as sum_array_to
+
+#: Up to this number of elements a copy is made faster than a view.
+_SMALL = 4096
+
+
+def broadcast_array(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
+    """Returns an array repeated to a shape; it may be a read-only view.
+
+    Args:
+        xp: Array namespace of ``x``.
+        x: Array.
+        shape: Shape that the one of ``x`` can be broadcast to.
+    """
+    if x.shape == shape:
+        return x
+    if xp is numpy:
+        y = numpy.empty(shape, x.dtype)
+        if y.size <= _SMALL:
+            y[...] = x
+            return y
+    return xp.broadcast_to(x, shape)
+
+
+class Broadcast(FunctionNode):
+    """Broadcasting of several inputs to their common shape."""
+
+    type_check_key = ()
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() > 0)
+        shapes = [type_check.eval(info.shape) for info in in_types]
+        try:
+            numpy.broadcast_shapes(*shapes)
+        except ValueError:
+            raise type_check.InvalidType(
+                "each dimension has the same size or is 1",
+                "shapes: " + ", ".join(map(str, shapes)),
+            ) from None
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        shape = numpy.broadcast_shapes(*[x.shape for x in inputs])
+        return tuple([broadcast_array(self.xp, x, shape) for x in inputs])
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        from chainer.functions.math.sum import sum_to
+
+        inputs = self.inputs or ()
+        return tuple(
+            [
+                None if grad_outputs[i] is None else sum_to(grad_outputs[i], inputs[i].shape)
+                for i in target_input_indexes
+            ]
+        )
+
+
+class BroadcastTo(FunctionNode):
+    """Broadcasting of an input to a given shape."""
+
+    type_check_key = ("_shape",)
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self._shape = shape
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 1)
+        shape = self._shape
+        type_check.expect(in_types[0].ndim <= type_check.make_variable(len(shape), "len(shape)"))
+        actual = type_check.eval(in_types[0].shape)
+        for i in range(-len(actual), 0):
+            if actual[i] not in (shape[i], 1):
+                source = f"in_type[0].shape[{i}]"
+                raise type_check.InvalidType(
+                    f"{source} == {shape[i]} or {source} == 1", f"in_type[0].shape: {actual}"
+                )
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (broadcast_array(self.xp, inputs[0], self._shape),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        from chainer.functions.math.sum import sum_to
+
+        return (sum_to(grad_outputs[0], self.inputs[0].shape),)  # type: ignore[index]
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        return (sum_array_to(grad_outputs[0], self.inputs[0].shape),)  # type: ignore[index]
+
+
+def broadcast(*args: Any) -> Variable | tuple[Variable, ...]:
+    """Broadcasts given variables to their common shape.
+
+    Args:
+        args (:class:`~chainer.Variable` or array): Input variables. In each dimension their
+            lengths are equal or 1; missing dimensions in front count as 1.
+
+    Returns:
+        ~chainer.Variable or tuple of them: The broadcast inputs; a variable for a single input.
+
+    Raises:
+        InvalidType: If the shapes cannot be broadcast together.
+
+    Example:
+        >>> x = np.random.uniform(0, 1, (3, 2)).astype(np.float32)
+        >>> z = np.random.uniform(0, 1, (2,)).astype(np.float32)
+        >>> y, w = F.broadcast(x, z)
+        >>> y.shape, w.shape
+        ((3, 2), (3, 2))
+    """
+    if len(args) == 1:
+        return as_variable(args[0])
+    return Broadcast().apply(args)
+
+
+def broadcast_to(x: Any, shape: Sequence[int]) -> Variable:
+    """Broadcasts a given variable to a given shape.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of shape :math:`(s_1, s_2, ..., s_N)`.
+        shape (tuple of int): Shape of the output variable.
+
+    Returns:
+        ~chainer.Variable: Output variable of the given shape; ``x`` itself if it has it. The
+        array may be a read-only view of the input.
+
+    Raises:
+        InvalidType: If the shape of ``x`` cannot be broadcast to ``shape``.
+
+    Example:
+        >>> x = np.arange(0, 3)
+        >>> y = F.broadcast_to(x, (3, 3))
+        >>> y.array
+        array([[0, 1, 2],
+               [0, 1, 2],
+               [0, 1, 2]])
+    """
+    shape = tuple(shape)
+    if x.shape == shape:
+        return as_variable(x)
+    return BroadcastTo(shape).apply((x,))[0]

@@ -1,0 +1,62 @@
+"""Depth to space."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+
+
+class Depth2Space(FunctionNode):
+    """Moves blocks of channels to blocks of pixels."""
+
+    type_check_key = ("r",)
+
+    def __init__(self, r: int) -> None:
+        self.r = r
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 1)
+        type_check.expect(
+            in_types[0].dtype.kind == "f",
+            in_types[0].ndim == 4,
+            in_types[0].shape[1] % self.r**2 == 0,
+        )
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = inputs
+        batch, channels, h, w = x.shape
+        r = self.r
+        channels //= r * r
+        y = x.reshape(batch, r, r, channels, h, w).transpose(0, 3, 4, 1, 5, 2)
+        return (y.reshape(batch, channels, h * r, w * r),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        from chainer.functions.array.space2depth import Space2Depth
+
+        return Space2Depth(self.r).apply(grad_outputs)
+
+
+def depth2space(X: Any, r: int) -> Variable:
+    """Computes the depth2space transformation for subpixel calculations.
+
+    It can be used to compute super-resolution transformations, see https://arxiv.org/abs/1609.05158.
+
+    Args:
+        X (Variable or array): Array of shape ``(batch, channel * r * r, dim1, dim2)``, floating point.
+        r (int): The upscaling factor.
+
+    Returns:
+        Variable: Array of shape ``(batch, channel, dim1 * r, dim2 * r)``.
+
+    Raises:
+        InvalidType: If dtype or shape does not fit.
+
+    Example:
+        >>> X = np.arange(24, dtype=np.float32).reshape(1, 4, 2, 3)
+        >>> F.depth2space(X, 2).shape
+        (1, 1, 4, 6)
+    """
+    return Depth2Space(r).apply((X,))[0]

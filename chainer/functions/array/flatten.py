@@ -1,0 +1,24 @@
+"""Flattening."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.variable import Variable
+from chainer.functions.array.reshape import reshape
+
+
+def flatten(x: Any) -> Variable:
+    """Flattens an array into one dimension.
+
+    Args:
+        x (Variable or array): Input of any shape; a scalar gives a vector of length 1.
+
+    Returns:
+        Variable: Vector of all elements, in C order.
+
+    Example:
+        >>> F.flatten(np.array([[1, 2], [3, 4]]))
+        variable([1, 2, 3, 4])
+    """
+    return reshape(x, (x.size,))

@@ -1,0 +1,116 @@
+"""Reversing an axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+from chainer.functions.array._axis import expect_axis, require_int
+
+
+class Flip(FunctionNode):
+    """Reverses an array along an axis."""
+
+    type_check_key = ("axis",)
+
+    def __init__(self, axis: int) -> None:
+        require_int(axis, "axis")
+        self.axis = axis
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 1)
+        expect_axis(in_types[0], self.axis)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (self.xp.flip(inputs[0], self.axis),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        return type(self)(self.axis).apply(grad_outputs)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        return (self.xp.flip(grad_outputs[0], self.axis),)
+
+
+class FlipLR(Flip):
+    """Reverses an array along its second axis."""
+
+    def __init__(self, axis: int = 1) -> None:
+        super().__init__(axis)
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 1)
+        type_check.expect(in_types[0].ndim >= 2)
+
+
+class FlipUD(Flip):
+    """Reverses an array along its first axis."""
+
+    def __init__(self, axis: int = 0) -> None:
+        super().__init__(axis)
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 1)
+        type_check.expect(in_types[0].ndim >= 1)
+
+
+def flip(x: Any, axis: int) -> Variable:
+    """Flips an input variable in reverse order along the given axis.
+
+    Args:
+        x (Variable or array): Input of any shape.
+        axis (int): Axis along which the input is reversed.
+
+    Returns:
+        Variable: Output of the same shape.
+
+    Raises:
+        InvalidType: If the axis does not exist.
+        TypeError: If ``axis`` is not an integer.
+
+    Example:
+        >>> F.flip(np.array([1, 2, 3]), 0)
+        variable([3, 2, 1])
+    """
+    return Flip(axis).apply((x,))[0]
+
+
+def fliplr(a: Any) -> Variable:
+    """Flips an array in the left/right direction, along its second axis.
+
+    Args:
+        a (Variable or array): Input of two axes or more.
+
+    Returns:
+        Variable: Output of the same shape.
+
+    Raises:
+        InvalidType: If there is no second axis.
+
+    Example:
+        >>> F.fliplr(np.array([[1, 2, 3]]))
+        variable([[3, 2, 1]])
+    """
+    return FlipLR().apply((a,))[0]
+
+
+def flipud(a: Any) -> Variable:
+    """Flips an array in the up/down direction, along its first axis.
+
+    Args:
+        a (Variable or array): Input of one axis or more.
+
+    Returns:
+        Variable: Output of the same shape.
+
+    Raises:
+        InvalidType: If the input is a scalar.
+
+    Example:
+        >>> F.flipud(np.array([1, 2, 3]))
+        variable([3, 2, 1])
+    """
+    return FlipUD().apply((a,))[0]

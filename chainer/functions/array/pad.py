@@ -1,0 +1,88 @@
+"""Padding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+
+
+class Pad(FunctionNode):
+    """Pads an array; the gradient is that of the elements taken over, and of those they were copied to."""
+
+    type_check_key = ()
+
+    def __init__(self, pad_width: Any, mode: str, **keywords: Any) -> None:
+        self.mode = mode
+        self.keywords = keywords
+        self.pad_width = pad_width
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
+
+    def _widths(self, ndim: int) -> list[tuple[int, int]]:
+        widths = numpy.broadcast_to(numpy.asarray(self.pad_width), (ndim, 2))
+        return [(int(before), int(after)) for before, after in widths]
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = inputs
+        return (self.xp.pad(x, self._widths(x.ndim), mode=self.mode, **self.keywords),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        from chainer.functions.array.scatter_add import scatter_add
+
+        (gy,) = grad_outputs
+        shape = self.inputs[0].shape  # type: ignore[index]
+        widths = self._widths(len(shape))
+        inner = tuple([slice(b, b + n) for (b, _), n in zip(widths, shape, strict=True)])
+        if self.mode == "constant" and not isinstance(
+            self.keywords.get("constant_values"), Variable
+        ):
+            return (gy[inner],)
+        # Where each output element was copied from: pad the positions the same way.
+        size = int(numpy.prod(shape))
+        positions = numpy.arange(size).reshape(shape)
+        try:
+            origin = numpy.pad(positions, widths, mode=self.mode, **self.keywords)  # type: ignore[call-overload]
+        except TypeError:
+            origin = None
+        if origin is None or self.mode not in _COPYING:
+            raise NotImplementedError(
+                f"the gradient of pad is defined for the modes 'constant', "
+                f"{', '.join(map(repr, sorted(_COPYING)))}; got mode={self.mode!r}"
+            )
+        index = self.xp.asarray(origin.ravel())
+        zeros = self.xp.zeros(size, dtype=gy.dtype)
+        return (scatter_add(zeros, index, gy.reshape(index.shape)).reshape(shape),)
+
+
+#: Modes that fill with copies of elements.
+_COPYING = frozenset({"edge", "reflect", "symmetric", "wrap"})
+
+
+def pad(x: Any, pad_width: Any, mode: str, **keywords: Any) -> Variable:
+    """Pads an input variable.
+
+    Args:
+        x (Variable or array): Input of any shape, floating point.
+        pad_width (int or array-like): Number of values padded to the edges of each axis: one number, a pair
+            ``(before, after)``, or a pair for each axis.
+        mode (str): How the periphery is filled; passed to :func:`numpy.pad`.
+        constant_values (int or array-like): Values of the periphery in mode ``'constant'``; zero by default.
+
+    Returns:
+        Variable: The padded variable.
+
+    Raises:
+        InvalidType: If the dtype does not fit.
+        NotImplementedError: When differentiated in a mode that computes values (``'mean'``, ...).
+
+    Example:
+        >>> F.pad(np.array([1., 2.]), 1, 'constant')
+        variable([0., 1., 2., 0.])
+    """
+    return Pad(pad_width, mode, **keywords).apply((x,))[0]

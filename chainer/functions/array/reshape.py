@@ -1,0 +1,85 @@
+"""Change of shape."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable, as_variable
+
+
+class Reshape(FunctionNode):
+    """Reshapes an input without copy."""
+
+    type_check_key = ("shape",)
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        if shape.count(-1) > 1:
+            raise ValueError(f"can only specify one unknown dimension, got shape={shape}")
+        self.shape = shape
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 1)
+        size = type_check.make_variable(
+            math.prod(type_check.eval(in_types[0].shape)), "prod(in_types[0].shape)"
+        )
+        if -1 not in self.shape:
+            expected = math.prod(self.shape)
+            type_check.expect(size == type_check.make_variable(expected, f"prod({self.shape})"))
+            return
+        known = math.prod(n for n in self.shape if n != -1)
+        if known == 0:
+            raise type_check.InvalidType(
+                "the unknown dimension is determined by the others", f"shape: {self.shape}"
+            )
+        type_check.expect(size % type_check.make_variable(known, f"known_size(={known})") == 0)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (inputs[0].reshape(self.shape),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        return (reshape(grad_outputs[0], self.inputs[0].shape),)  # type: ignore[index]
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        return (grad_outputs[0].reshape(self.inputs[0].shape),)  # type: ignore[index]
+
+
+def reshape(x: Any, shape: Sequence[int]) -> Variable:
+    """Reshapes an input variable without copy.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input variable.
+        shape (tuple of int): Expected shape of the output array. The number of elements must be
+            equal to that of the input. One length can be -1; it is inferred from the others.
+
+    Returns:
+        ~chainer.Variable: Variable that holds a reshaped version of the input; ``x`` itself if it
+        has that shape.
+
+    Raises:
+        InvalidType: If the numbers of elements differ.
+        ValueError: If more than one length is -1.
+
+    Example:
+        >>> x = np.array([[1, 2, 3, 4], [5, 6, 7, 8]])
+        >>> F.reshape(x, (8,)).array
+        array([1, 2, 3, 4, 5, 6, 7, 8])
+        >>> F.reshape(x, (4, -1)).shape  # the length is inferred
+        (4, 2)
+    """
+    shape = tuple(shape)
+    if x.shape == shape:
+        return as_variable(x)
+    return Reshape(shape).apply((x,))[0]
+
+
+def reshape_method(self: Variable, *shape: Any) -> Variable:
+    """Implements ``Variable.reshape``: lengths as one tuple or list, or one by one."""
+    if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
+        (shape,) = shape
+    return reshape(self, shape)

@@ -1,0 +1,66 @@
+"""Separation along an axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+from chainer.functions.array._axis import expect_axis
+from chainer.functions.array.stack import stack
+
+
+class Separate(FunctionNode):
+    """Takes an array apart along an axis."""
+
+    type_check_key = ("axis",)
+
+    def __init__(self, axis: int) -> None:
+        self.axis = axis
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 1)
+        expect_axis(in_types[0], self.axis)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = inputs
+        before = (slice(None),) * (self.axis % x.ndim)
+        self._count = x.shape[self.axis]
+        return tuple([x[(*before, i, ...)] for i in range(self._count)])
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        given = next(gy for gy in grad_outputs if gy is not None)
+        zeros = self.xp.zeros(given.shape, dtype=given.dtype)
+        return (stack([zeros if gy is None else gy for gy in grad_outputs], self.axis),)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        node = self.inputs[0]  # type: ignore[index]
+        gx = self.xp.zeros(node.shape, dtype=node.dtype)
+        before = (slice(None),) * (self.axis % gx.ndim)
+        for i, gy in enumerate(grad_outputs):
+            if gy is not None:
+                gx[(*before, i)] = gy
+        return (gx,)
+
+
+def separate(x: Any, axis: int = 0) -> tuple[Variable, ...]:
+    """Separates an array along a given axis; the inverse of :func:`chainer.functions.stack`.
+
+    Args:
+        x (Variable or array): Variable to be separated, of shape ``(s_1, ..., s_N)``.
+        axis (int): Axis along which the variable is separated.
+
+    Returns:
+        tuple of Variable: As many variables as the length of the axis, without that axis.
+
+    Raises:
+        InvalidType: If the axis does not exist.
+
+    Example:
+        >>> F.separate(np.array([[1, 2], [3, 4]]), axis=1)
+        (variable([1, 3]), variable([2, 4]))
+    """
+    return Separate(axis).apply((x,))

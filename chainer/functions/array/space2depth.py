@@ -1,0 +1,64 @@
+"""Space to depth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+
+
+class Space2Depth(FunctionNode):
+    """Moves blocks of pixels to blocks of channels."""
+
+    type_check_key = ("r",)
+
+    def __init__(self, r: int) -> None:
+        self.r = r
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 1)
+        type_check.expect(
+            in_types[0].dtype.kind == "f",
+            in_types[0].ndim == 4,
+        )
+        type_check.expect(
+            in_types[0].shape[2] % self.r == 0,
+            in_types[0].shape[3] % self.r == 0,
+        )
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = inputs
+        batch, channels, h, w = x.shape
+        r = self.r
+        h //= r
+        w //= r
+        y = x.reshape(batch, channels, h, r, w, r).transpose(0, 3, 5, 1, 2, 4)
+        return (y.reshape(batch, r * r * channels, h, w),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        from chainer.functions.array.depth2space import Depth2Space
+
+        return Depth2Space(self.r).apply(grad_outputs)
+
+
+def space2depth(X: Any, r: int) -> Variable:
+    """Computes the space2depth transformation for subpixel calculations, the inverse of :func:`depth2space`.
+
+    Args:
+        X (Variable or array): Array of shape ``(batch, channel, dim1 * r, dim2 * r)``, floating point.
+        r (int): The downscaling factor.
+
+    Returns:
+        Variable: Array of shape ``(batch, channel * r * r, dim1, dim2)``.
+
+    Raises:
+        InvalidType: If dtype or shape does not fit.
+
+    Example:
+        >>> X = np.arange(24, dtype=np.float32).reshape(1, 1, 4, 6)
+        >>> F.space2depth(X, 2).shape
+        (1, 4, 2, 3)
+    """
+    return Space2Depth(r).apply((X,))[0]

@@ -1,0 +1,64 @@
+"""Repetition of a whole array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.variable import Variable
+from chainer.functions.array.reshape import reshape
+
+
+class Tile(FunctionNode):
+    """Puts copies of an array side by side."""
+
+    def __init__(self, reps: Any) -> None:
+        if isinstance(reps, (int, numpy.integer)):
+            reps = (int(reps),)
+        if not isinstance(reps, tuple) or not all(
+            isinstance(r, (int, numpy.integer)) for r in reps
+        ):
+            raise TypeError(f"reps must be int or tuple of ints.\nActual: {type(reps)}")
+        if any(r < 0 for r in reps):
+            raise ValueError("All elements in reps must be zero or larger")
+        self.reps: tuple[int, ...] = reps
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (self.xp.tile(inputs[0], self.reps),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        from chainer.functions.math.sum import sum
+
+        (gy,) = grad_outputs
+        shape = self.inputs[0].shape  # type: ignore[index]
+        n = max(len(shape), len(self.reps))
+        reps = (1,) * (n - len(self.reps)) + self.reps
+        lengths = (1,) * (n - len(shape)) + shape
+        # Separate the copies from what they are copies of, then add them up.
+        pairs = [length for pair in zip(reps, lengths, strict=True) for length in pair]
+        summed = sum(reshape(gy, tuple(pairs)), axis=tuple(range(0, 2 * n, 2)))
+        return (reshape(summed, shape),)
+
+
+def tile(x: Any, reps: Any) -> Variable:
+    """Constructs an array by tiling a given array.
+
+    Args:
+        x (Variable or array): Input of any shape.
+        reps (int or tuple of ints): Number of copies along each axis. With more numbers than axes, axes are added in
+            front; with fewer, the numbers are those of the last axes.
+
+    Returns:
+        Variable: The tiled output.
+
+    Raises:
+        TypeError: If ``reps`` is of a wrong type.
+        ValueError: If a number is negative.
+
+    Example:
+        >>> F.tile(np.array([0, 1, 2]), 2)
+        variable([0, 1, 2, 0, 1, 2])
+    """
+    return Tile(reps).apply((x,))[0]

@@ -1,0 +1,77 @@
+"""Permutation of dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+
+
+class Transpose(FunctionNode):
+    """Permutes the dimensions of an input without copy."""
+
+    type_check_key = ()
+
+    def __init__(self, axes: tuple[int, ...] | None = None) -> None:
+        self.axes = axes
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 1)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (inputs[0].transpose(self.axes),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        return (transpose(grad_outputs[0], self._inverse()),)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        return (grad_outputs[0].transpose(self._inverse()),)
+
+    def _inverse(self) -> tuple[int, ...] | None:
+        axes = self.axes
+        if axes is None:
+            return None
+        ndim = len(axes)
+        inverse = [0] * ndim
+        for target, source in enumerate(axes):
+            inverse[source % ndim] = target
+        return tuple(inverse)
+
+
+def transpose(x: Any, axes: Sequence[int] | None = None) -> Variable:
+    """Permutes the dimensions of an input variable without copy.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of shape :math:`(s_1, s_2, ..., s_N)`.
+        axes (tuple of ints): Permutation. By default the dimensions are reversed.
+
+    Returns:
+        ~chainer.Variable: Variable whose axes are permuted.
+
+    Raises:
+        ValueError: If ``axes`` is not a permutation of the axes of ``x``.
+
+    Example:
+        >>> x = np.array([[[0, 1, 2], [3, 4, 5]]], np.float32)
+        >>> F.transpose(x).shape  # reverses the dimensions
+        (3, 2, 1)
+        >>> F.transpose(x, axes=(1, 0, 2)).shape
+        (2, 1, 3)
+    """
+    if isinstance(axes, int):
+        axes = (axes,)
+    return Transpose(None if axes is None else tuple(axes)).apply((x,))[0]
+
+
+def transpose_method(self: Variable, *axes: Any) -> Variable:
+    """Implements ``Variable.transpose``: axes as one tuple or list, one by one, or none."""
+    if not axes:
+        return transpose(self)
+    if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
+        return transpose(self, axes[0])
+    return transpose(self, axes)

@@ -1,0 +1,77 @@
+"""Transposition of a list of sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+
+
+class TransposeSequence(FunctionNode):
+    """Turns sequences of time steps into time steps of sequences."""
+
+    type_check_key = ()
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        types = list(in_types)
+        for x_type, next_type in zip(types[:-1], types[1:], strict=True):
+            type_check.expect(
+                x_type.shape[0] >= next_type.shape[0],
+                x_type.shape[1:] == next_type.shape[1:],
+                x_type.dtype == next_type.dtype,
+            )
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        xp = self.xp
+        longest = len(inputs[0])
+        lengths = [len(x) for x in inputs]
+        tail = inputs[0].shape[1:]
+        # Number of sequences that reach each time step.
+        counts = [0] * longest
+        for length in lengths:
+            for t in range(length):
+                counts[t] += 1
+        flat = [xp.empty((count, *tail), dtype=inputs[0].dtype) for count in counts]
+        for i, x in enumerate(inputs):
+            for t in range(lengths[i]):
+                flat[t][i] = x[t]
+        return tuple(flat)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        shapes = [x.shape for x in self.inputs or ()]
+        dtype = self.inputs[0].dtype  # type: ignore[index]
+        given = []
+        for t, gy in enumerate(grad_outputs):
+            if gy is None:
+                count = sum(shape[0] > t for shape in shapes)
+                gy = self.xp.zeros((count, *shapes[0][1:]), dtype=dtype)
+            given.append(gy)
+        gxs = list(TransposeSequence().apply(given)) if given else []
+        # Sequences without any time step do not come back.
+        for shape in shapes[len(gxs) :]:
+            gxs.append(Variable(self.xp.zeros(shape, dtype=dtype)))
+        return tuple(gxs)
+
+
+def transpose_sequence(xs: Sequence[Any]) -> tuple[Variable, ...]:
+    """Transposes a list of variables: time steps of sequences for sequences of time steps.
+
+    Args:
+        xs (list of Variable or array): Sequences of shapes ``(l_i, ...)``, sorted by descending length.
+
+    Returns:
+        tuple of Variable: For each time step, the elements of the sequences that reach it.
+
+    Raises:
+        InvalidType: If the lengths increase, or dtypes or other shapes differ.
+
+    Example:
+        >>> F.transpose_sequence([np.array([1, 2, 3]), np.array([4, 5]), np.array([6])])
+        (variable([1, 4, 6]), variable([2, 5]), variable([3]))
+    """
+    if not xs:
+        return ()
+    return TransposeSequence().apply(xs)

@@ -1,0 +1,64 @@
+"""Choice between two arrays, element by element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+from chainer.functions.math.sum_to import sum_to
+
+
+class Where(FunctionNode):
+    """Takes elements of one array where a condition holds, of another elsewhere."""
+
+    type_check_key = ()
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 3)
+        cond_type, x_type, y_type = in_types
+        type_check.expect(cond_type.dtype == numpy.bool_, x_type.dtype == y_type.dtype)
+        type_check.expect_broadcast_shapes(
+            "condition, x and y", cond_type.shape, x_type.shape, y_type.shape
+        )
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0,))
+        condition, x, y = inputs
+        return (self.xp.where(condition, x, y),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        (gy,) = grad_outputs
+        condition = self.retained_input_arrays[0]
+        zeros = self.xp.zeros((), dtype=gy.dtype)
+        gradients = {
+            0: lambda: None,
+            1: lambda: sum_to(where(condition, gy, zeros), self.inputs[1].shape),  # type: ignore[index]
+            2: lambda: sum_to(where(condition, zeros, gy), self.inputs[2].shape),  # type: ignore[index]
+        }
+        return tuple([gradients[i]() for i in target_input_indexes])
+
+
+def where(condition: Any, x: Any, y: Any) -> Variable:
+    """Chooses elements depending on a condition.
+
+    Args:
+        condition (Variable or array): Condition, bool.
+        x (Variable or array): Values where the condition holds.
+        y (Variable or array): Values elsewhere, of the same dtype. The shapes of all three are broadcast.
+
+    Returns:
+        Variable: The chosen elements.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+
+    Example:
+        >>> cond = np.array([True, False, True])
+        >>> F.where(cond, np.array([1., 2., 3.]), np.array([4., 5., 6.]))
+        variable([1., 5., 3.])
+    """
+    return Where().apply((condition, x, y))[0]

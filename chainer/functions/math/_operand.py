@@ -1,0 +1,109 @@
+"""What the operators of Variable share: constant operands and broadcasting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from chainer.core.backend import find_backend, not_an_array_message
+from chainer.core.utils import type_check
+
+_SCALARS = (int, float, complex, numpy.generic)  # bool is an int
+
+
+class OperandError(TypeError, ValueError):
+    """Raised for an operand that is neither a scalar, an array nor a Variable.
+
+    Chainer 4 raised ValueError, later releases TypeError; programs that catch either work.
+    """
+
+
+def check_operand(value: Any) -> None:
+    """Raises :class:`OperandError` unless a value can be the other operand of an operator."""
+    if isinstance(value, _SCALARS) or find_backend(type(value)) is not None:
+        return
+    raise OperandError(
+        "Value must be a scalar, `numpy.ndarray`, `cupy.ndarray` or a `Variable`.\n"
+        f"Actual: {type(value)}"
+    )
+
+
+def is_scalar(value: Any) -> bool:
+    """Tells whether a constant operand is a scalar, not an array."""
+    return isinstance(value, _SCALARS)
+
+
+def constant_label(value: Any) -> str:
+    """Returns the text that stands for a constant operand in labels."""
+    if not isinstance(value, _SCALARS):
+        return "constant array"
+    negative = not isinstance(value, (complex, numpy.complexfloating)) and value < 0  # type: ignore[operator]
+    return f"({value})" if negative else str(value)
+
+
+def as_operand(value: Any, x: Any, xp: Any) -> Any:
+    """Returns a constant such that the result of an operator has the dtype of ``x``.
+
+    Args:
+        value: Scalar or array.
+        x: The other operand, an array.
+        xp: Its array namespace.
+
+    Raises:
+        TypeError: If ``value`` is an array of another kind than ``x``.
+    """
+    dtype = x.dtype
+    if not isinstance(value, _SCALARS):
+        own, other = find_backend(type(x)), find_backend(type(value))
+        if own is None or other is None:
+            raise TypeError(not_an_array_message(x if own is None else value))
+        if own.family != other.family:
+            raise TypeError(
+                "incompatible array types are mixed in the operands of an operator.\n"
+                f"Actual: {type(x)}, {type(value)}"
+            )
+        value = other.plain(value)
+        return value if value.dtype == dtype else value.astype(dtype)
+    if dtype.kind in "fc":
+        # NumPy works fastest with an array of no dimensions.
+        scalar = numpy.asarray(value, dtype)
+    else:
+        scalar = numpy.asarray(value).astype(dtype)  # truncates and wraps, as x.astype would
+    return scalar if xp is numpy else scalar.item()
+
+
+def sum_to(x: Any, shape: tuple[int, ...]) -> Any:
+    """Undoes broadcasting: sums an array along the axes along which ``shape`` was repeated.
+
+    Args:
+        x: Array.
+        shape: Shape that can be broadcast to that of ``x``.
+
+    Returns:
+        Array of shape ``shape``; ``x`` itself if it has that shape.
+    """
+    if x.shape == shape:
+        return x
+    lead = x.ndim - len(shape)
+    axes = [*range(lead)]
+    axes += [lead + i for i, n in enumerate(shape) if n == 1 and x.shape[lead + i] != 1]
+    return x.sum(axis=tuple(axes), keepdims=True).reshape(shape)
+
+
+def check_broadcastable(in_types: type_check.TypeInfoTuple) -> None:
+    """Checks that all inputs have one dtype and shapes that can be broadcast together."""
+    for info in in_types[1:]:
+        type_check.expect(in_types[0].dtype == info.dtype)
+    shapes = [type_check.eval(info.shape) for info in in_types]
+    try:
+        numpy.broadcast_shapes(*shapes)
+    except ValueError:
+        for info in in_types[1:]:
+            type_check.expect(in_types[0].shape == info.shape)
+        raise
+
+
+def check_floating(in_types: type_check.TypeInfoTuple) -> None:
+    """Checks that the first input is of floating point numbers."""
+    type_check.expect(in_types[0].dtype.kind == "f")

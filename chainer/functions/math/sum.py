@@ -1,0 +1,144 @@
+"""Sum of array elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable, as_variable
+from chainer.functions._axes import (
+    Axis,
+    check_axes_argument,
+    check_axes_exist,
+    kept_shape,
+    normalized_axes,
+)
+from chainer.functions.array.broadcast import broadcast_array, broadcast_to
+from chainer.functions.array.reshape import reshape
+from chainer.functions.math._operand import sum_to as sum_array_to
+
+
+class Sum(FunctionNode):
+    """Sum of array elements over given axes."""
+
+    type_check_key = ("axis",)
+    keepdims = False
+
+    def __init__(self, axis: Axis = None, keepdims: bool = False) -> None:
+        self.axis = check_axes_argument(axis)
+        self.keepdims = keepdims
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
+        check_axes_exist(in_types[0], self.axis)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        y = inputs[0].sum(axis=self.axis, keepdims=self.keepdims)
+        return (self.xp.asarray(y),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        gy = grad_outputs[0]
+        shape = self.inputs[0].shape  # type: ignore[index]
+        kept = self._kept_shape(shape)
+        if gy.shape != kept:
+            gy = reshape(gy, kept)
+        return (broadcast_to(gy, shape),)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        gy = grad_outputs[0]
+        shape = self.inputs[0].shape  # type: ignore[index]
+        if gy.ndim:
+            gy = gy.reshape(self._kept_shape(shape))
+        return (broadcast_array(self.xp, gy, shape),)
+
+    def _kept_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        if self.axis is None and not self.keepdims:
+            return ()
+        return kept_shape(shape, normalized_axes(self.axis, len(shape)))
+
+
+class SumTo(FunctionNode):
+    """Sum over the axes along which a shape would be repeated: the opposite of broadcasting."""
+
+    type_check_key = ("_shape",)
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self._shape = shape
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 1)
+        actual = type_check.eval(in_types[0].shape)
+        lead = len(actual) - len(self._shape)
+        if lead < 0 or any(n not in (1, actual[lead + i]) for i, n in enumerate(self._shape)):
+            raise type_check.InvalidType(
+                f"{self._shape} can be broadcast to in_types[0].shape",
+                f"in_types[0].shape: {actual}",
+            )
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (sum_array_to(inputs[0], self._shape),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        return (broadcast_to(grad_outputs[0], self.inputs[0].shape),)  # type: ignore[index]
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        return (broadcast_array(self.xp, grad_outputs[0], self.inputs[0].shape),)  # type: ignore[index]
+
+
+def sum(x: Any, axis: Axis = None, keepdims: bool = False) -> Variable:
+    """Sum of array elements over a given axis.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Elements to sum, of a floating point dtype.
+        axis (None, int, or tuple of int): Axis along which a sum is performed. By default over all
+            dimensions.
+        keepdims (bool): If True, the specified axes remain as axes of length one.
+
+    Returns:
+        ~chainer.Variable: Output variable.
+
+    Raises:
+        TypeError: If ``axis`` is not None, an int or a tuple of ints.
+        ValueError: If an axis occurs twice.
+        InvalidType: If ``x`` has no such axis or is not of floating point numbers.
+
+    Example:
+        >>> x = np.arange(6).reshape(2, 3).astype(np.float32)
+        >>> F.sum(x).array
+        array(15., dtype=float32)
+        >>> F.sum(x, axis=1).array
+        array([ 3., 12.], dtype=float32)
+        >>> F.sum(x, keepdims=True).array
+        array([[15.]], dtype=float32)
+    """
+    return Sum(axis, keepdims).apply((x,))[0]
+
+
+def sum_to(x: Any, shape: tuple[int, ...]) -> Variable:
+    """Sums elements along axes so that the result has a given shape.
+
+    It is the opposite of broadcasting, and what the gradient of broadcasting needs.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input.
+        shape (tuple of int): Shape of the output. It can be broadcast to that of ``x``.
+
+    Returns:
+        ~chainer.Variable: Output variable; ``x`` itself if it has that shape.
+
+    Raises:
+        InvalidType: If ``shape`` cannot be broadcast to the shape of ``x``.
+
+    Example:
+        >>> x = np.array([[1., 2., 3.], [4., 5., 6.]], np.float32)
+        >>> F.sum_to(x, (1, 3))
+        variable([[5., 7., 9.]])
+    """
+    if x.shape == shape:
+        return as_variable(x)
+    return SumTo(tuple(shape)).apply((x,))[0]
