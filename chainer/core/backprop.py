@@ -69,7 +69,9 @@ def backward(
 
 def _ones(variable: Variable, loss_scale: float | None) -> Any:
     array = variable.array
-    return backend_of(array).xp.full_like(array, 1 if loss_scale is None else loss_scale)
+    backend = backend_of(array)
+    with backend.use(backend.device_of(array)):
+        return backend.xp.full_like(array, 1 if loss_scale is None else loss_scale)
 
 
 def _deliver(
@@ -200,12 +202,10 @@ def _differentiate_other(
     grads: _Grads,
     owned: set[VariableNode],
 ) -> tuple[Any, ...]:
-    """Gradients of a function that has hooks, or whose rule works on Variables."""
+    """Gradients of a function with hooks, of an accelerator, or whose rule works on Variables."""
     walk = _Walk(grads, False, False, None)
     walk._owned = owned
-    if function._hooks:
-        return walk._differentiate_observed(function, targets, gys, threads.state)
-    return walk._differentiate_wrapped(function, targets, gys)
+    return walk._differentiate(function, targets, gys, threads.state)
 
 
 def _take(pop: Any, node: VariableNode | None) -> Any:
@@ -267,7 +267,6 @@ class _Walk:
         grads, allowed = self.grads, self.allowed
         double = self.double
         state = threads.state
-        observed = bool(state.hooks) or state.debug
         lazy = state.lazy_grad_sum
         heap: list[tuple[int, int, FunctionNode]] = []
         seen: set[FunctionNode] = set()
@@ -292,14 +291,7 @@ class _Walk:
                 targets = tuple([i for i in targets if inputs[i] in allowed])
             if not targets:
                 continue
-            if observed or function._hooks:
-                gxs = self._differentiate_observed(function, targets, gys, state)
-            elif double:
-                gxs = self._differentiate_variables(function, targets, gys)
-            elif function._gradients_on_arrays:
-                gxs = function.backward_arrays(targets, gys)
-            else:
-                gxs = self._differentiate_wrapped(function, targets, gys)
+            gxs = self._differentiate(function, targets, gys, state)
 
             if double and (lazy or function.lazy_grad_sum):
                 for i, gx in zip(targets, gxs, strict=True):
@@ -388,6 +380,32 @@ class _Walk:
             variable.grad = gy
             self.kept.add(_owner(gy))
 
+    def _differentiate(
+        self,
+        function: FunctionNode,
+        targets: tuple[int, ...],
+        gys: tuple[Any, ...],
+        state: ThreadState,
+    ) -> tuple[Any, ...]:
+        """Returns one gradient (or None) for each target."""
+        device = function._device
+        if device is not None and device.backend.device() != device:
+            with device:
+                return self._differentiate(function, targets, gys, state)
+        if state.hooks or state.debug or function._hooks:
+            return self._differentiate_observed(function, targets, gys, state)
+        return self._differentiate_plainly(function, targets, gys)
+
+    def _differentiate_plainly(
+        self, function: FunctionNode, targets: tuple[int, ...], gys: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        if self.double:
+            return self._differentiate_variables(function, targets, gys)
+        # Asked of the class: instances say no to what _run_on_arrays may not do by itself.
+        if type(function)._gradients_on_arrays:
+            return function.backward_arrays(targets, gys)
+        return self._differentiate_wrapped(function, targets, gys)
+
     def _differentiate_variables(
         self, function: FunctionNode, targets: tuple[int, ...], gys: tuple[Any, ...]
     ) -> tuple[Any, ...]:
@@ -433,12 +451,7 @@ class _Walk:
         out_grad = tuple([gy.array if isinstance(gy, Variable) else gy for gy in gys])
         for hook in hooks:
             hook.backward_preprocess(function, in_data, out_grad)
-        if self.double:
-            gxs = self._differentiate_variables(function, targets, gys)
-        elif function._gradients_on_arrays:  # pyright: ignore[reportPrivateUsage]
-            gxs = function.backward_arrays(targets, gys)
-        else:
-            gxs = self._differentiate_wrapped(function, targets, gys)
+        gxs = self._differentiate_plainly(function, targets, gys)
         for hook in hooks:
             hook.backward_postprocess(function, in_data, out_grad)
         if state.debug:

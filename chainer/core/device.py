@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from chainer.core.backend import Backend
+
+
+class _Entered(threading.local):
+    """The contexts of the ``with`` statements a thread is in, innermost last."""
+
+    def __init__(self) -> None:
+        self.contexts: list[AbstractContextManager[Any]] = []
+
+
+# Not on the devices: one device may be entered twice, and by several threads.
+_entered = _Entered()
 
 
 class Device:
@@ -18,12 +30,11 @@ class Device:
         index (int): Index among the devices of the backend; None where there is only one.
     """
 
-    __slots__ = ("_context", "backend", "index")
+    __slots__ = ("backend", "index")
 
     def __init__(self, backend: Backend, index: int | None = None) -> None:
         self.backend = backend
         self.index = index
-        self._context: AbstractContextManager[Any] | None = None
 
     @property
     def name(self) -> str:
@@ -75,14 +86,13 @@ class Device:
         self.backend.use(self)
 
     def __enter__(self) -> Device:
-        self._context = self.backend.use(self)
-        self._context.__enter__()
+        context = self.backend.use(self)
+        context.__enter__()
+        _entered.contexts.append(context)
         return self
 
     def __exit__(self, *args: Any) -> None:
-        if self._context is not None:
-            self._context.__exit__(*args)
-            self._context = None
+        _entered.contexts.pop().__exit__(*args)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Device):

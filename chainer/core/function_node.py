@@ -80,13 +80,15 @@ class FunctionNode:
     _retained_output_arrays: tuple[Any, ...] | None = None
     _hooks: dict[str, FunctionHook] | None = None
     _targets: tuple[int, ...] = ()
+    #: Device of the inputs where it has to be made current; None for host memory.
+    _device: Device | None = None
     #: Whether somebody gave an output a gradient, which backprop then has to clear.
     _output_has_grad: bool = False
 
     # Set once per class by __init_subclass__.
     _checks: ClassVar[bool] = False
     _checked: ClassVar[set[Any]] = set()
-    _gradients_on_arrays: ClassVar[bool] = False
+    _gradients_on_arrays: bool = False
     _accumulates: ClassVar[bool] = False
     _plain_inputs: ClassVar[bool] = True
 
@@ -205,6 +207,9 @@ class FunctionNode:
 
         if not (plain and self._plain_inputs):
             in_data = self._enter(in_data)
+            if self._device is not None and not _is_current(self._device):
+                with self._device:
+                    return self.apply(inputs)
         if self._checks and state.type_check:
             names = self.type_check_key
             if names:
@@ -298,7 +303,12 @@ class FunctionNode:
             if array.__class__ is not _ndarray:
                 plain = False
             arrays.append(array)
-        in_data = tuple(arrays) if plain else self._enter(tuple(arrays))
+        in_data = tuple(arrays)
+        if not plain:
+            in_data = self._enter(in_data)
+            if self._device is not None and not _is_current(self._device):
+                with self._device:
+                    return self._apply_without_graph(inputs, state)
         if self._checks and state.type_check:
             names = self.type_check_key
             signature: Any = tuple([(array.dtype, array.shape) for array in in_data])
@@ -350,6 +360,9 @@ class FunctionNode:
             return in_data
         if backend.xp is not numpy:
             self.xp = backend.xp
+        if backend.is_accelerator:
+            self._device = backend.device_of(in_data[0])
+            self._gradients_on_arrays = False  # backprop has to look at _device first
         if self._plain_inputs:
             return tuple([backend.plain(array) for array in in_data])
         return in_data
@@ -651,10 +664,5 @@ def has_nan(array: Any) -> bool:
     return bool(backend.xp.isnan(backend.plain(array)).any())
 
 
-def device_of_inputs(inputs: Iterable[Any]) -> Device | None:
-    """Returns the device of the first input outside host memory, or None."""
-    for array in inputs:
-        backend = find_backend(type(array))
-        if backend is not None and backend.is_accelerator:
-            return backend.device_of(array)
-    return None
+def _is_current(device: Device) -> bool:
+    return device.backend.device() == device
