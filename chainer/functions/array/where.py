@@ -9,7 +9,7 @@ import numpy
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
-from chainer.functions.math.sum_to import sum_to
+from chainer.functions.math.sum import sum_to
 
 
 class Where(FunctionNode):
