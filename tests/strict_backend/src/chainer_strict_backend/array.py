@@ -14,8 +14,8 @@ from chainer_strict_backend.transfers import note
 #: Methods of NumPy arrays that strict arrays have, too.
 _METHODS = """
 all any argmax argmin argpartition argsort astype clip compress conj copy cumprod cumsum diagonal
-dot fill flatten max mean min nonzero partition prod put ravel repeat reshape round searchsorted sort
-squeeze std sum swapaxes take trace transpose var view
+dot fill flatten max mean min nonzero partition prod put ravel repeat reshape round searchsorted
+sort squeeze std sum swapaxes take trace transpose var view
 """
 
 _BINARY = """

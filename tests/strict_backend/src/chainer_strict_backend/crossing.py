@@ -59,6 +59,9 @@ def lift(result: Any, device: int, sources: tuple[Any, ...] = ()) -> Any:
     if isinstance(result, numpy.generic):
         return ndarray(numpy.asarray(result), device)
     if isinstance(result, numpy.ndarray):
+        same = next((s for s in sources if s._host is result), None)
+        if same is not None:
+            return same
         base = None
         if result.base is not None:
             base = next((s for s in sources if numpy.may_share_memory(s._host, result)), None)
