@@ -59,9 +59,12 @@ def install(cls: type, wrap: Callable[..., Any], readable_data: Callable[..., An
         found = data[0]
         return data if found.shape == layout.shape and found.data_type == C.F32 else None
 
-    def scalable(x: Any, other: Any) -> bool:
+    def scalable(x: Any, other: Any, divide: bool = False) -> bool:
         layout = x._data[0]
-        return layout.data_type == C.F32 and layout.size > 0 and _number(other)
+        if layout.data_type != C.F32 or not layout.size or not _number(other):
+            return False
+        # The padding of blocks must stay 0: no division by 0 or NaN.
+        return not divide or (other != 0 and other == other)
 
     def make(name: str) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
         short = _names[name]
@@ -72,7 +75,7 @@ def install(cls: type, wrap: Callable[..., Any], readable_data: Callable[..., An
             data = operand(self, other)
             if data is not None:
                 return wrap(*binary(short, self._data, data))
-            if scalable(self, other):
+            if scalable(self, other, short == "div"):
                 line = _linear(short, float(other))
                 if line is not None:
                     return wrap(*forward(self._data, _LINEAR, *line))
@@ -91,7 +94,7 @@ def install(cls: type, wrap: Callable[..., Any], readable_data: Callable[..., An
             data = operand(self, other)
             if data is not None:
                 binary_inplace(short, self._data, data)
-            elif scalable(self, other):
+            elif scalable(self, other, short == "div"):
                 line = _linear(short, float(other))
                 if line is not None:
                     forward_inplace(self._data, _LINEAR, *line)

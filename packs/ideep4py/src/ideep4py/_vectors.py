@@ -56,7 +56,8 @@ class _Vector(Generic[T]):
     __slots__ = ("_items",)
     _items: list[T]
 
-    def __init__(self, *arguments: Any) -> None:
+    def __init__(self, *given: Any) -> None:
+        arguments: list[Any] = list(given)
         if not arguments:
             self._items = []
         elif len(arguments) <= 2 and isinstance(arguments[0], int):

@@ -80,6 +80,7 @@ class Layout:
     __slots__ = (
         "__weakref__",
         "_dims",
+        "_flat",
         "data_type",
         "dense",
         "itemsize",
@@ -102,6 +103,7 @@ class Layout:
         self.itemsize = {C.F64: 8, C.F32: 4, C.S32: 4, C.F16: 2, C.BF16: 2}.get(data_type, 1)
         regular = kind == C.FORMAT_BLOCKED and not blocks and padded == dims and not offset
         self.strides = strides if regular else None
+        self._flat: Layout | None = None
         self.dense = regular and _is_row_major(dims, strides)
 
     @property
@@ -113,6 +115,28 @@ class Layout:
     def ndim(self) -> int:
         """Number of logical dimensions."""
         return len(self.shape)
+
+    def flat(self) -> Layout:
+        """The same memory, padding included, as a vector: for functions that leave zeros zero.
+
+        Elementwise primitives with several operands have compiled code for it at any rate; for
+        blocks oneDNN may have none. A layout that is none of plain blocks is returned as it is.
+        """
+        found = self._flat
+        if found is None:
+            found = self
+            geometry = self.block_geometry()
+            if geometry is not None:
+                outer, _, blocks = geometry
+                n = math.prod(outer) * math.prod(size for size, _ in blocks)
+                if n * self.itemsize == self.nbytes:
+                    found = dense((n,), self.data_type)
+            self._flat = found
+        return found
+
+    def unpadded(self) -> bool:
+        """Whether the memory holds nothing but elements."""
+        return self.size * self.itemsize == self.nbytes
 
     def block_geometry(self) -> tuple[list[int], tuple[int, ...], tuple[Any, ...]] | None:
         """Outer sizes, their strides in elements, and the blocks (size, axis); None for other

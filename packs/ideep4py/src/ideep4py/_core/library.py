@@ -101,8 +101,8 @@ def _load() -> tuple[Any, Any, str, tuple[int, int, int]]:
     isa = lib.dnnl_get_effective_cpu_isa()
     if isa & _AVX2 != _AVX2:
         raise _fail(
-            f"the CPU lacks AVX2 (oneDNN reports {C.ISA_NAMES.get(isa, hex(isa))!r}; the environment "
-            f"variable ONEDNN_MAX_CPU_ISA is {os.environ.get('ONEDNN_MAX_CPU_ISA', 'not set')})"
+            f"the CPU lacks AVX2 (oneDNN reports {C.ISA_NAMES.get(isa, hex(isa))!r}; the "
+            f"environment variable ONEDNN_MAX_CPU_ISA is {os.environ.get('ONEDNN_MAX_CPU_ISA', 'not set')})"
         )
     return ffi, lib, path, version
 

@@ -24,6 +24,7 @@ class _ScaledSum:
     __slots__ = ("run",)
 
     def __init__(self, layout: L.Layout, b: float) -> None:
+        layout = layout.flat()
         number = L.dense((1,) * layout.ndim)
         pd = describe(
             lib.dnnl_binary_primitive_desc_create,

@@ -8,6 +8,7 @@ zero).
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,11 @@ from ideep4py._core import layout as L
 from ideep4py._core import runtime
 from ideep4py._core.buffers import allocate
 from ideep4py._core.errors import UnsupportedError
-from ideep4py._core.library import lib
+from ideep4py._core.library import ffi, lib
 from ideep4py._core.primitive import Primitive, attributes, describe, implementation
 from ideep4py._core.reorder import Data, densified
 from ideep4py._core.views import dense_view, physical_view
+from ideep4py._kernels.gemm import sgemm
 
 
 class _Sum:
@@ -49,12 +51,24 @@ class _Sum:
             self.run = Primitive(pd, [(C.SRC, x), (C.DST, out)]).run
 
 
+_FIRST = frozenset({0})
+
+
+@functools.lru_cache(maxsize=64)
+def _ones(n: int) -> Any:
+    return ffi.new("float[]", [1.0] * n)
+
+
 def sum_axes(x: Data, axes: frozenset[int], shape: tuple[int, ...]) -> Data:
     """Sum over ``axes`` as a dense array of ``shape`` (with or without the reduced axes)."""
     layout, pointer = x
     found = runtime.plan(_Sum, layout, axes)
     target = L.dense(shape, layout.data_type)
     out = allocate(target.nbytes)
+    if axes == _FIRST and layout.dense and layout.ndim == 2:
+        rows, columns = layout.shape
+        sgemm(_ones(rows), pointer, out, 1, columns, rows)
+        return target, out
     if found.run is not None:
         found.run(pointer, out)
         return target, out

@@ -33,6 +33,7 @@ from ideep4py.ops.convolution import (
     convolution_backward_data,
     convolution_backward_weights,
 )
+from ideep4py.ops.deconvolution import deconvolution
 from ideep4py.ops.joining import concat, split
 from ideep4py.ops.layouts import astype, dense, from_numpy, reorder
 from ideep4py.ops.linear import linear, linear_backward_data, linear_backward_weights, matmul
@@ -40,14 +41,25 @@ from ideep4py.ops.local_response_normalization import (
     local_response_normalization,
     local_response_normalization_backward,
 )
+from ideep4py.ops.optimizers import adam_update, momentum_sgd_update, sgd_update, zeros_like
 from ideep4py.ops.pooling import pooling, pooling_backward
+from ideep4py.ops.recurrent import (
+    Recurrence,
+    RecurrentGradients,
+    gru,
+    lstm,
+    recurrent_backward,
+)
 from ideep4py.ops.softmax import log_softmax, log_softmax_backward, softmax, softmax_backward
 
 __all__ = [
     "BatchNormalized",
     "Layout",
     "OneDNNError",
+    "Recurrence",
+    "RecurrentGradients",
     "UnsupportedError",
+    "adam_update",
     "add",
     "astype",
     "batch_normalization",
@@ -58,12 +70,14 @@ __all__ = [
     "convolution_backward_data",
     "convolution_backward_weights",
     "copy_to",
+    "deconvolution",
     "dense",
     "eltwise",
     "eltwise_backward",
     "eltwise_inplace",
     "fixed_batch_normalization",
     "from_numpy",
+    "gru",
     "has_bfloat16",
     "linear",
     "linear_backward_data",
@@ -72,13 +86,17 @@ __all__ = [
     "local_response_normalization_backward",
     "log_softmax",
     "log_softmax_backward",
+    "lstm",
     "matmul",
+    "momentum_sgd_update",
     "mul",
     "pooling",
     "pooling_backward",
+    "recurrent_backward",
     "relu",
     "relu_backward",
     "reorder",
+    "sgd_update",
     "sigmoid",
     "sigmoid_backward",
     "softmax",
@@ -88,4 +106,5 @@ __all__ = [
     "tanh",
     "tanh_backward",
     "why_not",
+    "zeros_like",
 ]

@@ -50,8 +50,8 @@ class Window:
         """Raises ValueError unless ``out`` windows fit on an input of ``size``."""
         if min(out, default=1) < 1 or self.out_size(size) != tuple(out):
             raise ValueError(
-                f"{what}: an input of size {size} with {self} has output size {self.out_size(size)}, "
-                f"not {tuple(out)}"
+                f"{what}: an input of size {size} with {self} has output size "
+                f"{self.out_size(size)}, not {tuple(out)}"
             )
 
 

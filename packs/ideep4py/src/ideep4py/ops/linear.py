@@ -7,11 +7,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from ideep4py._core import constants as C
 from ideep4py._core import layout as L
 from ideep4py._core.buffers import allocate
+from ideep4py._core.library import ffi
 from ideep4py._core.reorder import densified
-from ideep4py._kernels.binary import broadcast_inplace
+from ideep4py._core.views import dense_view
 from ideep4py._kernels.gemm import sgemm
 from ideep4py._kernels.reduction import sum_axes
 from ideep4py._mdarray import mdarray, wrap
@@ -68,7 +71,7 @@ def matmul(
         out = wrap(layout, allocate(layout.nbytes))
     else:
         if not isinstance(out, mdarray) or out.shape != (m, n) or out.dtype.name != "float32":
-            raise ValueError(f"out must be a float32 mdarray of shape ({m}, {n}), got {out!r}")
+            raise ValueError(f"out must be a float32 mdarray of shape ({m}, {n})")
         out._view()
     sgemm(pa, pb, out._data[1], m, n, k, trans_a=trans_a, trans_b=trans_b, alpha=alpha, beta=beta)
     return out
@@ -98,8 +101,10 @@ def linear(x: Array, W: Array, b: Array | None = None) -> mdarray:
         sgemm(px, pw, pointer, n, out_size, size, trans_b=True)
         return wrap(layout, pointer)
     row = vector(b, "b", out_size)
-    sgemm(px, pw, pointer, n, out_size, size, trans_b=True)
-    broadcast_inplace("add", (layout, pointer), (L.dense((1, out_size)), row))
+    dense_view(layout, pointer)[...] = np.ndarray(
+        (out_size,), np.float32, ffi.buffer(row, out_size * 4)
+    )
+    sgemm(px, pw, pointer, n, out_size, size, trans_b=True, beta=1.0)
     return wrap(layout, pointer)
 
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ideep4py._core import constants as C
 from ideep4py._core import layout as L
 from ideep4py._core import runtime
 from ideep4py._core.buffers import allocate
 from ideep4py._core.library import lib
-from ideep4py._core.primitive import Primitive, attributes, describe, layout_of
+from ideep4py._core.primitive import Primitive, attributes, describe, implementation, layout_of
 from ideep4py._core.reorder import in_layout
+from ideep4py._core.views import dense_view
 from ideep4py._mdarray import mdarray, wrap
 from ideep4py.ops._inputs import Array, data_of, same_shape
 
+NDArray = np.ndarray[Any, Any]
 KINDS = {"across": C.LRN_ACROSS, "within": C.LRN_WITHIN}
 
 
@@ -42,10 +46,18 @@ def _pd_forward(
 
 
 class _Forward:
-    __slots__ = ("run", "workspace")
+    """``layout`` is that of ``x``, or dense where oneDNN has only its reference loop for that of
+    ``x``.
+    """
+
+    __slots__ = ("layout", "run", "workspace")
 
     def __init__(self, x: L.Layout, kind: str, n: int, k: float, alpha: float, beta: float) -> None:
         pd = _pd_forward(x, kind, n, k, alpha, beta, C.TRAINING)
+        if "ref" in implementation(pd) and not x.dense:
+            x = L.dense(x.shape, x.data_type)
+            pd = _pd_forward(x, kind, n, k, alpha, beta, C.TRAINING)
+        self.layout = x
         arguments = [(C.SRC, x), (C.DST, x)]
         self.workspace = layout_of(pd, C.QUERY_WORKSPACE)
         if self.workspace is not None:
@@ -53,8 +65,44 @@ class _Forward:
         self.run = Primitive(pd, arguments).run
 
 
+class _AcrossBackward:
+    """The gradient across an odd number of channels in NumPy, for CPUs without AVX-512, where
+    oneDNN has only its reference loop.
+    """
+
+    __slots__ = ("_alpha", "_beta", "_channels", "_k", "_layout", "_n")
+
+    def __init__(self, x: L.Layout, n: int, k: float, alpha: float, beta: float) -> None:
+        self._layout = x
+        self._channels = (x.shape[0], x.shape[1], -1)
+        self._n, self._k, self._alpha, self._beta = n, k, np.float32(alpha / n), np.float32(beta)
+
+    def _window_sum(self, array: NDArray) -> NDArray:
+        total = array.copy()
+        for offset in range(1, self._n // 2 + 1):
+            total[:, offset:] += array[:, :-offset]
+            total[:, :-offset] += array[:, offset:]
+        return total
+
+    def run(self, x: Any, gy: Any, out: Any) -> None:
+        a, g, result = (dense_view(self._layout, p).reshape(self._channels) for p in (x, gy, out))
+        scale = self._window_sum(np.square(a))
+        scale *= self._alpha
+        scale += np.float32(self._k)
+        power = np.log(scale)
+        power *= -self._beta
+        np.exp(power, out=power)  # scale ** -beta
+        np.multiply(g, power, out=result)
+        inner = np.multiply(result, a, out=power)
+        inner /= scale
+        inner = self._window_sum(inner)
+        inner *= 2 * self._alpha * self._beta
+        inner *= a
+        result -= inner
+
+
 class _Backward:
-    __slots__ = ("run", "workspace")
+    __slots__ = ("layout", "run", "workspace")
 
     def __init__(self, x: L.Layout, kind: str, n: int, k: float, alpha: float, beta: float) -> None:
         hint = _pd_forward(x, kind, n, k, alpha, beta, C.TRAINING)
@@ -72,6 +120,12 @@ class _Backward:
             hint,
             attributes(),
         )
+        self.layout = x
+        self.workspace = None
+        if kind == "across" and n % 2 and k > 0 and "ref" in implementation(pd):
+            self.layout = x = L.dense(x.shape, x.data_type)
+            self.run = _AcrossBackward(x, n, k, alpha, beta).run
+            return
         arguments = [(C.SRC, x), (C.DIFF_DST, x), (C.DIFF_SRC, x)]
         self.workspace = layout_of(pd, C.QUERY_WORKSPACE)
         if self.workspace is not None:
@@ -101,14 +155,16 @@ def local_response_normalization(
         kind: ``"across"`` channels, or ``"within"`` each channel over an n x n window.
 
     Returns:
-        The output in the layout of ``x``, and the workspace for the gradient (None where oneDNN
+        The output, and the workspace for the gradient (None where oneDNN
         needs none).
 
     Raises:
         TypeError, ValueError: an argument does not fit; the message names it.
     """
-    layout, pointer = data_of(x, "x")
-    found = runtime.plan(_Forward, layout, kind, n, float(k), float(alpha), float(beta))
+    data = data_of(x, "x")
+    found = runtime.plan(_Forward, data[0], kind, n, float(k), float(alpha), float(beta))
+    layout = found.layout
+    pointer = in_layout(data, layout)
     out = allocate(layout.nbytes)
     if found.workspace is None:
         found.run(pointer, out)
@@ -129,7 +185,7 @@ def local_response_normalization_backward(
     kind: str = "across",
     workspace: mdarray | None = None,
 ) -> mdarray:
-    """Gradient of :func:`local_response_normalization` by ``x``, in its layout.
+    """Gradient of :func:`local_response_normalization` by ``x``.
 
     Args:
         x: input.
@@ -140,13 +196,13 @@ def local_response_normalization_backward(
     Raises:
         TypeError, ValueError: an argument does not fit; the message names it.
     """
-    layout, pointer = data_of(x, "x")
-    gy_data = data_of(gy, "gy")
-    same_shape(gy_data, "gy", layout.shape, "x")
+    data, gy_data = data_of(x, "x"), data_of(gy, "gy")
+    same_shape(gy_data, "gy", data[0].shape, "x")
     parameters = (kind, n, float(k), float(alpha), float(beta))
-    found = runtime.plan(_Backward, layout, *parameters)
+    found = runtime.plan(_Backward, data[0], *parameters)
+    layout = found.layout
     out = allocate(layout.nbytes)
-    pointers = [pointer, in_layout(gy_data, layout), out]
+    pointers = [in_layout(data, layout), in_layout(gy_data, layout), out]
     if found.workspace is not None:
         if workspace is None or workspace.layout is not found.workspace:
             _, workspace = local_response_normalization(x, n, k, alpha, beta, kind=kind)

@@ -205,7 +205,7 @@ def pooling_backward(
     pointers = [in_layout(gy_data, found.gy), pointer]
     if found.workspace is not None:
         if workspace is None or workspace.shape != found.workspace.shape:
-            raise ValueError(f"workspace must be the one that pooling returned, got {workspace!r}")
+            raise ValueError("workspace must be the one that pooling returned")
         pointers.append(in_layout(workspace._data, found.workspace))
     found.run(*pointers)
     return wrap(layout, pointer)

@@ -9,8 +9,11 @@ from ideep4py._core import layout as L
 from ideep4py._core import runtime
 from ideep4py._core.buffers import allocate
 from ideep4py._core.library import lib
-from ideep4py._core.primitive import Primitive, attributes, describe
+from ideep4py._core.primitive import Primitive, attributes, describe, implementation
 from ideep4py._core.reorder import in_layout
+from ideep4py._kernels import elementwise
+from ideep4py._kernels.binary import binary_into, broadcast_inplace, broadcast_into
+from ideep4py._kernels.reduction import sum_axes
 from ideep4py._mdarray import mdarray, wrap
 from ideep4py.ops._inputs import Array, axis_index, data_of, same_shape
 
@@ -29,18 +32,53 @@ def _pd_forward(x: L.Layout, axis: int, log: bool) -> Any:
 
 
 class _Forward:
-    __slots__ = ("run",)
+    """``layout`` is that of ``x``, or dense where oneDNN has only its reference loop for that of
+    ``x``.
+    """
+
+    __slots__ = ("layout", "run")
 
     def __init__(self, x: L.Layout, axis: int, log: bool) -> None:
-        pd = _pd_forward(x, axis_index(axis, x.ndim), log)
+        axis = axis_index(axis, x.ndim)
+        pd = _pd_forward(x, axis, log)
+        if "ref" in implementation(pd) and not x.dense:
+            x = L.dense(x.shape, x.data_type)
+            pd = _pd_forward(x, axis, log)
+        self.layout = x
         self.run = Primitive(pd, [(C.SRC, x), (C.DST, x)]).run
 
 
+class _Composed:
+    """The gradient in steps, where oneDNN has only its reference loop (AVX2)."""
+
+    __slots__ = ("_axes", "_layout", "_log", "_sums")
+
+    def __init__(self, layout: L.Layout, axis: int, log: bool) -> None:
+        self._layout = layout
+        self._log = log
+        self._axes = frozenset({axis})
+        self._sums = tuple(1 if i == axis else n for i, n in enumerate(layout.shape))
+
+    def run(self, y: Any, gy: Any, out: Any) -> None:
+        layout = self._layout
+        if self._log:  # gy - exp(y) * sum(gy)
+            sums = sum_axes((layout, gy), self._axes, self._sums)
+            elementwise.forward_into((layout, y), out, C.ELTWISE["exp"])
+            broadcast_inplace("mul", (layout, out), sums)
+            binary_into("sub", layout, gy, out, out)
+        else:  # y * (gy - sum(gy * y))
+            binary_into("mul", layout, gy, y, out)
+            sums = sum_axes((layout, out), self._axes, self._sums)
+            broadcast_into("sub", layout, gy, sums, out)
+            binary_into("mul", layout, out, y, out)
+
+
 class _Backward:
-    __slots__ = ("run",)
+    __slots__ = ("layout", "run")
 
     def __init__(self, y: L.Layout, axis: int, log: bool) -> None:
         axis = axis_index(axis, y.ndim)
+        self.layout = y
         hint = _pd_forward(y, axis, log)
         pd = describe(
             lib.dnnl_softmax_backward_primitive_desc_create,
@@ -53,28 +91,34 @@ class _Backward:
             hint,
             attributes(),
         )
+        if "ref" in implementation(pd):
+            self.layout = y = L.dense(y.shape, y.data_type)
+            self.run = _Composed(y, axis, log).run
+            return
         self.run = Primitive(pd, [(C.DST, y), (C.DIFF_DST, y), (C.DIFF_SRC, y)]).run
 
 
 def _forward(x: Array, axis: int, log: bool) -> mdarray:
-    layout, pointer = data_of(x, "x")
+    data = data_of(x, "x")
+    found = runtime.plan(_Forward, data[0], axis, log)
+    layout = found.layout
     out = allocate(layout.nbytes)
-    runtime.plan(_Forward, layout, axis, log).run(pointer, out)
+    found.run(in_layout(data, layout), out)
     return wrap(layout, out)
 
 
 def _backward(y: Array, gy: Array, axis: int, log: bool) -> mdarray:
-    layout, pointer = data_of(y, "y")
-    gradient = data_of(gy, "gy")
-    same_shape(gradient, "gy", layout.shape, "y")
+    data, gradient = data_of(y, "y"), data_of(gy, "gy")
+    same_shape(gradient, "gy", data[0].shape, "y")
+    found = runtime.plan(_Backward, data[0], axis, log)
+    layout = found.layout
     out = allocate(layout.nbytes)
-    found = runtime.plan(_Backward, layout, axis, log)
-    found.run(pointer, in_layout(gradient, layout), out)
+    found.run(in_layout(data, layout), in_layout(gradient, layout), out)
     return wrap(layout, out)
 
 
 def softmax(x: Array, axis: int = 1) -> mdarray:
-    """``exp(x) / sum(exp(x))`` over one axis, in the layout of ``x``.
+    """``exp(x) / sum(exp(x))`` over one axis.
 
     Args:
         x: any shape.
@@ -92,7 +136,7 @@ def softmax_backward(y: Array, gy: Array, axis: int = 1) -> mdarray:
 
 
 def log_softmax(x: Array, axis: int = 1) -> mdarray:
-    """``x - log(sum(exp(x)))`` over one axis, in the layout of ``x``."""
+    """``x - log(sum(exp(x)))`` over one axis."""
     return _forward(x, axis, True)
 
 
