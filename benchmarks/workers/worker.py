@@ -15,7 +15,7 @@ run       calls                          phases: ``{phase: seconds per call or m
 drop                                     forgets the case that was set up
 ========  =============================  ==================================================================
 
-A request that fails is answered by ``{"error": TRACEBACK}``.
+A request that fails is answered by ``{"error": TEXT}``.
 """
 
 from __future__ import annotations
@@ -145,6 +145,18 @@ class Worker:
         return values
 
 
+def describe_error(error):
+    """Returns the error's type, text and where it came from: files, lines and functions, but no text of any file.
+
+    The frameworks under test are black boxes here: their source is not to appear in what a benchmark prints.
+    """
+    lines = []
+    for frame in traceback.extract_tb(error.__traceback__):
+        lines.append("{}:{} in {}".format(os.path.basename(frame.filename), frame.lineno, frame.name))
+    lines.append("{}: {}".format(type(error).__name__, error))
+    return "\n".join(lines)
+
+
 def main():
     # What libraries print must not mix with the replies: standard output becomes standard error.
     replies = os.fdopen(os.dup(1), "w")
@@ -154,8 +166,8 @@ def main():
         request = json.loads(line)
         try:
             reply = getattr(worker, request.pop("do"))(**request)
-        except Exception:  # whatever a program raises is the driver's to show
-            reply = {"error": traceback.format_exc()}
+        except Exception as error:  # whatever a program raises is the driver's to show
+            reply = {"error": describe_error(error)}
         replies.write(json.dumps(reply) + "\n")
         replies.flush()
 

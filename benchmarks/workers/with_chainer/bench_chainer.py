@@ -23,7 +23,7 @@ def function(name):
 
 def random(*shape, seed=0):
     """Returns float32 samples of the standard normal distribution, the same for every NumPy."""
-    return np.random.RandomState(seed).randn(*shape).astype(np.float32)
+    return np.asarray(np.random.RandomState(seed).randn(*shape), dtype=np.float32)
 
 
 def integers(high, *shape, seed=0):
@@ -66,3 +66,81 @@ def training_step(model, optimizer, *batch):
         return [float(last[0])]
 
     return Case([("", step)], result)
+
+
+class Constant:
+    """Marks a float array that is passed as it is: no gradient for it is wanted."""
+
+    def __init__(self, array):
+        self.array = array
+
+
+def operation(name, *arguments, gradient=True, check=True, **keywords):
+    """Returns the preparation of a case that calls ``chainer.functions.<name>(*arguments, **keywords)``.
+
+    Float arrays among the arguments, also inside lists, become Variables whose gradients are computed. Phases: ``forward`` and
+    ``backward``, each alone.
+
+    Args:
+        gradient: Whether there is a backward phase.
+        check: Whether outputs and gradients are compared with other peers' (False for random functions).
+    """
+
+    def prepare():
+        call = function(name)
+        inputs = []
+        given = [_as_variables(argument, inputs) for argument in arguments]
+        seeds = []
+
+        def forward(_=None):
+            return call(*given, **keywords)
+
+        def backward(y):
+            if isinstance(y, chainer.Variable):
+                y.grad = seeds[0]
+                y.backward()
+                return None
+            grad_outputs = [chainer.Variable(seed) for seed in seeds]
+            for x, gx in zip(inputs, chainer.grad(_flat(y), inputs, grad_outputs)):
+                x.grad_var = gx
+            return None
+
+        def clear(_):
+            for x in inputs:
+                x.cleargrad()
+
+        def result():
+            ys = _flat(forward())
+            found = [y.array for y in ys]
+            if gradient:
+                clear(None)
+                backward(forward())
+                found += [x.grad for x in inputs]
+                clear(None)
+            return [float(abs(np.asarray(a, dtype=np.float64)).mean()) for a in found if a is not None]
+
+        if not gradient:
+            return Case([("forward", forward)], result if check else None)
+        for index, y in enumerate(_flat(forward())):
+            seeds.append(random(*y.shape, seed=index + 1).astype(y.dtype))
+        return Case([("forward", forward), ("backward", backward), ("_clear", clear)], result if check else None)
+
+    return prepare
+
+
+def _as_variables(argument, inputs):
+    if isinstance(argument, Constant):
+        return argument.array
+    if isinstance(argument, (list, tuple)):
+        return type(argument)(_as_variables(item, inputs) for item in argument)
+    if isinstance(argument, np.ndarray) and argument.dtype.kind == "f":
+        inputs.append(chainer.Variable(argument))
+        return inputs[-1]
+    return argument
+
+
+def _flat(outputs):
+    """Returns the Variables among outputs (one, or nested tuples and lists of them) as a list."""
+    if isinstance(outputs, chainer.Variable):
+        return [outputs]
+    return [variable for item in outputs for variable in _flat(item)]

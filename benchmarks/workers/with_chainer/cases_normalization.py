@@ -1,0 +1,33 @@
+"""Cases of the function table: normalization and spatial pooling."""
+
+from __future__ import annotations
+
+import numpy as np
+from bench_chainer import Constant, operation, random
+
+X = random(64, 256)
+IMAGES = random(32, 64, 14, 14)
+ONES = np.ones(256, np.float32)
+ZEROS = np.zeros(256, np.float32)
+INDEXES = np.random.RandomState(0).randint(0, 4, (32, 64, 7, 7)).astype(np.int32)
+ROIS = np.array([[n % 4, n % 3, n % 5, 8 + n % 4, 7 + n % 6] for n in range(32)], np.float32)
+
+NORMALIZATION = {
+    "batch_normalization": operation("batch_normalization", X, ONES, ZEROS),
+    "batch_normalization images": operation("batch_normalization", IMAGES, ONES[:64].copy(), ZEROS[:64].copy()),
+    "fixed_batch_normalization": operation(
+        "fixed_batch_normalization", X, ONES, ZEROS, Constant(ZEROS), Constant(ONES)
+    ),
+    "layer_normalization": operation("layer_normalization", X, ONES, ZEROS),
+    "local_response_normalization": operation("local_response_normalization", IMAGES),
+    "max_pooling_2d": operation("max_pooling_2d", IMAGES, 2),
+    "max_pooling_2d overlapping": operation("max_pooling_2d", IMAGES, 3, 2),
+    "average_pooling_2d": operation("average_pooling_2d", IMAGES, 2),
+    "average_pooling_2d global": operation("average_pooling_2d", IMAGES, 14),
+    "max_pooling_nd 3d": operation("max_pooling_nd", random(4, 8, 12, 12, 12), 2),
+    "average_pooling_nd 3d": operation("average_pooling_nd", random(4, 8, 12, 12, 12), 2),
+    "roi_pooling_2d": operation("roi_pooling_2d", random(4, 64, 14, 14), Constant(ROIS), 7, 7, 1.0),
+    "spatial_pyramid_pooling_2d": operation("spatial_pyramid_pooling_2d", IMAGES, 3, pooling="max"),
+    "unpooling_2d": operation("unpooling_2d", IMAGES, 2, cover_all=False),
+    "upsampling_2d": operation("upsampling_2d", random(32, 64, 7, 7), INDEXES, 2, outsize=(14, 14)),
+}
