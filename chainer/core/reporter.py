@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
 import numpy
 
@@ -32,8 +32,8 @@ class Reporter:
     Reporter is used to collect values that users want to watch. The reporter object holds a mapping
     from value names to the actually observed values. We call this mapping *observations*.
 
-    When a value is passed to the reporter, an object called *observer* can be optionally attached. In
-    this case, the name of the observer is added as the prefix of the value name. The observer
+    When a value is passed to the reporter, an object called *observer* can be optionally attached.
+    In this case, the name of the observer is added as the prefix of the value name. The observer
     name should be registered beforehand.
 
     See the following example:
@@ -60,11 +60,11 @@ class Reporter:
     >>> observation
     {'my_observer/x': 1}
 
-    The most important application of Reporter is to report observed values from each link or chain in
-    the training and validation procedures. :class:`~chainer.training.Trainer` and some extensions
-    prepare their own Reporter object with the hierarchy of the target link registered as observers. We
-    can use :func:`report` inside any links and chains to report the observed values (e.g.,
-    training loss, accuracy, activation statistics, etc.).
+    The most important application of Reporter is to report observed values from each link or chain
+    in the training and validation procedures. :class:`~chainer.training.Trainer` and some
+    extensions prepare their own Reporter object with the hierarchy of the target link registered as
+    observers. We can use :func:`report` inside any links and chains to report the observed values
+    (e.g., training loss, accuracy, activation statistics, etc.).
 
     Attributes:
         observation (dict): Dictionary of observed values.
@@ -98,21 +98,22 @@ class Reporter:
         return other
 
     @contextmanager
-    def scope(self, observation: dict[str, Any]) -> Iterator[None]:
+    def scope(self, observation: dict[str, Any]) -> Generator[None, None, None]:
         """Creates a scope to report observed values to ``observation``.
 
-        This is a context manager to be passed to ``with`` statements. In this scope, the observation
-        dictionary is changed to the given one. It also makes this reporter object current.
+        This is a context manager to be passed to ``with`` statements. In this scope, the
+        observation dictionary is changed to the given one. It also makes this reporter object
+        current.
 
         Args:
-            observation (dict): Observation dictionary. All observations reported inside of the ``with``
-                statement are written to this dictionary.
+            observation (dict): Observation dictionary. All observations reported inside of the
+                ``with`` statement are written to this dictionary.
         """
         with self, self._writing_to(observation):
             yield
 
     @contextmanager
-    def _writing_to(self, observation: dict[str, Any]) -> Iterator[None]:
+    def _writing_to(self, observation: dict[str, Any]) -> Generator[None, None, None]:
         previous = self.observation
         self.observation = observation
         try:
@@ -128,8 +129,8 @@ class Reporter:
 
         Args:
             name (str): Name of the observer.
-            observer: The observer object. Note that the reporter distinguishes the observers by their
-                object ids (i.e., ``id(observer)``), rather than the object equality.
+            observer: The observer object. Note that the reporter distinguishes the observers by
+                their object ids (i.e., ``id(observer)``), rather than the object equality.
         """
         self._observer_names[id(observer)] = name
         self._observers[id(observer)] = observer
@@ -150,14 +151,15 @@ class Reporter:
         The values are written with the key, prefixed by the name of the observer object if given.
 
         .. note::
-            If a value is a :class:`~chainer.Variable`, the variable is copied without preserving the computational
-            graph and the new variable object purged from the graph is stored to the observer. This
-            behavior can be changed by setting ``chainer.config.keep_graph_on_report`` to True.
+            If a value is a :class:`~chainer.Variable`, the variable is copied without preserving
+            the computational graph and the new variable object purged from the graph is stored to
+            the observer. This behavior can be changed by setting
+            ``chainer.config.keep_graph_on_report`` to True.
 
         Args:
             values (dict): Dictionary of observed values.
-            observer: Observer object. Its object ID is used to retrieve the observer name, which is used as
-                the prefix of the registration name of the observed value.
+            observer: Observer object. Its object ID is used to retrieve the observer name, which is
+                used as the prefix of the registration name of the observed value.
 
         Raises:
             KeyError: If the observer was not registered.
@@ -173,7 +175,7 @@ class Reporter:
         name = self._observer_names.get(id(observer))
         if name is None:
             raise KeyError(
-                f"observer {observer!r} of the values {list(values)} is not registered with the current "
+                f"observer {observer!r} of the values {list(values)} is not registered with the "
                 "reporter; register it with add_observer(), or report without an observer"
             )
         for key, value in values.items():
@@ -197,14 +199,15 @@ def report(values: Mapping[str, Any], observer: Any = None) -> None:
     """Reports observed values with the current reporter object.
 
     Any reporter object can be set current by the ``with`` statement. This function calls the
-    :meth:`Reporter.report` method of the current reporter. If no reporter object is current, this function does nothing.
+    :meth:`Reporter.report` method of the current reporter. If no reporter object is current, this
+    function does nothing.
 
     .. admonition:: Example
 
-        The most typical example is a use within links and chains. Suppose that a link is registered to the
-        current reporter as an observer (for example, the target link of the optimizer is
-        automatically registered to the reporter of the :class:`~chainer.training.Trainer`). We can report some values
-        from the link as follows::
+        The most typical example is a use within links and chains. Suppose that a link is registered
+        to the current reporter as an observer (for example, the target link of the optimizer is
+        automatically registered to the reporter of the :class:`~chainer.training.Trainer`). We can
+        report some values from the link as follows::
 
             class MyRegressor(chainer.Chain):
                 def __init__(self, predictor):
@@ -224,17 +227,18 @@ def report(values: Mapping[str, Any], observer: Any = None) -> None:
 
                     return loss
 
-        If the link is named ``'main'`` in the hierarchy (which is the default name of the target link in the
-        :class:`~chainer.training.updaters.StandardUpdater`), these reported values are named ``'main/abs_error'``
-        and ``'main/squared_error'``. If these values are reported inside the
-        :class:`~chainer.training.extensions.Evaluator` extension, ``'validation/'`` is added at the head of the link
-        name, thus the item names are changed to ``'validation/main/abs_error'`` and
-        ``'validation/main/squared_error'`` (``'validation'`` is the default name of the Evaluator extension).
+        If the link is named ``'main'`` in the hierarchy (which is the default name of the target
+        link in the :class:`~chainer.training.updaters.StandardUpdater`), these reported values are
+        named ``'main/abs_error'`` and ``'main/squared_error'``. If these values are reported inside
+        the :class:`~chainer.training.extensions.Evaluator` extension, ``'validation/'`` is added at
+        the head of the link name, thus the item names are changed to
+        ``'validation/main/abs_error'`` and ``'validation/main/squared_error'`` (``'validation'`` is
+        the default name of the Evaluator extension).
 
     Args:
         values (dict): Dictionary of observed values.
-        observer: Observer object. Its object ID is used to retrieve the observer name, which is used as the
-            prefix of the registration name of the observed value.
+        observer: Observer object. Its object ID is used to retrieve the observer name, which is
+            used as the prefix of the registration name of the observed value.
     """
     reporters = _local.reporters
     if reporters:
@@ -242,11 +246,11 @@ def report(values: Mapping[str, Any], observer: Any = None) -> None:
 
 
 @contextmanager
-def report_scope(observation: dict[str, Any]) -> Iterator[None]:
+def report_scope(observation: dict[str, Any]) -> Generator[None, None, None]:
     """Returns a report scope with the current reporter.
 
-    This is equivalent to ``get_current_reporter().scope(observation)``, except that it does not make the
-    reporter current redundantly.
+    This is equivalent to ``get_current_reporter().scope(observation)``, except that it does not
+    make the reporter current redundantly.
 
     Args:
         observation (dict): Observation dictionary that values are written to within the scope.
@@ -254,7 +258,8 @@ def report_scope(observation: dict[str, Any]) -> Iterator[None]:
     Raises:
         IndexError: If no reporter is current.
     """
-    with get_current_reporter()._writing_to(observation):
+    reporter = get_current_reporter()
+    with reporter._writing_to(observation):  # pyright: ignore[reportPrivateUsage]
         yield
 
 
@@ -269,7 +274,7 @@ def _scalar(value: Any) -> Any:
 
 def _in_double_precision(value: Any) -> Any:
     """Returns a host scalar as a float, an array elsewhere as a float64 array."""
-    owner = backend.find_backend(type(value))
+    owner = backend.find_backend(cast("type[Any]", type(value)))
     if owner is None or owner.family == backend.HOST_FAMILY:
         return float(value)
     return value.astype(numpy.float64)
@@ -278,8 +283,8 @@ def _in_double_precision(value: Any) -> Any:
 class Summary:
     """Online summarization of a sequence of scalars.
 
-    Summary computes the statistics of given scalars online. Sums are kept where the values are: values on
-    an accelerator are accumulated there, without waiting for the device.
+    Summary computes the statistics of given scalars online. Sums are kept where the values are:
+    values on an accelerator are accumulated there, without waiting for the device.
 
     .. admonition:: Example
 
@@ -287,7 +292,7 @@ class Summary:
         >>> summary = Summary()
         >>> for value in (1., 2., 6.):
         ...     summary.add(value)
-        >>> summary.compute_mean()
+        >>> float(summary.compute_mean())
         3.0
     """
 
@@ -300,8 +305,8 @@ class Summary:
         """Adds a scalar value.
 
         Args:
-            value: Scalar value to accumulate. It is either a NumPy scalar or a zero-dimensional array
-                (on CPU or GPU).
+            value: Scalar value to accumulate. It is either a NumPy scalar or a zero-dimensional
+                array (on CPU or GPU).
             weight: Weight of the value: how many times it counts.
         """
         value = _in_double_precision(_scalar(value))
@@ -354,8 +359,8 @@ class Summary:
 class DictSummary:
     """Online summarization of a sequence of dictionaries.
 
-    ``DictSummary`` computes the statistics of a given set of scalars online. It only computes the statistics
-    for scalar values and variables of scalar values in the dictionaries.
+    ``DictSummary`` computes the statistics of a given set of scalars online. It only computes the
+    statistics for scalar values and variables of scalar values in the dictionaries.
 
     .. admonition:: Example
 
@@ -374,15 +379,12 @@ class DictSummary:
         """Adds a dictionary of scalars.
 
         Args:
-            d (dict): Dictionary of scalars to accumulate. Only elements of scalars, zero-dimensional
-                arrays, and variables of zero-dimensional arrays are accumulated. A pair
-                ``(value, weight)`` accumulates a weighted value.
+            d (dict): Dictionary of scalars to accumulate. Only elements of scalars,
+                zero-dimensional arrays, and variables of zero-dimensional arrays are accumulated. A
+                pair ``(value, weight)`` accumulates a weighted value.
         """
         for key, value in d.items():
-            weight: Any = 1
-            if isinstance(value, tuple) and len(value) == 2:
-                value, weight = value
-                weight = _scalar(weight)
+            value, weight = _split_weight(value)
             value = _scalar(value)
             if _is_scalar(value) and _is_scalar(weight):
                 summary = self._summaries.get(key)
@@ -404,8 +406,8 @@ class DictSummary:
         """Creates a dictionary of statistics.
 
         It returns a single dictionary that holds mean and standard deviation values for every entry
-        added to the summary. For an entry of name ``'key'``, these values are added to the dictionary by
-        names ``'key'`` and ``'key.std'``, respectively.
+        added to the summary. For an entry of name ``'key'``, these values are added to the
+        dictionary by names ``'key'`` and ``'key.std'``, respectively.
 
         Returns:
             dict: Dictionary of statistics of all entries.
@@ -426,6 +428,13 @@ class DictSummary:
         self._summaries = {name: self._summaries.get(name) or Summary() for name in names}
         for index, name in enumerate(names):
             self._summaries[name].serialize(serializer["_summaries"][str(index)])
+
+
+def _split_weight(value: Any) -> tuple[Any, Any]:
+    if not isinstance(value, tuple):
+        return value, 1
+    pair = cast("tuple[Any, ...]", value)
+    return (pair[0], _scalar(pair[1])) if len(pair) == 2 else (pair, 1)
 
 
 def _is_scalar(value: Any) -> bool:

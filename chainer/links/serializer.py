@@ -9,8 +9,8 @@ class AbstractSerializer:
     """Abstract base class of all serializers and deserializers.
 
     An object supports serialization by a method ``serialize(serializer)``. The same method saves
-    and loads: it passes each of its values with a name to the serializer and keeps what it
-    gets back. Objects inside objects get a child serializer.
+    and loads: it passes each of its values with a name to the serializer and keeps what it gets
+    back. Objects inside objects get a child serializer.
 
     .. admonition:: Example
 
@@ -45,10 +45,10 @@ class AbstractSerializer:
     def __call__(self, key: str, value: Any) -> Any:
         """Serializes or deserializes a value by given name.
 
-        A serializer saves the value at the key. A deserializer loads it: elements of arrays are copied
-        into ``value``, which is returned; of scalars and strings ``value`` determines the type only, and
-        the loaded one is returned. Where ``value`` is None, a deserializer returns what was loaded; where
-        None was saved, it returns None and does not touch ``value``.
+        A serializer saves the value at the key. A deserializer loads it: elements of arrays are
+        copied into ``value``, which is returned; of scalars and strings ``value`` determines the
+        type only, and the loaded one is returned. Where ``value`` is None, a deserializer returns
+        what was loaded; where None was saved, it returns None and does not touch ``value``.
 
         Args:
             key: Name of the entry.

@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 import stat
 import uuid
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[str]:
+def replacing(path: str | os.PathLike[str]) -> Generator[str, None, None]:
     """Yields the name of a temporary file that replaces ``path`` when the block ends well.
 
     The temporary file lies in the same directory, so that the final rename is atomic: readers, and
     a process killed at any moment, see either the old file or the complete new one. Contents are
     flushed to the disk before the rename. When the block raises, the temporary file is removed and
-    ``path`` is left as it was. Symbolic links are followed. Something that is no regular
-    file (``/dev/stdout``, a named pipe) cannot be replaced and is written directly.
+    ``path`` is left as it was. Symbolic links are followed. Something that is no regular file
+    (``/dev/stdout``, a named pipe) cannot be replaced and is written directly.
 
     Args:
         path: File to write.
@@ -32,15 +32,15 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[str]:
 
     .. admonition:: Example
 
-        >>> import os, tempfile
+        >>> import pathlib, tempfile
         >>> from chainer.core.utils.atomic_file import replacing
-        >>> path = os.path.join(tempfile.mkdtemp(), 'log')
-        >>> with replacing(path) as temporary, open(temporary, 'w') as f:
-        ...     _ = f.write('complete')
-        >>> open(path).read()
+        >>> path = pathlib.Path(tempfile.mkdtemp(), 'log')
+        >>> with replacing(path) as temporary:
+        ...     _ = pathlib.Path(temporary).write_text('complete')
+        >>> path.read_text()
         'complete'
     """
-    target = os.path.realpath(os.fspath(path))
+    target: str = os.path.realpath(os.fspath(path))
     directory, name = os.path.split(target)
     mode = _existing_mode(target, path)
     if mode is not None and not stat.S_ISREG(mode):

@@ -51,10 +51,27 @@ class HDF5Serializer(serializer_module.Serializer):
         self.compression = compression
 
     def __getitem__(self, key: str) -> HDF5Serializer:
+        """Gets a child serializer.
+
+        Args:
+            key (str): Name of the child.
+        """
         name = self.group.name.rstrip("/") + "/" + key.strip("/")
         return HDF5Serializer(self.group.require_group(name), self.compression)
 
     def __call__(self, key: str, value: Any) -> Any:
+        """Saves a value by given name.
+
+        Args:
+            key (str): Name of the serialization entry.
+            value (scalar, array, None, or str): Object to be serialized.
+
+        Returns:
+            The value.
+
+        Raises:
+            TypeError: If the value is something else.
+        """
         name = key.lstrip("/")
         array = to_host_array(name, value)
         if is_none(array):
@@ -72,13 +89,13 @@ class HDF5Serializer(serializer_module.Serializer):
 class HDF5Deserializer(serializer_module.Deserializer):
     """Deserializer for HDF5 format.
 
-    This is the standard deserializer for files made by :class:`HDF5Serializer`. Links that lead out of the
-    file are refused.
+    This is the standard deserializer for files made by :class:`HDF5Serializer`. Links that lead out
+    of the file are refused.
 
     Args:
         group (h5py.Group): The group that the deserialization starts from.
-        strict (bool): If True, the deserializer raises an error when an expected value is not found in
-            the given HDF5 file. Otherwise, it ignores the value and skips deserialization.
+        strict (bool): If True, the deserializer raises an error when an expected value is not found
+            in the given HDF5 file. Otherwise, it ignores the value and skips deserialization.
 
     Raises:
         ImportError: If h5py is not installed.
@@ -94,18 +111,41 @@ class HDF5Deserializer(serializer_module.Deserializer):
         return "the HDF5 file" if self.group is None else repr(self.group.file.filename)
 
     def __getitem__(self, key: str) -> HDF5Deserializer:
+        """Gets a child deserializer.
+
+        Args:
+            key (str): Name of the child.
+        """
         group = self._find(key.strip("/"))
         if group is not None and not isinstance(group, _h5py().Group):
             raise FileFormatError(f"{group.name!r} of {self._source} must be a group, not an array")
         return HDF5Deserializer(group, self.strict)
 
     def __call__(self, key: str, value: Any) -> Any:
+        """Loads a value by given name.
+
+        Args:
+            key (str): Name of the serialization entry.
+            value (scalar, array, None, or str): What the object has. Elements of an array are
+                overwritten; of others the type determines that of the result. Where it is None,
+                the array of the file is returned.
+
+        Returns:
+            Deserialized value; None if None was saved. The given value if it is skipped.
+
+        Raises:
+            KeyError: If there is no such entry and the deserializer is strict.
+            ValueError: If the shape does not match.
+            TypeError: If the dtype cannot be converted.
+        """
         name = key.lstrip("/")
         dataset = self._find(name)
         if dataset is None:
             return value
         if not isinstance(dataset, _h5py().Dataset):
-            raise FileFormatError(f"{dataset.name!r} of {self._source} must be an array, not a group")
+            raise FileFormatError(
+                f"{dataset.name!r} of {self._source} must be an array, not a group"
+            )
         if dataset.shape is None:
             return None
         expected = getattr(value, "shape", None)
@@ -118,16 +158,16 @@ class HDF5Deserializer(serializer_module.Deserializer):
 
     def _find(self, name: str) -> Any:
         """Returns the dataset or group of a name; None if it is missing and that is allowed."""
-        node = self.group
-        for part in name.split("/") if node is not None else ():
-            link = node.get(part, getlink=True) if isinstance(node, _h5py().Group) else None
-            if isinstance(link, _h5py().ExternalLink):
+        node: Any = self.group
+        for part in name.split("/"):
+            if not isinstance(node, _h5py().Group):
+                node = None
+                break
+            if isinstance(node.get(part, getlink=True), _h5py().ExternalLink):
                 raise FileFormatError(
                     f"{name!r} of {self._source} is a link to another file, which is not followed"
                 )
-            node = None if link is None else node.get(part)
-            if node is None:
-                break
+            node = node.get(part)
         if node is None and self.strict:
             where = "/" if self.group is None else self.group.name
             raise KeyError(
@@ -160,13 +200,13 @@ class HDF5Deserializer(serializer_module.Deserializer):
 def save_hdf5(filename: Any, obj: Any, compression: int | None = 4) -> None:
     """Saves an object to the file in HDF5 format.
 
-    This is a short-cut function to save only one object into an HDF5 file. If you want to save multiple objects to
-    one HDF5 file, use :class:`HDF5Serializer` directly by passing appropriate ``h5py.Group`` objects. A file given by
-    name is replaced as a whole once everything is written.
+    This is a short-cut function to save only one object into an HDF5 file. If you want to save
+    multiple objects to one HDF5 file, use :class:`HDF5Serializer` directly by passing appropriate
+    ``h5py.Group`` objects. A file given by name is replaced as a whole once everything is written.
 
     Args:
-        filename (str or file-like): Target file name, or a seekable binary file open for reading and
-            writing.
+        filename (str or file-like): Target file name, or a seekable binary file open for reading
+            and writing.
         obj: Object to be serialized. It must support serialization protocol.
         compression (int): Gzip compression level, 0 to 9.
 
@@ -188,9 +228,9 @@ def save_hdf5(filename: Any, obj: Any, compression: int | None = 4) -> None:
 def load_hdf5(filename: Any, obj: Any, strict: bool = True) -> None:
     """Loads an object from the file in HDF5 format.
 
-    This is a short-cut function to load from an HDF5 file that contains only one object. If you want to load multiple
-    objects from one HDF5 file, use :class:`HDF5Deserializer` directly by passing appropriate ``h5py.Group`` objects. If
-    loading fails, the object is left as it was.
+    This is a short-cut function to load from an HDF5 file that contains only one object. If you
+    want to load multiple objects from one HDF5 file, use :class:`HDF5Deserializer` directly by
+    passing appropriate ``h5py.Group`` objects. If loading fails, the object is left as it was.
 
     Args:
         filename (str or file-like): Name of the file to be loaded, or a seekable binary file.

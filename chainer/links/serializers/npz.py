@@ -26,8 +26,8 @@ class DictionarySerializer(serializer_module.Serializer):
     dictionary with keys representing the paths to objects in the hierarchy.
 
     .. note::
-        Despite of its name, this serializer *does not* serialize the object into external files. It just
-        builds a flat dictionary of arrays that can be fed into :func:`numpy.savez` and
+        Despite of its name, this serializer *does not* serialize the object into external files. It
+        just builds a flat dictionary of arrays that can be fed into :func:`numpy.savez` and
         :func:`numpy.savez_compressed`; :func:`save_npz` does both. NumPy arrays are put into the
         dictionary as they are, not copied. None is an object array of shape ``()``.
 
@@ -56,9 +56,26 @@ class DictionarySerializer(serializer_module.Serializer):
         self.path = path
 
     def __getitem__(self, key: str) -> DictionarySerializer:
+        """Gets a child serializer.
+
+        Args:
+            key (str): Name of the child.
+        """
         return DictionarySerializer(self.target, self.path + key.strip("/") + "/")
 
     def __call__(self, key: str, value: Any) -> Any:
+        """Saves a value by given name.
+
+        Args:
+            key (str): Name of the serialization entry.
+            value (scalar, array, None, or str): Object to be serialized.
+
+        Returns:
+            The value.
+
+        Raises:
+            TypeError: If the value is something else.
+        """
         key = self.path + key.lstrip("/")
         self.target[key] = to_host_array(key, value)
         return value
@@ -73,11 +90,11 @@ class NpzDeserializer(serializer_module.Deserializer):
     Args:
         npz: What :func:`numpy.load` returns for an NPZ file, or any mapping of keys to arrays.
         path (str): The base path that the deserialization starts from.
-        strict (bool): If True, the deserializer raises an error when an expected value is not found.
-            Otherwise, it ignores the value and skips deserialization.
-        ignore_names (str, callable or list of them): Names of entries that are skipped: a full key such as
-            ``'predictor/l1/W'``, a function of the full key that returns True where it is to be
-            skipped, or a list of such strings and functions.
+        strict (bool): If True, the deserializer raises an error when an expected value is not
+            found. Otherwise, it ignores the value and skips deserialization.
+        ignore_names (str, callable or list of them): Names of entries that are skipped: a full key
+            such as ``'predictor/l1/W'``, a function of the full key that returns True where it is
+            to be skipped, or a list of such strings and functions.
 
     .. admonition:: Example
 
@@ -102,16 +119,38 @@ class NpzDeserializer(serializer_module.Deserializer):
         self.ignore_names = ignore_names
         self._ignores = _make_predicate(ignore_names)
         self._source = "the mapping"
-        if hasattr(npz, "zip"):
-            self._source = describe_source(npz.zip.fp)
+        archive: Any = getattr(npz, "zip", None)  # of what numpy.load returns
+        if archive is not None:
+            self._source = describe_source(archive.fp)
 
     def __getitem__(self, key: str) -> NpzDeserializer:
+        """Gets a child deserializer.
+
+        Args:
+            key (str): Name of the child.
+        """
         child = NpzDeserializer.__new__(type(self))
         child.__dict__.update(self.__dict__)
         child.path = self.path + key.strip("/") + "/"
         return child
 
     def __call__(self, key: str, value: Any) -> Any:
+        """Loads a value by given name.
+
+        Args:
+            key (str): Name of the serialization entry.
+            value (scalar, array, None, or str): What the object has. Elements of an array are
+                overwritten; of others the type determines that of the result. Where it is None,
+                the array of the file is returned.
+
+        Returns:
+            Deserialized value; None if None was saved. The given value if it is skipped.
+
+        Raises:
+            KeyError: If there is no such entry and the deserializer is strict.
+            ValueError: If the shape does not match.
+            TypeError: If the dtype cannot be converted.
+        """
         key = self.path + key.lstrip("/")
         if self._ignores(key):
             return value
@@ -189,16 +228,16 @@ def load_npz(
     """Loads an object from the file in NPZ format.
 
     This is a short-cut function to load from an .npz file that contains only one object. Files of
-    earlier releases can be read. The part of the file that is asked for is read and checked before the object is
-    touched, and if loading fails later (say, shapes do not match), what was loaded so far is
-    taken back. Nothing is ever unpickled.
+    earlier releases can be read. The part of the file that is asked for is read and checked before
+    the object is touched, and if loading fails later (say, shapes do not match), what was loaded so
+    far is taken back. Nothing is ever unpickled.
 
     Args:
         file (str or file-like): File to be loaded.
         obj: Object to be deserialized. It must support serialization protocol.
         path (str): The path in the hierarchy of the serialized data under which the data is to be
-            loaded, such as ``'updater/model:main/'``. The default behavior (blank) will load all data
-            under the root path.
+            loaded, such as ``'updater/model:main/'``. The default behavior (blank) will load all
+            data under the root path.
         strict (bool): If True, an error is raised when an expected value is not found in the given
             NPZ file. Otherwise, the value is ignored and its deserialization skipped.
         ignore_names (str, callable or list of them): See :class:`NpzDeserializer`.

@@ -1,7 +1,7 @@
 """Reading and writing NPZ archives, strictly.
 
-Everything that can be wrong with a file is found here, before any of it reaches a model: the central
-directory, sizes, checksums and the header of each array. Nothing is ever unpickled.
+Everything that can be wrong with a file is found here, before any of it reaches a model: the
+central directory, sizes, checksums and the header of each array. Nothing is ever unpickled.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def describe_source(file: Any) -> str:
 
 
 def is_none(array: Any) -> bool:
-    """Tells whether an array is the stored form of None: an object array of the one element None."""
+    """Tells whether an array is the stored form of None: an object array of that one element."""
     return (
         isinstance(array, numpy.ndarray)
         and array.dtype == object
@@ -201,10 +201,12 @@ def _read_array(stream: IO[bytes], size: int) -> numpy.ndarray[Any, Any]:
         count *= length
     left = size - stream.tell()
     if count * dtype.itemsize != left:
-        raise ValueError(f"shape {shape} of {dtype} takes {count * dtype.itemsize} bytes, not {left}")
+        raise ValueError(
+            f"shape {shape} of {dtype} takes {count * dtype.itemsize} bytes, not {left}"
+        )
     array: numpy.ndarray[Any, Any] = numpy.empty(shape[::-1] if fortran_order else shape, dtype)
     if left:
-        buffer = memoryview(array.reshape(-1).view(numpy.uint8))
+        buffer = memoryview(cast("Any", array.reshape(-1).view(numpy.uint8)))
         for start in range(0, left, _CHUNK):
             chunk = buffer[start : start + _CHUNK]
             if stream.readinto(chunk) != len(chunk):  # type: ignore[attr-defined]

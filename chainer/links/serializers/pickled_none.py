@@ -1,14 +1,15 @@
 """How None is stored in an NPZ file, read and written without pickle.
 
-Releases of the framework store None as a zero-dimensional object array, whose contents NumPy pickles. Unpickling
-can run any code, so files are never unpickled here. Instead the few opcodes that spell "array of the one
-object None" are recognised, and written, literally.
+Releases of the framework store None as a zero-dimensional object array, whose contents NumPy
+pickles. Unpickling can run any code, so files are never unpickled here. Instead the few opcodes
+that spell "array of the one object None" are recognised, and written, literally.
 """
 
 from __future__ import annotations
 
 import pickletools
 from collections.abc import Iterator
+from typing import Any
 
 # Longer than any spelling of None that pickle has (protocol 4 takes about 150 bytes).
 _MAX_LENGTH = 512
@@ -24,7 +25,8 @@ NONE_NPY = (
     b"J\xff\xff\xff\xffK?tq\x0fb\x89]q\x10Natq\x11b."
 )
 
-# _reconstruct(ndarray, (0,), b'b'), then the state (1, (), dtype('O8', False, True), False, [None]).
+# _reconstruct(ndarray, (0,), b'b'), then the state (1, (), dtype('O8', False, True), False,
+# [None]).
 _NONE_TOKENS: tuple[object, ...] = (
     *("numpy.core.multiarray", "_reconstruct", "GLOBAL", "numpy", "ndarray", "GLOBAL"),
     *(0, "TUPLE", "b", "TUPLE", "REDUCE", "MARK", 1, "EMPTY_TUPLE"),
@@ -57,7 +59,8 @@ def _tokens(data: bytes) -> Iterator[object]:
     """Yields the opcodes of a pickle in one spelling for all protocols."""
     memo: dict[int, object] = {}
     last: object = None
-    for opcode, arg, _ in pickletools.genops(data):
+    for opcode, argument, _ in pickletools.genops(data):
+        arg: Any = argument
         name = opcode.name
         if name in ("PROTO", "FRAME"):
             continue

@@ -17,8 +17,9 @@ from chainer.links.serializers.values import restore, to_host_array
 def unchanged_on_error(obj: Any) -> Iterator[None]:
     """Puts the serializable state of an object back when the block raises.
 
-    The state is taken with the object's own ``serialize`` before the block starts, which costs one copy of
-    its arrays in host memory. Parameters that were uninitialized become uninitialized again.
+    The state is taken with the object's own ``serialize`` before the block starts, which costs one
+    copy of its arrays in host memory. Parameters that were uninitialized become uninitialized
+    again.
 
     Args:
         obj: Object that supports serialization.

@@ -18,8 +18,8 @@ def to_host_array(key: str, value: Any) -> numpy.ndarray[Any, Any]:
         value: Array of any backend, scalar, string, or None.
 
     Returns:
-        The value itself if it is a NumPy array, else a new array; None becomes an object array
-        of shape ``()``.
+        The value itself if it is a NumPy array, else a new array; None becomes an object array of
+        shape ``()``.
 
     Raises:
         TypeError: If the value is none of these.
@@ -43,13 +43,13 @@ def restore(key: str, stored: numpy.ndarray[Any, Any], value: Any, source: str) 
     Args:
         key: Name of the entry, for messages.
         stored: What the file holds, in host memory.
-        value: What the object has: an array to be overwritten, a scalar or string that tells
-            the type, or None.
+        value: What the object has: an array to be overwritten, a scalar or string that tells the
+            type, or None.
         source: Name of the file, for messages.
 
     Returns:
-        ``value`` with the elements overwritten, or the converted scalar, or what was stored if ``value`` is
-        None; None if None was stored.
+        ``value`` with the elements overwritten, or the converted scalar, or what was stored if
+        ``value`` is None; None if None was stored.
 
     Raises:
         ValueError: If the shapes differ.

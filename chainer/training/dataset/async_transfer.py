@@ -13,11 +13,11 @@ from chainer.training.dataset.convert import Converter, concat_examples
 class ConcatWithAsyncTransfer(Converter):
     """Interface to concatenate data and transfer them to GPU asynchronously.
 
-    It enables to transfer next batch of input data to GPU while GPU is running kernels for training using current
-    batch of input data.
+    It enables to transfer next batch of input data to GPU while GPU is running kernels for training
+    using current batch of input data.
 
-    An instance of this class is mainly intended to be used as a converter function of an updater like
-    below.
+    An instance of this class is mainly intended to be used as a converter function of an updater
+    like below.
 
     .. code-block:: python
 
@@ -32,16 +32,17 @@ class ConcatWithAsyncTransfer(Converter):
     :func:`~chainer.dataset.concat_examples` does.
 
     Args:
-        stream (cupy.cuda.Stream): CUDA stream. If None, a stream is automatically created on the first call. Data
-            transfer operation is launched asynchronously using the stream.
-        compute_stream (cupy.cuda.Stream): Stream of the computation, which waits for the transfer. If
-            None, it is the one that is current when a batch is converted.
+        stream (cupy.cuda.Stream): CUDA stream. If None, a stream is automatically created on the
+            first call. Data transfer operation is launched asynchronously using the stream.
+        compute_stream (cupy.cuda.Stream): Stream of the computation, which waits for the transfer.
+            If None, it is the one that is current when a batch is converted.
     """
 
     def __init__(self, stream: Any = None, compute_stream: Any = None) -> None:
         self._stream = stream
         self._compute_stream = compute_stream
-        # Page-locked host buffers of the last transfers, and the events that tell when they are over.
+        # Page-locked host buffers of the last transfers, and the events that tell when they are
+        # over.
         self._in_flight: list[tuple[Any, list[Any]]] = []
         # Device arrays for the next batch by device, shape and dtype, and the event after which the
         # computation has no more use for their memory.
@@ -53,13 +54,13 @@ class ConcatWithAsyncTransfer(Converter):
 
         Args:
             batch (list): A list of examples.
-            device (int or device specifier): Device to which each array is sent; None or a host device means
-                that the arrays stay in host memory.
+            device (int or device specifier): Device to which each array is sent; None or a host
+                device means that the arrays stay in host memory.
             padding: Scalar value for extra elements, see :func:`~chainer.dataset.concat_examples`.
 
         Returns:
-            Array, a tuple of arrays, or a dictionary of arrays. The type depends on the type of each
-            example in the batch.
+            Array, a tuple of arrays, or a dictionary of arrays. The type depends on the type of
+            each example in the batch.
 
         Raises:
             RuntimeError: If the backend of the device is not available.
@@ -84,8 +85,8 @@ class ConcatWithAsyncTransfer(Converter):
         compute = self._compute_stream or cuda.get_current_stream()
         with compute:
             results, fresh = self._allocate(arrays, target)
-            # Memory that was allocated at the last call is free since then; the transfer need not wait
-            # for the computation on the last batch. Fresh memory may still be in use by it.
+            # Memory that was allocated at the last call is free since then; the transfer need not
+            # wait for the computation on the last batch. Fresh memory may still be in use by it.
             self._stream.wait_event(compute.record() if fresh else self._spare_event)
             buffers = [self._transfer(*pair, cuda) for pair in zip(arrays, results)]
             event = self._stream.record()

@@ -1,8 +1,8 @@
 """Minibatches that remember which arrays their examples were taken from.
 
-A batch is a plain list of examples to everybody. When it was cut out of NumPy arrays and nobody changed the
-list since, :func:`~chainer.dataset.concat_examples` can copy the rows in one NumPy call for each array
-instead of collecting them one by one.
+A batch is a plain list of examples to everybody. When it was cut out of NumPy arrays and nobody
+changed the list since, :func:`~chainer.dataset.concat_examples` can copy the rows in one NumPy call
+for each array instead of collecting them one by one.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class Batch(list[Any]):
     Args:
         examples: The examples.
         columns: Columns the examples were taken from.
-        combine: Makes what :func:`~chainer.dataset.concat_examples` returns of a list with one array for
-            each column.
+        combine: Makes what :func:`~chainer.dataset.concat_examples` returns of a list with one
+            array for each column.
     """
 
     __slots__ = ("_columns", "_combine")
@@ -100,34 +100,42 @@ class Batch(list[Any]):
         return super().__imul__(times)
 
     def append(self, example: Any) -> None:
+        """Adds an example."""
         self._columns = None
         super().append(example)
 
     def extend(self, examples: Any) -> None:
+        """Adds examples."""
         self._columns = None
         super().extend(examples)
 
     def insert(self, index: SupportsIndex, example: Any) -> None:
+        """Inserts an example."""
         self._columns = None
         super().insert(index, example)
 
     def pop(self, index: SupportsIndex = -1) -> Any:
+        """Takes an example out."""
         self._columns = None
         return super().pop(index)
 
     def remove(self, example: Any) -> None:
+        """Removes an example."""
         self._columns = None
         super().remove(example)
 
     def clear(self) -> None:
+        """Removes all examples."""
         self._columns = None
         super().clear()
 
     def reverse(self) -> None:
+        """Reverses the order."""
         self._columns = None
         super().reverse()
 
     def sort(self, **kwargs: Any) -> None:
+        """Sorts the examples."""
         self._columns = None
         super().sort(**kwargs)
 
@@ -163,9 +171,10 @@ def fast_batch(dataset: Any, index: Index) -> Batch | None:
     """Returns some examples of a dataset where there is a fast way, else None.
 
     Args:
-        dataset: Dataset. Unless it is an array, its method ``_batch(index)`` decides, if it has one.
-        index (slice or numpy.ndarray): Examples to return, as a slice with non-negative bounds or an
-            array of non-negative integers.
+        dataset: Dataset. Unless it is an array, its method ``_batch(index)`` decides, if it has
+            one.
+        index (slice or numpy.ndarray): Examples to return, as a slice with non-negative bounds or
+            an array of non-negative integers.
     """
     if has_plain_rows(dataset):
         column = Column(dataset, index)

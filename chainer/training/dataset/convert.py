@@ -14,15 +14,17 @@ from chainer.training.dataset.batch import Batch
 def to_device(device: Any, x: Any) -> Any:
     """Send an array to a given device.
 
-    This method sends a given array to a given device. This method is used in :func:`concat_examples`. You can also use
-    this method in a custom converter method used in :class:`~chainer.training.Updater` and
-    :class:`~chainer.training.Extension` such as :class:`~chainer.training.updaters.StandardUpdater` and
+    This method sends a given array to a given device. This method is used in
+    :func:`concat_examples`. You can also use this method in a custom converter method used in
+    :class:`~chainer.training.Updater` and :class:`~chainer.training.Extension` such as
+    :class:`~chainer.training.updaters.StandardUpdater` and
     :class:`~chainer.training.extensions.Evaluator`.
 
     Args:
-        device (int, device specifier or None): Device to which an array is sent. If it is a negative integer, an array
-            is sent to CPU. If it is a non-negative one, an array is sent to the GPU with the given ID. Anything
-            :func:`chainer.get_device` takes will do. If it is None, an array is left in the original device.
+        device (int, device specifier or None): Device to which an array is sent. If it is a
+            negative integer, an array is sent to CPU. If it is a non-negative one, an array is sent
+            to the GPU with the given ID. Anything :func:`chainer.get_device` takes will do. If it
+            is None, an array is left in the original device.
         x (array, NumPy scalar, or list, tuple or dict of such): What to send.
 
     Returns:
@@ -42,21 +44,24 @@ def to_device(device: Any, x: Any) -> Any:
 def concat_examples(batch: Sequence[Any], device: Any = None, padding: Any = None) -> Any:
     """Concatenates a list of examples into array(s).
 
-    This function converts an "array of tuples" into a "tuple of arrays". Specifically, given a list of examples each of
-    which consists of a list of elements, this function first makes an array by taking the element in the same
-    position from each example and concatenates them along the newly-inserted first axis (called *batch
-    dimension*) into one array. It repeats this for all positions and returns the resulting arrays.
+    This function converts an "array of tuples" into a "tuple of arrays". Specifically, given a list
+    of examples each of which consists of a list of elements, this function first makes an array by
+    taking the element in the same position from each example and concatenates them along the
+    newly-inserted first axis (called *batch dimension*) into one array. It repeats this for all
+    positions and returns the resulting arrays.
 
-    The output type depends on the type of examples in ``batch``. For instance, consider each example consists of two
-    arrays ``(x, y)``. Then, this function concatenates ``x`` 's into one array, and ``y`` 's into another array, and
-    returns a tuple of these two arrays. Another example: consider each example is a dictionary of two entries whose
-    keys are ``'x'`` and ``'y'``, respectively, and values are arrays. Then, this function concatenates ``x`` 's into
-    one array, and ``y`` 's into another array, and returns a dictionary with two entries ``x`` and ``y`` whose values
-    are the concatenated arrays.
+    The output type depends on the type of examples in ``batch``. For instance, consider each
+    example consists of two arrays ``(x, y)``. Then, this function concatenates ``x`` 's into one
+    array, and ``y`` 's into another array, and returns a tuple of these two arrays. Another
+    example: consider each example is a dictionary of two entries whose keys are ``'x'`` and
+    ``'y'``, respectively, and values are arrays. Then, this function concatenates ``x`` 's into one
+    array, and ``y`` 's into another array, and returns a dictionary with two entries ``x`` and
+    ``y`` whose values are the concatenated arrays.
 
-    When the arrays to concatenate have different shapes, the behavior depends on the ``padding`` value. If ``padding``
-    is None (default), it raises an error. Otherwise, it builds an array of the minimum shape that the contents of all
-    arrays can be substituted to. The padding value is then used to the extra elements of the resulting arrays.
+    When the arrays to concatenate have different shapes, the behavior depends on the ``padding``
+    value. If ``padding`` is None (default), it raises an error. Otherwise, it builds an array of
+    the minimum shape that the contents of all arrays can be substituted to. The padding value is
+    then used to the extra elements of the resulting arrays.
 
     .. admonition:: Example
 
@@ -97,20 +102,21 @@ def concat_examples(batch: Sequence[Any], device: Any = None, padding: Any = Non
 
     Args:
         batch (list): A list of examples. This is typically given by a dataset iterator.
-        device (int or device specifier): Device to which each array is sent, see :func:`to_device`. If it is
-            omitted, all arrays are left in the original device.
-        padding: Scalar value for extra elements, or one for each element of the examples (a tuple, or a dictionary,
-            as the examples are). If this is None (default), an error is raised on shape mismatch. Otherwise, an
-            array of minimum dimensionalities that can accommodate all arrays is created, and elements outside of the
-            examples are padded by this value. The dtype of a padded array is that of the first example.
+        device (int or device specifier): Device to which each array is sent, see :func:`to_device`.
+            If it is omitted, all arrays are left in the original device.
+        padding: Scalar value for extra elements, or one for each element of the examples (a tuple,
+            or a dictionary, as the examples are). If this is None (default), an error is raised on
+            shape mismatch. Otherwise, an array of minimum dimensionalities that can accommodate all
+            arrays is created, and elements outside of the examples are padded by this value. The
+            dtype of a padded array is that of the first example.
 
     Returns:
         Array, a tuple of arrays, or a dictionary of arrays. The type depends on the type of each
         example in the batch.
 
     Raises:
-        ValueError: If the batch is empty, the examples have different numbers of elements, or shapes differ and
-            ``padding`` does not help.
+        ValueError: If the batch is empty, the examples have different numbers of elements, or
+            shapes differ and ``padding`` does not help.
         KeyError: If a dictionary lacks a key of the first one.
         TypeError: If the elements are nothing an array can hold.
     """
@@ -208,8 +214,8 @@ def _concat_with_padding(arrays: Sequence[Any], padding: Any) -> Any:
 class Converter:
     """Base class of converters.
 
-    A converter makes arrays of a batch. Any callable that takes a batch and a device will do; a class of
-    converters may derive from this one.
+    A converter makes arrays of a batch. Any callable that takes a batch and a device will do; a
+    class of converters may derive from this one.
     """
 
     def __call__(self, batch: Any, device: Any) -> Any:
@@ -240,7 +246,8 @@ class _FunctionConverter(Converter):
 def converter() -> Callable[[Callable[..., Any]], Converter]:
     """Decorator of functions that are converters.
 
-    The function gets the device as a :class:`~chainer.backend.Device` (or None), whatever specifier was given.
+    The function gets the device as a :class:`~chainer.backend.Device` (or None), whatever specifier
+    was given.
 
     .. admonition:: Example
 

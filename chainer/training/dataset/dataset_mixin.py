@@ -11,26 +11,27 @@ class DatasetMixin:
     """Default implementation of dataset indexing.
 
     DatasetMixin provides the :meth:`__getitem__` operator. The default implementation uses
-    :meth:`get_example` to extract each example, and combines the results into a list. This mixin makes it
-    easy to implement a new dataset that does not support efficient slicing.
+    :meth:`get_example` to extract each example, and combines the results into a list. This mixin
+    makes it easy to implement a new dataset that does not support efficient slicing.
 
-    Dataset implementation using DatasetMixin still has to provide the :meth:`__len__` operator explicitly.
+    Dataset implementation using DatasetMixin still has to provide the :meth:`__len__` operator
+    explicitly.
     """
 
     def __getitem__(self, index: Any) -> Any:
         """Returns an example or a sequence of examples.
 
-        It implements the standard Python indexing and one-dimensional integer array indexing. It uses the
-        :meth:`get_example` method by default, but it may be overridden by the implementation to, for
-        example, improve the slicing performance.
+        It implements the standard Python indexing and one-dimensional integer array indexing. It
+        uses the :meth:`get_example` method by default, but it may be overridden by the
+        implementation to, for example, improve the slicing performance.
 
         Args:
-            index (int, slice, list or numpy.ndarray): An index of an example or indexes of examples.
-                A one-dimensional boolean array selects the examples where it is True.
+            index (int, slice, list or numpy.ndarray): An index of an example or indexes of
+                examples. A one-dimensional boolean array selects the examples where it is True.
 
         Returns:
-            If index is int, returns an example created by ``get_example``. If index is either slice or
-            one-dimensional list or numpy.ndarray, returns a list of examples created by
+            If index is int, returns an example created by ``get_example``. If index is either slice
+            or one-dimensional list or numpy.ndarray, returns a list of examples created by
             ``get_example``.
 
         Raises:
@@ -72,7 +73,8 @@ class DatasetMixin:
     def get_example(self, i: int) -> Any:
         """Returns the i-th example.
 
-        Implementations should override it. It should raise :class:`IndexError` if the index is invalid.
+        Implementations should override it. It should raise :class:`IndexError` if the index is
+        invalid.
 
         Args:
             i (int): The index of the example.

@@ -28,7 +28,8 @@ def get_dataset_root() -> str:
     """Gets the path to the root directory to download and cache datasets.
 
     Returns:
-        str: What :func:`set_dataset_root` set, else the environment variable ``CHAINER_DATASET_ROOT``, else
+        str: What :func:`set_dataset_root` set, else the environment variable
+            ``CHAINER_DATASET_ROOT``, else
         ``$HOME/.chainer/dataset``.
     """
     if _root is not None:
@@ -41,8 +42,8 @@ def set_dataset_root(path: str | os.PathLike[str]) -> None:
     """Sets the root directory to download and cache datasets.
 
     There are two ways to set the dataset root directory. One is by setting the environment variable
-    ``CHAINER_DATASET_ROOT``. The other is by using this function. If both are specified, one specified via this
-    function is used. The default dataset root is ``$HOME/.chainer/dataset``.
+    ``CHAINER_DATASET_ROOT``. The other is by using this function. If both are specified, one
+    specified via this function is used. The default dataset root is ``$HOME/.chainer/dataset``.
 
     Args:
         path (str): Path to the new dataset root directory.
@@ -54,8 +55,9 @@ def set_dataset_root(path: str | os.PathLike[str]) -> None:
 def get_dataset_directory(dataset_name: str, create_directory: bool = True) -> str:
     """Gets the path to the directory of given dataset.
 
-    The generated path is just a concatenation of the global root directory (see :func:`set_dataset_root` for how to
-    change it) and the dataset name. The dataset name can contain slashes, which are treated as path separators.
+    The generated path is just a concatenation of the global root directory (see
+    :func:`set_dataset_root` for how to change it) and the dataset name. The dataset name can
+    contain slashes, which are treated as path separators.
 
     Args:
         dataset_name (str): Name of the dataset, such as ``'pfnet/chainer/mnist'``.
@@ -83,13 +85,14 @@ def cached_path(url: str) -> str:
 def cached_download(url: str) -> str:
     """Downloads a file and caches it.
 
-    It downloads a file from the URL if there is no corresponding cache. After the download, this function stores a
-    cache to the directory under the dataset root (see :func:`set_dataset_root`). If there is already a cache for the
-    given URL, it just returns the path to the cache without downloading the same file. A download that fails leaves
-    nothing behind.
+    It downloads a file from the URL if there is no corresponding cache. After the download, this
+    function stores a cache to the directory under the dataset root (see :func:`set_dataset_root`).
+    If there is already a cache for the given URL, it just returns the path to the cache without
+    downloading the same file. A download that fails leaves nothing behind.
 
     .. note::
-        This function raises :class:`OSError` when it fails to create the cache directory. In older version, it raised
+        This function raises :class:`OSError` when it fails to create the cache directory. In older
+        version, it raised
         :class:`RuntimeError`.
 
     Args:
@@ -115,11 +118,11 @@ def download(
     """Downloads a file that several servers have, and caches it.
 
     Args:
-        urls: Where the file can be had, in the order to try. A file that was cached under any of them is
-            found.
+        urls: Where the file can be had, in the order to try. A file that was cached under any of
+            them is found.
         md5: MD5 sum of the file, if it is known.
-        verify: Called with the path of the downloaded file; raises :class:`ValueError` where it is not
-            what it should be.
+        verify: Called with the path of the downloaded file; raises :class:`ValueError` where it is
+            not what it should be.
         advice: What to do instead, appended to the message if everything fails.
         cache_url: URL under which the file is cached; the first one by default.
 
@@ -192,18 +195,19 @@ def cache_or_load_file(
 ) -> Any:
     """Caches a file if it does not exist, or loads it otherwise.
 
-    This is a utility function used in dataset loading routines. The ``creator`` creates the file to given path, and
-    returns the content. If the file already exists, the ``loader`` is called instead, and it loads the file and returns
-    the content.
+    This is a utility function used in dataset loading routines. The ``creator`` creates the file to
+    given path, and returns the content. If the file already exists, the ``loader`` is called
+    instead, and it loads the file and returns the content.
 
-    Note that the path passed to the creator is temporary one, and not same as the path given to this function. This
-    function safely renames the file created by the creator to a given path, even if this function is called
-    simultaneously by multiple threads or processes.
+    Note that the path passed to the creator is temporary one, and not same as the path given to
+    this function. This function safely renames the file created by the creator to a given path,
+    even if this function is called simultaneously by multiple threads or processes.
 
     Args:
         path (str): Path to save the cached file.
-        creator: Function to create the file and returns the content. It takes a path to temporary place as the
-            argument. Before calling the creator, there is no file at the temporary path.
+        creator: Function to create the file and returns the content. It takes a path to temporary
+            place as the argument. Before calling the creator, there is no file at the temporary
+            path.
         loader: Function to load the cached file and returns the content.
 
     Returns:

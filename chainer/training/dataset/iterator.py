@@ -9,23 +9,25 @@ from typing import Any
 class Iterator:
     """Base class of all dataset iterators.
 
-    Iterator iterates over the dataset, yielding a minibatch at each iteration. Minibatch is a list of
-    examples. Each implementation should implement an iterator protocol (e.g., the :meth:`__next__` method).
+    Iterator iterates over the dataset, yielding a minibatch at each iteration. Minibatch is a list
+    of examples. Each implementation should implement an iterator protocol (e.g., the
+    :meth:`__next__` method).
 
-    Note that, even if the iterator supports setting the batch size, it does not guarantee that each batch
-    always contains the same number of examples. For example, if you let the iterator stop at the end
-    of the sweep, the last batch may contain a fewer number of examples.
+    Note that, even if the iterator supports setting the batch size, it does not guarantee that each
+    batch always contains the same number of examples. For example, if you let the iterator stop at
+    the end of the sweep, the last batch may contain a fewer number of examples.
 
-    The interface between the iterator and the underlying dataset is not fixed, and up to the implementation.
+    The interface between the iterator and the underlying dataset is not fixed, and up to the
+    implementation.
 
     Each implementation should provide the following attributes (not needed to be writable).
 
     - ``batch_size``: Number of examples within each minibatch.
     - ``epoch``: Number of completed sweeps over the dataset.
-    - ``epoch_detail``: Floating point number version of the epoch. For example, if the iterator is at
-      the middle of the dataset at the third epoch, then this value is 2.5.
-    - ``previous_epoch_detail``: The value of ``epoch_detail`` at the previous iteration. This value is None
-      before the first iteration.
+    - ``epoch_detail``: Floating point number version of the epoch. For example, if the iterator is
+      at the middle of the dataset at the third epoch, then this value is 2.5.
+    - ``previous_epoch_detail``: The value of ``epoch_detail`` at the previous iteration. This value
+      is None before the first iteration.
     - ``is_new_epoch``: True if the epoch count was incremented at the last update.
 
     Each implementation should also support serialization to resume/suspend the iteration.
@@ -43,8 +45,8 @@ class Iterator:
     def __next__(self) -> Any:
         """Returns the next batch.
 
-        This is a part of the iterator protocol of Python. It may raise the :class:`StopIteration` exception when it
-        stops the iteration.
+        This is a part of the iterator protocol of Python. It may raise the :class:`StopIteration`
+        exception when it stops the iteration.
         """
         raise NotImplementedError(f"{type(self).__name__} must define __next__()")
 
@@ -58,15 +60,15 @@ class Iterator:
     def finalize(self) -> None:
         """Finalizes the iterator and possibly releases the resources.
 
-        This method does nothing by default. Implementation may override it to better handle the internal
-        resources. It may be called more than once.
+        This method does nothing by default. Implementation may override it to better handle the
+        internal resources. It may be called more than once.
         """
 
     def __enter__(self) -> Any:
         """With statement context manager method
 
-        This method does nothing by default. Implementation may override it to better handle the internal
-        resources by with statement.
+        This method does nothing by default. Implementation may override it to better handle the
+        internal resources by with statement.
         """
         return self
 
@@ -89,8 +91,8 @@ class Iterator:
         This is a method to support serializer protocol of Chainer.
 
         .. note::
-            It should only serialize the internal state that changes over the iteration. It should not
-            serialize what is set manually by users such as the batch size.
+            It should only serialize the internal state that changes over the iteration. It should
+            not serialize what is set manually by users such as the batch size.
 
         Args:
             serializer: Serializer or deserializer.

@@ -51,33 +51,37 @@ def get_cifar10(
 ) -> tuple[Any, Any]:
     """Gets the CIFAR-10 dataset.
 
-    `CIFAR-10 <https://www.cs.toronto.edu/~kriz/cifar.html>`_ is a set of small natural images. Each example is an RGB
-    color image of size 32x32, classified into 10 groups. In the original images, each component of pixels is
-    represented by one-byte unsigned integer. This function scales the components to floating point values in the
-    interval ``[0, scale]``.
+    `CIFAR-10 <https://www.cs.toronto.edu/~kriz/cifar.html>`_ is a set of small natural images. Each
+    example is an RGB color image of size 32x32, classified into 10 groups. In the original images,
+    each component of pixels is represented by one-byte unsigned integer. This function scales the
+    components to floating point values in the interval ``[0, scale]``.
 
-    This function returns the training set and the test set of the official CIFAR-10 dataset. If ``withlabel`` is
-    ``True``, each dataset consists of tuples of images and labels, otherwise it only consists of images.
+    This function returns the training set and the test set of the official CIFAR-10 dataset. If
+    ``withlabel`` is ``True``, each dataset consists of tuples of images and labels, otherwise it
+    only consists of images.
 
-    Files are looked for in ``pfnet/chainer/cifar`` below the dataset root before they are downloaded: ``cifar-10.npz``
-    (uint8 arrays ``train_x`` of shape (n, 3072), ``train_y`` of shape (n,), ``test_x`` and ``test_y``) or the official
-    ``cifar-10-python.tar.gz``, with any number of images.
+    Files are looked for in ``pfnet/chainer/cifar`` below the dataset root before they are
+    downloaded: ``cifar-10.npz`` (uint8 arrays ``train_x`` of shape (n, 3072), ``train_y`` of shape
+    (n,), ``test_x`` and ``test_y``) or the official ``cifar-10-python.tar.gz``, with any number of
+    images.
 
     Args:
-        withlabel (bool): If ``True``, it returns datasets with labels. In this case, each example is a tuple of an
-            image and a label. Otherwise, the datasets only contain images.
-        ndim (int): Number of dimensions of each image. The shape of each image is determined depending on ``ndim``
-            as follows:
+        withlabel (bool): If ``True``, it returns datasets with labels. In this case, each example
+            is a tuple of an image and a label. Otherwise, the datasets only contain images.
+        ndim (int): Number of dimensions of each image. The shape of each image is determined
+            depending on ``ndim`` as follows:
 
             - ``ndim == 1``: the shape is ``(3072,)``
             - ``ndim == 3``: the shape is ``(3, 32, 32)``
 
-        scale (float): Pixel value scale. If it is 1 (default), pixels are scaled to the interval ``[0, 1]``.
+        scale (float): Pixel value scale. If it is 1 (default), pixels are scaled to the interval
+            ``[0, 1]``.
         dtype: Data type of resulting image arrays.
 
     Returns:
         A tuple of two datasets. If ``withlabel`` is ``True``, both datasets are
-        :class:`~chainer.datasets.TupleDataset` instances. Otherwise, both datasets are arrays of images.
+        :class:`~chainer.datasets.TupleDataset` instances. Otherwise, both datasets are arrays of
+        images.
 
     Raises:
         ValueError: If ``ndim`` is invalid, or a file is damaged.
@@ -92,9 +96,8 @@ def get_cifar10(
         train = [batches[name] for name in names if name in batches]
         if not train or "test_batch" not in batches:
             raise FileFormatError(f"{path!r} must hold data_batch_1 and test_batch")
-        return _arrays(
-            *(numpy.concatenate(parts) for parts in zip(*train)), *batches["test_batch"]
-        )
+        train_x, train_y = (numpy.concatenate(parts) for parts in zip(*train))
+        return _arrays(train_x, train_y, *batches["test_batch"])
 
     return _get_cifar("cifar-10.npz", _CIFAR10, parse, withlabel, ndim, scale, dtype)
 
@@ -104,32 +107,36 @@ def get_cifar100(
 ) -> tuple[Any, Any]:
     """Gets the CIFAR-100 dataset.
 
-    `CIFAR-100 <https://www.cs.toronto.edu/~kriz/cifar.html>`_ is a set of small natural images. Each example is an RGB
-    color image of size 32x32, classified into 100 groups. In the original images, each component pixels is represented
-    by one-byte unsigned integer. This function scales the components to floating point values in the interval
-    ``[0, scale]``.
+    `CIFAR-100 <https://www.cs.toronto.edu/~kriz/cifar.html>`_ is a set of small natural images.
+    Each example is an RGB color image of size 32x32, classified into 100 groups. In the original
+    images, each component pixels is represented by one-byte unsigned integer. This function scales
+    the components to floating point values in the interval ``[0, scale]``.
 
-    This function returns the training set and the test set of the official CIFAR-100 dataset. If ``withlabel`` is
-    ``True``, each dataset consists of tuples of images and (fine) labels, otherwise it only consists of images.
+    This function returns the training set and the test set of the official CIFAR-100 dataset. If
+    ``withlabel`` is ``True``, each dataset consists of tuples of images and (fine) labels,
+    otherwise it only consists of images.
 
-    Files are looked for in ``pfnet/chainer/cifar`` below the dataset root before they are downloaded:
-    ``cifar-100.npz`` (as for :func:`get_cifar10`) or the official ``cifar-100-python.tar.gz``.
+    Files are looked for in ``pfnet/chainer/cifar`` below the dataset root before they are
+    downloaded: ``cifar-100.npz`` (as for :func:`get_cifar10`) or the official
+    ``cifar-100-python.tar.gz``.
 
     Args:
-        withlabel (bool): If ``True``, it returns datasets with labels. In this case, each example is a tuple of an
-            image and a label. Otherwise, the datasets only contain images.
-        ndim (int): Number of dimensions of each image. The shape of each image is determined depending on ``ndim``
-            as follows:
+        withlabel (bool): If ``True``, it returns datasets with labels. In this case, each example
+            is a tuple of an image and a label. Otherwise, the datasets only contain images.
+        ndim (int): Number of dimensions of each image. The shape of each image is determined
+            depending on ``ndim`` as follows:
 
             - ``ndim == 1``: the shape is ``(3072,)``
             - ``ndim == 3``: the shape is ``(3, 32, 32)``
 
-        scale (float): Pixel value scale. If it is 1 (default), pixels are scaled to the interval ``[0, 1]``.
+        scale (float): Pixel value scale. If it is 1 (default), pixels are scaled to the interval
+            ``[0, 1]``.
         dtype: Data type of resulting image arrays.
 
     Returns:
-        A tuple of two datasets. If ``withlabel`` is ``True``, both are :class:`~chainer.datasets.TupleDataset`
-        instances. Otherwise, both datasets are arrays of images.
+        A tuple of two datasets. If ``withlabel`` is ``True``, both are
+        :class:`~chainer.datasets.TupleDataset` instances. Otherwise, both datasets are arrays of
+        images.
 
     Raises:
         ValueError: If ``ndim`` is invalid, or a file is damaged.

@@ -12,8 +12,9 @@ from chainer.training.dataset.dataset_mixin import DatasetMixin
 class ConcatenatedDataset(DatasetMixin):
     """Dataset which concatenates some base datasets.
 
-    This dataset wraps some base datasets and works as a concatenated dataset. For example, if a base dataset with 10
-    samples and another base dataset with 20 samples are given, this dataset works as a dataset which has 30 samples.
+    This dataset wraps some base datasets and works as a concatenated dataset. For example, if a
+    base dataset with 10 samples and another base dataset with 20 samples are given, this dataset
+    works as a dataset which has 30 samples.
 
     Args:
         datasets: The underlying datasets. Each dataset has to support ``__len__()`` and

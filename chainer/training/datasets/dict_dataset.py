@@ -13,12 +13,12 @@ from chainer.training.dataset.dataset_mixin import index_list
 class DictDataset:
     """Dataset of a dictionary of datasets.
 
-    It combines multiple datasets into one dataset. Each example is represented by a dictionary mapping a key to an
-    example of the corresponding dataset.
+    It combines multiple datasets into one dataset. Each example is represented by a dictionary
+    mapping a key to an example of the corresponding dataset.
 
     Args:
-        datasets: Underlying datasets. The keys are used as the keys of each example. All datasets must have the
-            same length.
+        datasets: Underlying datasets. The keys are used as the keys of each example. All datasets
+            must have the same length.
 
     Raises:
         ValueError: If no datasets are given, or their lengths differ.
@@ -48,7 +48,8 @@ class DictDataset:
         """Returns an example, or a list of examples.
 
         Args:
-            index (int, slice, list or numpy.ndarray): An index of an example or indexes of examples.
+            index (int, slice, list or numpy.ndarray): An index of an example or indexes of
+                examples.
 
         Returns:
             dict or list of dicts: The example(s).
@@ -56,7 +57,7 @@ class DictDataset:
         if isinstance(index, slice):
             columns = [dataset[index] for dataset in self._datasets.values()]
             return [dict(zip(self._datasets, values)) for values in zip(*columns)]
-        if isinstance(index, (list, numpy.ndarray)) and not numpy.ndim(index) == 0:
+        if isinstance(index, (list, numpy.ndarray)) and numpy.ndim(index) != 0:
             return [self[i] for i in index_list(index, self._length)]
         return {key: dataset[index] for key, dataset in self._datasets.items()}
 

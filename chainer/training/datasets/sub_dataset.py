@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy
@@ -11,36 +12,42 @@ import numpy
 from chainer.training.dataset import batch
 from chainer.training.dataset.dataset_mixin import DatasetMixin
 
+#: Sequence of integers.
+Order = Sequence[int] | numpy.ndarray[Any, Any]
+
 
 class SubDataset(DatasetMixin):
     """Subset of a base dataset.
 
-    SubDataset defines a subset of a given base dataset. The subset is defined as an interval of indexes, optionally
-    with a given permutation.
+    SubDataset defines a subset of a given base dataset. The subset is defined as an interval of
+    indexes, optionally with a given permutation.
 
-    If ``order`` is given, then the ``i``-th example of this dataset is the ``order[start + i]``-th example of the base
-    dataset, where ``i`` is a non-negative integer. If ``order`` is not given, then the ``i``-th example of this dataset
-    is the ``start + i``-th example of the base dataset. Negative indexing is also allowed: in this case, the term
-    ``start + i`` is replaced by ``finish + i``.
+    If ``order`` is given, then the ``i``-th example of this dataset is the ``order[start + i]``-th
+    example of the base dataset, where ``i`` is a non-negative integer. If ``order`` is not given,
+    then the ``i``-th example of this dataset is the ``start + i``-th example of the base dataset.
+    Negative indexing is also allowed: in this case, the term ``start + i`` is replaced by ``finish
+    + i``.
 
-    SubDataset is often used to split a dataset into training and validation subsets. The training set is used for
-    training, while the validation set is used to track the generalization performance, i.e. how the learned model
-    works well on unseen data. We can tune hyperparameters (e.g. number of hidden units, weight initializers, learning
-    rate, etc.) by comparing the validation performance. Note that we often use another set called test set to measure
-    the quality of the tuned hyperparameter, which can be made by nesting multiple SubDatasets.
+    SubDataset is often used to split a dataset into training and validation subsets. The training
+    set is used for training, while the validation set is used to track the generalization
+    performance, i.e. how the learned model works well on unseen data. We can tune hyperparameters
+    (e.g. number of hidden units, weight initializers, learning rate, etc.) by comparing the
+    validation performance. Note that we often use another set called test set to measure the
+    quality of the tuned hyperparameter, which can be made by nesting multiple SubDatasets.
 
-    There are two ways to make training-validation splits. One is a single split, where the dataset is split just into
-    two subsets. It can be done by :func:`split_dataset` or :func:`split_dataset_random`. The other one is a
-    :math:`k`-fold cross validation, in which the dataset is divided into :math:`k` subsets, and :math:`k` different
-    splits are generated using each of the :math:`k` subsets as a validation set and the rest as a training set. It can
-    be done by :func:`get_cross_validation_datasets`.
+    There are two ways to make training-validation splits. One is a single split, where the dataset
+    is split just into two subsets. It can be done by :func:`split_dataset` or
+    :func:`split_dataset_random`. The other one is a :math:`k`-fold cross validation, in which the
+    dataset is divided into :math:`k` subsets, and :math:`k` different splits are generated using
+    each of the :math:`k` subsets as a validation set and the rest as a training set. It can be done
+    by :func:`get_cross_validation_datasets`.
 
     Args:
         dataset: Base dataset.
         start (int): The first index in the interval.
         finish (int): The next-to-the-last index in the interval.
-        order (sequence of ints): Permutation of indexes in the base dataset. If this is None, then the
-            ascending order of indexes is used.
+        order (sequence of ints): Permutation of indexes in the base dataset. If this is None, then
+            the ascending order of indexes is used.
 
     Raises:
         ValueError: If the interval leaves the base dataset, or ``order`` has a wrong length.
@@ -53,9 +60,7 @@ class SubDataset(DatasetMixin):
         (2, 'b', 'c')
     """
 
-    def __init__(
-        self, dataset: Any, start: int, finish: int, order: Sequence[int] | None = None
-    ) -> None:
+    def __init__(self, dataset: Any, start: int, finish: int, order: Order | None = None) -> None:
         if start < 0 or finish > len(dataset) or finish < start:
             raise ValueError(
                 "subset overruns the base dataset: start and finish must satisfy "
@@ -112,12 +117,12 @@ class SubDataset(DatasetMixin):
 
 
 def split_dataset(
-    dataset: Any, split_at: int, order: Sequence[int] | None = None
+    dataset: Any, split_at: int, order: Order | None = None
 ) -> tuple[SubDataset, SubDataset]:
     """Splits a dataset into two subsets.
 
-    This function creates two instances of :class:`SubDataset`. These instances do not share any examples, and they
-    together cover all examples of the original dataset.
+    This function creates two instances of :class:`SubDataset`. These instances do not share any
+    examples, and they together cover all examples of the original dataset.
 
     Args:
         dataset: Dataset to split.
@@ -127,7 +132,8 @@ def split_dataset(
 
     Returns:
         tuple: Two :class:`SubDataset` objects. The first subset represents the examples of indexes
-        ``order[:split_at]`` while the second subset represents the examples of indexes ``order[split_at:]``.
+        ``order[:split_at]`` while the second subset represents the examples of indexes
+        ``order[split_at:]``.
 
     Raises:
         TypeError: If ``split_at`` is not an integer.
@@ -157,26 +163,27 @@ def split_dataset_random(
 ) -> tuple[SubDataset, SubDataset]:
     """Splits a dataset into two subsets randomly.
 
-    This function creates two instances of :class:`SubDataset`. These instances do not share any examples, and they
-    together cover all examples of the original dataset. The split is automatically done randomly.
+    This function creates two instances of :class:`SubDataset`. These instances do not share any
+    examples, and they together cover all examples of the original dataset. The split is
+    automatically done randomly.
 
     Args:
         dataset: Dataset to split.
         first_size (int): Size of the first subset.
-        seed (int): Seed the generator used for the permutation of indexes. If an integer being convertible to 32 bit
-            unsigned integers is specified, it is guaranteed that each sample in the given dataset always belongs to a
-            specific subset. If None, the permutation is changed randomly.
+        seed (int): Seed the generator used for the permutation of indexes. If an integer being
+            convertible to 32 bit unsigned integers is specified, it is guaranteed that each sample
+            in the given dataset always belongs to a specific subset. If None, the permutation is
+            changed randomly.
 
     Returns:
-        tuple: Two :class:`SubDataset` objects. The first subset contains ``first_size`` examples randomly chosen from
+        tuple: Two :class:`SubDataset` objects. The first subset contains ``first_size`` examples
+            randomly chosen from
         the dataset without replacement, and the second subset contains the rest of the dataset.
     """
     return split_dataset(dataset, first_size, _random_order(dataset, seed))
 
 
-def split_dataset_n(
-    dataset: Any, n: int, order: Sequence[int] | None = None
-) -> list[SubDataset]:
+def split_dataset_n(dataset: Any, n: int, order: Order | None = None) -> list[SubDataset]:
     """Splits a dataset into ``n`` subsets of equal size.
 
     Args:
@@ -186,7 +193,8 @@ def split_dataset_n(
             :class:`SubDataset` for details.
 
     Returns:
-        list: ``n`` :class:`SubDataset` objects. Each subset contains ``len(dataset) // n`` examples.
+        list: ``n`` :class:`SubDataset` objects. Each subset contains ``len(dataset) // n``
+            examples.
     """
     n = _integer("n", n)
     if n < 1:
@@ -211,20 +219,20 @@ def split_dataset_n_random(dataset: Any, n: int, seed: int | None = None) -> lis
 
 
 def get_cross_validation_datasets(
-    dataset: Any, n_fold: int, order: Sequence[int] | None = None
+    dataset: Any, n_fold: int, order: Order | None = None
 ) -> list[tuple[SubDataset, SubDataset]]:
     """Creates a set of training/test splits for cross validation.
 
-    This function generates ``n_fold`` splits of the given dataset. The first part of each split corresponds to the
-    training dataset, while the second part to the test dataset. No pairs of test datasets share any examples, and all
-    test datasets together cover the whole base dataset. Each test dataset contains almost same number of examples
-    (the numbers may differ up to 1).
+    This function generates ``n_fold`` splits of the given dataset. The first part of each split
+    corresponds to the training dataset, while the second part to the test dataset. No pairs of test
+    datasets share any examples, and all test datasets together cover the whole base dataset. Each
+    test dataset contains almost same number of examples (the numbers may differ up to 1).
 
     Args:
         dataset: Dataset to split.
         n_fold (int): Number of splits for cross validation.
-        order (sequence of ints): Order of indexes with which each split is determined. If it is None,
-            then no permutation is used.
+        order (sequence of ints): Order of indexes with which each split is determined. If it is
+            None, then no permutation is used.
 
     Returns:
         list of tuples: List of dataset splits.
@@ -242,11 +250,13 @@ def get_cross_validation_datasets(
     n_fold = _integer("n_fold", n_fold)
     size = len(dataset)
     if not 1 <= n_fold <= max(size, 1):
-        raise ValueError(f"n_fold must be between 1 and {size}, the number of examples, got {n_fold}")
+        raise ValueError(
+            f"n_fold must be between 1 and {size}, the number of examples, got {n_fold}"
+        )
     indexes = numpy.arange(size) if order is None else numpy.asarray(order)
     borders = [size * i // n_fold for i in range(n_fold + 1)]
     splits: list[tuple[SubDataset, SubDataset]] = []
-    for start, stop in reversed(list(zip(borders, borders[1:]))):
+    for start, stop in reversed(list(pairwise(borders))):
         # The order begins behind the test set and ends with it.
         rotated = numpy.concatenate([indexes[stop:], indexes[:start], indexes[start:stop]])
         splits.append(split_dataset(dataset, size - (stop - start), rotated))
@@ -258,15 +268,16 @@ def get_cross_validation_datasets_random(
 ) -> list[tuple[SubDataset, SubDataset]]:
     """Creates a set of training/test splits for cross validation randomly.
 
-    This function acts almost same as :func:`get_cross_validation_datasets`, except automatically generating random
-    permutation.
+    This function acts almost same as :func:`get_cross_validation_datasets`, except automatically
+    generating random permutation.
 
     Args:
         dataset: Dataset to split.
         n_fold (int): Number of splits for cross validation.
-        seed (int): Seed the generator used for the permutation of indexes. If an integer being convertible to 32 bit
-            unsigned integers is specified, it is guaranteed that each sample in the given dataset always belongs to a
-            specific subset. If None, the permutation is changed randomly.
+        seed (int): Seed the generator used for the permutation of indexes. If an integer being
+            convertible to 32 bit unsigned integers is specified, it is guaranteed that each sample
+            in the given dataset always belongs to a specific subset. If None, the permutation is
+            changed randomly.
 
     Returns:
         list of tuples: List of dataset splits.

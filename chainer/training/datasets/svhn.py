@@ -31,28 +31,32 @@ def get_svhn(
 ) -> tuple[Any, Any]:
     """Gets the SVHN dataset.
 
-    `The Street View House Numbers (SVHN) dataset <http://ufldl.stanford.edu/housenumbers/>`_ is a dataset similar to
-    MNIST but composed of cropped images of house numbers. The functionality of this function is identical to the
-    counterpart for the MNIST dataset (:func:`~chainer.datasets.get_mnist`), with the exception that there is no
-    ``ndim`` argument: the shape of each image is ``(3, 32, 32)``. The label of the digit zero is 0.
+    `The Street View House Numbers (SVHN) dataset <http://ufldl.stanford.edu/housenumbers/>`_ is a
+    dataset similar to MNIST but composed of cropped images of house numbers. The functionality of
+    this function is identical to the counterpart for the MNIST dataset
+    (:func:`~chainer.datasets.get_mnist`), with the exception that there is no ``ndim`` argument:
+    the shape of each image is ``(3, 32, 32)``. The label of the digit zero is 0.
 
-    Files are looked for in ``pfnet/chainer/svhn`` below the dataset root before they are downloaded: ``train.npz`` and
-    ``test.npz`` (arrays ``x``, uint8 of shape (32, 32, 3, n), and ``y``, uint8 of shape (n, 1)), or the official
-    ``train_32x32.mat`` and ``test_32x32.mat``, with any number of images.
+    Files are looked for in ``pfnet/chainer/svhn`` below the dataset root before they are
+    downloaded: ``train.npz`` and ``test.npz`` (arrays ``x``, uint8 of shape (32, 32, 3, n), and
+    ``y``, uint8 of shape (n, 1)), or the official ``train_32x32.mat`` and ``test_32x32.mat``, with
+    any number of images.
 
     .. note::
         `SciPy <https://www.scipy.org/>`_ is required to read the official files.
 
     Args:
-        withlabel (bool): If ``True``, it returns datasets with labels. In this case, each example is a tuple of an
-            image and a label. Otherwise, the datasets only contain images.
-        scale (float): Pixel value scale. If it is 1 (default), pixels are scaled to the interval ``[0, 1]``.
+        withlabel (bool): If ``True``, it returns datasets with labels. In this case, each example
+            is a tuple of an image and a label. Otherwise, the datasets only contain images.
+        scale (float): Pixel value scale. If it is 1 (default), pixels are scaled to the interval
+            ``[0, 1]``.
         dtype: Data type of resulting image arrays.
         label_dtype: Data type of the labels.
 
     Returns:
         A tuple of two datasets. If ``withlabel`` is ``True``, both datasets are
-        :class:`~chainer.datasets.TupleDataset` instances. Otherwise, both datasets are arrays of images.
+        :class:`~chainer.datasets.TupleDataset` instances. Otherwise, both datasets are arrays of
+        images.
 
     Raises:
         ValueError: If a file is damaged.

@@ -11,17 +11,17 @@ from chainer.training.dataset.dataset_mixin import DatasetMixin
 class TransformDataset(DatasetMixin):
     """Dataset that indexes the base dataset and transforms the data.
 
-    This dataset wraps the base dataset by modifying the behavior of the base dataset's :meth:`__getitem__`. Arrays
-    returned by :meth:`__getitem__` of the base dataset with integer as an argument are transformed by the given
-    function ``transform``. Also, :meth:`__len__` returns the integer returned by the base dataset's
-    :meth:`__len__`.
+    This dataset wraps the base dataset by modifying the behavior of the base dataset's
+    :meth:`__getitem__`. Arrays returned by :meth:`__getitem__` of the base dataset with integer as
+    an argument are transformed by the given function ``transform``. Also, :meth:`__len__` returns
+    the integer returned by the base dataset's :meth:`__len__`.
 
-    The function ``transform`` takes, as an argument, ``in_data``, which is the output of the base dataset's
-    :meth:`__getitem__`, and returns the transformed arrays as output. Please see the following example. Since
-    ``in_data`` directly refers to the item in the dataset, take care that ``transform`` not modify it. For example,
-    note that the line ``img = img - 0.5`` below is correct since it makes a copy of ``img``. However, it would be
-    incorrect to use ``img -= 0.5`` since that would update the contents of the item in the dataset in place,
-    corrupting it.
+    The function ``transform`` takes, as an argument, ``in_data``, which is the output of the base
+    dataset's :meth:`__getitem__`, and returns the transformed arrays as output. Please see the
+    following example. Since ``in_data`` directly refers to the item in the dataset, take care that
+    ``transform`` not modify it. For example, note that the line ``img = img - 0.5`` below is
+    correct since it makes a copy of ``img``. However, it would be incorrect to use ``img -= 0.5``
+    since that would update the contents of the item in the dataset in place, corrupting it.
 
     >>> import numpy as np
     >>> from chainer.datasets import TransformDataset, TupleDataset
@@ -35,10 +35,11 @@ class TransformDataset(DatasetMixin):
     (array([0.5, 0.5], dtype=float32), 2)
 
     Args:
-        dataset: The underlying dataset. The index of this dataset corresponds to the index of the base dataset. This
-            object needs to support functions :meth:`__getitem__` and :meth:`__len__` as described above.
-        transform (callable): A function that is called to transform values returned by the underlying dataset's
-            :meth:`__getitem__`.
+        dataset: The underlying dataset. The index of this dataset corresponds to the index of the
+            base dataset. This object needs to support functions :meth:`__getitem__` and
+            :meth:`__len__` as described above.
+        transform (callable): A function that is called to transform values returned by the
+            underlying dataset's :meth:`__getitem__`.
     """
 
     def __init__(self, dataset: Any, transform: Callable[[Any], Any]) -> None:

@@ -13,21 +13,23 @@ from chainer.training.dataset.dataset_mixin import index_list
 class TupleDataset:
     """Dataset of tuples from multiple equal-length datasets.
 
-    A ``TupleDataset`` combines multiple equal-length datasets into a single dataset of tuples. The ``i``-th tuple
-    contains the ``i``-th example from each of the argument datasets, in the same order that they were supplied.
+    A ``TupleDataset`` combines multiple equal-length datasets into a single dataset of tuples. The
+    ``i``-th tuple contains the ``i``-th example from each of the argument datasets, in the same
+    order that they were supplied.
 
-    Recall that in Chainer, a dataset is defined as an iterable that supports both ``__getitem__`` and ``__len__``. The
-    ``__getitem__`` method should support indexing by both an integer and a slice.
+    Recall that in Chainer, a dataset is defined as an iterable that supports both ``__getitem__``
+    and ``__len__``. The ``__getitem__`` method should support indexing by both an integer and a
+    slice.
 
-    As an example, consider creating a ``TupleDataset`` from two argument datasets ``d1 = [8, 0, 5, 1]`` and
-    ``d2 = [3, 1, 7, 4]`` as ``tuple_dataset = TupleDataset(d1, d2)``. The ``tuple_dataset`` will then contain the
-    examples ``(8, 3), (0, 1), (5, 7), (1, 4)``. Note that this behavior is similar to that of the built-in
-    :func:`zip` function.
+    As an example, consider creating a ``TupleDataset`` from two argument datasets ``d1 = [8, 0, 5,
+    1]`` and ``d2 = [3, 1, 7, 4]`` as ``tuple_dataset = TupleDataset(d1, d2)``. The
+    ``tuple_dataset`` will then contain the examples ``(8, 3), (0, 1), (5, 7), (1, 4)``. Note that
+    this behavior is similar to that of the built-in :func:`zip` function.
 
     Args:
-        datasets: Underlying datasets that will be aggregated. Each dataset must be an iterable that implements
-            ``__getitem__`` and ``__len__``. The ``j``-th dataset will be used for the ``j``-th item of each
-            example tuple. All datasets must have the same length.
+        datasets: Underlying datasets that will be aggregated. Each dataset must be an iterable that
+            implements ``__getitem__`` and ``__len__``. The ``j``-th dataset will be used for the
+            ``j``-th item of each example tuple. All datasets must have the same length.
 
     Raises:
         ValueError: If no datasets are given, or their lengths differ.
@@ -59,14 +61,15 @@ class TupleDataset:
         """Returns an example, or a list of examples.
 
         Args:
-            index (int, slice, list or numpy.ndarray): An index of an example or indexes of examples.
+            index (int, slice, list or numpy.ndarray): An index of an example or indexes of
+                examples.
 
         Returns:
             tuple or list of tuples: The example(s).
         """
         if isinstance(index, slice):
             return list(zip(*(dataset[index] for dataset in self._datasets)))
-        if isinstance(index, (list, numpy.ndarray)) and not numpy.ndim(index) == 0:
+        if isinstance(index, (list, numpy.ndarray)) and numpy.ndim(index) != 0:
             indexes = index_list(index, self._length)
             return [tuple([dataset[i] for dataset in self._datasets]) for i in indexes]
         return tuple([dataset[index] for dataset in self._datasets])

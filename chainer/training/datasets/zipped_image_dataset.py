@@ -47,9 +47,10 @@ class _Archive:
 class ZippedImageDataset(DatasetMixin):
     """Dataset of images built from a zip file.
 
-    This dataset reads an external image file in the given zipfile. The zipfile shall contain only image files. This
-    shall be able to replace ImageDataset and works better on NFS and other networked file systems. If zipfile becomes
-    too large you may consider :class:`MultiZippedImageDataset` as a handy alternative.
+    This dataset reads an external image file in the given zipfile. The zipfile shall contain only
+    image files. This shall be able to replace ImageDataset and works better on NFS and other
+    networked file systems. If zipfile becomes too large you may consider
+    :class:`MultiZippedImageDataset` as a handy alternative.
 
     It may be pickled, used by several threads and inherited by forked processes.
 
@@ -91,9 +92,10 @@ class ZippedImageDataset(DatasetMixin):
 class MultiZippedImageDataset(DatasetMixin):
     """Dataset of images built from a list of paths to zip files.
 
-    This dataset reads an external image file in given zipfiles. The zipfiles shall contain only image files. This shall
-    be able to replace ImageDataset and works better on NFS and other networked file systems. The user shall find good
-    balance between zipfile size and number of zipfiles (e.g. granularity)
+    This dataset reads an external image file in given zipfiles. The zipfiles shall contain only
+    image files. This shall be able to replace ImageDataset and works better on NFS and other
+    networked file systems. The user shall find good balance between zipfile size and number of
+    zipfiles (e.g. granularity)
 
     Args:
         zipfilenames (list of strings): List of zipped archive filename.
@@ -133,8 +135,8 @@ class LabeledZippedImageDataset(DatasetMixin):
 
     Args:
         zipfilename (str): Path to a zip file of images.
-        labelfilename (str): Path to a text file with lines of a name in the zip file and a label, separated
-            by white spaces.
+        labelfilename (str): Path to a text file with lines of a name in the zip file and a label,
+            separated by white spaces.
         dtype: Data type of resulting image arrays.
         label_dtype: Data type of the labels.
 
@@ -170,7 +172,7 @@ class LabeledZippedImageDataset(DatasetMixin):
             i (int): The index of the example, in the order of the list.
 
         Returns:
-            tuple: Image, an array of shape (channels, height, width), and label, an array of shape ().
+            tuple: Image (an array of shape (channels, height, width)) and label (of shape ()).
 
         Raises:
             KeyError: If the archive lacks the image.

@@ -88,9 +88,9 @@ class IterationState:
             size: Number of examples of the dataset.
             batch_size: Number of examples of the batch.
             repeat: Whether to go on after the first epoch.
-            keep_sampler: Whether to leave the state of the sampler alone (and have the returned state
-                hold another one), because the batch is fetched ahead. Samplers that do not say how to save
-                their state are used as they are.
+            keep_sampler: Whether to leave the state of the sampler alone (and have the returned
+                state hold another one), because the batch is fetched ahead. Samplers that do not
+                say how to save their state are used as they are.
 
         Returns:
             The new state and the parts of the batch; None when the iteration is over.
@@ -112,7 +112,9 @@ class IterationState:
             taken = min(left, epoch_size - position)
             window = slice(position, position + taken)
             if taken > 0:
-                segments.append(Segment(epoch, position, window if order is None else order[window]))
+                segments.append(
+                    Segment(epoch, position, window if order is None else order[window])
+                )
             position += taken
             left -= taken
             if position < epoch_size:
@@ -152,7 +154,8 @@ def check_arguments(batch_size: Any, shuffle: bool | None, order_sampler: Any) -
 
     Raises:
         TypeError: If ``batch_size`` is not an integer.
-        ValueError: If ``batch_size`` is not positive, or ``shuffle`` is False with an order sampler.
+        ValueError: If ``batch_size`` is not positive, or ``shuffle`` is False with an order
+            sampler.
     """
     try:
         batch_size = operator.index(batch_size)
@@ -175,8 +178,8 @@ def serialize_state(
 ) -> tuple[IterationState, float | None]:
     """Saves or loads the state of an iterator.
 
-    Entries keep the names and forms of earlier releases, which can load what is saved here. What only this
-    release saves (the seed of the orders to come) may be missing in a file.
+    Entries keep the names and forms of earlier releases, which can load what is saved here. What
+    only this release saves (the seed of the orders to come) may be missing in a file.
 
     Args:
         serializer: Serializer or deserializer.
@@ -187,7 +190,8 @@ def serialize_state(
         order_name: Name under which the order is saved.
 
     Returns:
-        The state and the previous epoch detail, which are those of the file if the serializer is a deserializer.
+        The state and the previous epoch detail, which are those of the file if the serializer is a
+        deserializer.
     """
     position = serializer("current_position", int(state.position))
     epoch = serializer("epoch", int(state.epoch))
@@ -207,7 +211,8 @@ def serialize_state(
     try:
         # -1 instead of None, since some serializers do not support None.
         previous = serializer(
-            "previous_epoch_detail", -1.0 if previous_epoch_detail is None else previous_epoch_detail
+            "previous_epoch_detail",
+            -1.0 if previous_epoch_detail is None else previous_epoch_detail,
         )
     except KeyError:  # saved by release 2 or earlier
         epoch_size = len(order) if order is not None else size

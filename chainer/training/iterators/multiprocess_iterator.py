@@ -22,47 +22,51 @@ class TimeoutWarning(RuntimeWarning):
 class MultiprocessIterator(PrefetchIterator):
     """Dataset iterator that loads examples in parallel.
 
-    This is an implementation of :class:`~chainer.dataset.Iterator` that loads examples with worker processes. It uses
-    the standard :mod:`multiprocessing` module to parallelize the loading. The dataset is sent to the worker processes
-    in the standard way: inherited where the start method is ``fork``, else using pickle. Which start method is
-    used, ``multiprocessing.set_start_method`` decides; the processes are started by the first :meth:`next`.
+    This is an implementation of :class:`~chainer.dataset.Iterator` that loads examples with worker
+    processes. It uses the standard :mod:`multiprocessing` module to parallelize the loading. The
+    dataset is sent to the worker processes in the standard way: inherited where the start method is
+    ``fork``, else using pickle. Which start method is used, ``multiprocessing.set_start_method``
+    decides; the processes are started by the first :meth:`next`.
 
-    Note that this iterator effectively prefetches the examples for the next batch asynchronously after the current
-    batch is returned.
+    Note that this iterator effectively prefetches the examples for the next batch asynchronously
+    after the current batch is returned.
 
-    Arrays come back through shared memory. An exception of the dataset is raised by :meth:`next`, with the traceback of
-    the worker. Before each example a worker seeds ``numpy.random`` and ``random`` by the seed of the iterator, the epoch and
-    the position, so that random augmentation depends neither on the number of processes nor on chance: a run that
-    is resumed in the middle sees the very examples that it would have seen without the interruption.
+    Arrays come back through shared memory. An exception of the dataset is raised by :meth:`next`,
+    with the traceback of the worker. Before each example a worker seeds ``numpy.random`` and
+    ``random`` by the seed of the iterator, the epoch and the position, so that random augmentation
+    depends neither on the number of processes nor on chance: a run that is resumed in the middle
+    sees the very examples that it would have seen without the interruption.
 
-    Call :meth:`finalize`, or use the iterator in a ``with`` statement, to end the processes. They also end when the
-    iterator is garbage, and when the main process ends, even if it is killed.
+    Call :meth:`finalize`, or use the iterator in a ``with`` statement, to end the processes. They
+    also end when the iterator is garbage, and when the main process ends, even if it is killed.
 
-    This iterator saves ``-1`` instead of ``None`` in snapshots since some serializers do not support ``None``.
+    This iterator saves ``-1`` instead of ``None`` in snapshots since some serializers do not
+    support ``None``.
 
     Args:
         dataset (Dataset): Dataset to iterate.
         batch_size (int): Number of examples within each batch.
-        repeat (bool): If ``True``, it infinitely loops over the dataset. Otherwise, it stops iteration at the end of
-            the first epoch.
-        shuffle (bool): If ``True`` (or None), the order of examples is shuffled at the beginning of each epoch.
-            Otherwise, examples are extracted in the order of indexes.
-        n_processes (int): Number of worker processes. The number of CPUs this process may use is used by
-            default.
+        repeat (bool): If ``True``, it infinitely loops over the dataset. Otherwise, it stops
+            iteration at the end of the first epoch.
+        shuffle (bool): If ``True`` (or None), the order of examples is shuffled at the beginning of
+            each epoch. Otherwise, examples are extracted in the order of indexes.
+        n_processes (int): Number of worker processes. The number of CPUs this process may use is
+            used by default.
         n_prefetch (int): Number of prefetch batches.
-        shared_mem (int): The size of using shared memory per data, in bytes. If ``None``, size is adjusted
-            automatically. If 0, examples come through pipes.
+        shared_mem (int): The size of using shared memory per data, in bytes. If ``None``, size is
+            adjusted automatically. If 0, examples come through pipes.
         order_sampler (callable): What makes the order of each epoch instead, see
             :class:`~chainer.iterators.OrderSampler`.
         dataset_timeout (float): Seconds of waiting for a batch after which
-            :class:`MultiprocessIterator.TimeoutWarning` is issued. ``None`` to disable the warning. Turn it into an error
-            by ``warnings.simplefilter('error', MultiprocessIterator.TimeoutWarning)``.
-        maxtasksperchild (int): Number of pieces of a batch a worker process reads before it is replaced by a
-            fresh one, against datasets that leak memory. ``None`` for never.
+            :class:`MultiprocessIterator.TimeoutWarning` is issued. ``None`` to disable the warning.
+            Turn it into an error by ``warnings.simplefilter('error',
+            MultiprocessIterator.TimeoutWarning)``.
+        maxtasksperchild (int): Number of pieces of a batch a worker process reads before it is
+            replaced by a fresh one, against datasets that leak memory. ``None`` for never.
 
     Raises:
-        ValueError: If ``batch_size``, ``n_processes`` or ``maxtasksperchild`` is not positive, or ``n_prefetch`` or
-            ``shared_mem`` is negative.
+        ValueError: If ``batch_size``, ``n_processes`` or ``maxtasksperchild`` is not positive, or
+            ``n_prefetch`` or ``shared_mem`` is negative.
     """
 
     TimeoutWarning = TimeoutWarning
@@ -141,9 +145,9 @@ class MultiprocessIterator(PrefetchIterator):
 
     def _warn_of_timeout(self) -> None:
         warnings.warn(
-            f"the dataset has taken more than {self.dataset_timeout} seconds (dataset_timeout) to return a "
-            "batch. A worker process may be in a deadlock, for instance after a library that uses threads "
-            "was imported before it was forked; see the documentation of dataset_timeout",
+            f"a worker process has taken more than {self.dataset_timeout} seconds "
+            "(dataset_timeout) to read its part of a batch. It may be in a deadlock, for instance "
+            "after a library that uses threads was imported before the process was forked",
             TimeoutWarning,
             stacklevel=5,
         )

@@ -14,23 +14,25 @@ from chainer.training.iterators.prefetch_iterator import PrefetchIterator
 class MultithreadIterator(PrefetchIterator):
     """Dataset iterator that loads examples in parallel.
 
-    This is an implementation of :class:`~chainer.dataset.Iterator` that loads examples with worker threads. It uses
-    the standard :mod:`threading` module to parallelize the loading. Threads run in parallel only where the dataset
-    releases the global interpreter lock, as reading files and decoding images does.
+    This is an implementation of :class:`~chainer.dataset.Iterator` that loads examples with worker
+    threads. It uses the standard :mod:`threading` module to parallelize the loading. Threads run in
+    parallel only where the dataset releases the global interpreter lock, as reading files and
+    decoding images does.
 
-    Note that this iterator effectively prefetches the examples for the next batch asynchronously after the current
-    batch is returned.
+    Note that this iterator effectively prefetches the examples for the next batch asynchronously
+    after the current batch is returned.
 
-    This iterator saves ``-1`` instead of ``None`` in snapshots since some serializers do not support ``None``. A
-    resumed run sees the very examples that it would have seen without the interruption.
+    This iterator saves ``-1`` instead of ``None`` in snapshots since some serializers do not
+    support ``None``. A resumed run sees the very examples that it would have seen without the
+    interruption.
 
     Args:
         dataset: Dataset to iterate. It must allow to be indexed by several threads at once.
         batch_size (int): Number of examples within each batch.
-        repeat (bool): If ``True``, it infinitely loops over the dataset. Otherwise, it stops iteration at the end of
-            the first epoch.
-        shuffle (bool): If ``True`` (or None), the order of examples is shuffled at the beginning of each epoch.
-            Otherwise, examples are extracted in the order of indexes.
+        repeat (bool): If ``True``, it infinitely loops over the dataset. Otherwise, it stops
+            iteration at the end of the first epoch.
+        shuffle (bool): If ``True`` (or None), the order of examples is shuffled at the beginning of
+            each epoch. Otherwise, examples are extracted in the order of indexes.
         n_threads (int): Number of worker threads.
         order_sampler (callable): What makes the order of each epoch instead, see
             :class:`~chainer.iterators.OrderSampler`.

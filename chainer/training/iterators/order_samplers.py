@@ -14,22 +14,23 @@ Order = numpy.ndarray[Any, Any]
 class OrderSampler:
     """Base class of all order samplers.
 
-    An iterator calls its order sampler before each epoch and visits the examples in the order it returns. Samplers that
-    are random and define ``serialize(serializer)`` have their state saved with the iterator, so that a resumed run
-    continues as an uninterrupted one would.
+    An iterator calls its order sampler before each epoch and visits the examples in the order it
+    returns. Samplers that are random and define ``serialize(serializer)`` have their state saved
+    with the iterator, so that a resumed run continues as an uninterrupted one would.
     """
 
     def __call__(self, current_order: Order, current_position: int) -> Order:
         """Samples the order of the next epoch.
 
         Args:
-            current_order (numpy.ndarray): Order of the epoch that ends; ``numpy.arange(len(dataset))`` at first.
-                Not to be modified.
-            current_position (int): Where the last batch of the epoch started in ``current_order``; 0 at first.
+            current_order (numpy.ndarray): Order of the epoch that ends;
+                ``numpy.arange(len(dataset))`` at first. Not to be modified.
+            current_position (int): Where the last batch of the epoch started in ``current_order``;
+                0 at first.
 
         Returns:
-            numpy.ndarray: One-dimensional array of indexes. Indexes may be repeated or left out; the length
-            is the number of examples of the epoch, and must be the same each time.
+            numpy.ndarray: One-dimensional array of indexes. Indexes may be repeated or left out;
+            the length is the number of examples of the epoch, and must be the same each time.
         """
         raise NotImplementedError(f"{type(self).__name__} must define __call__()")
 
@@ -40,8 +41,9 @@ class ShuffleOrderSampler(OrderSampler):
     This is what iterators with ``shuffle=True`` do, with a generator of one's own.
 
     Args:
-        random_state (numpy.random.RandomState, numpy.random.Generator or int): Source of the orders, or
-            its seed. If None, a new one is derived from the state of ``numpy.random`` at the first call.
+        random_state (numpy.random.RandomState, numpy.random.Generator or int): Source of the
+            orders, or its seed. If None, a new one is derived from the state of ``numpy.random`` at
+            the first call.
     """
 
     def __init__(self, random_state: Any = None) -> None:
@@ -66,7 +68,9 @@ class ShuffleOrderSampler(OrderSampler):
         """
         generator = self._generator()
         if isinstance(generator, numpy.random.RandomState):
-            state = serializer("state", json.dumps(generator.get_state(legacy=False), default=_to_list))
+            state = serializer(
+                "state", json.dumps(generator.get_state(legacy=False), default=_to_list)
+            )
             generator.set_state(json.loads(state))
         else:
             bits = generator.bit_generator
@@ -92,8 +96,8 @@ def shuffled(order: Order, key: numpy.ndarray[Any, Any], epoch: int) -> Order:
     """Returns the order of an epoch: a permutation that depends on the arguments only.
 
     Every later order follows from the current one, the key and the number of the epoch. An iterator
-    that was saved and loaded therefore goes on as if nothing had happened, whoever used ``numpy.random``
-    in between, and prefetching cannot disturb it.
+    that was saved and loaded therefore goes on as if nothing had happened, whoever used
+    ``numpy.random`` in between, and prefetching cannot disturb it.
 
     Args:
         order (numpy.ndarray): Order of the epoch before.

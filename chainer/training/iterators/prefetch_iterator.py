@@ -19,8 +19,8 @@ from chainer.training.iterators.iteration_state import (
 class PrefetchIterator(Iterator):
     """Iterator that has the next batches read while the current one is used.
 
-    Its state is that of the batches it returned, not of those it has read ahead. Assigning to ``epoch``,
-    ``current_position`` or ``is_new_epoch`` discards what was read ahead.
+    Its state is that of the batches it returned, not of those it has read ahead. Assigning to
+    ``epoch``, ``current_position`` or ``is_new_epoch`` discards what was read ahead.
 
     Args:
         dataset: Dataset to iterate.
@@ -66,8 +66,8 @@ class PrefetchIterator(Iterator):
     def __next__(self) -> list[Any]:
         """Returns the next batch.
 
-        This is a part of the iterator protocol of Python. It may raise the :class:`StopIteration` exception when it
-        stops the iteration.
+        This is a part of the iterator protocol of Python. It may raise the :class:`StopIteration`
+        exception when it stops the iteration.
 
         Returns:
             list: The examples.
@@ -75,8 +75,8 @@ class PrefetchIterator(Iterator):
         Raises:
             StopIteration: At the end of the first epoch, if ``repeat`` is False.
             ValueError: If the dataset is empty and ``repeat`` is True.
-            Exception: What the dataset raised, with the traceback of the worker. The iterator stays where
-                it is; another call reads the same batch again.
+            Exception: What the dataset raised, with the traceback of the worker. The iterator stays
+                where it is; another call reads the same batch again.
         """
         self._fill(1)
         if not self._ahead:
@@ -173,8 +173,8 @@ class PrefetchIterator(Iterator):
     def serialize(self, serializer: Any) -> None:
         """Serializes the internal state of the iterator.
 
-        It consists of position, epoch, the current order and the seed of the orders to come. What was read
-        ahead does not count.
+        It consists of position, epoch, the current order and the seed of the orders to come. What
+        was read ahead does not count.
 
         Args:
             serializer: Serializer or deserializer.

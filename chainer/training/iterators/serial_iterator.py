@@ -16,27 +16,28 @@ from chainer.training.iterators.iteration_state import (
 class SerialIterator(Iterator):
     """Dataset iterator that serially reads the examples.
 
-    This is a simple implementation of :class:`~chainer.dataset.Iterator` that just visits each example in either the
-    order of indexes or a shuffled order.
+    This is a simple implementation of :class:`~chainer.dataset.Iterator` that just visits each
+    example in either the order of indexes or a shuffled order.
 
-    To avoid unintentional performance degradation, the ``shuffle`` option is set to ``True`` by default. For
-    validation, it is better to set it to ``False`` when the underlying dataset supports fast slicing. If the order of
-    examples has an important meaning and the updater depends on the original order, this option should be set to
-    ``False``.
+    To avoid unintentional performance degradation, the ``shuffle`` option is set to ``True`` by
+    default. For validation, it is better to set it to ``False`` when the underlying dataset
+    supports fast slicing. If the order of examples has an important meaning and the updater depends
+    on the original order, this option should be set to ``False``.
 
-    The first order is drawn from ``numpy.random``. Later ones follow from a seed that the iterator draws then and
-    saves with its state: a run that is resumed in the middle sees the very examples that it would have
-    seen without the interruption.
+    The first order is drawn from ``numpy.random``. Later ones follow from a seed that the iterator
+    draws then and saves with its state: a run that is resumed in the middle sees the very examples
+    that it would have seen without the interruption.
 
-    This iterator saves ``-1`` instead of ``None`` in snapshots since some serializers do not support ``None``.
+    This iterator saves ``-1`` instead of ``None`` in snapshots since some serializers do not
+    support ``None``.
 
     Args:
         dataset: Dataset to iterate.
         batch_size (int): Number of examples within each batch.
-        repeat (bool): If ``True``, it infinitely loops over the dataset. Otherwise, it stops iteration at the end of
-            the first epoch.
-        shuffle (bool): If ``True`` (or None), the order of examples is shuffled at the beginning of each epoch.
-            Otherwise, examples are extracted in the order of indexes.
+        repeat (bool): If ``True``, it infinitely loops over the dataset. Otherwise, it stops
+            iteration at the end of the first epoch.
+        shuffle (bool): If ``True`` (or None), the order of examples is shuffled at the beginning of
+            each epoch. Otherwise, examples are extracted in the order of indexes.
         order_sampler (callable): What makes the order of each epoch instead, see
             :class:`~chainer.iterators.OrderSampler`.
 
@@ -90,8 +91,8 @@ class SerialIterator(Iterator):
     def __next__(self) -> list[Any]:
         """Returns the next batch.
 
-        This is a part of the iterator protocol of Python. It may raise the :class:`StopIteration` exception when it
-        stops the iteration.
+        This is a part of the iterator protocol of Python. It may raise the :class:`StopIteration`
+        exception when it stops the iteration.
 
         Returns:
             list: The examples.

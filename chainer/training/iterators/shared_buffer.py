@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from multiprocessing.shared_memory import SharedMemory
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy
 
@@ -74,7 +74,7 @@ def unpack(packed: Packed, shared: memoryview | None) -> list[Any]:
     copy = numpy.empty(packed.total, numpy.uint8)
     if shared is not None and packed.total:
         copy[:] = numpy.frombuffer(shared, numpy.uint8, packed.total)
-    return pickle.loads(packed.head, buffers=_windows(memoryview(copy), packed.sizes))
+    return pickle.loads(packed.head, buffers=_windows(memoryview(cast("Any", copy)), packed.sizes))
 
 
 class SharedBuffer:
@@ -113,15 +113,16 @@ class SharedBuffer:
                 # Writing to shared memory beyond the limit would kill the process.
                 self.failed = True
                 warnings.warn(
-                    f"{_DIRECTORY} has no room for {size} bytes of shared memory; MultiprocessIterator "
-                    "sends examples through pipes instead, which is slower. In a container, give it more "
-                    "(--shm-size), or set shared_mem=0 to silence this warning",
+                    f"{_DIRECTORY} has no room for {size} bytes of shared memory; "
+                    "MultiprocessIterator sends examples through pipes instead, which is slower. "
+                    "Make it larger (--shm-size of a container), or set shared_mem=0",
                     RuntimeWarning,
                     stacklevel=2,
                 )
                 return
         self._memory = SharedMemory(create=True, size=size)
-        self._memory.buf[:] = bytes(len(self._memory.buf))  # takes the pages now, not in the worker
+        view: Any = self._memory.buf
+        view[:] = bytes(len(view))  # takes the pages now, not in the worker
 
     def close(self) -> None:
         """Gives the memory back."""
@@ -145,8 +146,8 @@ class AttachedBuffer:
         if name is None:
             return None
         if self._memory is None:
-            # The main process owns it; only since Python 3.13 the tracker can be told so. Before, all
-            # processes share one tracker, which forgets it when the main process gives it back.
+            # The main process owns it; only since Python 3.13 the tracker can be told so. Before,
+            # all processes share one tracker, which forgets it when the main process gives it back.
             untracked: dict[str, Any] = {"track": False} if sys.version_info >= (3, 13) else {}
             self._memory = SharedMemory(name=name, **untracked)
         return self._memory.buf

@@ -54,8 +54,9 @@ class WorkerTraceback(Exception):
 def work(pipe: Any, dataset: Any, max_tasks: int | None) -> None:
     """Reads examples until told to stop.
 
-    Before each example the global generators of NumPy and of the standard library are seeded, so that random
-    augmentation does not depend on which worker reads an example, nor on how many there are.
+    Before each example the global generators of NumPy and of the standard library are seeded, so
+    that random augmentation does not depend on which worker reads an example, nor on how many there
+    are.
 
     Args:
         pipe: Connection to the main process.
@@ -108,8 +109,8 @@ def raise_worker_error(failure: WorkerError) -> None:
     """Raises, in the main process, what was raised in a worker.
 
     Raises:
-        BaseException: The same exception, with the traceback of the worker as its cause; a RuntimeError
-            if the exception cannot be passed between processes.
+        BaseException: The same exception, with the traceback of the worker as its cause; a
+            RuntimeError if the exception cannot be passed between processes.
     """
     cause = WorkerTraceback(failure.text)
     if failure.error is None or isinstance(failure.error, (StopIteration, SystemExit)):

@@ -60,8 +60,8 @@ class _Worker:
 class WorkerPool:
     """Processes that read examples of a dataset.
 
-    A thread hands out tasks and takes the examples as they come, so that reading goes on while the main
-    thread is busy.
+    A thread hands out tasks and takes the examples as they come, so that reading goes on while the
+    main thread is busy.
 
     Args:
         context: Context of :mod:`multiprocessing` (start method).
@@ -103,7 +103,9 @@ class WorkerPool:
         except BaseException:
             self._end_workers()
             raise
-        self._thread = threading.Thread(target=self._serve, name="MultiprocessIterator", daemon=True)
+        self._thread = threading.Thread(
+            target=self._serve, name="MultiprocessIterator", daemon=True
+        )
         self._thread.start()
 
     def _start(self, buffer: SharedBuffer) -> _Worker:
@@ -123,12 +125,15 @@ class WorkerPool:
             self._wake()
         return number
 
-    def result(self, number: int, timeout: float | None, on_timeout: Callable[[], None]) -> list[Any]:
+    def result(
+        self, number: int, timeout: float | None, on_timeout: Callable[[], None]
+    ) -> list[Any]:
         """Waits for examples.
 
         Args:
             number: Number of the task.
-            timeout: Seconds after which ``on_timeout`` is called, and again after as many; None for never.
+            timeout: Seconds after which ``on_timeout`` is called, and again after as many; None for
+                never.
             on_timeout: Called without arguments. Waiting goes on if it returns.
 
         Raises:
@@ -249,18 +254,21 @@ class WorkerPool:
                 self._workers[self._workers.index(worker)] = self._start(worker.buffer)
 
     def _raise_died(self, worker: _Worker) -> None:
-        worker.process.join()
+        worker.process.join(5)
         code = worker.process.exitcode
         how = f"exit code {code}"
         if code is not None and code < 0:
             how = f"signal {signal.Signals(-code).name}"
-        doing = "" if worker.task is None else f" while it read examples {_shorten(worker.task.indexes)}"
+        doing = "" if worker.task is None else f" while it read {_shorten(worker.task.indexes)}"
         raise WorkerDied(
             f"worker process {worker.process.pid} of MultiprocessIterator died ({how}){doing}. "
-            "It may have run out of memory, or a library the dataset uses may not survive the start "
-            f"method {self._context.get_start_method()!r}"
+            "It may have run out of memory, or a library the dataset uses may not survive the "
+            f"start method {self._context.get_start_method()!r}"
         )
 
 
 def _shorten(indexes: list[int]) -> str:
-    return str(indexes) if len(indexes) <= 8 else f"[{indexes[0]}, {indexes[1]}, ..., {indexes[-1]}]"
+    shown = [*map(str, indexes)]
+    if len(shown) > 8:
+        shown[2:-1] = ["..."]
+    return f"examples [{', '.join(shown)}]"

@@ -34,12 +34,11 @@ def test_existing_file_keeps_its_permissions(tmp_path):
 def test_old_file_survives_an_error_and_nothing_is_left(tmp_path):
     path = tmp_path / "file"
     path.write_text("old")
-    with pytest.raises(KeyboardInterrupt):
-        with replacing(path) as temporary:
-            with open(temporary, "w") as file:
-                file.write("half")
-            assert path.read_text() == "old"
-            raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt), replacing(path) as temporary:
+        with open(temporary, "w") as file:
+            file.write("half")
+        assert path.read_text() == "old"
+        raise KeyboardInterrupt
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 

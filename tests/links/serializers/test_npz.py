@@ -149,7 +149,13 @@ class TestNpzDeserializer:
 
     @pytest.mark.parametrize(
         ("stored", "value"),
-        [(1.5, 1), (1j, 1.0), (2, False), (np.zeros(2), np.zeros(2, int)), (np.zeros(2, "U1"), np.zeros(2))],
+        [
+            (1.5, 1),
+            (1j, 1.0),
+            (2, False),
+            (np.zeros(2), np.zeros(2, int)),
+            (np.zeros(2, "U1"), np.zeros(2)),
+        ],
     )
     def test_dtypes_must_be_of_the_same_kind(self, stored, value):
         with pytest.raises(TypeError, match="'x' must be"):

@@ -2,10 +2,10 @@ import importlib.util
 
 import numpy as np
 import pytest
+from chainer.dataset import concat_examples, convert
 
 import chainer
 from chainer import dataset
-from chainer.dataset import concat_examples, convert
 
 
 def check(actual, expected):
@@ -42,7 +42,10 @@ F = np.float32
         ([(1,), (2,)], (np.array([1, 2]),)),
         (((1, 2), (3, 4)), (np.array([1, 3]), np.array([2, 4]))),
         ([([1, 2], 3)], (np.array([[1, 2]]), np.array([3]))),
-        ([{"a": 1, "b": [2]}, {"b": [3], "a": 4}], {"a": np.array([1, 4]), "b": np.array([[2], [3]])}),
+        (
+            [{"a": 1, "b": [2]}, {"b": [3], "a": 4}],
+            {"a": np.array([1, 4]), "b": np.array([[2], [3]])},
+        ),
         # what that release cannot do
         (np.arange(3), np.arange(3)),
         (np.arange(4).reshape(2, 2), np.arange(4).reshape(2, 2)),
@@ -71,7 +74,11 @@ def test_result_is_a_contiguous_copy():
             (np.array([[1, 2], [3, 100], [100, 100]]), np.array([0, 1, 2])),
         ),
         (
-            [(np.array([1, 2]), np.array([0])), (np.array([3]), np.array([])), (np.array([]), np.array([2]))],
+            [
+                (np.array([1, 2]), np.array([0])),
+                (np.array([3]), np.array([])),
+                (np.array([]), np.array([2])),
+            ],
             (100, 200),
             (np.array([[1, 2], [3, 100], [100, 100]]), np.array([[0], [200], [2]])),
         ),
@@ -81,7 +88,11 @@ def test_result_is_a_contiguous_copy():
             {"a": np.array([[1.0, 1.0], [1.0, 5.0]]), "b": np.array([1, 2])},
         ),
         ([np.ones(2, F), np.ones(3, "i")], 0, np.array([[1, 1, 0], [1, 1, 1]], F)),
-        ([np.ones((1, 2)), np.ones((2, 1))], -1, np.array([[[1, 1], [-1, -1]], [[1, -1], [1, -1]]], float)),
+        (
+            [np.ones((1, 2)), np.ones((2, 1))],
+            -1,
+            np.array([[[1, 1], [-1, -1]], [[1, -1], [1, -1]]], float),
+        ),
         ([[1, 2], [3]], 0, np.array([[1, 2], [3, 0]])),
         ([1, 2], 0, np.array([1, 2])),
     ],
@@ -95,9 +106,19 @@ def test_padding(batch, padding, expected):
     [
         ([], None, ValueError, "batch is empty"),
         (np.zeros((0, 2)), None, ValueError, "batch is empty"),
-        ([np.ones(2), np.ones(3)], None, ValueError, r"same shape, got \(2,\), \(3,\); give a padding"),
+        (
+            [np.ones(2), np.ones(3)],
+            None,
+            ValueError,
+            r"same shape, got \(2,\), \(3,\); give a padding",
+        ),
         ([np.ones(2), np.ones((2, 2))], None, ValueError, "same shape"),
-        ([np.ones(2), np.ones((2, 2))], 0, ValueError, r"number of dimensions to be padded, got \[1, 2\]"),
+        (
+            [np.ones(2), np.ones((2, 2))],
+            0,
+            ValueError,
+            r"number of dimensions to be padded, got \[1, 2\]",
+        ),
         ([(1, 2), (3,)], None, ValueError, r"number of elements, got \[1, 2\]"),
         ([(1,), (2, 3)], None, ValueError, "number of elements"),
         ([(1, 2)], (0,), ValueError, "padding must have 2 elements"),

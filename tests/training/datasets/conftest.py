@@ -15,7 +15,7 @@ def root(tmp_path, monkeypatch):
 
 @pytest.fixture
 def serve(root, monkeypatch):
-    """Lets files be downloaded from a directory: ``serve({name: content})``; returns what was asked for."""
+    """Lets files be downloaded: ``serve({name: content})`` returns what was asked for."""
 
     def start(files):
         asked = []
@@ -40,7 +40,9 @@ def serve(root, monkeypatch):
 def no_system_files(monkeypatch):
     """Hides what Debian's package installs."""
     files = {
-        split: tuple(type(f)(f.name, f.urls, f.md5, f.cache_url, f.verify, f.alternatives) for f in pair)
+        split: tuple(
+            type(f)(f.name, f.urls, f.md5, f.cache_url, f.verify, f.alternatives) for f in pair
+        )
         for split, pair in fashion_mnist._FILES.items()
     }
     monkeypatch.setattr(fashion_mnist, "_FILES", files)

@@ -19,7 +19,7 @@ def pixels(n, seed, shape=(3072,)):
     return np.random.RandomState(seed).randint(0, 256, (n, *shape)).astype(np.uint8)
 
 
-# -- CIFAR ------------------------------------------------------------------------------------------
+# -- CIFAR ---------------------------------------------------------------------
 
 
 def archive(members):
@@ -100,8 +100,14 @@ class Evil:
         (CIFAR10[:-100], "damaged or cut off"),
         (CIFAR10[:20], "damaged or cut off"),
         (b"hello", "damaged or cut off"),
-        (archive({"x/data_batch_1": batch(1, 1, labels=[1])}), "must hold data_batch_1 and test_batch"),
-        (archive({"x/data_batch_1": pickle.dumps({"data": 1, "labels": Evil()})}), "does not belong there"),
+        (
+            archive({"x/data_batch_1": batch(1, 1, labels=[1])}),
+            "must hold data_batch_1 and test_batch",
+        ),
+        (
+            archive({"x/data_batch_1": pickle.dumps({"data": 1, "labels": Evil()})}),
+            "does not belong there",
+        ),
         (archive({"x/data_batch_1": pickle.dumps({"labels": [1]})}), "'data'"),
         (archive({"x/data_batch_1": b""}), "damaged or cut off"),
     ],
@@ -113,13 +119,16 @@ def test_damaged_cifar(root, capsys, data, message):
     assert capsys.readouterr().out == ""
 
 
-# -- SVHN -------------------------------------------------------------------------------------------
+# -- SVHN ----------------------------------------------------------------------
 
 
 def mat(n):
     savemat = pytest.importorskip("scipy.io").savemat
     file = io.BytesIO()
-    savemat(file, {"X": pixels(32, n, (32, 3, n)), "y": (np.arange(n, dtype=np.uint8) % 10 + 1)[:, None]})
+    savemat(
+        file,
+        {"X": pixels(32, n, (32, 3, n)), "y": (np.arange(n, dtype=np.uint8) % 10 + 1)[:, None]},
+    )
     return file.getvalue()
 
 
@@ -160,7 +169,7 @@ def test_svhn_without_scipy(root, monkeypatch):
         datasets.get_svhn()
 
 
-# -- Penn Tree Bank ---------------------------------------------------------------------------------
+# -- Penn Tree Bank ------------------------------------------------------------
 
 TEXTS = {
     "ptb.train.txt": b" a b c \n b d <unk>\n",

@@ -173,12 +173,14 @@ class TestCrossValidation:
     def test_test_sets_cover_everything_once(self, n_fold):
         folds = datasets.get_cross_validation_datasets(list(range(7)), n_fold)
         tests = [test[:] for _, test in folds]
-        assert sorted(sum(tests, [])) == list(range(7))
+        assert sorted(i for test in tests for i in test) == list(range(7))
         assert max(map(len, tests)) - min(map(len, tests)) <= 1
         for train, test in folds:
             assert sorted(train[:] + test[:]) == list(range(7))
 
-    @pytest.mark.parametrize(("n_fold", "error"), [(0, ValueError), (8, ValueError), (2.0, TypeError)])
+    @pytest.mark.parametrize(
+        ("n_fold", "error"), [(0, ValueError), (8, ValueError), (2.0, TypeError)]
+    )
     def test_errors(self, n_fold, error):
         with pytest.raises(error, match="n_fold"):
             datasets.get_cross_validation_datasets(list(range(7)), n_fold)

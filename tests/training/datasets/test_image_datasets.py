@@ -64,7 +64,11 @@ class TestLabeledImageDataset:
     def test_list_in_a_file(self, root):
         (root / "list.txt").write_text("grey.png 0\nrgb.png\t 1\n\na name.png 2\n")
         dataset = datasets.LabeledImageDataset(root / "list.txt", root=root)
-        assert [(image.shape[0], int(label)) for image, label in dataset[:]] == [(1, 0), (3, 1), (1, 2)]
+        assert [(image.shape[0], int(label)) for image, label in dataset[:]] == [
+            (1, 0),
+            (3, 1),
+            (1, 2),
+        ]
 
     @pytest.mark.parametrize("line", ["grey.png", "grey.png x", "7", "grey.png 1.5"])
     def test_bad_line(self, root, line):

@@ -13,7 +13,11 @@ DEBIAN = "/usr/share/datasets/fashion-mnist"
 
 
 def idx(array):
-    return bytes([0, 0, 8, array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape) + array.tobytes()
+    return (
+        bytes([0, 0, 8, array.ndim])
+        + struct.pack(f">{array.ndim}I", *array.shape)
+        + array.tobytes()
+    )
 
 
 def images(n, seed):
@@ -91,7 +95,9 @@ def test_download(root, name, serve):
 
 def test_failed_download_says_where_to_put_the_file(root, name, serve):
     serve({})
-    with pytest.raises(OSError, match=f"(?s)404.*put the file train-images-idx3-ubyte.gz into .*{name}"):
+    with pytest.raises(
+        OSError, match=f"(?s)404.*put the file train-images-idx3-ubyte.gz into .*{name}"
+    ):
         LOADERS[name]()
     assert [p for p in root.rglob("*") if p.is_file()] == []
 
@@ -124,7 +130,11 @@ def test_arguments(root, name):
         ("train-images-idx3-ubyte", FILES["train-images-idx3-ubyte"][:-5], "must hold 9408 bytes"),
         ("train-images-idx3-ubyte", b"", "not a file of unsigned bytes"),
         ("train-images-idx3-ubyte", FILES["train-images-idx3-ubyte"][:9], "cut off in its header"),
-        ("train-images-idx3-ubyte", FILES["train-labels-idx1-ubyte"], r"uint8 of shape \(None, 28, 28\)"),
+        (
+            "train-images-idx3-ubyte",
+            FILES["train-labels-idx1-ubyte"],
+            r"uint8 of shape \(None, 28, 28\)",
+        ),
         ("train-labels-idx1-ubyte", FILES["t10k-labels-idx1-ubyte"], r"uint8 of shape \(12,\)"),
         ("train-images-idx3-ubyte.gz", COMPRESSED["train-images-idx3-ubyte.gz"][:-9], "cut off"),
         ("train-images-idx3-ubyte.gz", COMPRESSED["train-images-idx3-ubyte.gz"][:-1], "cut off"),
@@ -143,7 +153,7 @@ def test_damaged_converted_file(root, name):
     with pytest.raises(ValueError, match=r"train\.npz.*Remove it"):
         LOADERS[name]()
     np.savez(directory / "train.npz", x=np.zeros((3, 784), np.uint8))
-    with pytest.raises(ValueError, match="'y' of .*got nothing"):
+    with pytest.raises(ValueError, match=r"'y' of .*got nothing"):
         LOADERS[name]()
 
 

@@ -4,9 +4,9 @@ import copy
 
 import numpy as np
 import pytest
+from chainer.datasets import SubDataset, TransformDataset, TupleDataset
 
 from chainer import iterators, serializers
-from chainer.datasets import SubDataset, TransformDataset, TupleDataset
 
 
 def multiprocess(dataset, batch_size, **kwargs):
@@ -36,6 +36,10 @@ def make(request):
 
 def take(iterator, n):
     return [iterator.next() for _ in range(n)]
+
+
+def take_examples(iterator, n):
+    return [example for batch in take(iterator, n) for example in batch]
 
 
 def saved(iterator):
@@ -94,7 +98,7 @@ def test_batch_larger_than_the_dataset(make):
 
 def test_each_epoch_is_a_permutation(make):
     iterator = make(list(range(10)), 3)
-    numbers = sum(take(iterator, 20), [])
+    numbers = take_examples(iterator, 20)
     epochs = [numbers[i : i + 10] for i in range(0, 60, 10)]
     assert all(sorted(epoch) == list(range(10)) for epoch in epochs)
     assert len(set(map(tuple, epochs))) == 6
@@ -254,12 +258,16 @@ def test_order_sampler(make):
 
 
 def test_order_sampler_with_repeated_indexes(make):
-    iterator = make(list("abc"), 2, shuffle=None, order_sampler=lambda order, position: np.array([0, 0, 2, 2]))
+    iterator = make(
+        list("abc"), 2, shuffle=None, order_sampler=lambda order, position: np.array([0, 0, 2, 2])
+    )
     assert take(iterator, 3) == [["a", "a"], ["c", "c"], ["a", "a"]]
     assert (iterator.epoch, iterator.epoch_detail) == (1, 1.5)
 
 
-@pytest.mark.parametrize("random_state", [None, 7, np.random.RandomState(7), np.random.default_rng(7)])
+@pytest.mark.parametrize(
+    "random_state", [None, 7, np.random.RandomState(7), np.random.default_rng(7)]
+)
 @pytest.mark.parametrize("at", [0, 2, 3, 7])
 def test_state_of_an_order_sampler_is_saved(make, random_state, at):
     random_state = copy.deepcopy(random_state)
@@ -274,11 +282,21 @@ def test_state_of_an_order_sampler_is_saved(make, random_state, at):
 
 @pytest.mark.parametrize(
     ("result", "message"),
-    [(np.zeros((2, 2), int), "one-dimensional"), (np.zeros(2), "integer"), ([], "nothing to repeat")],
+    [
+        (np.zeros((2, 2), int), "one-dimensional"),
+        (np.zeros(2), "integer"),
+        ([], "nothing to repeat"),
+    ],
 )
 def test_bad_order_sampler(make, result, message):
     with pytest.raises(ValueError, match=message):
-        make([1, 2], 1, order_sampler=lambda order, position: np.array(result, ndmin=1, dtype=getattr(result, "dtype", int))).next()
+        make(
+            [1, 2],
+            1,
+            order_sampler=lambda order, position: np.array(
+                result, ndmin=1, dtype=getattr(result, "dtype", int)
+            ),
+        ).next()
 
 
 def test_order_sampler_must_not_change_its_length(make):
@@ -313,12 +331,17 @@ def test_empty_dataset(make):
 def test_kinds_of_datasets(make, shuffle):
     x, t = np.arange(20.0).reshape(10, 2), np.arange(10)
     base = TupleDataset(x, t)
-    for dataset in (base, SubDataset(base, 0, 10), TransformDataset(base, lambda e: e), list(base[:])):
-        examples = sum(take(make(dataset, 4, shuffle=shuffle), 5), [])
+    for dataset in (
+        base,
+        SubDataset(base, 0, 10),
+        TransformDataset(base, lambda e: e),
+        list(base[:]),
+    ):
+        examples = take_examples(make(dataset, 4, shuffle=shuffle), 5)
         assert sorted(int(label) for _, label in examples) == sorted([*range(10)] * 2)
         for row, label in examples:
             np.testing.assert_array_equal(row, x[label])
-    examples = sum(take(make(x, 4, shuffle=shuffle), 5), [])
+    examples = take_examples(make(x, 4, shuffle=shuffle), 5)
     assert sorted(row[0] for row in examples) == sorted([*x[:, 0]] * 2)
 
 

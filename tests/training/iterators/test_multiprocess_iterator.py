@@ -13,9 +13,9 @@ import warnings
 
 import numpy as np
 import pytest
+from chainer.iterators import MultiprocessIterator
 
 from chainer import serializers
-from chainer.iterators import MultiprocessIterator
 from chainer.training.iterators import shared_buffer
 from chainer.training.iterators.worker_pool import WorkerDied
 
@@ -173,7 +173,9 @@ def test_error_that_would_end_the_loop_or_the_program():
 def test_dead_worker(method):
     iterator = MultiprocessIterator(Examples(die=7), 6, shuffle=False, n_processes=2)
     iterator.next()
-    with pytest.raises(WorkerDied, match=r"died \(signal SIGKILL\) while it read examples \[6, 7, 8\]"):
+    with pytest.raises(
+        WorkerDied, match=r"died \(signal SIGKILL\) while it read examples \[6, 7, 8\]"
+    ):
         iterator.next()
     iterator.dataset.die = None
     assert [e[3] for e in iterator.next()] == [f"example {i}" for i in range(6, 12)]
@@ -191,20 +193,22 @@ def test_dataset_that_cannot_be_pickled(monkeypatch):
 def test_timeout():
     kwargs = {"shuffle": False, "n_processes": 2, "dataset_timeout": 0.05}
     with MultiprocessIterator(Examples(sleep=0.1), 4, **kwargs) as iterator:
-        with pytest.warns(MultiprocessIterator.TimeoutWarning, match=r"more than 0\.05 seconds") as seen:
+        with pytest.warns(
+            MultiprocessIterator.TimeoutWarning, match=r"more than 0\.05 seconds"
+        ) as seen:
             iterator.next()
         assert seen[0].filename == __file__
-    with warnings.catch_warnings():
+    with (
+        warnings.catch_warnings(),
+        MultiprocessIterator(Examples(sleep=0.1), 4, **kwargs) as iterator,
+    ):
         warnings.simplefilter("error", MultiprocessIterator.TimeoutWarning)
-        with MultiprocessIterator(Examples(sleep=0.1), 4, **kwargs) as iterator:
-            with pytest.raises(MultiprocessIterator.TimeoutWarning):
-                iterator.next()
+        with pytest.raises(MultiprocessIterator.TimeoutWarning):
+            iterator.next()
 
 
 def test_hanging_dataset_does_not_keep_the_iterator_from_ending():
-    iterator = MultiprocessIterator(
-        Examples(sleep=1000), 4, n_processes=2, dataset_timeout=0.05
-    )
+    iterator = MultiprocessIterator(Examples(sleep=1000), 4, n_processes=2, dataset_timeout=0.05)
     with warnings.catch_warnings():
         warnings.simplefilter("error", MultiprocessIterator.TimeoutWarning)
         with pytest.raises(MultiprocessIterator.TimeoutWarning):
@@ -242,21 +246,26 @@ def test_little_shared_memory(monkeypatch):
         f_bavail, f_frsize = 1, 1024
 
     monkeypatch.setattr(shared_buffer.os, "statvfs", lambda path: Full)
-    with pytest.warns(RuntimeWarning, match="has no room for"):
-        with MultiprocessIterator(Examples(), 6, n_processes=2, shared_mem=10000) as iterator:
-            assert len(summary(iterator, 4)) == 4
+    iterator = MultiprocessIterator(Examples(), 6, n_processes=2, shared_mem=10000)
+    with pytest.warns(RuntimeWarning, match="has no room for"), iterator:
+        assert len(summary(iterator, 4)) == 4
 
 
 @pytest.mark.parametrize(
     ("name", "value", "least"),
-    [("n_processes", 0, 1), ("n_prefetch", -1, 0), ("shared_mem", -1, 0), ("maxtasksperchild", 0, 1)],
+    [
+        ("n_processes", 0, 1),
+        ("n_prefetch", -1, 0),
+        ("shared_mem", -1, 0),
+        ("maxtasksperchild", 0, 1),
+    ],
 )
 def test_bad_arguments(name, value, least):
     with pytest.raises(ValueError, match=f"{name} must be at least {least}, got {value}"):
         MultiprocessIterator([1], 1, **{name: value})
 
 
-# -- ends of the main process -------------------------------------------------------------------------
+# -- ends of the main process ---------------------------------------------------------------
 
 PROGRAM = """
     import os, signal, sys, time

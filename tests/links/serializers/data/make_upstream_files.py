@@ -6,17 +6,18 @@ Run in an environment of that release: python make_upstream_files.py DIRECTORY
 import os
 import sys
 
+import numpy as np
+
 import chainer
 import chainer.functions as F
 import chainer.links as L
-import numpy as np
 from chainer import iterators, optimizers, serializers, training
 from chainer.training import extensions
 
 
 class MLP(chainer.Chain):
     def __init__(self):
-        super(MLP, self).__init__()
+        super().__init__()
         with self.init_scope():
             self.l1 = L.Linear(None, 3)
             self.bn = L.BatchNormalization(3)
@@ -48,8 +49,11 @@ def main(directory):
     trainer = training.Trainer(updater, (2, "epoch"), out=".")
     test = iterators.SerialIterator(dataset, 5, repeat=False, shuffle=False)
     trainer.extend(extensions.Evaluator(test, classifier))
-    trainer.extend(extensions.LogReport(trigger=(1, "epoch"), filename=None) if chainer.__version__[0] > "4"
-                   else extensions.LogReport(trigger=(1, "epoch")))
+    trainer.extend(
+        extensions.LogReport(trigger=(1, "epoch"), filename=None)
+        if chainer.__version__[0] > "4"
+        else extensions.LogReport(trigger=(1, "epoch"))
+    )
     trainer.extend(extensions.ExponentialShift("alpha", 0.5), trigger=(3, "iteration"))
     trainer.run()
     updater.update()  # leaves the iterator in the middle of an epoch
@@ -65,7 +69,13 @@ def main(directory):
     with open("expected.npz", "wb") as f:
         with chainer.using_config("train", False):
             y = model(x).array
-        np.savez(f, x=x, y=y, next=[e[1] for e in iterator.next()], order=iterator_order(serializers, iterator))
+        np.savez(
+            f,
+            x=x,
+            y=y,
+            next=[e[1] for e in iterator.next()],
+            order=iterator_order(serializers, iterator),
+        )
     for leftover in ("log",):
         if os.path.exists(leftover):
             os.remove(leftover)

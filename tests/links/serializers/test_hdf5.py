@@ -1,0 +1,213 @@
+import sys
+
+import numpy as np
+import pytest
+
+from chainer import serializers
+from chainer.links.serializers.npz_archive import FileFormatError
+
+h5py = pytest.importorskip("h5py")
+
+
+class Values:
+    def __init__(self, _children=None, **values):
+        self.values = values
+        self.children = _children or {}
+
+    def serialize(self, serializer):
+        for name, value in self.values.items():
+            self.values[name] = serializer(name, value)
+        for name, child in self.children.items():
+            child.serialize(serializer[name])
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "file.h5"
+
+
+def test_round_trip(path):
+    contents = {
+        "array": np.arange(6, dtype=np.float32).reshape(2, 3),
+        "empty": np.zeros((0, 3)),
+        "integer": 3,
+        "real": 2.5,
+        "flag": True,
+        "text": "grüße",
+        "bytes": b"xy",
+        "none": None,
+        "names": np.array(["a", "bc"]),
+    }
+    serializers.save_hdf5(path, Values({"child": Values(x=np.ones(2))}, **contents))
+    child = Values(x=np.zeros(2))
+    blank = {
+        "array": np.zeros((2, 3), np.float32),
+        "empty": np.zeros((0, 3)),
+        **{"integer": 0, "real": 0.0, "flag": False, "text": "", "bytes": b"", "none": 1},
+        "names": None,
+    }
+    target = Values({"child": child}, **blank)
+    serializers.load_hdf5(str(path), target)
+    for name, expected in contents.items():
+        np.testing.assert_array_equal(target.values[name], expected)
+        if np.isscalar(expected):
+            assert type(target.values[name]) is type(expected)
+    np.testing.assert_array_equal(child.values["x"], 1)
+
+
+def test_format(path):
+    serializers.save_hdf5(
+        path, Values({"/l/": Values(W=np.zeros((3, 3)), n=None)}, s=1), compression=7
+    )
+    with h5py.File(path) as file:
+        assert file["l/W"].compression == "gzip"
+        assert file["l/W"].compression_opts == 7
+        assert file["s"].compression is None
+        assert file["l/n"].shape is None
+
+
+def test_paths(path):
+    # as 4.3.1 and 7.8.1 nest them
+    with h5py.File(path, "w") as file:
+        serializers.HDF5Serializer(file)["/q/r"]["s"]("k", np.ones(3))
+        deserializer = serializers.HDF5Deserializer(file)
+        np.testing.assert_array_equal(deserializer["/q/r/"]["s"]("/k", None), 1)
+        assert "q/r/s/k" in file
+
+
+def test_failed_save_keeps_the_old_file(path):
+    serializers.save_hdf5(path, Values(x=1))
+    before = path.read_bytes()
+    with pytest.raises(TypeError, match="'y'"):
+        serializers.save_hdf5(path, Values(x=2, y=object()))
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_strict(path):
+    serializers.save_hdf5(path, Values(x=1))
+    with pytest.raises(KeyError, match=r"'child' is not in group '/' of .*file\.h5"):
+        serializers.load_hdf5(path, Values({"child": Values(y=1)}))
+    with pytest.raises(KeyError, match="'y' is not in"):
+        serializers.load_hdf5(path, Values(y=1))
+    target = Values({"child": Values({"grandchild": Values(z=2)}, y=1)}, x=0)
+    serializers.load_hdf5(path, target, strict=False)
+    assert target.values == {"x": 1}
+    assert target.children["child"].values == {"y": 1}
+
+
+def test_failed_load_leaves_the_object_unchanged(path):
+    serializers.save_hdf5(path, Values(x=np.ones(2), y=1))
+    x = np.zeros(2)
+    target = Values(x=x, y=0, z=np.zeros(1))
+    with pytest.raises(KeyError, match="'z'"):
+        serializers.load_hdf5(path, target)
+    np.testing.assert_array_equal(x, 0)
+    assert target.values["y"] == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "error"),
+    [
+        (np.zeros(3), r"shape of '/x' must be \(3,\).*file\.h5.* holds \(2,\)"),
+        (1, "'x' must be a single int"),
+        (np.zeros((1, 2)), "shape"),
+    ],
+)
+def test_wrong_shape(path, value, error):
+    serializers.save_hdf5(path, Values(x=np.ones(2)))
+    with pytest.raises(ValueError, match=error):
+        serializers.load_hdf5(path, Values(x=value))
+
+
+def test_wrong_dtype(path):
+    serializers.save_hdf5(path, Values(x=np.ones(2)))
+    with pytest.raises(TypeError, match="'x' must be int64"):
+        serializers.load_hdf5(path, Values(x=np.zeros(2, np.int64)))
+
+
+def test_group_for_array_and_array_for_group(path):
+    serializers.save_hdf5(path, Values({"g": Values(x=1)}, a=1))
+    with pytest.raises(FileFormatError, match=r"'/g' .* must be an array"):
+        serializers.load_hdf5(path, Values(g=1))
+    with pytest.raises(FileFormatError, match=r"'/a' .* must be a group"):
+        serializers.load_hdf5(path, Values({"a": Values(x=1)}))
+
+
+@pytest.mark.parametrize("keep", [0, 0.2, 0.6, 0.95])
+def test_truncated_file(path, keep):
+    serializers.save_hdf5(path, Values(x=np.random.RandomState(0).rand(1000)))
+    data = path.read_bytes()
+    path.write_bytes(data[: int(len(data) * keep)])
+    target = Values(x=np.zeros(1000))
+    with pytest.raises(FileFormatError, match=r"file\.h5"):
+        serializers.load_hdf5(path, target)
+    np.testing.assert_array_equal(target.values["x"], 0)
+
+
+def test_damaged_contents(path):
+    x = np.random.RandomState(0).rand(1000)
+    serializers.save_hdf5(path, Values(a=1, x=x))
+    with h5py.File(path) as file:
+        chunk = file["x"].id.get_chunk_info(0)
+    data = bytearray(path.read_bytes())
+    data[chunk.byte_offset : chunk.byte_offset + chunk.size] = bytes(chunk.size)
+    path.write_bytes(data)
+    target = Values(a=0, x=np.zeros(1000))
+    with pytest.raises(FileFormatError, match=r"'/x' of .*file\.h5' is damaged"):
+        serializers.load_hdf5(path, target)
+    assert target.values["a"] == 0
+
+
+def test_foreign_and_missing_file(path):
+    with pytest.raises(FileNotFoundError):
+        serializers.load_hdf5(path, Values())
+    path.write_bytes(b"hello")
+    with pytest.raises(FileFormatError, match=r"file\.h5' is not a complete HDF5 file"):
+        serializers.load_hdf5(path, Values())
+
+
+def test_links_to_other_files_are_not_followed(path):
+    secret = path.with_name("secret.h5")
+    serializers.save_hdf5(secret, Values(x=np.ones(2)))
+    raw = path.with_name("raw")
+    raw.write_bytes(bytes(16))
+    with h5py.File(path, "w") as file:
+        file["link"] = h5py.ExternalLink(str(secret), "/x")
+        file.create_dataset("external", (2,), "f8", external=[(str(raw), 0, 16)])
+        layout = h5py.VirtualLayout((2,), "f8")
+        layout[:] = h5py.VirtualSource(str(secret), "x", (2,))
+        file.create_virtual_dataset("virtual", layout)
+    for name, message in (
+        ("link", "link to another"),
+        ("external", "another"),
+        ("virtual", "another"),
+    ):
+        with pytest.raises(FileFormatError, match=message):
+            serializers.load_hdf5(path, Values(**{name: None}))
+
+
+def test_huge_declared_size_is_refused(path):
+    with h5py.File(path, "w") as file:
+        file.create_dataset("x", (1 << 40, 1 << 8), "f8", chunks=(1, 1 << 8))
+    with pytest.raises(FileFormatError, match="would take"):
+        serializers.load_hdf5(path, Values(x=None))
+
+
+def test_compound_of_objects_is_refused(path):
+    with h5py.File(path, "w") as file:
+        file.create_dataset("x", (1,), h5py.vlen_dtype(np.float32))
+    with pytest.raises(FileFormatError, match="expected numbers or strings"):
+        serializers.load_hdf5(path, Values(x=None))
+
+
+def test_without_h5py(monkeypatch, path):
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    with pytest.raises(ImportError, match=r'pip install "chainer\[hdf5\]"'):
+        serializers.save_hdf5(path, Values())
+    with pytest.raises(ImportError, match="hdf5"):
+        serializers.load_hdf5(path, Values())
+    with pytest.raises(ImportError, match="hdf5"):
+        serializers.HDF5Serializer(None)
+    with pytest.raises(ImportError, match="hdf5"):
+        serializers.HDF5Deserializer(None)
