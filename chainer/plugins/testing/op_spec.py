@@ -248,6 +248,8 @@ class OpSpec:
         tolerances: Tolerances other than :data:`TOLERANCES`, by dtype.
         gradient_order: How often the function can be differentiated, up to 2.
         output_dtype: Dtype of floating-point outputs; None for that of the inputs.
+        constant_outputs: Indexes of floating-point outputs that have no gradient, such as running
+            statistics. An adapter may return plain arrays for them.
         train: Value of ``chainer.config.train`` during the calls.
     """
 
@@ -261,6 +263,7 @@ class OpSpec:
     tolerances: Mapping[str, Tolerance] = field(default_factory=dict[str, Tolerance])
     gradient_order: int = 2
     output_dtype: str | None = None
+    constant_outputs: tuple[int, ...] = ()
     train: bool = True
 
     @property

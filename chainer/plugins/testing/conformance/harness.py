@@ -129,7 +129,7 @@ class Case:
         if self.spec.reference is None:
             self.device.backend.random(self.device).seed(0)
         ys = flatten(self.spec.apply(*xs, **self.keywords(dtype)))
-        return xs, ys
+        return xs, [y if isinstance(y, Variable) else Variable(y, requires_grad=False) for y in ys]
 
     def reference(self, hosts: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Returns the outputs of the formula (of the function in float64 if there is none)."""
@@ -155,10 +155,12 @@ class Case:
         return [self._rounded(np.asarray(part / max(length, 1e-30))) for part in parts]
 
     def output_gradients(self, ys: Sequence[np.ndarray]) -> list[np.ndarray | None]:
-        """Returns random gradients for floating-point outputs, None for others."""
+        """Returns random gradients for the differentiable outputs, None for others."""
         return [
-            self._rounded(np.asarray(self._random.uniform(-1, 1, y.shape))) if is_float(y) else None
-            for y in ys
+            self._rounded(np.asarray(self._random.uniform(-1, 1, y.shape)))
+            if is_float(y) and i not in self.spec.constant_outputs
+            else None
+            for i, y in enumerate(ys)
         ]
 
     def gradients(

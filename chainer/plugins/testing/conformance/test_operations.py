@@ -41,6 +41,7 @@ def each_case(check):
                     raise
         assert found, f"no sample of {spec.name} is {KINDS[layout]}"
 
+    test.__name__ = check.__name__
     test.__doc__ = check.__doc__
     return test
 

@@ -32,7 +32,16 @@ def _binary(name, function, second=None):
         samples=lambda draw: _pairs(draw, getattr(draw, second) if second else None),
         errors=lambda draw: [
             BadSample(
-                draw((2, 3)).astype("f"), draw((2, 4)).astype("f"), error=InvalidType, match=""
+                draw((2, 3)).astype("f"),
+                draw((2, 4)).astype("f"),
+                error=InvalidType,
+                match=r"(?s)in_types\[0\]\.shape == in_types\[1\]\.shape.*\(2, 3\) != \(2, 4\)",
+            ),
+            BadSample(
+                draw((2, 3)).astype("f"),
+                draw((2, 3)).astype("d"),
+                error=InvalidType,
+                match=r"(?s)in_types\[0\]\.dtype == in_types\[1\]\.dtype.*float32 != float64",
             ),
         ],
     )
