@@ -10,6 +10,7 @@ from chainer.core import registries
 
 MODULES: dict[str, tuple[str, ...]] = {
     "cross_entropies": ("softmax_cross_entropy",),
+    "indexing": ("scatter_add",),
     "optimizer_updates": (
         "ada_delta_update",
         "ada_grad_update",

@@ -1,0 +1,86 @@
+"""Concatenation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+
+
+class Concat(FunctionNode):
+    """Joins arrays along an axis."""
+
+    type_check_key = ("axis",)
+
+    def __init__(self, axis: int = 1) -> None:
+        if not isinstance(axis, int):
+            raise TypeError(f"axis must be int, got {type(axis).__name__}")
+        self.axis = axis
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() > 0)
+        first = in_types[0]
+        if self.axis >= 0:
+            type_check.expect(first.ndim > type_check.make_variable(self.axis, "axis"))
+        else:
+            type_check.expect(-first.ndim <= self.axis)
+        ndim = type_check.eval(first.ndim)
+        axis = self.axis % ndim
+        for other in in_types[1:]:
+            type_check.expect(first.dtype == other.dtype, first.ndim == other.ndim)
+            for d in range(ndim):
+                if d != axis:
+                    type_check.expect(first.shape[d] == other.shape[d])
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (self.xp.concatenate(inputs, axis=self.axis),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        # split_axis would give all of them; often only some are wanted.
+        return self._pieces(target_input_indexes, grad_outputs[0])
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        return self._pieces(target_input_indexes, grad_outputs[0])
+
+    def _pieces(self, targets: tuple[int, ...], gy: Any) -> tuple[Any, ...]:
+        inputs = self.inputs or ()
+        axis = self.axis % gy.ndim
+        before = (slice(None),) * axis
+        start = 0
+        pieces: list[Any] = []
+        for i, x in enumerate(inputs):
+            stop = start + x.shape[axis]
+            if i in targets:
+                pieces.append(gy[(*before, slice(start, stop))])
+            start = stop
+        return tuple(pieces)
+
+
+def concat(xs: Sequence[Any], axis: int = 1) -> Variable:
+    """Concatenates given variables along an axis.
+
+    Args:
+        xs (tuple of :class:`~chainer.Variable` or array): Input variables to be concatenated, of one
+            dtype. They must have the same shape, except in the dimension corresponding to ``axis``.
+        axis (int): Axis along which the arrays will be joined.
+
+    Returns:
+        ~chainer.Variable: The concatenated variable.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit, or there is no such axis.
+        TypeError: If ``axis`` is not an int.
+
+    Example:
+        >>> x = np.arange(0, 4).reshape(2, 2)
+        >>> y = np.arange(0, 2).reshape(2, 1)
+        >>> F.concat((x, y), axis=1).array
+        array([[0, 1, 0],
+               [2, 3, 1]])
+    """
+    return Concat(axis).apply(tuple(xs))[0]

@@ -1,0 +1,151 @@
+"""Splitting along an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+from chainer.functions.array.concat import concat
+
+
+class SplitAxis(FunctionNode):
+    """Splits an array along an axis."""
+
+    type_check_key = ("axis", "sections", "_positions")
+
+    def __init__(self, indices_or_sections: Any, axis: int) -> None:
+        if not isinstance(axis, int):
+            raise TypeError(f"axis must be int, got {type(axis).__name__}")
+        self.axis = axis
+        self.sections: int | None = None
+        self._positions: tuple[int, ...] = ()
+        if isinstance(indices_or_sections, int):
+            if indices_or_sections <= 0:
+                raise ValueError(
+                    f"indices_or_sections must be positive, got {indices_or_sections} sections"
+                )
+            self.sections = indices_or_sections
+        else:
+            self._positions = _as_positions(indices_or_sections)
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 1)
+        x_type = in_types[0]
+        axis = self.axis
+        type_check.expect(x_type.ndim > axis if axis >= 0 else x_type.ndim >= -axis)
+        if self.sections is not None:
+            sections = type_check.make_variable(self.sections, "sections")
+            type_check.expect(x_type.shape[axis] % sections == 0)
+        elif self._positions:
+            max_index = type_check.make_variable(max(self._positions), "max_index")
+            type_check.expect(x_type.shape[axis] >= max_index)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        x = inputs[0]
+        length = x.shape[self.axis]
+        if self.sections is None:
+            bounds = [0, *self._positions, length]
+        else:
+            size = length // self.sections
+            bounds = [i * size for i in range(self.sections + 1)]
+        self._bounds = bounds
+        before = (slice(None),) * (self.axis % x.ndim)
+        return tuple(
+            [
+                x[(*before, slice(start, stop))]
+                for start, stop in zip(bounds[:-1], bounds[1:], strict=True)
+            ]
+        )
+
+    def _shape_of(self, i: int) -> tuple[int, ...]:
+        shape = list(self.inputs[0].shape)  # type: ignore[index]
+        shape[self.axis] = max(self._bounds[i + 1] - self._bounds[i], 0)
+        return tuple(shape)
+
+    def _increasing(self) -> bool:
+        return all(a <= b for a, b in zip(self._bounds[:-1], self._bounds[1:], strict=True))
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        if not self._increasing():
+            raise ValueError(f"split_axis has no gradient for unsorted positions {self._positions}")
+        dtype = self.inputs[0].dtype  # type: ignore[index]
+        gys = [
+            self.xp.zeros(self._shape_of(i), dtype=dtype) if gy is None else gy
+            for i, gy in enumerate(grad_outputs)
+        ]
+        return (concat(gys, self.axis),)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        x = self.inputs[0]  # type: ignore[index]
+        if any([gy is None for gy in grad_outputs]) or not self._increasing():
+            gx = self.xp.zeros(x.shape, dtype=x.dtype)
+        else:
+            gx = self.xp.empty(x.shape, dtype=x.dtype)
+        before = (slice(None),) * (self.axis % gx.ndim)
+        sorted_ = self._increasing()
+        for i, gy in enumerate(grad_outputs):
+            if gy is None:
+                continue
+            piece = (*before, slice(self._bounds[i], self._bounds[i + 1]))
+            if sorted_:
+                gx[piece] = gy
+            else:
+                gx[piece] += gy
+        return (gx,)
+
+
+def _as_positions(indices: Any) -> tuple[int, ...]:
+    ndim = getattr(indices, "ndim", None)
+    if ndim == 1:
+        if indices.dtype.kind not in "iu" and indices.size:
+            raise TypeError(f"indices_or_sections must be integers, got {indices.dtype}")
+        return tuple([int(i) for i in indices])
+    if isinstance(indices, (list, tuple, range)):
+        return tuple([i.__index__() for i in indices])
+    if ndim == 0 and indices.dtype.kind in "iu":
+        raise TypeError(
+            "indices_or_sections must be integer or 1-D array; "
+            f"pass int({indices}) for a number of sections"
+        )
+    raise TypeError(f"indices_or_sections must be integer or 1-D array.\nActual: {type(indices)}")
+
+
+def split_axis(
+    x: Any, indices_or_sections: int | Sequence[int], axis: int, force_tuple: bool = True
+) -> tuple[Variable, ...] | Variable:
+    """Splits given variables along an axis.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Variable to be split.
+        indices_or_sections (int or 1-D array): If an integer ``N``, the array will be divided into
+            ``N`` equal arrays along ``axis``. If a 1-D array of sorted integers, it indicates the
+            positions where the array is split.
+        axis (int): Axis that the input array is split along.
+        force_tuple (bool): If False, a variable instead of a tuple is returned when the number of
+            outputs is one.
+
+    Returns:
+        tuple of Variable, or Variable: The parts, views of ``x``. A tuple if there is more than one
+        or ``force_tuple`` is True.
+
+    Raises:
+        InvalidType: If there is no such axis, its length is no multiple of the number of sections, or
+            a position lies behind its end.
+        TypeError: If ``indices_or_sections`` is neither an int nor one-dimensional.
+        ValueError: If the number of sections is not positive.
+
+    Example:
+        >>> x = np.arange(6).reshape(2, 3)
+        >>> left, right = F.split_axis(x, [1], axis=1)
+        >>> left.shape, right.shape
+        ((2, 1), (2, 2))
+    """
+    ys = SplitAxis(indices_or_sections, axis).apply((x,))
+    if force_tuple or len(ys) != 1:
+        return ys
+    return ys[0]

@@ -1,0 +1,74 @@
+"""Removal of axes of length one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+from chainer.functions.array.reshape import reshape
+
+
+class Squeeze(FunctionNode):
+    """Removes axes of length one, without copy."""
+
+    type_check_key = ("axis",)
+
+    def __init__(self, axis: int | tuple[int, ...] | None = None) -> None:
+        axes = (axis,) if isinstance(axis, int) else axis
+        if axes is not None and not (
+            isinstance(axes, tuple) and all(isinstance(a, int) for a in axes)
+        ):
+            raise TypeError(f"axis must be None, int or tuple of ints, got {axis!r}")
+        self.axis = axes
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 1)
+        for a in self.axis or ():
+            if a >= 0:
+                type_check.expect(in_types[0].ndim > a)
+            else:
+                type_check.expect(-in_types[0].ndim <= a)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (self.xp.squeeze(inputs[0], self.axis),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        return (reshape(grad_outputs[0], self.inputs[0].shape),)  # type: ignore[index]
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        return (grad_outputs[0].reshape(self.inputs[0].shape),)  # type: ignore[index]
+
+
+def squeeze(x: Any, axis: int | tuple[int, ...] | None = None) -> Variable:
+    """Removes dimensions of size one from the shape of an array.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input variable of shape
+            :math:`(s_1, s_2, ..., s_N)`.
+        axis (None or int or tuple of ints): A subset of the dimensions of length one to remove. If
+            None, all of them are removed.
+
+    Returns:
+        ~chainer.Variable: Variable whose dimensions of size 1 are removed.
+
+    Raises:
+        ValueError: If an axis of another length is selected, or one is selected twice.
+        InvalidType: If there is no such axis.
+        TypeError: If ``axis`` is something else.
+
+    Example:
+        >>> x = np.array([[[[0, 1, 2]]], [[[3, 4, 5]]]], np.float32)
+        >>> x.shape
+        (2, 1, 1, 3)
+        >>> F.squeeze(x).shape
+        (2, 3)
+        >>> F.squeeze(x, axis=1).shape
+        (2, 1, 3)
+        >>> F.squeeze(x, axis=(1, 2)).shape
+        (2, 3)
+    """
+    return Squeeze(axis).apply((x,))[0]
