@@ -1,0 +1,38 @@
+"""Reference kernel of the affine transformation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from chainer.core.kernel import ReferenceKernel
+
+_half = numpy.dtype(numpy.float16)
+
+
+class LinearKernel(ReferenceKernel):
+    """Affine transformation by matrix products."""
+
+    def forward(self, x: Any, W: Any, b: Any) -> Any:
+        y = _product(x, W.T, x.dtype)
+        if b is not None:
+            y += b
+        return y
+
+    def backward_data(self, gy: Any, W: Any) -> Any:
+        return _product(gy, W, gy.dtype)
+
+    def backward_weight(self, x: Any, gy: Any, dtype: Any) -> Any:
+        return _product(gy.T, x, dtype)
+
+
+def _product(a: Any, b: Any, dtype: Any) -> Any:
+    # The operator serves any NumPy-like array, and has no Python code in the way.
+    if a.dtype == dtype == b.dtype and dtype != _half:
+        return a @ b
+    working = numpy.result_type(a.dtype, b.dtype)
+    if working == _half:  # NumPy has no fast product of halves, and float32 is more exact
+        working = numpy.dtype(numpy.float32)
+    product = a.astype(working, copy=False) @ b.astype(working, copy=False)
+    return product.astype(dtype, copy=False)

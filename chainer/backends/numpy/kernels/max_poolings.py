@@ -1,0 +1,148 @@
+"""Reference kernels of max pooling."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy
+
+from chainer.backends.numpy.kernels.poolings import reduce_stage, reduced_shape, stages
+from chainer.core.kernel import ReferenceKernel
+from chainer.core.utils.windows import Sizes
+
+
+class MaxPoolingNDKernel(ReferenceKernel):
+    """Max pooling by maxima of slices; where the maxima were is found out in backward."""
+
+    def forward(
+        self, x: Any, ksize: Sizes, stride: Sizes, pad: Sizes, out_size: Sizes
+    ) -> tuple[Any, Any]:
+        y = x
+        for stage in stages(ksize, x.shape[2:], out_size, stride, pad):
+            y = reduce_stage(self.xp, "maximum", y, stage, out_size, -numpy.inf)
+        return y, None
+
+    def backward(
+        self, x: Any, y: Any, gy: Any, residual: Any, ksize: Sizes, stride: Sizes, pad: Sizes
+    ) -> Any:
+        indexing = WindowIndexingKernel(self.backend)
+        codes = indexing.codes(x, y, ksize, stride, pad)
+        return indexing.scatter(gy, codes, x.shape[2:], ksize, stride, pad)
+
+
+class WindowIndexingKernel(ReferenceKernel):
+    """Indexing of windows by way of flat indexes."""
+
+    def find(self, x: Any, y: Any, ksize: Sizes, stride: Sizes, pad: Sizes) -> Any:
+        codes = self.codes(x, y, ksize, stride, pad)
+        return self.xp.where(codes == prod(ksize), 0, codes).astype(numpy.intp)
+
+    def codes(self, x: Any, y: Any, ksize: Sizes, stride: Sizes, pad: Sizes) -> Any:
+        """Returns indexes in a small integer type; ``prod(ksize)`` for windows without a match."""
+        codes = self._codes(x, y, ksize, stride, pad, False)
+        if y.dtype.kind == "f" and bool((codes == prod(ksize)).any()):
+            codes = self._codes(x, y, ksize, stride, pad, True)
+        return codes
+
+    def _codes(
+        self, x: Any, y: Any, ksize: Sizes, stride: Sizes, pad: Sizes, with_nan: bool
+    ) -> Any:
+        # Along one axis after the other the lowest code among the elements that attain the maximum.
+        xp = self.xp
+        none = prod(ksize)
+        dtype = numpy.dtype(numpy.uint8 if none < 128 else numpy.intp)
+        out_size = y.shape[2:]
+        found: Any = None
+        plan = list(stages(ksize, x.shape[2:], out_size, stride, pad))
+        for stage in plan:
+            last = stage is plan[-1]
+            top = y if last else reduce_stage(xp, "maximum", x, stage, out_size, -numpy.inf)
+            codes = xp.full(reduced_shape(x.shape, stage, out_size), none, dtype)
+            for piece in stage.pieces:
+                candidates = x[piece.elements]
+                if with_nan:
+                    differs = (candidates != top[piece.windows]) & (candidates == candidates)
+                else:
+                    differs = candidates != top[piece.windows]
+                code = differs.astype(dtype)
+                code *= dtype.type(none)
+                own: Any = dtype.type(piece.code)
+                if found is not None:
+                    own = found[piece.elements] + own
+                xp.maximum(code, own, out=code)
+                part = codes[piece.windows]
+                xp.minimum(part, code, out=part)
+            x, found = top, codes
+        return found
+
+    def gather(self, x: Any, indices: Any, ksize: Sizes, stride: Sizes, pad: Sizes) -> Any:
+        xp = self.xp
+        in_size = x.shape[2:]
+        size = _covered(ksize, in_size, indices.shape[2:], stride, pad)
+        if size != in_size:
+            padded = xp.zeros((*x.shape[:2], *size), x.dtype)
+            padded[_inner(pad, in_size)] = x
+            x = padded
+        return x.reshape(-1).take(self._flat(indices, size, ksize, stride))
+
+    def scatter(
+        self, y: Any, indices: Any, in_size: Sizes, ksize: Sizes, stride: Sizes, pad: Sizes
+    ) -> Any:
+        xp = self.xp
+        size = _covered(ksize, in_size, y.shape[2:], stride, pad)
+        dtype = numpy.float32 if y.dtype == numpy.float16 else y.dtype
+        x = xp.zeros((*y.shape[:2], *size), dtype)
+        if y.size:
+            valid = indices < prod(ksize)
+            flat = self._flat(indices, size, ksize, stride)
+            values = y.astype(dtype, copy=False)
+            if not bool(valid.all()):
+                flat, values = flat[valid], values[valid]
+            xp.add.at(x.reshape(-1), flat.ravel(), values.ravel())
+        if size != in_size:
+            x = x[_inner(pad, in_size)]
+        return x.astype(y.dtype, order="C", copy=False)
+
+    def _flat(self, indices: Any, size: Sizes, ksize: Sizes, stride: Sizes) -> Any:
+        """Returns indexes into the ravelled images of spatial size ``size``, padding included."""
+        xp = self.xp
+        n = len(ksize)
+        shape = indices.shape
+        steps = [prod(size[i + 1 :]) for i in range(n)]
+        offsets = xp.zeros((1,) * n, numpy.intp)
+        for i, (k, step) in enumerate(zip(ksize, steps, strict=True)):
+            offsets = offsets + _along(xp.arange(k) * step, i, n)
+        # One more entry for windows without a match.
+        table = xp.zeros(prod(ksize) + 1, numpy.intp)
+        table[:-1] = offsets.ravel()
+        flat = table.take(indices)
+        starts = xp.zeros((1,) * n, numpy.intp)
+        for i, (m, s, step) in enumerate(zip(shape[2:], stride, steps, strict=True)):
+            starts = starts + _along(xp.arange(m) * (s * step), i, n)
+        flat += starts
+        images = xp.arange(shape[0] * shape[1]) * prod(size)
+        flat += images.reshape(*shape[:2], *[1] * n)
+        return flat
+
+
+def _along(values: Any, axis: int, ndim: int) -> Any:
+    shape = [1] * ndim
+    shape[axis] = -1
+    return values.reshape(shape)
+
+
+def _covered(
+    ksize: Sizes, in_size: Sizes, out_size: Sizes, stride: Sizes, pad: Sizes
+) -> tuple[int, ...]:
+    """Returns the size of the images with as much padding as the windows reach into."""
+    return tuple(
+        [
+            max(n + p, (m - 1) * s + k)
+            for k, n, m, s, p in zip(ksize, in_size, out_size, stride, pad, strict=True)
+        ]
+    )
+
+
+def _inner(pad: Sizes, in_size: Sizes) -> tuple[Any, ...]:
+    return (..., *[slice(p, p + n) for p, n in zip(pad, in_size, strict=True)])

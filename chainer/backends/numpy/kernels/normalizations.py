@@ -1,0 +1,225 @@
+"""Reference kernels of batch and layer normalisation.
+
+What matters is the order of the sums: along contiguous memory first, then over the rest.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy
+
+from chainer.core.kernel import ReferenceKernel
+
+Axes = tuple[int, ...]
+
+
+def _widened(x: Any) -> Any:
+    return x.astype(numpy.float32) if x.dtype == numpy.float16 else x
+
+
+class _Channels:
+    """View of an array as ``(batch, channels, positions)``, and reductions to channels.
+
+    Args:
+        xp: Array namespace.
+        shape: Shape of the arrays.
+        axis: Axes to reduce.
+    """
+
+    def __init__(self, xp: Any, shape: tuple[int, ...], axis: Axes) -> None:
+        self._xp = xp
+        self._shape = shape
+        kept = [i for i in range(len(shape)) if i not in axis]
+        #: Order of the axes that makes the kept ones neighbours, if they are not.
+        self._order: list[int] | None = None
+        if kept and kept[-1] - kept[0] != len(kept) - 1:
+            self._order = [*axis, *kept]
+            self.batch, self.positions = prod([shape[i] for i in axis]), 1
+        else:
+            first, last = (kept[0], kept[-1] + 1) if kept else (len(shape), len(shape))
+            self.batch, self.positions = prod(shape[:first]), prod(shape[last:])
+        self.channels = prod([shape[i] for i in kept])
+        self.count = self.batch * self.positions
+
+    def view(self, x: Any) -> Any:
+        """Returns ``(batch, channels, positions)``, or ``(batch, channels)`` if there is one position."""
+        if self._order is not None:
+            x = x.transpose(self._order)
+        if self.positions == 1:
+            return x.reshape(self.batch, self.channels)
+        return x.reshape(self.batch, self.channels, self.positions)
+
+    def restore(self, x: Any) -> Any:
+        """Undoes :meth:`view`."""
+        if self._order is None:
+            return x.reshape(self._shape)
+        inverse = numpy.argsort(self._order).tolist()
+        return x.reshape([self._shape[i] for i in self._order]).transpose(inverse).copy()
+
+    def along(self, parameter: Any, dtype: Any) -> Any:
+        """Returns a parameter in a shape that broadcasts to views."""
+        parameter = parameter.astype(dtype, copy=False)
+        return parameter.reshape(-1) if self.positions == 1 else parameter.reshape(-1, 1)
+
+    def sum(self, x: Any) -> Any:
+        """Sums of a view by channel."""
+        return x.sum(axis=0) if x.ndim == 2 else x.sum(axis=2).sum(axis=0)
+
+    def dot(self, x: Any, y: Any) -> Any:
+        """Sums of the products of two views by channel."""
+        if x.ndim == 2:
+            return self._xp.einsum("nc,nc->c", x, y)
+        return self._xp.einsum("ncs,ncs->nc", x, y).sum(axis=0)
+
+
+class BatchNormalizationKernel(ReferenceKernel):
+    """Batch normalisation in passes over whole arrays, most of them in place."""
+
+    def forward(
+        self,
+        x: Any,
+        gamma: Any,
+        beta: Any,
+        running_mean: Any,
+        running_var: Any,
+        eps: float,
+        decay: float,
+        axis: Axes,
+    ) -> tuple[Any, Any, Any, Any]:
+        xp = self.xp
+        wide = _widened(x)
+        dtype = numpy.result_type(wide.dtype, gamma.dtype)
+        channels = _Channels(xp, x.shape, axis)
+        if x.size == 0:
+            return xp.empty_like(x), xp.zeros(gamma.shape, dtype), xp.ones(gamma.shape, dtype), None
+        values = channels.view(wide.astype(dtype, copy=False))
+        mean = channels.sum(values)
+        mean /= channels.count
+        y = values - channels.along(mean, dtype)
+        var = channels.dot(y, y)
+        var /= channels.count
+        if running_mean is not None:
+            _update(running_mean, mean, decay)
+            unbiased = channels.count / max(channels.count - 1, 1)
+            _update(running_var, var * dtype.type(unbiased), decay)
+        var += eps
+        inv_std = 1 / xp.sqrt(var)
+        y *= channels.along(gamma.reshape(-1) * inv_std, dtype)
+        y += channels.along(beta, dtype)
+        y = channels.restore(y).astype(x.dtype, copy=False)
+        return y, mean.reshape(gamma.shape), inv_std.reshape(gamma.shape), None
+
+    def backward(
+        self, x: Any, gamma: Any, gy: Any, mean: Any, inv_std: Any, residual: Any, axis: Axes
+    ) -> tuple[Any, Any, Any]:
+        xp = self.xp
+        if x.size == 0:
+            return xp.empty_like(x), xp.zeros_like(gamma), xp.zeros_like(gamma)
+        dtype = mean.dtype
+        channels = _Channels(xp, x.shape, axis)
+        gradient = channels.view(gy.astype(dtype, copy=False))
+        gbeta = channels.sum(gradient)
+        # From here on what is x less its mean becomes the gradient, in place.
+        gx = channels.view(x.astype(dtype, copy=False)) - channels.along(mean, dtype)
+        ggamma = channels.dot(gradient, gx)
+        flat = inv_std.reshape(-1)
+        ggamma *= flat
+        gx *= channels.along(ggamma * flat * dtype.type(-1.0 / channels.count), dtype)
+        gx += gradient
+        gx -= channels.along(gbeta * dtype.type(1.0 / channels.count), dtype)
+        gx *= channels.along(gamma.reshape(-1) * flat, dtype)
+        return (
+            channels.restore(gx).astype(x.dtype, copy=False),
+            ggamma.reshape(gamma.shape).astype(gamma.dtype, copy=False),
+            gbeta.reshape(gamma.shape).astype(gamma.dtype, copy=False),
+        )
+
+
+def _update(running: Any, statistic: Any, decay: float) -> None:
+    running *= decay
+    running += (statistic.reshape(running.shape) * (1 - decay)).astype(running.dtype, copy=False)
+
+
+class FixedBatchNormalizationKernel(ReferenceKernel):
+    """Batch normalisation with given statistics: one factor and one summand for each channel."""
+
+    def forward(
+        self, x: Any, gamma: Any, beta: Any, mean: Any, var: Any, eps: float, axis: Axes
+    ) -> Any:
+        dtype = numpy.result_type(_widened(x[:0]).dtype, gamma.dtype)
+        channels = _Channels(self.xp, x.shape, axis)
+        factor, inv_std = self._factor(gamma, var, eps, dtype)
+        summand = beta.astype(dtype, copy=False) - mean.astype(dtype, copy=False) * factor
+        y = channels.view(x.astype(dtype, copy=False)) * channels.along(factor, dtype)
+        y += channels.along(summand, dtype)
+        return channels.restore(y).astype(x.dtype, copy=False)
+
+    def backward(
+        self, x: Any, gamma: Any, mean: Any, var: Any, gy: Any, eps: float, axis: Axes
+    ) -> tuple[Any, Any, Any, Any, Any]:
+        dtype = numpy.result_type(_widened(x[:0]).dtype, gamma.dtype)
+        channels = _Channels(self.xp, x.shape, axis)
+        factor, inv_std = self._factor(gamma, var, eps, dtype)
+        gradient = channels.view(gy.astype(dtype, copy=False))
+        gbeta = channels.sum(gradient).reshape(gamma.shape)
+        gx = channels.view(x.astype(dtype, copy=False)) - channels.along(mean, dtype)
+        ggamma = channels.dot(gradient, gx).reshape(gamma.shape) * inv_std
+        gmean = -factor * gbeta
+        gvar = ggamma * factor * inv_std
+        gvar *= -0.5
+        self.xp.multiply(gradient, channels.along(factor, dtype), out=gx)
+        parameters = [
+            g.astype(p.dtype, copy=False)
+            for g, p in ((ggamma, gamma), (gbeta, gamma), (gmean, mean), (gvar, var))
+        ]
+        return (channels.restore(gx).astype(x.dtype, copy=False), *parameters)  # type: ignore[return-value]
+
+    def _factor(self, gamma: Any, var: Any, eps: float, dtype: Any) -> tuple[Any, Any]:
+        inv_std = 1 / self.xp.sqrt(var.astype(dtype, copy=False) + dtype.type(eps))
+        return gamma.astype(dtype, copy=False) * inv_std, inv_std
+
+
+class LayerNormalizationKernel(ReferenceKernel):
+    """Layer normalisation."""
+
+    def forward(self, x: Any, gamma: Any, beta: Any, eps: float) -> tuple[Any, Any, Any, Any]:
+        xp = self.xp
+        wide = _widened(x)
+        size = max(x.shape[1], 1)
+        mean = wide.sum(axis=1)
+        mean /= size
+        y = wide - mean[:, None]
+        var = xp.einsum("nd,nd->n", y, y)
+        var /= size
+        var += eps
+        inv_std = 1 / xp.sqrt(var)
+        y *= inv_std[:, None]
+        y *= gamma
+        y += beta
+        return y.astype(x.dtype, copy=False), mean, inv_std, None
+
+    def backward(
+        self, x: Any, gamma: Any, gy: Any, mean: Any, inv_std: Any, residual: Any
+    ) -> tuple[Any, Any, Any]:
+        xp = self.xp
+        dtype = mean.dtype
+        gradient = gy.astype(dtype, copy=False)
+        size = dtype.type(1.0 / max(x.shape[1], 1))
+        normalized = x - mean[:, None]
+        normalized *= inv_std[:, None]
+        gbeta = gradient.sum(axis=0)
+        ggamma = xp.einsum("nd,nd->d", gradient, normalized)
+        gx = gradient * gamma
+        mean_g = gx.sum(axis=1) * size
+        mean_gx = xp.einsum("nd,nd->n", gx, normalized) * size
+        normalized *= mean_gx[:, None]
+        gx -= normalized
+        gx -= mean_g[:, None]
+        gx *= inv_std[:, None]
+        return (
+            gx.astype(x.dtype, copy=False),
+            ggamma.astype(gamma.dtype, copy=False),
+            gbeta.astype(gamma.dtype, copy=False),
+        )

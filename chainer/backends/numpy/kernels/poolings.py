@@ -1,0 +1,214 @@
+"""Reference kernels of average pooling and unpooling, and window reductions for all poolings.
+
+A window is reduced one axis at a time, by whole slices of the images: no patches are copied out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy
+
+from chainer.core.kernel import ReferenceKernel
+from chainer.core.utils.windows import Sizes, window_range
+
+# Windows of so few elements are reduced at once: every axis costs a pass of its own.
+_SMALL_WINDOW = 4
+
+
+class Piece(NamedTuple):
+    """One element of the windows along some axes.
+
+    Attributes:
+        code: Row-major position in the window, counted in all axes.
+        windows: Index of the windows whose element lies inside the input.
+        elements: Index of these elements in the input.
+        complete: Whether it lies inside the input for each window.
+    """
+
+    code: int
+    windows: tuple[slice, ...]
+    elements: tuple[slice, ...]
+    complete: bool
+
+
+class Stage(NamedTuple):
+    """Reduction of the windows along some spatial axes.
+
+    Attributes:
+        axes: The axes, as array axes.
+        pieces: The elements of a window, in row-major order.
+        whole: Whether there is one window which is the input.
+    """
+
+    axes: tuple[int, ...]
+    pieces: list[Piece]
+    whole: bool
+
+
+def stages(
+    ksize: Sizes, in_size: Sizes, out_size: Sizes, stride: Sizes, pad: Sizes
+) -> Iterator[Stage]:
+    """Splits a reduction of windows into stages."""
+    n = len(ksize)
+    if prod(ksize) <= _SMALL_WINDOW:
+        yield _stage(range(n), ksize, in_size, out_size, stride, pad)
+    else:
+        for axis in range(n):
+            yield _stage((axis,), ksize, in_size, out_size, stride, pad)
+
+
+def _stage(
+    axes: Any, ksize: Sizes, in_size: Sizes, out_size: Sizes, stride: Sizes, pad: Sizes
+) -> Stage:
+    everything = (slice(None),) * (2 + len(ksize))
+    pieces = [Piece(0, everything, everything, True)]
+    whole = True
+    for axis in axes:
+        k, n, m, s, p = ksize[axis], in_size[axis], out_size[axis], stride[axis], pad[axis]
+        whole = whole and m == 1 and p == 0 and k == n
+        step = prod(ksize[axis + 1 :])
+        extended: list[Piece] = []
+        for piece in pieces:
+            for i in range(k):
+                windows, elements = window_range(i, n, m, s, p)
+                if windows.stop:
+                    extended.append(
+                        Piece(
+                            piece.code + i * step,
+                            _replaced(piece.windows, axis + 2, windows),
+                            _replaced(piece.elements, axis + 2, elements),
+                            piece.complete and windows == slice(0, m),
+                        )
+                    )
+        pieces = extended
+    return Stage(tuple(axis + 2 for axis in axes), pieces, whole)
+
+
+def _replaced(index: tuple[slice, ...], axis: int, piece: slice) -> tuple[slice, ...]:
+    return (*index[:axis], piece, *index[axis + 1 :])
+
+
+def reduced_shape(shape: Sizes, stage: Stage, out_size: Sizes) -> Sizes:
+    """Returns the shape of an array after a stage."""
+    return tuple([out_size[i - 2] if i in stage.axes else n for i, n in enumerate(shape)])
+
+
+def reduce_stage(xp: Any, name: str, x: Any, stage: Stage, out_size: Sizes, identity: float) -> Any:
+    """Reduces the windows of one stage.
+
+    Args:
+        xp: Array namespace.
+        name: ``'maximum'`` or ``'add'``.
+        x: Array.
+        stage: Stage.
+        out_size: Number of windows in each dimension.
+        identity: Value of an empty window.
+
+    Returns:
+        New array.
+    """
+    if stage.whole and x.size:
+        if name == "add":
+            return x.sum(axis=stage.axes, keepdims=True)
+        return x.max(axis=stage.axes, keepdims=True)
+    operator = getattr(xp, name)
+    y = xp.empty(reduced_shape(x.shape, stage, out_size), x.dtype)
+    pieces = sorted(stage.pieces, key=lambda piece: not piece.complete)
+    if len(pieces) > 1 and pieces[1].complete:
+        operator(x[pieces[0].elements], x[pieces[1].elements], out=y)
+        rest = pieces[2:]
+    elif pieces and pieces[0].complete:
+        y[...] = x[pieces[0].elements]
+        rest = pieces[1:]
+    else:
+        y[...] = identity
+        rest = pieces
+    for piece in rest:
+        part = y[piece.windows]
+        operator(part, x[piece.elements], out=part)
+    return y
+
+
+def window_sums(xp: Any, x: Any, ksize: Sizes, stride: Sizes, pad: Sizes, out_size: Sizes) -> Any:
+    """Returns the sums of sliding windows."""
+    for stage in stages(ksize, x.shape[2:], out_size, stride, pad):
+        x = reduce_stage(xp, "add", x, stage, out_size, 0)
+    return x
+
+
+def spread_windows(xp: Any, y: Any, ksize: Sizes, stride: Sizes, pad: Sizes, in_size: Sizes) -> Any:
+    """Adds each element of ``y`` to its whole window: the adjoint of :func:`window_sums`."""
+    overlapping = any([k > s for k, s in zip(ksize, stride, strict=True)])
+    for stage in reversed(list(stages(ksize, in_size, y.shape[2:], stride, pad))):
+        x = xp.zeros(reduced_shape(y.shape, stage, in_size), y.dtype)
+        for piece in stage.pieces:
+            if overlapping:
+                x[piece.elements] += y[piece.windows]
+            else:
+                x[piece.elements] = y[piece.windows]
+        y = x
+    return y
+
+
+def _widened(x: Any) -> Any:
+    return x.astype(numpy.float32) if x.dtype == numpy.float16 else x
+
+
+class AveragePoolingNDKernel(ReferenceKernel):
+    """Average pooling by sums of slices."""
+
+    def forward(
+        self, x: Any, ksize: Sizes, stride: Sizes, pad: Sizes, out_size: Sizes, pad_value: Any
+    ) -> Any:
+        y = window_sums(self.xp, _widened(x), ksize, stride, pad, out_size)
+        y *= self._weights(y.dtype, ksize, stride, pad, x.shape[2:], out_size, pad_value)
+        return y.astype(x.dtype, copy=False)
+
+    def backward(
+        self, gy: Any, in_size: Sizes, ksize: Sizes, stride: Sizes, pad: Sizes, pad_value: Any
+    ) -> Any:
+        out_size = gy.shape[2:]
+        wide = _widened(gy)
+        weights = self._weights(wide.dtype, ksize, stride, pad, in_size, out_size, pad_value)
+        gx = spread_windows(self.xp, wide * weights, ksize, stride, pad, in_size)
+        return gx.astype(gy.dtype, copy=False)
+
+    def _weights(
+        self,
+        dtype: Any,
+        ksize: Sizes,
+        stride: Sizes,
+        pad: Sizes,
+        in_size: Sizes,
+        out_size: Sizes,
+        pad_value: Any,
+    ) -> Any:
+        """Returns the reciprocals of the numbers of elements that count."""
+        if pad_value is not None or not any(pad):
+            return dtype.type(1.0 / prod(ksize))
+        xp = self.xp
+        counts = xp.ones((1,) * len(ksize), dtype)
+        for axis, (k, n, m, s, p) in enumerate(
+            zip(ksize, in_size, out_size, stride, pad, strict=True)
+        ):
+            starts = xp.arange(m) * s - p
+            inside = xp.minimum(starts + k, n) - xp.maximum(starts, 0)
+            shape = [1] * len(ksize)
+            shape[axis] = m
+            counts = counts * xp.maximum(inside, 1).reshape(shape).astype(dtype)
+        return 1 / counts
+
+
+class UnpoolingNDKernel(ReferenceKernel):
+    """Unpooling by slices."""
+
+    def forward(self, x: Any, out_size: Sizes, ksize: Sizes, stride: Sizes, pad: Sizes) -> Any:
+        y = spread_windows(self.xp, _widened(x), ksize, stride, pad, out_size)
+        return y.astype(x.dtype, copy=False)
+
+    def backward(self, gy: Any, in_size: Sizes, ksize: Sizes, stride: Sizes, pad: Sizes) -> Any:
+        gx = window_sums(self.xp, _widened(gy), ksize, stride, pad, in_size)
+        return gx.astype(gy.dtype, copy=False)

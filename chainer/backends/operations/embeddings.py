@@ -1,0 +1,27 @@
+"""Rows of a table by their numbers."""
+
+from __future__ import annotations
+
+from chainer.core.kernel import Operation
+
+
+class Embedding(Operation):
+    """Gathering of rows, and its adjoint.
+
+    ``select(x, W)``: ``x`` integers of any shape, ``W`` of shape ``(V, D)``, floating point.
+    Negative numbers count from the end, as indexes do; numbers outside ``W`` are an IndexError
+    where the backend can tell.
+
+    Methods:
+        ``forward(x, W, ignore_label) -> y`` of shape ``(*x.shape, D)``: rows of ``W``, or zeros
+        where ``x`` equals ``ignore_label`` (an int or None).
+
+        ``backward(x, gy, shape, ignore_label) -> gW`` of the given shape ``(V, D)`` and the dtype
+        of ``gy``: rows of ``gy`` added up by number.
+    """
+
+    name = "embedding"
+    reference = "chainer.backends.numpy.kernels.embeddings:EmbeddingKernel"
+
+
+embedding = Embedding()

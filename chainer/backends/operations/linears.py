@@ -1,0 +1,29 @@
+"""Affine transformation."""
+
+from __future__ import annotations
+
+from chainer.core.kernel import Operation
+
+
+class Linear(Operation):
+    """Affine transformation ``y = x W^T + b``.
+
+    ``select(x, W, b)``: ``x`` of shape ``(N, I)``, ``W`` of shape ``(O, I)``, ``b`` of shape
+    ``(O,)`` or None. Dtypes are floating point; ``W`` may differ from ``x``, ``b`` may not.
+
+    Methods:
+        ``forward(x, W, b) -> y`` of shape ``(N, O)`` and the dtype of ``x``.
+
+        ``backward_data(gy, W) -> gx`` of shape ``(N, I)`` and the dtype of ``gy``.
+
+        ``backward_weight(x, gy, dtype) -> gW`` of shape ``(O, I)`` and the given dtype.
+
+    float16 is accumulated in float32.
+    """
+
+    name = "linear"
+    methods = ("forward", "backward_data", "backward_weight")
+    reference = "chainer.backends.numpy.kernels.linears:LinearKernel"
+
+
+linear = Linear()

@@ -1,0 +1,91 @@
+"""Normalisations."""
+
+from __future__ import annotations
+
+from chainer.core.kernel import Operation
+
+
+class BatchNormalization(Operation):
+    """Batch normalisation with the statistics of the batch.
+
+    ``x`` is normalised over the axes ``axis``, a sorted tuple. The parameters have the shape of
+    the other axes of ``x``, in their order. They have the dtype of ``x``, or ``x`` is float16 and
+    they are wider.
+
+    ``select(x, gamma, beta, axis=, eps=)``.
+
+    Methods:
+        ``forward(x, gamma, beta, running_mean, running_var, eps, decay, axis) -> (y, mean, inv_std,
+        residual)``. ``running_mean`` and ``running_var``, if not None, are changed in place:
+        ``running *= decay``, ``running += (1 - decay) * statistic``, with the unbiased variance.
+        ``mean`` and ``inv_std = 1 / sqrt(var + eps)`` have the shape of the parameters and the
+        dtype computed in. The residual is opaque.
+
+        ``backward(x, gamma, gy, mean, inv_std, residual, axis) -> (gx, ggamma, gbeta)``.
+
+    float16 is computed in float32. An empty batch changes no running statistic.
+    """
+
+    name = "batch_normalization"
+    reference = "chainer.backends.numpy.kernels.normalizations:BatchNormalizationKernel"
+
+
+class FixedBatchNormalization(Operation):
+    """Batch normalisation with given statistics.
+
+    ``select(x, gamma, beta, mean, var, axis=, eps=)``; see :class:`BatchNormalization` for shapes
+    and dtypes.
+
+    Methods:
+        ``forward(x, gamma, beta, mean, var, eps, axis) -> y``.
+
+        ``backward(x, gamma, mean, var, gy, eps, axis) -> (gx, ggamma, gbeta, gmean, gvar)``.
+    """
+
+    name = "fixed_batch_normalization"
+    reference = "chainer.backends.numpy.kernels.normalizations:FixedBatchNormalizationKernel"
+
+
+class LayerNormalization(Operation):
+    """Normalisation of each row.
+
+    ``select(x, gamma, beta, eps=)``: ``x`` of shape ``(N, D)``, ``gamma`` and ``beta`` of shape
+    ``(D,)``.
+
+    Methods:
+        ``forward(x, gamma, beta, eps) -> (y, mean, inv_std, residual)``; ``mean`` and
+        ``inv_std = 1 / sqrt(var + eps)`` of shape ``(N,)``. The residual is opaque.
+
+        ``backward(x, gamma, gy, mean, inv_std, residual) -> (gx, ggamma, gbeta)``.
+
+    float16 is computed in float32.
+    """
+
+    name = "layer_normalization"
+    reference = "chainer.backends.numpy.kernels.normalizations:LayerNormalizationKernel"
+
+
+class LocalResponseNormalization(Operation):
+    """Normalisation across neighbouring channels: ``y = x / scale ** beta`` where ``scale = k + alpha * sums``.
+
+    ``sums`` are those of ``x ** 2`` over the ``n // 2`` channels (axis 1) on each side and the
+    channel itself.
+
+    ``select(x, n=, k=, alpha=, beta=)`` with ``x`` of shape ``(N, C, ...)``.
+
+    Methods:
+        ``forward(x, n, k, alpha, beta) -> (y, residual)``; the residual is opaque.
+
+        ``backward(x, y, gy, residual, n, k, alpha, beta) -> gx``.
+
+    float16 is computed in float32.
+    """
+
+    name = "local_response_normalization"
+    reference = "chainer.backends.numpy.kernels.local_response_normalization:LocalResponseNormalizationKernel"
+
+
+batch_normalization = BatchNormalization()
+fixed_batch_normalization = FixedBatchNormalization()
+layer_normalization = LayerNormalization()
+local_response_normalization = LocalResponseNormalization()

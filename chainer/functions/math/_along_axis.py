@@ -1,0 +1,25 @@
+"""Broadcasting of an array along the axes of another one from a given axis on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.variable import Variable, as_variable
+from chainer.functions.array.broadcast import broadcast_to
+from chainer.functions.array.reshape import reshape
+
+
+def broadcast_from_axis(x: Any, y: Any, axis: int) -> tuple[Variable, Variable]:
+    """Returns ``x``, and ``y`` broadcast to its shape with its first axis at ``axis`` of ``x``.
+
+    Args:
+        x: Variable or array.
+        y: Variable or array whose shape is that of ``x`` from ``axis`` on, for as many axes as it has.
+        axis: The first axis of ``x`` that ``y`` has.
+
+    Raises:
+        InvalidType: If the shapes do not fit.
+    """
+    x, y = as_variable(x), as_variable(y)
+    lifted = (1,) * axis + y.shape + (1,) * (x.ndim - axis - y.ndim)
+    return x, broadcast_to(reshape(y, lifted), x.shape)

@@ -1,0 +1,72 @@
+"""Error function."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from chainer.backends import operations
+from chainer.core.variable import Variable
+from chainer.functions.math._elementwise import Elementwise
+
+
+class Erf(Elementwise):
+    """Error function."""
+
+    def compute(self, x: Any) -> Any:
+        return operations.erf.select(x).forward(x)
+
+    def derivative(self, m: Any, x: Any) -> Any:
+        return m.exp(-x * x) * (2 / math.sqrt(math.pi))
+
+
+class Erfc(Elementwise):
+    """Complementary error function."""
+
+    def compute(self, x: Any) -> Any:
+        return operations.erfc.select(x).forward(x)
+
+    def derivative(self, m: Any, x: Any) -> Any:
+        return m.exp(-x * x) * (-2 / math.sqrt(math.pi))
+
+
+def erf(x: Any) -> Variable:
+    """Elementwise error function ``2 / sqrt(pi) * integral from 0 to x of exp(-t^2) dt``.
+
+    With SciPy installed the NumPy backend uses ``scipy.special.erf``; otherwise it is slow.
+
+    Args:
+        x (Variable or array): Input of any shape, floating point.
+
+    Returns:
+        Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        InvalidType: If the dtype does not fit.
+
+    Example:
+        >>> F.erf(np.array([0.]))
+        variable([0.])
+    """
+    return Erf().apply((x,))[0]
+
+
+def erfc(x: Any) -> Variable:
+    """Elementwise complementary error function ``1 - erf(x)``, accurate for large ``x``.
+
+    With SciPy installed the NumPy backend uses ``scipy.special.erfc``; otherwise it is slow.
+
+    Args:
+        x (Variable or array): Input of any shape, floating point.
+
+    Returns:
+        Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        InvalidType: If the dtype does not fit.
+
+    Example:
+        >>> F.erfc(np.array([0.]))
+        variable([1.])
+    """
+    return Erfc().apply((x,))[0]

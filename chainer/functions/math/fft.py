@@ -1,0 +1,95 @@
+"""Fast Fourier transform."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+
+
+class FFT(FunctionNode):
+    """Fourier transform along the last axis, of real and imaginary part."""
+
+    type_check_key = ()
+
+    def __init__(self, method: str) -> None:
+        self.method = method
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 2)
+        r_type, i_type = in_types
+        type_check.expect(
+            r_type.dtype.kind == "f",
+            r_type.ndim > 0,
+            r_type.shape == i_type.shape,
+            r_type.dtype == i_type.dtype,
+        )
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        real, imag = inputs
+        z = getattr(self.xp.fft, self.method)(real + imag * 1j)
+        dtype = real.dtype
+        return z.real.astype(dtype), z.imag.astype(dtype)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        g_real, g_imag = grad_outputs
+        given = g_real if g_real is not None else g_imag
+        zeros = self.xp.zeros(given.shape, dtype=given.dtype)
+        if g_real is None:
+            g_real = zeros
+        if g_imag is None:
+            g_imag = zeros
+        # The adjoint of the transform is the inverse one without (or with) its factor 1 / n.
+        n = given.shape[-1]
+        if self.method == "fft":
+            gradients = [g * float(n) for g in FFT("ifft").apply((g_real, g_imag))]
+        else:
+            gradients = [g * (1.0 / n) for g in FFT("fft").apply((g_real, g_imag))]
+        return tuple([gradients[i] for i in target_input_indexes])
+
+
+def fft(x: Sequence[Any]) -> tuple[Variable, ...]:
+    """Fast Fourier transform along the last axis.
+
+    Args:
+        x (tuple): ``(real, imag)``: two Variables or arrays of the same shape ``(..., n)`` and dtype, floating point.
+
+    Returns:
+        tuple of Variable: Real and imaginary part of the transform.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If ``x`` does not have two elements.
+
+    Example:
+        >>> real, imag = F.fft((np.array([1., 0., 0., 0.]), np.zeros(4)))
+        >>> real
+        variable([1., 1., 1., 1.])
+    """
+    real, imag = x
+    return FFT("fft").apply((real, imag))
+
+
+def ifft(x: Sequence[Any]) -> tuple[Variable, ...]:
+    """Inverse fast Fourier transform along the last axis.
+
+    Args:
+        x (tuple): ``(real, imag)``: two Variables or arrays of the same shape ``(..., n)`` and dtype, floating point.
+
+    Returns:
+        tuple of Variable: Real and imaginary part of the transform.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If ``x`` does not have two elements.
+
+    Example:
+        >>> real, imag = F.ifft((np.ones(4), np.zeros(4)))
+        >>> real
+        variable([1., 0., 0., 0.])
+    """
+    real, imag = x
+    return FFT("ifft").apply((real, imag))

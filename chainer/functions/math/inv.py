@@ -1,0 +1,95 @@
+"""Inverse of matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+
+
+class BatchInv(FunctionNode):
+    """Inverse of each matrix of a batch."""
+
+    type_check_key = ()
+    ndim = 3
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 1)
+        a_type = in_types[0]
+        type_check.expect(a_type.dtype.kind == "f", a_type.ndim == self.ndim)
+        type_check.expect(a_type.shape[self.ndim - 2] == a_type.shape[self.ndim - 1])
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (a,) = inputs
+        half = a.dtype == numpy.float16  # LAPACK has none
+        try:
+            y = self.xp.linalg.inv(a.astype(numpy.float32) if half else a)
+        except numpy.linalg.LinAlgError as error:
+            raise ValueError("Input has singular matrices.") from error
+        self.retain_outputs((0,))
+        return (y.astype(a.dtype) if half else y,)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        from chainer.functions.math.matmul import matmul
+
+        (y,) = self.get_retained_outputs()
+        return (-matmul(matmul(y, grad_outputs[0], transa=True), y, transb=True),)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        (y,) = self.retained_output_arrays
+        yt = self.xp.swapaxes(y, -1, -2)
+        return (-self.xp.matmul(self.xp.matmul(yt, grad_outputs[0]), yt),)
+
+
+class Inv(BatchInv):
+    """Inverse of a matrix."""
+
+    ndim = 2
+
+
+def inv(a: Any) -> Variable:
+    """Computes the inverse of a square matrix.
+
+    Args:
+        a (Variable or array): Matrix of shape ``(n, n)``, floating point.
+
+    Returns:
+        Variable: Its inverse.
+
+    Raises:
+        InvalidType: If dtype or shape does not fit.
+        ValueError: If the matrix is singular.
+
+    Example:
+        >>> F.inv(np.array([[2., 0.], [0., 4.]]))
+        variable([[0.5 , 0.  ],
+                  [0.  , 0.25]])
+    """
+    return Inv().apply((a,))[0]
+
+
+def batch_inv(a: Any) -> Variable:
+    """Computes the inverse of a batch of square matrices.
+
+    Args:
+        a (Variable or array): Matrices of shape ``(B, n, n)``, floating point.
+
+    Returns:
+        Variable: Their inverses.
+
+    Raises:
+        InvalidType: If dtype or shape does not fit.
+        ValueError: If a matrix is singular.
+
+    Example:
+        >>> F.batch_inv(np.array([[[2., 0.], [0., 4.]]]))
+        variable([[[0.5 , 0.  ],
+                   [0.  , 0.25]]])
+    """
+    return BatchInv().apply((a,))[0]

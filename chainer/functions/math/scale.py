@@ -1,0 +1,31 @@
+"""Elementwise product with broadcasting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.variable import Variable
+from chainer.functions.math._along_axis import broadcast_from_axis
+
+
+def scale(x: Any, y: Any, axis: int = 1) -> Variable:
+    """Elementwise product with broadcasting.
+
+    Args:
+        x (Variable or array): Input to be scaled, of shape ``(s_1, ..., s_N)``.
+        y (Variable or array): Factors; their shape is that of ``x`` from ``axis`` on.
+        axis (int): The first axis of ``x`` along which ``y`` is applied.
+
+    Returns:
+        Variable: Output of the shape of ``x``.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+
+    Example:
+        >>> F.scale(np.ones((2, 3)), np.array([1., 2.]), axis=0)
+        variable([[1., 1., 1.],
+                  [2., 2., 2.]])
+    """
+    x, y = broadcast_from_axis(x, y, axis)
+    return x * y

@@ -1,0 +1,28 @@
+"""Sign."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.backend import backend_of
+from chainer.core.variable import Variable
+
+
+def sign(x: Any) -> Variable:
+    """Elementwise sign: -1, 0 or 1.
+
+    The gradient is zero almost everywhere; the result is not connected to the graph.
+
+    Args:
+        x (Variable or array): Input of any shape.
+
+    Returns:
+        Variable: Output of the shape and dtype of ``x``.
+
+    Example:
+        >>> F.sign(np.array([-1.5, 1.5]))
+        variable([-1.,  1.])
+    """
+    array = x.array if isinstance(x, Variable) else x
+    backend = backend_of(array)
+    return Variable(backend.asarray(backend.xp.sign(backend.plain(array))))
