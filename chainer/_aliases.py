@@ -99,7 +99,7 @@ class _AliasLoader(Loader):
             real = importlib.import_module(self._home)
         except ModuleNotFoundError as error:
             sys.modules[name] = module  # the import system removes it
-            if error.name != self._home:
+            if not f"{self._home}.".startswith(f"{error.name}."):
                 raise
             raise ModuleNotFoundError(
                 f"No module named {name!r} (which is {self._home!r})", name=name

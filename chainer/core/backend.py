@@ -176,7 +176,9 @@ def find_backend(cls: type) -> Backend | None:
         return None
     known = list(registries.backends.names())
     backend = _search(cls, known)
-    if backend is None and not issubclass(cls, numpy.generic):
+    # Only what looks like an array is worth importing third-party packs for: initializers, labels and
+    # the like pass here, too.
+    if backend is None and hasattr(cls, "shape") and not issubclass(cls, numpy.generic):
         registries.backends.load_all()
         backend = _search(cls, (n for n in registries.backends.names() if n not in known))
     if backend is None:

@@ -17,8 +17,8 @@ PACKS: dict[str, str] = {
 }
 
 FILLS: dict[str, frozenset[str]] = {
-    "numpy": frozenset({"backends", "operations", "kernels"}),
-    "cupy": frozenset({"backends", "kernels"}),
+    "numpy": frozenset({"backends", "operations"}),
+    "cupy": frozenset({"backends"}),
     "functions": frozenset({"functions", "variable_methods", "function_hooks"}),
     "links": frozenset({"links", "initializers", "serializers"}),
     "training": frozenset(
