@@ -11,9 +11,14 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Mapping, Sequence
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader, MetaPathFinder
+else:  # importing importlib.abc takes 15 ms
+    Loader = MetaPathFinder = object
 
 ALIASES: dict[str, str] = {
     "chainer.backend": "chainer.core.backend",
@@ -87,6 +92,9 @@ class _AliasLoader(Loader):
 
     def __init__(self, home: str) -> None:
         self._home = home
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Leaves making an empty module to the import system."""
 
     def exec_module(self, module: ModuleType) -> None:
         # The import system made an empty module for the public name. It is replaced, as any module
