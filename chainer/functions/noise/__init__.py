@@ -1,3 +1,5 @@
 """Noise injections."""
 
-MODULES: dict[str, tuple[str, ...]] = {}
+MODULES: dict[str, tuple[str, ...]] = {
+    "dropout": ("Dropout", "dropout"),
+}

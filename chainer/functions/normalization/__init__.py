@@ -1,3 +1,5 @@
 """Normalization functions."""
 
-MODULES: dict[str, tuple[str, ...]] = {}
+MODULES: dict[str, tuple[str, ...]] = {
+    "batch_normalization": ("batch_normalization", "fixed_batch_normalization"),
+}

@@ -44,7 +44,7 @@ class _Channels:
         self.count = self.batch * self.positions
 
     def view(self, x: Any) -> Any:
-        """Returns ``(batch, channels, positions)``, or ``(batch, channels)`` if there is one position."""
+        """Returns ``(batch, channels, positions)``; without positions if there is only one."""
         if self._order is not None:
             x = x.transpose(self._order)
         if self.positions == 1:
@@ -150,7 +150,7 @@ class FixedBatchNormalizationKernel(ReferenceKernel):
     ) -> Any:
         dtype = numpy.result_type(_widened(x[:0]).dtype, gamma.dtype)
         channels = _Channels(self.xp, x.shape, axis)
-        factor, inv_std = self._factor(gamma, var, eps, dtype)
+        factor, _ = self._factor(gamma, var, eps, dtype)
         summand = beta.astype(dtype, copy=False) - mean.astype(dtype, copy=False) * factor
         y = channels.view(x.astype(dtype, copy=False)) * channels.along(factor, dtype)
         y += channels.along(summand, dtype)

@@ -1,0 +1,144 @@
+"""Convolution in any number of dimensions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.utils import type_check
+from chainer.core.utils.conv import as_sizes
+from chainer.core.variable import Variable
+from chainer.functions.connection._convolution import (
+    ConvolutionBase,
+    Geometry,
+    WeightGradientBase,
+    check_convolution_types,
+)
+
+
+class ConvolutionND(ConvolutionBase):
+    """Convolution in any number of dimensions.
+
+    Args:
+        ndim (int): Number of spatial dimensions.
+        stride (int or tuple of ints): Stride.
+        pad (int or tuple of ints): Padding.
+        cover_all (bool): Whether each position of the input is covered.
+        dilate (int or tuple of ints): Dilation.
+        groups (int): Number of groups of channels.
+    """
+
+    type_check_key = ("ndim", "groups")
+
+    def __init__(
+        self,
+        ndim: int,
+        stride: Any = 1,
+        pad: Any = 0,
+        cover_all: bool = False,
+        dilate: Any = 1,
+        groups: int = 1,
+    ) -> None:
+        geometry = Geometry(
+            as_sizes(stride, ndim, "stride"),
+            as_sizes(pad, ndim, "pad"),
+            as_sizes(dilate, ndim, "dilate"),
+            groups,
+        )
+        self._setup(geometry, cover_all)
+
+    @property
+    def ndim(self) -> int:
+        """Number of spatial dimensions."""
+        return len(self.geometry.stride)
+
+    @property
+    def stride(self) -> tuple[int, ...]:
+        """Stride."""
+        return self.geometry.stride
+
+    @property
+    def pad(self) -> tuple[int, ...]:
+        """Padding."""
+        return self.geometry.pad
+
+    @property
+    def dilate(self) -> tuple[int, ...]:
+        """Dilation."""
+        return self.geometry.dilate
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        check_convolution_types(in_types, self.ndim + 2, self.groups, factor=False)
+
+    def deconvolution_class(self) -> Any:
+        from chainer.functions.connection.deconvolution_nd import DeconvolutionND
+
+        return DeconvolutionND
+
+    def weight_gradient_class(self) -> Any:
+        return ConvolutionNDGradW
+
+
+class ConvolutionNDGradW(WeightGradientBase):
+    """Gradient of a convolution w.r.t. its weight."""
+
+    def convolution_class(self) -> Any:
+        return ConvolutionND
+
+    def deconvolution_class(self) -> Any:
+        from chainer.functions.connection.deconvolution_nd import DeconvolutionND
+
+        return DeconvolutionND
+
+
+def convolution_nd(
+    x: Any,
+    W: Any,
+    b: Any = None,
+    stride: Any = 1,
+    pad: Any = 0,
+    cover_all: bool = False,
+    dilate: Any = 1,
+    groups: int = 1,
+) -> Variable:
+    r"""N-dimensional convolution function.
+
+    The generalisation of :func:`convolution_2d` to :math:`N` spatial dimensions of input size
+    :math:`d_i`, filter size :math:`k_i`, padding :math:`p_i` and stride :math:`s_i`. The output
+    size is
+
+    .. math::
+
+        l_i = (d_i + 2p_i - k_i) / s_i + 1,
+
+    rounded down, or rounded up if ``cover_all``.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of shape :math:`(n, c_I, d_1, ..., d_N)`.
+        W (:class:`~chainer.Variable` or array): Weight of shape
+            :math:`(c_O, c_I / \mathrm{groups}, k_1, ..., k_N)`.
+        b (:class:`~chainer.Variable` or array): Bias of length :math:`c_O`, dtype of ``x``
+            (optional).
+        stride (int or tuple of ints): Stride of filter applications. ``stride=s`` is equivalent to
+            ``(s, s, ..., s)``.
+        pad (int or tuple of ints): Spatial padding width.
+        cover_all (bool): If True, all spatial locations are convoluted into some output pixels.
+        dilate (int or tuple of ints): Dilation factor of filter applications.
+        groups (int): Number of groups of channels.
+
+    Returns:
+        ~chainer.Variable: Output of shape :math:`(n, c_O, l_1, ..., l_N)` and the dtype of ``x``.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If the output would be empty.
+
+    .. seealso:: :class:`~chainer.links.ConvolutionND`
+
+    Example:
+        >>> x = np.random.uniform(0, 1, (2, 3, 10, 11, 12)).astype(np.float32)
+        >>> W = np.random.uniform(0, 1, (1, 3, 4, 4, 4)).astype(np.float32)
+        >>> F.convolution_nd(x, W, stride=(1, 2, 3), pad=(2, 1, 0)).shape
+        (2, 1, 11, 5, 3)
+    """
+    node = ConvolutionND(len(x.shape) - 2, stride, pad, cover_all, dilate, groups)
+    return node.apply((x, W) if b is None else (x, W, b))[0]

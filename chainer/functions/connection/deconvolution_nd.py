@@ -1,0 +1,118 @@
+"""Deconvolution in any number of dimensions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.utils import type_check
+from chainer.core.utils.conv import as_sizes
+from chainer.core.variable import Variable
+from chainer.functions.connection._convolution import (
+    DeconvolutionBase,
+    Geometry,
+    check_deconvolution_types,
+)
+from chainer.functions.connection.convolution_nd import ConvolutionND, ConvolutionNDGradW
+
+
+class DeconvolutionND(DeconvolutionBase):
+    """Deconvolution in any number of dimensions.
+
+    Args:
+        ndim (int): Number of spatial dimensions.
+        stride (int or tuple of ints): Stride.
+        pad (int or tuple of ints): Padding.
+        outsize (tuple of ints): Size of the output; computed if None.
+        dilate (int or tuple of ints): Dilation.
+        groups (int): Number of groups of channels.
+    """
+
+    type_check_key = ("outsize", "_windows")
+
+    def __init__(
+        self,
+        ndim: int,
+        stride: Any = 1,
+        pad: Any = 0,
+        outsize: Any = None,
+        dilate: Any = 1,
+        groups: int = 1,
+    ) -> None:
+        geometry = Geometry(
+            as_sizes(stride, ndim, "stride"),
+            as_sizes(pad, ndim, "pad"),
+            as_sizes(dilate, ndim, "dilate"),
+            groups,
+        )
+        self._setup(
+            geometry, None if outsize is None else as_sizes(tuple(outsize), ndim, "outsize")
+        )
+
+    @property
+    def ndim(self) -> int:
+        """Number of spatial dimensions."""
+        return len(self.geometry.stride)
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        check_deconvolution_types(in_types, self.ndim + 2, self.geometry, self.outsize)
+
+    def convolution_class(self) -> Any:
+        return ConvolutionND
+
+    def weight_gradient_class(self) -> Any:
+        return ConvolutionNDGradW
+
+
+def deconvolution_nd(
+    x: Any,
+    W: Any,
+    b: Any = None,
+    stride: Any = 1,
+    pad: Any = 0,
+    outsize: Any = None,
+    dilate: Any = 1,
+    groups: int = 1,
+) -> Variable:
+    r"""N-dimensional deconvolution function.
+
+    The generalisation of :func:`deconvolution_2d` to :math:`N` spatial dimensions. Without
+    ``outsize`` the output size is
+
+    .. math::
+
+        l_i = s_i (d_i - 1) + k_i - 2 p_i.
+
+    Otherwise the given size must satisfy
+    :math:`d_i = \lfloor (l_i + 2p_i - k_i) / s_i \rfloor + 1`.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of shape :math:`(n, c_I, d_1, ..., d_N)`.
+        W (:class:`~chainer.Variable` or array): Weight of shape
+            :math:`(c_I, c_O / \mathrm{groups}, k_1, ..., k_N)`.
+        b (:class:`~chainer.Variable` or array): Bias of length :math:`c_O`, dtype of ``x``
+            (optional).
+        stride (int or tuple of ints): Stride of filter applications.
+        pad (int or tuple of ints): Spatial padding width of the output.
+        outsize (tuple of ints): Expected output size :math:`(l_1, ..., l_N)`.
+        dilate (int or tuple of ints): Dilation factor of filter applications.
+        groups (int): Number of groups of channels.
+
+    Returns:
+        ~chainer.Variable: Output of shape :math:`(n, c_O, l_1, ..., l_N)` and the dtype of ``x``.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit, ``outsize`` included.
+        ValueError: If the output would be empty.
+
+    .. seealso:: :class:`~chainer.links.DeconvolutionND`
+
+    Example:
+        >>> x = np.random.uniform(0, 1, (2, 3, 5, 6, 7)).astype(np.float32)
+        >>> W = np.random.uniform(0, 1, (3, 1, 10, 10, 10)).astype(np.float32)
+        >>> F.deconvolution_nd(x, W, stride=(2, 4, 6), pad=5).shape
+        (2, 1, 8, 20, 36)
+        >>> F.deconvolution_nd(x, W, stride=(2, 4, 6), pad=5, outsize=(9, 22, 39)).shape
+        (2, 1, 9, 22, 39)
+    """
+    node = DeconvolutionND(len(x.shape) - 2, stride, pad, outsize, dilate, groups)
+    return node.apply((x, W) if b is None else (x, W, b))[0]

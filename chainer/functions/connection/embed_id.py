@@ -1,0 +1,130 @@
+"""Embedding of integers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from chainer.backends.operations.embeddings import embedding as operation
+from chainer.core.configuration import config
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+
+
+class EmbedIDFunction(FunctionNode):
+    """Rows of ``W`` by their numbers.
+
+    Args:
+        ignore_label (int): Number whose rows are zeros.
+    """
+
+    type_check_key = ()
+
+    def __init__(self, ignore_label: int | None = None) -> None:
+        if ignore_label is not None and not isinstance(ignore_label, (int, numpy.integer)):
+            raise TypeError(f"ignore_label must be an int or None, got {ignore_label!r}")
+        self.ignore_label = ignore_label
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 2)
+        x_type, w_type = in_types
+        type_check.expect(
+            x_type.dtype.kind == "i",
+            x_type.ndim >= 1,
+            w_type.dtype.kind == "f",
+            w_type.ndim == 2,
+        )
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0,))
+        x, W = inputs
+        if config.debug:
+            self._check_range(x, len(W))
+        self._shape = W.shape
+        self._kernel = operation.select(x, W, ignore_label=self.ignore_label)
+        return (self._kernel.forward(x, W, self.ignore_label),)
+
+    def _check_range(self, x: Any, limit: int) -> None:
+        valid = (x >= 0) & (x < limit)
+        if self.ignore_label is not None:
+            valid |= x == self.ignore_label
+        if not bool(valid.all()):
+            raise ValueError("Each not ignored `x` value need to satisfy `0 <= x < len(W)`")
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        if 1 not in target_input_indexes:
+            return (None,)
+        (x,) = self.retained_input_arrays
+        node = EmbedIDGrad(self._kernel, x, self._shape, self.ignore_label)
+        return None, node.apply(grad_outputs)[0]
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        (x,) = self.retained_input_arrays
+        return tuple(
+            [
+                None
+                if i == 0
+                else self._kernel.backward(x, grad_outputs[0], self._shape, self.ignore_label)
+                for i in target_input_indexes
+            ]
+        )
+
+
+class EmbedIDGrad(FunctionNode):
+    """Gradient of an embedding w.r.t. ``W``, a function of ``gy``."""
+
+    def __init__(self, kernel: Any, x: Any, shape: Any, ignore_label: int | None) -> None:
+        self._kernel = kernel
+        self._x = x
+        self._shape = shape
+        self._ignore_label = ignore_label
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (self._kernel.backward(self._x, inputs[0], self._shape, self._ignore_label),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        return EmbedIDFunction(self._ignore_label).apply((self._x, grad_outputs[0]))
+
+
+def embed_id(x: Any, W: Any, ignore_label: int | None = None) -> Variable:
+    r"""Efficient linear function for one-hot input.
+
+    This function implements so called *word embeddings*: it takes a set of IDs (words) ``x`` and a
+    table ``W`` of one row for each ID, and returns the rows. It is differentiable w.r.t. ``W``
+    only.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): IDs, signed integers of any shape
+            :math:`(s_1, ..., s_n)`, :math:`n \ge 1`.
+        W (:class:`~chainer.Variable` or array): Representation of each ID, floating point, shape
+            :math:`(V, d)`.
+        ignore_label (int or None): If given, rows of the output whose ID equals it are filled
+            with zeros and pass no gradient.
+
+    Returns:
+        ~chainer.Variable: Output of shape :math:`(s_1, ..., s_n, d)` and the dtype of ``W``.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        IndexError: If an ID lies outside ``W``.
+        ValueError: In debug mode, if an ID that is not ignored is not in ``0 <= x < V``.
+
+    .. seealso:: :class:`~chainer.links.EmbedID`
+
+    Example:
+        >>> x = np.array([2, 1]).astype(np.int32)
+        >>> W = np.array([[0, 0, 0],
+        ...               [1, 1, 1],
+        ...               [2, 2, 2]]).astype(np.float32)
+        >>> F.embed_id(x, W).array
+        array([[2., 2., 2.],
+               [1., 1., 1.]], dtype=float32)
+        >>> F.embed_id(x, W, ignore_label=1).array
+        array([[2., 2., 2.],
+               [0., 0., 0.]], dtype=float32)
+    """
+    return EmbedIDFunction(ignore_label).apply((x, W))[0]

@@ -1,0 +1,171 @@
+"""Linear function (affine transformation)."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from chainer.backends.operations.linears import linear as operation
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+from chainer.functions.array.reshape import reshape
+from chainer.functions.math.sum import sum as sum_axes
+
+
+class LinearFunction(FunctionNode):
+    """Affine transformation of a batch of vectors."""
+
+    type_check_key = ()
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        n_in = in_types.size()
+        type_check.expect(n_in >= 2, n_in <= 3)
+        x_type, w_type = in_types[:2]
+        type_check.expect(
+            x_type.dtype.kind == "f",
+            w_type.dtype.kind == "f",
+            x_type.ndim == 2,
+            w_type.ndim == 2,
+            x_type.shape[1] == w_type.shape[1],
+        )
+        if len(in_types) == 3:
+            b_type = in_types[2]
+            type_check.expect(
+                b_type.dtype == x_type.dtype,
+                b_type.ndim == 1,
+                b_type.shape[0] == w_type.shape[0],
+            )
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self._retained_inputs = (0, 1)
+        if len(inputs) == 3:
+            x, W, b = inputs
+        else:
+            x, W = inputs
+            b = None
+        kernel = self._kernel = operation.select(x, W, b)
+        return (kernel.forward(x, W, b),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        x, W = self.get_retained_inputs()
+        (gy,) = grad_outputs
+        gradients: list[Any] = []
+        for i in target_input_indexes:
+            if i == 0:
+                gradients.append(LinearGradData(self._kernel).apply((W, gy))[0])
+            elif i == 1:
+                gradients.append(LinearGradWeight(self._kernel, W.dtype).apply((x, gy))[0])
+            else:
+                gradients.append(sum_axes(gy, axis=0))
+        return tuple(gradients)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        x, W = self.retained_input_arrays
+        (gy,) = grad_outputs
+        kernel = self._kernel
+        gradients: list[Any] = []
+        for i in target_input_indexes:
+            if i == 0:
+                gradients.append(kernel.backward_data(gy, W))
+            elif i == 1:
+                gradients.append(kernel.backward_weight(x, gy, W.dtype))
+            else:
+                gradients.append(gy.sum(axis=0))
+        return tuple(gradients)
+
+
+class LinearGradData(FunctionNode):
+    """Gradient of a linear function w.r.t. its input, a function of ``W`` and ``gy``."""
+
+    def __init__(self, kernel: Any) -> None:
+        self._kernel = kernel
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0, 1))
+        W, gy = inputs
+        return (self._kernel.backward_data(gy, W),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        W, gy = self.get_retained_inputs()
+        (ggx,) = grad_outputs
+        gradients: list[Any] = []
+        for i in target_input_indexes:
+            if i == 0:
+                gradients.append(LinearGradWeight(self._kernel, W.dtype).apply((ggx, gy))[0])
+            else:
+                gradients.append(LinearFunction().apply((ggx, W))[0])
+        return tuple(gradients)
+
+
+class LinearGradWeight(FunctionNode):
+    """Gradient of a linear function w.r.t. its weight, a function of ``x`` and ``gy``."""
+
+    def __init__(self, kernel: Any, w_dtype: Any) -> None:
+        self._kernel = kernel
+        self._w_dtype = w_dtype
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0, 1))
+        x, gy = inputs
+        return (self._kernel.backward_weight(x, gy, self._w_dtype),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        x, gy = self.get_retained_inputs()
+        (ggW,) = grad_outputs
+        gradients: list[Any] = []
+        for i in target_input_indexes:
+            if i == 0:
+                gradients.append(LinearGradData(self._kernel).apply((ggW, gy))[0])
+            else:
+                gradients.append(LinearFunction().apply((x, ggW))[0])
+        return tuple(gradients)
+
+
+def linear(x: Any, W: Any, b: Any = None, n_batch_axes: int = 1) -> Variable:
+    r"""Linear function, or affine transformation.
+
+    It computes :math:`Y = xW^\top + b` of a minibatch ``x``, a weight matrix ``W`` and optionally a
+    bias vector ``b``.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of shape :math:`(s_1, s_2, ..., s_n)`. The
+            first ``n_batch_axes`` dimensions are the batch; the others are treated as one
+            dimension of size :math:`N`.
+        W (:class:`~chainer.Variable` or array): Weight of shape :math:`(M, N)`.
+        b (:class:`~chainer.Variable` or array): Bias of shape :math:`(M,)` and the dtype of ``x``
+            (optional).
+        n_batch_axes (int): Number of batch axes, at least one.
+
+    Returns:
+        ~chainer.Variable: Output of shape :math:`(s_1, ..., s_{\mathrm{n\_batch\_axes}}, M)` and
+        the dtype of ``x``.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If ``n_batch_axes`` is not positive.
+
+    .. seealso:: :class:`~chainer.links.Linear`
+
+    Example:
+        >>> x = np.random.uniform(0, 1, (3, 4)).astype(np.float32)
+        >>> W = np.random.uniform(0, 1, (5, 4)).astype(np.float32)
+        >>> b = np.random.uniform(0, 1, (5,)).astype(np.float32)
+        >>> y = F.linear(x, W, b)
+        >>> y.shape
+        (3, 5)
+    """
+    if n_batch_axes <= 0:
+        raise ValueError(f"n_batch_axes should be greater than 0. Actual: {n_batch_axes}")
+    shape = x.shape
+    batch_shape = None
+    if n_batch_axes > 1:
+        batch_shape = shape[:n_batch_axes]
+        x = reshape(x, (prod(batch_shape), prod(shape[n_batch_axes:])))
+    elif len(shape) > 2:
+        # Not (N, -1): an empty batch leaves the other size undecided.
+        x = reshape(x, (shape[0], prod(shape[1:])))
+    y = LinearFunction().apply((x, W) if b is None else (x, W, b))[0]
+    return y if batch_shape is None else reshape(y, (*batch_shape, -1))

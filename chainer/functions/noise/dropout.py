@@ -1,0 +1,128 @@
+"""Dropout."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.backends.operations.dropouts import dropout as operation
+from chainer.core.configuration import config
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.utils.argument import parse_kwargs
+from chainer.core.variable import Variable, as_variable
+
+REMOVED_TRAIN = "train argument is not supported anymore. Use chainer.using_config"
+
+
+class Dropout(FunctionNode):
+    """Random dropping of elements.
+
+    Args:
+        dropout_ratio (float): Probability to drop an element, ``0.0 <= dropout_ratio < 1.0``.
+        mask (array): Factor of each element; made at random if None.
+
+    Attributes:
+        mask: Factor of each element.
+    """
+
+    type_check_key = ()
+
+    def __init__(self, dropout_ratio: float, mask: Any = None) -> None:
+        if not 0.0 <= dropout_ratio < 1.0:
+            raise ValueError(f"dropout_ratio must be in the range [0, 1), got {dropout_ratio}")
+        self.dropout_ratio = dropout_ratio
+        self.mask = mask
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = inputs
+        self._kernel = operation.select(x, ratio=self.dropout_ratio)
+        mask = self.mask
+        if mask is None:
+            y, self.mask = self._kernel.forward(x, self.dropout_ratio)
+            return (y,)
+        if mask.shape != x.shape or mask.dtype != x.dtype:
+            raise ValueError(
+                f"mask must have the shape and dtype of x, {x.shape} and {x.dtype}, "
+                f"got {mask.shape} and {mask.dtype}"
+            )
+        return (x * mask,)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        return DropoutGrad(self._kernel, self.mask).apply(grad_outputs)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        return (self._kernel.backward(grad_outputs[0], self.mask),)
+
+
+class DropoutGrad(FunctionNode):
+    """Gradient of dropout, a linear function of ``gy`` with the same mask."""
+
+    def __init__(self, kernel: Any, mask: Any) -> None:
+        self._kernel = kernel
+        self.mask = mask
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (self._kernel.backward(inputs[0], self.mask),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        return DropoutGrad(self._kernel, self.mask).apply(grad_outputs)
+
+
+def dropout(x: Any, ratio: float = 0.5, **kwargs: Any) -> Any:
+    """dropout(x, ratio=.5, *, mask=None, return_mask=False)
+
+    Drops elements of input variable randomly.
+
+    This function drops input elements randomly with probability ``ratio`` and scales the remaining
+    elements by factor ``1 / (1 - ratio)``. In testing mode (``chainer.config.train`` is False) it
+    does nothing and just returns ``x``.
+
+    Args:
+        x (~chainer.Variable or array): Input of any shape, floating point.
+        ratio (float): Dropout ratio, ``0.0 <= ratio < 1.0``.
+        mask (array or None): The mask to be used. If None, a mask is generated randomly according
+            to
+            ``ratio``, which is ignored otherwise. Shape, dtype and device must be those of ``x``.
+        return_mask (bool): If True, the mask used is returned together with the output variable.
+            It can be passed as ``mask`` later.
+
+    Returns:
+        ~chainer.Variable or tuple: The output variable, or the tuple of it and the mask. The mask
+        is None in testing mode.
+
+    Raises:
+        InvalidType: If ``x`` is not of floating point numbers.
+        ValueError: If ``ratio`` is out of range, if shape or dtype of ``mask`` differ from those
+            of ``x``,
+            or for the removed argument ``train``.
+
+    See the paper by G. Hinton: `Improving neural networks by preventing co-adaptation of feature
+    detectors <https://arxiv.org/abs/1207.0580>`_.
+
+    Example:
+        >>> x = np.array([[-1, 0], [2, -3], [-2, 1]], np.float32)
+        >>> with chainer.using_config('train', True):
+        ...     y, mask = F.dropout(x, return_mask=True)
+        >>> bool(np.isin(mask, [0, 2]).all()), bool((y.array == x * mask).all())
+        (True, True)
+        >>> with chainer.using_config('train', False):
+        ...     y = F.dropout(x)  # dropout in test mode returns original input
+        >>> bool((x == y.array).all())
+        True
+    """
+    mask, return_mask = None, False
+    if kwargs:
+        mask, return_mask = parse_kwargs(
+            kwargs, ("mask", None), ("return_mask", False), train=REMOVED_TRAIN
+        )
+    if config.train:
+        node = Dropout(ratio, mask.array if isinstance(mask, Variable) else mask)
+        y = node.apply((x,))[0]
+        return (y, node.mask) if return_mask else y
+    y = as_variable(x)
+    return (y, None) if return_mask else y

@@ -1,0 +1,393 @@
+"""Batch normalisation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from chainer.backends.operations.normalizations import (
+    batch_normalization as operation,
+)
+from chainer.backends.operations.normalizations import (
+    fixed_batch_normalization as fixed_operation,
+)
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.utils.argument import parse_kwargs
+from chainer.core.variable import Variable
+from chainer.functions._composed import Composition, composed_gradients
+from chainer.functions.array.broadcast import broadcast_to
+from chainer.functions.array.cast import cast
+from chainer.functions.array.reshape import reshape
+from chainer.functions.math.sum import sum as sum_axes
+
+Axes = tuple[int, ...]
+
+
+def as_axes(axis: Any) -> Axes | None:
+    """Returns the argument ``axis`` as a tuple.
+
+    Raises:
+        RuntimeError: If the axes are not in ascending order.
+        TypeError: If they are not integers.
+    """
+    if axis is None:
+        return None
+    axes = tuple(axis) if isinstance(axis, Iterable) else (axis,)
+    if not all(isinstance(i, int) for i in axes):
+        raise TypeError(f"axis must be an int or a tuple of ints, got {axis!r}")
+    if list(axes) != sorted(set(axes)):
+        raise RuntimeError(f"numbers in axis must be sorted in ascending order, got {axis!r}")
+    return axes
+
+
+def reduced_axes(axis: Axes | None, ndim: int, gamma_ndim: int) -> Axes:
+    """Returns the axes to normalise over; by default the first and those gamma does not reach."""
+    return (0, *range(gamma_ndim + 1, ndim)) if axis is None else axis
+
+
+def expanded_shape(shape: tuple[int, ...], axis: Axes) -> tuple[int, ...]:
+    """Returns the shape that lets a parameter broadcast to an input of a given shape."""
+    return tuple([1 if i in axis else n for i, n in enumerate(shape)])
+
+
+def check_types(in_types: type_check.TypeInfoTuple, axis: Axes | None, count: int) -> None:
+    """Checks input, parameters and, if ``count`` is 5, statistics."""
+    type_check.expect(in_types.size() == count)
+    x_type, gamma_type = in_types[:2]
+    gamma_ndim = type_check.eval(gamma_type.ndim)
+    type_check.expect(x_type.dtype.kind == "f")
+    if axis is None:
+        type_check.expect(
+            x_type.ndim >= gamma_type.ndim + 1,
+            x_type.shape[1 : 1 + gamma_ndim] == gamma_type.shape,
+        )
+    else:
+        kept = [i for i in range(type_check.eval(x_type.ndim)) if i not in axis]
+        type_check.expect(gamma_type.ndim == len(kept))
+        for i, j in enumerate(kept):
+            type_check.expect(x_type.shape[j] == gamma_type.shape[i])
+    if type_check.eval(x_type.dtype) == "float16":
+        # Parameters may be kept in higher precision than halves.
+        type_check.expect(gamma_type.dtype.kind == "f")
+    else:
+        type_check.expect(gamma_type.dtype == x_type.dtype)
+    for other in in_types[2:]:
+        dtype = x_type.dtype if gamma_type.dtype.eval() == x_type.dtype.eval() else gamma_type.dtype
+        type_check.expect(other.dtype == dtype)
+    type_check.expect(gamma_type.shape == in_types[2].shape)
+    for other in in_types[3:]:
+        type_check.expect(other.shape == gamma_type.shape)
+
+
+class BatchNormalization(FunctionNode):
+    """Batch normalisation with the statistics of the batch.
+
+    Args:
+        eps (float): Added to the variance.
+        mean (array): Running mean, changed in place; None if there is none.
+        var (array): Running variance.
+        decay (float): Decay rate of the running statistics.
+        axis (tuple of int): Axes to normalise over.
+
+    Attributes:
+        mean: Mean of the batch.
+        inv_std: Reciprocal of the standard deviation.
+        running_mean: Running mean.
+        running_var: Running variance.
+    """
+
+    type_check_key = ("axis",)
+    mean: Any = None
+    inv_std: Any = None
+
+    def __init__(
+        self,
+        eps: float = 2e-5,
+        mean: Any = None,
+        var: Any = None,
+        decay: float = 0.9,
+        axis: Any = None,
+    ) -> None:
+        if (mean is None) != (var is None):
+            missing = "running_mean" if mean is None else "running_var"
+            raise ValueError(
+                f"running_mean and running_var must both be given or both None; {missing} is None"
+            )
+        self.eps = eps
+        self.running_mean = mean
+        self.running_var = var
+        self.decay = decay
+        self.axis = as_axes(axis)
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        check_types(in_types, self.axis, 3)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0, 1))
+        x, gamma, beta = inputs
+        self._reduced = reduced_axes(self.axis, x.ndim, gamma.ndim)
+        self._kernel = operation.select(x, gamma, beta, axis=self._reduced, eps=self.eps)
+        y, self.mean, self.inv_std, self._residual = self._kernel.forward(
+            x,
+            gamma,
+            beta,
+            self.running_mean,
+            self.running_var,
+            self.eps,
+            self.decay,
+            self._reduced,
+        )
+        return (y,)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        x, gamma = self.get_retained_inputs()
+        return BatchNormalizationGrad(self).apply((x, gamma, grad_outputs[0]))
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        x, gamma = self.retained_input_arrays
+        gradients = self._gradients(x, gamma, grad_outputs[0])
+        return tuple([gradients[i] for i in target_input_indexes])
+
+    def _gradients(self, x: Any, gamma: Any, gy: Any) -> tuple[Any, ...]:
+        return self._kernel.backward(
+            x, gamma, gy, self.mean, self.inv_std, self._residual, self._reduced
+        )
+
+
+class BatchNormalizationGrad(FunctionNode):
+    """Gradients of batch normalisation, functions of ``x``, ``gamma`` and ``gy``."""
+
+    def __init__(self, normalization: BatchNormalization) -> None:
+        self._normalization = normalization
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0, 1, 2))
+        return self._normalization._gradients(*inputs)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        normalization = self._normalization
+        composition = gradient_composition(normalization.eps, normalization._reduced)
+        return composed_gradients(
+            composition, self.get_retained_inputs(), target_input_indexes, grad_outputs
+        )
+
+
+def gradient_composition(eps: float, axis: Axes) -> Composition:
+    """Returns the gradients of batch normalisation as a composition of functions."""
+
+    def gradients(x: Variable, gamma: Variable, gy: Variable) -> tuple[Variable, ...]:
+        dtype, gamma_dtype = x.dtype, gamma.dtype
+        working = "f" if dtype == "float16" else dtype
+        x, gamma, gy = cast(x, working), cast(gamma, working), cast(gy, working)
+        shape = x.shape
+        kept = expanded_shape(shape, axis)
+        count = max(1, x.size // max(1, gamma.size))
+
+        def spread(parameter: Variable) -> Variable:
+            return broadcast_to(reshape(parameter, kept), shape)
+
+        centered = x - spread(sum_axes(x, axis) / count)
+        var = sum_axes(centered * centered, axis) / count
+        inv_std = (var + eps) ** -0.5
+        normalized = centered * spread(inv_std)
+        gbeta = sum_axes(gy, axis)
+        ggamma = sum_axes(gy * normalized, axis)
+        inner = gy - (spread(gbeta) + normalized * spread(ggamma)) / count
+        gx = inner * spread(gamma * inv_std)
+        return cast(gx, dtype), cast(ggamma, gamma_dtype), cast(gbeta, gamma_dtype)
+
+    return gradients
+
+
+class FixedBatchNormalization(FunctionNode):
+    """Batch normalisation with given statistics.
+
+    Args:
+        eps (float): Added to the variance.
+        axis (tuple of int): Axes to normalise over.
+    """
+
+    type_check_key = ("axis",)
+
+    def __init__(self, eps: float = 2e-5, axis: Any = None) -> None:
+        self.eps = eps
+        self.axis = as_axes(axis)
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        check_types(in_types, self.axis, 5)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0, 1, 3, 4))
+        x, gamma, beta, mean, var = inputs
+        self._reduced = reduced_axes(self.axis, x.ndim, gamma.ndim)
+        self._kernel = fixed_operation.select(
+            x, gamma, beta, mean, var, axis=self._reduced, eps=self.eps
+        )
+        return (self._kernel.forward(x, gamma, beta, mean, var, self.eps, self._reduced),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        inputs = (*self.get_retained_inputs(), grad_outputs[0])
+        gradients = FixedBatchNormalizationGrad(self).apply(inputs)
+        return tuple([gradients[i] for i in target_input_indexes])
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        gradients = self._gradients(*self.retained_input_arrays, grad_outputs[0])
+        return tuple([gradients[i] for i in target_input_indexes])
+
+    def _gradients(self, x: Any, gamma: Any, mean: Any, var: Any, gy: Any) -> tuple[Any, ...]:
+        arrays = (x, gamma, mean, var, gy)
+        return self._kernel.backward(*arrays, self.eps, self._reduced)
+
+
+class FixedBatchNormalizationGrad(FunctionNode):
+    """Gradients of normalisation with given statistics."""
+
+    def __init__(self, normalization: FixedBatchNormalization) -> None:
+        self._normalization = normalization
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0, 1, 2, 3, 4))
+        return self._normalization._gradients(*inputs)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        normalization = self._normalization
+        composition = fixed_gradient_composition(normalization.eps, normalization._reduced)
+        return composed_gradients(
+            composition, self.get_retained_inputs(), target_input_indexes, grad_outputs
+        )
+
+
+def fixed_gradient_composition(eps: float, axis: Axes) -> Composition:
+    """Returns the gradients of normalisation with given statistics as a composition."""
+
+    def gradients(
+        x: Variable, gamma: Variable, mean: Variable, var: Variable, gy: Variable
+    ) -> tuple[Variable, ...]:
+        dtype, gamma_dtype = x.dtype, gamma.dtype
+        working = "f" if dtype == "float16" else dtype
+        x, gamma, mean = cast(x, working), cast(gamma, working), cast(mean, working)
+        var, gy = cast(var, working), cast(gy, working)
+        shape = x.shape
+        kept = expanded_shape(shape, axis)
+
+        def spread(parameter: Variable) -> Variable:
+            return broadcast_to(reshape(parameter, kept), shape)
+
+        inv_std = (var + eps) ** -0.5
+        factor = gamma * inv_std
+        gbeta = sum_axes(gy, axis)
+        ggamma = sum_axes(gy * (x - spread(mean)), axis) * inv_std
+        parameters = (ggamma, gbeta, -factor * gbeta, ggamma * factor * inv_std * -0.5)
+        return (
+            cast(gy * spread(factor), dtype),
+            *[cast(gradient, gamma_dtype) for gradient in parameters],
+        )
+
+    return gradients
+
+
+def batch_normalization(x: Any, gamma: Any, beta: Any, **kwargs: Any) -> Variable:
+    """batch_normalization(x, gamma, beta, eps=2e-5, running_mean=None, running_var=None, decay=0.9)
+
+    Batch normalization function.
+
+    It normalises ``x`` by mean and variance over the batch, scales it by ``gamma`` and shifts it
+    by ``beta``. The parameters have the *channel shape*: with ``axis=None`` the dimensions of
+    ``x`` that follow the first one. All other dimensions are averaged over. So for an input of
+    four dimensions and parameters of one, the first dimension is the batch, the second the
+    channels, and the remaining two are spatial dimensions that are averaged over as well.
+
+    Args:
+        x (~chainer.Variable or array): Input, floating point.
+        gamma (~chainer.Variable or array): Scaling parameter of normalized data.
+        beta (~chainer.Variable or array): Shifting parameter of scaled normalized data.
+        eps (float): Added to the variance for numerical stability.
+        running_mean (array): Running average of the mean over several batches, updated in place by
+            ``running_mean * decay + mean * (1 - decay)``. If None, there is none.
+        running_var (array): Running average of the (unbiased) variance, likewise. Both are given
+            or none.
+        decay (float): Decay rate of the running averages.
+        axis (int, tuple of ints or None): Axes of ``x`` to average over, in ascending order. The
+            others
+            make up the channel shape.
+
+    Returns:
+        ~chainer.Variable: Output with the shape and dtype of ``x``.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If only one of the running averages is given, or for the removed argument
+            ``train``.
+
+    See: `Batch Normalization: Accelerating Deep Network Training by Reducing Internal Covariate
+        Shift <https://arxiv.org/abs/1502.03167>`_
+
+    .. seealso:: :class:`~chainer.links.BatchNormalization`
+
+    Example:
+        >>> x = np.array([[1, 10], [3, 30]], np.float32)
+        >>> mean, var = np.zeros(2, np.float32), np.ones(2, np.float32)
+        >>> gamma, beta = np.ones(2, np.float32), np.zeros(2, np.float32)
+        >>> y = F.batch_normalization(x, gamma, beta, running_mean=mean, running_var=var)
+        >>> y.array.round(3)
+        array([[-1., -1.],
+               [ 1.,  1.]], dtype=float32)
+        >>> mean
+        array([0.19999999, 1.9999999 ], dtype=float32)
+    """
+    eps, running_mean, running_var, decay, axis = parse_kwargs(
+        kwargs,
+        ("eps", 2e-5),
+        ("running_mean", None),
+        ("running_var", None),
+        ("decay", 0.9),
+        ("axis", None),
+        train="train argument is not supported anymore. Use chainer.using_config",
+    )
+    if isinstance(running_mean, Variable):
+        running_mean = running_mean.array
+    if isinstance(running_var, Variable):
+        running_var = running_var.array
+    node = BatchNormalization(eps, running_mean, running_var, decay, axis)
+    return node.apply((x, gamma, beta))[0]
+
+
+def fixed_batch_normalization(
+    x: Any, gamma: Any, beta: Any, mean: Any, var: Any, eps: float = 2e-5, axis: Any = None
+) -> Variable:
+    """Batch normalization function with fixed statistics.
+
+    This is a variant of batch normalization where mean and variance are given. It is used for
+    testing, where the statistics of the batch would make predictions depend on each other.
+
+    Args:
+        x (~chainer.Variable or array): Input, floating point.
+        gamma (~chainer.Variable or array): Scaling parameter of normalized data.
+        beta (~chainer.Variable or array): Shifting parameter of scaled normalized data.
+        mean (~chainer.Variable or array): Shifting parameter of input.
+        var (~chainer.Variable or array): Square of scaling parameter of input.
+        eps (float): Added to the variance for numerical stability.
+        axis (int, tuple of ints or None): Axes that the parameters do not have; see
+            :func:`batch_normalization`.
+
+    Returns:
+        ~chainer.Variable: Output with the shape and dtype of ``x``.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+
+    .. seealso:: :func:`batch_normalization`, :class:`~chainer.links.BatchNormalization`
+
+    Example:
+        >>> one = np.ones(2, np.float32)
+        >>> x = np.array([[1, 2], [3, 4]], np.float32)
+        >>> F.fixed_batch_normalization(x, one, one, 2 * one, 4 * one, eps=0.).array
+        array([[0.5, 1. ],
+               [1.5, 2. ]], dtype=float32)
+    """
+    return FixedBatchNormalization(eps, axis).apply((x, gamma, beta, mean, var))[0]

@@ -1,0 +1,55 @@
+"""Two-dimensional average pooling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.variable import Variable
+from chainer.functions.pooling._pooling import Pooling2DMixin
+from chainer.functions.pooling.average_pooling_nd import AveragePoolingBase
+
+
+class AveragePooling2D(Pooling2DMixin, AveragePoolingBase):
+    """Two-dimensional average pooling.
+
+    Args:
+        ksize (int or pair of ints): Size of a window.
+        stride (int or pair of ints): Distance between windows; ``ksize`` if None.
+        pad (int or pair of ints): Padding, which counts as zeros.
+        cover_all (bool): Whether each position of the input is covered.
+    """
+
+    def __init__(
+        self, ksize: Any, stride: Any = None, pad: Any = 0, cover_all: bool = True
+    ) -> None:
+        self._setup(2, ksize, stride, pad, cover_all)
+
+
+def average_pooling_2d(x: Any, ksize: Any, stride: Any = None, pad: Any = 0) -> Variable:
+    """Spatial average pooling function.
+
+    It computes the mean of each window of the image. Positions in the padding count as zeros.
+
+    Args:
+        x (~chainer.Variable or array): Input of shape ``(n, c, h, w)``, floating point.
+        ksize (int or pair of ints): Size of the pooling window. ``ksize=k`` and ``ksize=(k, k)``
+            are equivalent.
+        stride (int or pair of ints or None): Stride of pooling applications; ``ksize`` if None.
+        pad (int or pair of ints): Spatial padding width.
+
+    Returns:
+        ~chainer.Variable: Output variable.
+
+    Raises:
+        InvalidType: If dtype or number of dimensions do not fit.
+        ValueError: If the output would be empty.
+
+    .. note:: There is no ``cover_all`` mode as in :func:`max_pooling_2d`.
+
+    Example:
+        >>> x = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
+        >>> F.average_pooling_2d(x, 2).array
+        array([[[[ 2.5,  4.5],
+                 [10.5, 12.5]]]], dtype=float32)
+    """
+    return AveragePooling2D(ksize, stride, pad, False).apply((x,))[0]

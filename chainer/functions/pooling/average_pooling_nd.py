@@ -1,0 +1,130 @@
+"""Average pooling in any number of dimensions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.backends.operations.poolings import average_pooling_nd as operation
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils._experimental import experimental
+from chainer.core.variable import Variable
+from chainer.functions.pooling._pooling import PoolingBase, Sizes
+
+
+class AveragePoolingBase(PoolingBase):
+    """Average pooling.
+
+    Attributes:
+        pad_value: 0 if positions in the padding count as zeros, None if they do not count.
+    """
+
+    pad_value: int | None = 0
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = inputs
+        self._in_size: Sizes = x.shape[2:]
+        out_size = self._out_size(self._in_size)
+        self._kernel = operation.select(
+            x,
+            ksize=self.ksize,
+            stride=self.stride,
+            pad=self.pad,
+            out_size=out_size,
+            pad_value=self.pad_value,
+        )
+        y = self._kernel.forward(x, self.ksize, self.stride, self.pad, out_size, self.pad_value)
+        return (y,)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        return AveragePoolingGrad(self).apply(grad_outputs)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        return (self._gradient(grad_outputs[0]),)
+
+    def _gradient(self, gy: Any) -> Any:
+        return self._kernel.backward(
+            gy, self._in_size, self.ksize, self.stride, self.pad, self.pad_value
+        )
+
+
+class AveragePoolingGrad(FunctionNode):
+    """Gradient of average pooling, a linear function of ``gy``."""
+
+    def __init__(self, pooling: AveragePoolingBase) -> None:
+        self._pooling = pooling
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (self._pooling._gradient(inputs[0]),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        # The adjoint of the adjoint is the pooling itself.
+        pooling = self._pooling
+        again = object.__new__(type(pooling))
+        again._setup(pooling.ndim, pooling.ksize, pooling.stride, pooling.pad, pooling.cover_all)
+        again.pad_value = pooling.pad_value
+        return again.apply(grad_outputs)
+
+
+class AveragePoolingND(AveragePoolingBase):
+    """Average pooling in any number of dimensions.
+
+    Args:
+        ndim (int): Number of spatial dimensions.
+        ksize (int or tuple of ints): Size of a window.
+        stride (int or tuple of ints): Distance between windows; ``ksize`` if None.
+        pad (int or tuple of ints): Padding.
+        cover_all (bool): Whether each position of the input is covered.
+        pad_value (0 or None): Whether positions in the padding count as zeros or not at all.
+    """
+
+    def __init__(
+        self,
+        ndim: int,
+        ksize: Any,
+        stride: Any = None,
+        pad: Any = 0,
+        cover_all: bool = False,
+        pad_value: int | None = 0,
+    ) -> None:
+        if pad_value not in (0, None):
+            raise ValueError(f"pad_value must be either 0 or None, not {pad_value}.")
+        experimental("chainer.functions.pooling.AveragePoolingND")
+        self._setup(ndim, ksize, stride, pad, cover_all)
+        self.pad_value = pad_value
+
+
+def average_pooling_nd(
+    x: Any, ksize: Any, stride: Any = None, pad: Any = 0, pad_value: int | None = 0
+) -> Variable:
+    """N-dimensionally spatial average pooling function.
+
+    .. warning:: This feature is experimental. The interface can change in the future.
+
+    It computes the mean of each window of the image.
+
+    Args:
+        x (~chainer.Variable or array): Input of shape ``(n, c, d_1, ..., d_N)``, floating point.
+        ksize (int or tuple of ints): Size of the pooling window.
+        stride (int or tuple of ints or None): Stride of pooling applications; ``ksize`` if None.
+        pad (int or tuple of ints): Spatial padding width.
+        pad_value (0 or None): With 0 positions in the padding count as zeros, with None they do not
+            count.
+
+    Returns:
+        ~chainer.Variable: Output variable.
+
+    Raises:
+        InvalidType: If dtype or number of dimensions do not fit.
+        ValueError: If the output would be empty, or for another ``pad_value``.
+
+    .. note:: There is no ``cover_all`` mode as in :func:`max_pooling_nd`.
+
+    Example:
+        >>> x = np.arange(6, dtype=np.float32).reshape(1, 1, 6)
+        >>> F.average_pooling_nd(x, 3).array
+        array([[[1., 4.]]], dtype=float32)
+    """
+    node = AveragePoolingND(len(x.shape) - 2, ksize, stride, pad, pad_value=pad_value)
+    return node.apply((x,))[0]

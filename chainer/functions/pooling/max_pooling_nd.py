@@ -1,0 +1,177 @@
+"""Max pooling in any number of dimensions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.backends.operations.poolings import max_pooling_nd as operation
+from chainer.backends.operations.poolings import window_indexing
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils._experimental import experimental
+from chainer.functions.pooling._pooling import PoolingBase, Sizes
+
+
+class MaxPoolingBase(PoolingBase):
+    """Max pooling; forward keeps what the kernel needs to find the maxima again."""
+
+    indexes: Any = None
+    #: Whether forward stores the index of each maximum in its window in ``indexes``.
+    wants_indexes: bool = False
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0,))
+        self.retain_outputs((0,))
+        (x,) = inputs
+        ksize, stride, pad = self.ksize, self.stride, self.pad
+        out_size = self._out_size(x.shape[2:])
+        self._kernel = operation.select(x, ksize=ksize, stride=stride, pad=pad, out_size=out_size)
+        y, self._residual = self._kernel.forward(x, ksize, stride, pad, out_size)
+        if self.wants_indexes:
+            indexing = window_indexing.select(x, ksize=ksize, stride=stride, pad=pad)
+            self.indexes = indexing.find(x, y, ksize, stride, pad)
+        return (y,)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        return MaxPoolingGrad(self).apply(grad_outputs)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        return (self._gradient(grad_outputs[0]),)
+
+    def _gradient(self, gy: Any) -> Any:
+        (x,), (y,) = self.retained_input_arrays, self.retained_output_arrays
+        return self._kernel.backward(x, y, gy, self._residual, self.ksize, self.stride, self.pad)
+
+
+class MaxPoolingGrad(FunctionNode):
+    """Gradient of max pooling, a linear function of ``gy``."""
+
+    def __init__(self, pooling: MaxPoolingBase) -> None:
+        self._pooling = pooling
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (self._pooling._gradient(inputs[0]),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        pooling = self._pooling
+        (x,), (y,) = pooling.retained_input_arrays, pooling.retained_output_arrays
+        geometry = (pooling.ksize, pooling.stride, pooling.pad)
+        if pooling.indexes is None:
+            indexing = window_indexing.select(
+                x, ksize=pooling.ksize, stride=pooling.stride, pad=pooling.pad
+            )
+            pooling.indexes = indexing.find(x, y, *geometry)
+        return MaxPoolingWithIndexes(pooling.indexes, *geometry).apply(grad_outputs)
+
+
+class MaxPoolingWithIndexes(FunctionNode):
+    """Elements of windows chosen by indexes.
+
+    Args:
+        indexes: Index of an element in each window.
+        ksize: Size of a window.
+        stride: Distance between windows.
+        pad: Padding.
+    """
+
+    def __init__(self, indexes: Any, ksize: Sizes, stride: Sizes, pad: Sizes) -> None:
+        self.indexes = indexes
+        self._geometry = (ksize, stride, pad)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = inputs
+        ksize, stride, pad = self._geometry
+        self._in_size = x.shape[2:]
+        kernel = window_indexing.select(x, ksize=ksize, stride=stride, pad=pad)
+        return (kernel.gather(x, self.indexes, ksize, stride, pad),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        return MaxPoolingScatter(self.indexes, self._in_size, *self._geometry).apply(grad_outputs)
+
+
+class MaxPoolingScatter(FunctionNode):
+    """Adjoint of :class:`MaxPoolingWithIndexes`."""
+
+    def __init__(
+        self, indexes: Any, in_size: Sizes, ksize: Sizes, stride: Sizes, pad: Sizes
+    ) -> None:
+        self.indexes = indexes
+        self._in_size = in_size
+        self._geometry = (ksize, stride, pad)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (y,) = inputs
+        ksize, stride, pad = self._geometry
+        kernel = window_indexing.select(y, ksize=ksize, stride=stride, pad=pad)
+        return (kernel.scatter(y, self.indexes, self._in_size, ksize, stride, pad),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        return MaxPoolingWithIndexes(self.indexes, *self._geometry).apply(grad_outputs)
+
+
+class MaxPoolingND(MaxPoolingBase):
+    """Max pooling in any number of dimensions.
+
+    Args:
+        ndim (int): Number of spatial dimensions.
+        ksize (int or tuple of ints): Size of a window.
+        stride (int or tuple of ints): Distance between windows; ``ksize`` if None.
+        pad (int or tuple of ints): Padding.
+        cover_all (bool): Whether each position of the input is covered.
+    """
+
+    def __init__(
+        self, ndim: int, ksize: Any, stride: Any = None, pad: Any = 0, cover_all: bool = True
+    ) -> None:
+        experimental("chainer.functions.pooling.MaxPoolingND")
+        self._setup(ndim, ksize, stride, pad, cover_all)
+
+
+def max_pooling_nd(
+    x: Any,
+    ksize: Any,
+    stride: Any = None,
+    pad: Any = 0,
+    cover_all: bool = True,
+    return_indices: bool = False,
+) -> Any:
+    """N-dimensionally spatial max pooling function.
+
+    .. warning:: This feature is experimental. The interface can change in the future.
+
+    It computes the maximum of each window of the image. Positions in the padding count as minus
+    infinity. If an element is the first maximum of a window (in row-major order), the gradient of
+    the window flows to it.
+
+    Args:
+        x (~chainer.Variable or array): Input of shape ``(n, c, d_1, ..., d_N)``, floating point.
+        ksize (int or tuple of ints): Size of the pooling window.
+        stride (int or tuple of ints or None): Stride of pooling applications; ``ksize`` if None.
+        pad (int or tuple of ints): Spatial padding width.
+        cover_all (bool): If True, all spatial locations are pooled into some output pixels. It may
+            make the output size larger.
+        return_indices (bool): If True, the pooling indices are returned as well: the position of
+            the maximum within its window.
+
+    Returns:
+        ~chainer.Variable or tuple: The output, or the tuple of it and the array of indices.
+
+    Raises:
+        InvalidType: If dtype or number of dimensions do not fit.
+        ValueError: If the output would be empty.
+
+    Example:
+        >>> x = np.arange(12, dtype=np.float32).reshape(1, 1, 12)
+        >>> F.max_pooling_nd(x, 5).array
+        array([[[ 4.,  9., 11.]]], dtype=float32)
+    """
+    node = MaxPoolingND(len(x.shape) - 2, ksize, stride, pad, cover_all)
+    return apply_max_pooling(node, x, return_indices)
+
+
+def apply_max_pooling(node: MaxPoolingBase, x: Any, return_indices: bool) -> Any:
+    """Applies a max pooling and returns the output, with the indices if they are wanted."""
+    node.wants_indexes = return_indices
+    y = node.apply((x,))[0]
+    return (y, node.indexes) if return_indices else y
