@@ -50,8 +50,11 @@ class Hyperparameter:
         Returns:
             dict: All entries that can be referred to by this object, those of the parent included.
         """
-        entries = {} if self._parent is None else self._parent.get_dict()
-        entries.update((k, v) for k, v in self.__dict__.items() if k != "_parent")
+        own = self.__dict__
+        parent = own["_parent"]
+        entries = {} if parent is None else parent.get_dict()
+        entries.update(own)
+        del entries["_parent"]
         return entries
 
     def __repr__(self) -> str:

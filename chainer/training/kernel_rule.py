@@ -37,8 +37,8 @@ class KernelUpdateRule(UpdateRule):
 
     def kernel_arguments(self, param: Parameter) -> dict[str, Any]:
         """Returns the keyword arguments of the kernel's ``update`` method."""
-        hyperparam = self.hyperparam
-        return {name: getattr(hyperparam, name) for name in self.hyperparam_names}
+        hyperparam = self.hyperparam.get_dict()  # one walk to the parent instead of one per entry
+        return {name: hyperparam[name] for name in self.hyperparam_names}
 
     def update_core_cpu(self, param: Parameter) -> None:
         """Updates a parameter in host memory by the kernel that serves its arrays."""
@@ -59,9 +59,11 @@ class KernelUpdateRule(UpdateRule):
 
     def check_eps(self, param: Parameter, name: str) -> None:
         """Raises ValueError if the hyperparameter ``eps`` is zero in the dtype of the parameter."""
+        dtype = param.array.dtype
+        if dtype.itemsize >= 4:
+            return
         eps = self.hyperparam.eps
-        dtype = param.dtype
-        if dtype.itemsize < 4 and dtype.type(eps) == 0:
+        if dtype.type(eps) == 0:
             raise ValueError(
                 f"eps of {name} optimizer is too small for {dtype.name} ({eps}); set a larger eps, or update "
                 "in float32 by optimizer.use_fp32_update()"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from chainer.core.backend import backend_of
 from chainer.core.variable import Variable
 from chainer.links.base_link import Link
+from chainer.links.serializer import Serializer
 from chainer.training.hook_registry import HookRegistry
 from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer.training.update_rule import NoStateError, UpdateRule, remove_loss_scale
@@ -47,6 +48,8 @@ class Optimizer:
     t = 0
     epoch = 0
     use_auto_new_epoch = False
+    #: How much of ``epoch`` updaters counted since setup() or loading.
+    _auto_epochs = 0
     _loss_scale: float | None = None
     _hooks: HookRegistry | None = None
 
@@ -69,6 +72,7 @@ class Optimizer:
         self.target = link
         self.t = 0
         self.epoch = 0
+        self._auto_epochs = 0
         self._hooks = HookRegistry()
         return self
 
@@ -100,25 +104,26 @@ class Optimizer:
     def new_epoch(self, auto: bool = False) -> None:
         """Starts a new epoch: increments :attr:`epoch`.
 
-        An optimizer that depends on the epoch count needs this call at the beginning of each epoch. Updaters make it
-        when they were given ``auto_new_epoch=True``.
+        Updaters call it at the end of each epoch (see their argument ``auto_new_epoch``). A program that calls it
+        itself, once an epoch, may go on doing so: the first such call ends the automatic counting.
 
         Args:
             auto (bool): True when an updater calls; users leave it out.
 
         Raises:
-            RuntimeError: If both the user and an updater call it.
+            RuntimeError: If an updater calls it without having set ``use_auto_new_epoch``.
         """
-        if auto != self.use_auto_new_epoch:
-            if auto:
+        if auto:
+            if not self.use_auto_new_epoch:
                 raise RuntimeError(
                     "invalid new_epoch call with auto=True; the updater must set "
                     "optimizer.use_auto_new_epoch = True first"
                 )
-            raise RuntimeError(
-                "duplicated new_epoch with the updater; pass auto_new_epoch=False to the updater or "
-                "stop calling new_epoch outside the updater"
-            )
+            self._auto_epochs += 1
+        elif self.use_auto_new_epoch:
+            self.use_auto_new_epoch = False
+            self.epoch -= self._auto_epochs
+            self._auto_epochs = 0
         self.epoch += 1
 
     def add_hook(
@@ -200,6 +205,8 @@ class Optimizer:
         target = self._target()
         self.t = serializer("t", self.t)
         self.epoch = serializer("epoch", self.epoch)
+        if not isinstance(serializer, Serializer):
+            self._auto_epochs = 0
         for name, param in target.namedparams():
             if param.update_rule is None:
                 continue

@@ -61,9 +61,7 @@ class GradientLARS:
             weight_norm = _norm(array)
             rate = 1.0
             if weight_norm > self.threshold:
-                rate = weight_norm / (
-                    self.eps + _norm(grad) + self.weight_decay * weight_norm
-                )
+                rate = weight_norm / (self.eps + _norm(grad) + self.weight_decay * weight_norm)
             if self.weight_decay:
                 grad += self.weight_decay * array
             grad *= rate

@@ -8,7 +8,9 @@ from typing import Any
 from chainer.core.backend import backend_of
 
 
-def exponential_decay_noise(xp: Any, shape: tuple[int, ...], dtype: Any, hook: Any, opt: Any) -> Any:
+def exponential_decay_noise(
+    xp: Any, shape: tuple[int, ...], dtype: Any, hook: Any, opt: Any
+) -> Any:
     """Time-dependent annealed Gaussian noise.
 
     From: `Adding Gradient Noise Improves Learning for Very Deep Networks

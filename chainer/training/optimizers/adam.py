@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer.backends.operations.optimizer_updates import adam_update
 from chainer.core.backend import backend_of
-from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
+from chainer.training.hyperparameter import HyperparameterProxy
 from chainer.training.kernel_rule import KernelUpdateRule
 from chainer.training.optimizer import GradientMethod
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from chainer.core.parameter import Parameter
 
 
-def _bias_corrected(hyperparam: Hyperparameter, t: int) -> float:
+def _bias_corrected(hyperparam: dict[str, Any], t: int) -> float:
     """Returns the learning rate at update ``t``, with the bias correction of both moments in it."""
     if t == 0:
         raise RuntimeError(
             "Can't determine the learning rate of Adam optimizer because the update steps have not been "
             "started."
         )
-    correction1 = 1.0 - hyperparam.beta1**t
-    correction2 = 1.0 - hyperparam.beta2**t
-    return hyperparam.alpha * math.sqrt(correction2) / correction1
+    correction1 = 1.0 - hyperparam["beta1"] ** t
+    correction2 = 1.0 - hyperparam["beta2"] ** t
+    return hyperparam["alpha"] * math.sqrt(correction2) / correction1
 
 
 class AdamRule(KernelUpdateRule):
@@ -49,7 +49,7 @@ class AdamRule(KernelUpdateRule):
     @property
     def alpha_t(self) -> float:
         """Learning rate with the bias correction in it; RuntimeError before the first update."""
-        return _bias_corrected(self.hyperparam, self.t)
+        return _bias_corrected(self.hyperparam.get_dict(), self.t)
 
     @property
     def lr(self) -> float:
@@ -71,20 +71,20 @@ class AdamRule(KernelUpdateRule):
         if grad is None:
             return
         self.check_eps(param, "Adam")
-        hyperparam = self.hyperparam
+        hyperparam = self.hyperparam.get_dict()  # one walk to the parent instead of one per entry
         state: Any = self.state
-        vhat = state["vhat"] if hyperparam.amsgrad else None
-        bounds = self.bounds if hyperparam.adabound else None
+        vhat = state["vhat"] if hyperparam["amsgrad"] else None
+        bounds = self.bounds if hyperparam["adabound"] else None
         arrays = (param.array, grad, state["m"], state["v"], vhat)
         kernel = self.operation.select(*arrays, bounded=bounds is not None)
         kernel.update(
             *arrays,
-            alpha_t=self.alpha_t,
-            beta1=hyperparam.beta1,
-            beta2=hyperparam.beta2,
-            eps=hyperparam.eps,
-            eta=hyperparam.eta,
-            weight_decay_rate=hyperparam.weight_decay_rate,
+            alpha_t=_bias_corrected(hyperparam, self.t),
+            beta1=hyperparam["beta1"],
+            beta2=hyperparam["beta2"],
+            eps=hyperparam["eps"],
+            eta=hyperparam["eta"],
+            weight_decay_rate=hyperparam["weight_decay_rate"],
             bounds=bounds,
         )
 
@@ -160,7 +160,7 @@ class Adam(GradientMethod):
     @property
     def alpha_t(self) -> float:
         """Learning rate with the bias correction in it; RuntimeError before the first update."""
-        return _bias_corrected(self.hyperparam, self.t)
+        return _bias_corrected(self.hyperparam.get_dict(), self.t)
 
     @property
     def lr(self) -> float:

@@ -37,7 +37,9 @@ class RMSpropGraves(GradientMethod):
     momentum = HyperparameterProxy("momentum")
     eps = HyperparameterProxy("eps")
 
-    def __init__(self, lr: float = 0.0001, alpha: float = 0.95, momentum: float = 0.9, eps: float = 0.0001) -> None:
+    def __init__(
+        self, lr: float = 0.0001, alpha: float = 0.95, momentum: float = 0.9, eps: float = 0.0001
+    ) -> None:
         super().__init__()
         self.hyperparam.lr = lr
         self.hyperparam.alpha = alpha

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from chainer.core import registries
 
-MODULES: dict[str, tuple[str, ...]] = {}
+MODULES: dict[str, tuple[str, ...]] = {
+    "early_stopping_trigger": ("EarlyStoppingTrigger",),
+    "interval_trigger": ("IntervalTrigger",),
+    "manual_schedule_trigger": ("ManualScheduleTrigger",),
+    "minmax_value_trigger": ("BestValueTrigger", "MaxValueTrigger", "MinValueTrigger"),
+    "once_trigger": ("OnceTrigger",),
+    "time_trigger": ("TimeTrigger",),
+}
 
 __getattr__, __dir__ = registries.module_getattr(registries.triggers, globals())

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from chainer.core import registries
 
-MODULES: dict[str, tuple[str, ...]] = {}
+MODULES: dict[str, tuple[str, ...]] = {
+    "multiprocess_parallel_updater": ("MultiprocessParallelUpdater",),
+    "parallel_updater": ("ParallelUpdater",),
+    "standard_updater": ("StandardUpdater",),
+}
 
 __getattr__, __dir__ = registries.module_getattr(registries.updaters, globals())

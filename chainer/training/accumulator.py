@@ -1,0 +1,75 @@
+"""Averaging observations over intervals, which several extensions do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from chainer.core.backend import backend_of, is_array
+from chainer.core.reporter import DictSummary
+from chainer.links.serializer import Serializer
+from chainer.training.trigger import get_trigger
+
+if TYPE_CHECKING:
+    from chainer.training.trainer import Trainer
+
+
+def to_float(value: Any) -> float:
+    """Returns a scalar, NumPy scalar or zero-dimensional array of any backend as a float."""
+    return float(backend_of(value).to_host(value) if is_array(value) else value)
+
+
+class Accumulator:
+    """Averages the observations of a trainer until a trigger fires.
+
+    Args:
+        trigger: Trigger, or what :func:`~chainer.training.get_trigger` makes one of.
+        keys: Keys of the observations to average; None for all.
+    """
+
+    def __init__(self, trigger: Any, keys: Iterable[str] | None = None) -> None:
+        self.trigger = get_trigger(trigger)
+        self._keys = None if keys is None else list(keys)
+        self._summary = DictSummary()
+
+    def add(self, trainer: Trainer) -> dict[str, float] | None:
+        """Adds the present observation.
+
+        Returns:
+            dict: The means since the last time, if the trigger fires; otherwise None.
+        """
+        observation = trainer.observation
+        if self._keys is not None:
+            observation = {key: observation[key] for key in self._keys if key in observation}
+        self._summary.add(observation)
+        if not self.trigger(trainer):
+            return None
+        means = {key: to_float(value) for key, value in self._summary.compute_mean().items()}
+        self._summary = DictSummary()
+        return means
+
+    def serialize(self, serializer: Any) -> None:
+        """Serializes the trigger and what was accumulated.
+
+        Files of extensions that do not save it leave the accumulator empty.
+        """
+        if hasattr(self.trigger, "serialize"):
+            self.trigger.serialize(serializer["_trigger"])  # type: ignore[attr-defined]
+        try:
+            self._summary.serialize(serializer["_summary"])
+        except KeyError:
+            self._summary = DictSummary()
+
+
+def serialize_json(serializer: Any, key: str, value: Any) -> Any:
+    """Serializes a value as JSON text.
+
+    Returns:
+        The value, or the loaded one.
+    """
+    if isinstance(serializer, Serializer):
+        serializer(key, json.dumps(value))
+        return value
+    text = serializer(key, "")
+    return json.loads(text) if text else value

@@ -1,0 +1,231 @@
+"""Drawing computational graphs (public module ``chainer.computational_graph``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from chainer.core.variable import Variable
+from chainer.core.variable_node import VariableNode
+
+_VARIABLE_STYLE = {"shape": "octagon", "fillcolor": "#E0E0E0", "style": "filled"}
+_FUNCTION_STYLE = {"shape": "record", "fillcolor": "#6495ED", "style": "filled"}
+_DIRECTIONS = ("TB", "BT", "LR", "RL")
+
+
+def _quoted(text: Any) -> str:
+    """Returns a string of the DOT language."""
+    escaped = str(text).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def _in_record(text: str) -> str:
+    """Escapes what has a meaning in labels of record shapes."""
+    return "".join("\\" + c if c in "{}|<>" else c for c in text)
+
+
+def _label(node: Any, show_name: bool) -> str:
+    label = node.label
+    if isinstance(node, VariableNode):
+        if node.shape == ():
+            label = str(node.dtype)
+        if show_name and node.name is not None:
+            label = f"{node.name}: {label}"
+        return label
+    name = getattr(node, "name", None)
+    return f"{name}: {label}" if show_name and isinstance(name, str) else label
+
+
+class ComputationalGraph:
+    """Class that represents computational graph.
+
+    The graph is assumed to be directed and acyclic.
+
+    Args:
+        nodes (list): List of nodes. Each node is either a :class:`~chainer.variable.VariableNode` object or a
+            :class:`~chainer.FunctionNode` object.
+        edges (list): List of edges. Each edge consists of a pair of nodes.
+        variable_style (dict): Dot node style for variable.
+        function_style (dict): Dot node style for function.
+        rankdir (str): Direction of the graph that must be TB (top to bottom), BT (bottom to top), LR (left to right) or RL
+            (right to left).
+        remove_variable (bool): If True, variable nodes are removed from the resulting computational graph. Only function
+            nodes are shown in the output.
+        show_name (bool): If True, the ``name`` attribute of each node is added to the label of the node. Default is
+            True.
+
+    Raises:
+        ValueError: If ``rankdir`` is unknown.
+    """
+
+    def __init__(
+        self,
+        nodes: Iterable[Any],
+        edges: Iterable[tuple[Any, Any]],
+        variable_style: Mapping[str, Any] | None = _VARIABLE_STYLE,
+        function_style: Mapping[str, Any] | None = _FUNCTION_STYLE,
+        rankdir: str = "TB",
+        remove_variable: bool = False,
+        show_name: bool = True,
+    ) -> None:
+        if rankdir not in _DIRECTIONS:
+            raise ValueError(f"rankdir must be one of {', '.join(_DIRECTIONS)}, got {rankdir!r}")
+        self.nodes = list(nodes)
+        self.edges = list(edges)
+        self.variable_style = {"shape": "oval"} if variable_style is None else dict(variable_style)
+        self.function_style = {"shape": "box"} if function_style is None else dict(function_style)
+        self.rankdir = rankdir
+        self.remove_variable = remove_variable
+        self.show_name = show_name
+        if remove_variable:
+            self.nodes, self.edges = _without_variables(self.nodes, self.edges)
+
+    def _to_dot(self) -> str:
+        # Numbers in order of appearance: the same graph gives the same text in every run.
+        numbers = {id(node): index for index, node in enumerate(self.nodes)}
+        statements: list[str] = []
+        for node in self.nodes:
+            is_variable = isinstance(node, VariableNode)
+            style = self.variable_style if is_variable else self.function_style
+            label = _quoted(_label(node, self.show_name))
+            if str(style.get("shape", "")).lower() in ("record", "mrecord"):
+                label = _in_record(label)
+            attributes = [f"label={label}"]
+            attributes += [f"{key}={_quoted(value)}" for key, value in style.items()]
+            statements.append(f"{numbers[id(node)]} [{','.join(attributes)}]")
+        for head, tail in self.edges:
+            statements.append(f"{numbers[id(head)]} -> {numbers[id(tail)]}")
+        body = "".join(f"  {statement};\n" for statement in statements)
+        return f"digraph graphname{{\n  rankdir={self.rankdir};\n{body}}}\n"
+
+    def dump(self, format: str = "dot") -> str:
+        """Dumps graph as a text.
+
+        Args:
+            format (str): The graph language name of the output. Currently, it must be ``'dot'``.
+
+        Returns:
+            str: The graph in specified format.
+
+        Raises:
+            NotImplementedError: If the format is unknown.
+        """
+        if format == "dot":
+            return self._to_dot()
+        raise NotImplementedError(f"Currently, only 'dot' format is supported, got {format!r}.")
+
+
+def _without_variables(
+    nodes: list[Any], edges: list[tuple[Any, Any]]
+) -> tuple[list[Any], list[tuple[Any, Any]]]:
+    """Connects functions directly, leaving out the variables between them."""
+    producers: dict[int, list[Any]] = {}
+    for head, tail in edges:
+        if isinstance(tail, VariableNode):
+            producers.setdefault(id(tail), []).append(head)
+    functions = [node for node in nodes if not isinstance(node, VariableNode)]
+    direct: dict[tuple[int, int], tuple[Any, Any]] = {}
+    for head, tail in edges:
+        if isinstance(head, VariableNode):
+            for producer in producers.get(id(head), ()):
+                direct[id(producer), id(tail)] = (producer, tail)
+    return functions, list(direct.values())
+
+
+def build_computational_graph(
+    outputs: Iterable[Any],
+    remove_split: bool = True,
+    variable_style: Mapping[str, Any] | None = _VARIABLE_STYLE,
+    function_style: Mapping[str, Any] | None = _FUNCTION_STYLE,
+    rankdir: str = "TB",
+    remove_variable: bool = False,
+    show_name: bool = True,
+) -> ComputationalGraph:
+    """Builds a graph of functions and variables backward-reachable from outputs.
+
+    Where ``unchain_backward`` was called, the walk stops.
+
+    Args:
+        outputs (list): Nodes from which the graph is constructed. Each element must be either a
+            :class:`~chainer.Variable`, a :class:`~chainer.variable.VariableNode`, a
+            :class:`~chainer.FunctionNode` or a :class:`~chainer.Function` object.
+        remove_split (bool): It must be True. This argument is left for backward compatibility.
+        variable_style (dict): Dot node style for variable. Possible keys are 'shape', 'color', 'fillcolor', 'style', and
+            etc.
+        function_style (dict): Dot node style for function.
+        rankdir (str): Direction of the graph that must be TB (top to bottom), BT (bottom to top), LR (left to right) or RL
+            (right to left).
+        remove_variable (bool): If True, variable nodes are removed from the resulting computational graph. Only function
+            nodes are shown in the output.
+        show_name (bool): If True, the ``name`` attribute of each node is added to the label of the node. Default is
+            True.
+
+    Returns:
+        ComputationalGraph: A graph consisting of nodes and edges that are backward-reachable from at least one of
+        ``outputs``.
+
+        For example, suppose that the computational graph is as follows::
+
+                |--> f ---> y
+            x --+
+                |--> g ---> z
+
+        With ``outputs = [y, z]`` the full graph is emitted. With ``outputs = [y]`` ``z`` and ``g`` are not
+        reachable, and the result is ``x ---> f ---> y``.
+
+    Raises:
+        ValueError: If ``remove_split`` is False.
+        TypeError: If an output is none of the above.
+
+    Example:
+        >>> from chainer.computational_graph import build_computational_graph
+        >>> x = chainer.Variable(np.zeros((2, 3), np.float32), name='x')
+        >>> print(build_computational_graph([x * 2], variable_style=None,
+        ...                                 function_style=None).dump())
+        digraph graphname{
+          rankdir=TB;
+          0 [label="(2, 3), float32",shape="oval"];
+          1 [label="_ * 2",shape="box"];
+          2 [label="x: (2, 3), float32",shape="oval"];
+          1 -> 0;
+          2 -> 1;
+        }
+    """
+    if not remove_split:
+        raise ValueError("remove_split=False is not supported anymore")
+    nodes: dict[int, Any] = {}
+    edges: dict[tuple[int, int], tuple[Any, Any]] = {}
+    pending: list[Any] = []
+
+    def visit(node: Any) -> None:
+        if id(node) not in nodes:
+            nodes[id(node)] = node
+            pending.append(node)
+
+    for output in outputs:
+        if isinstance(output, Variable):
+            output = output.node
+        visit(getattr(output, "node", output))
+    for node in nodes.values():
+        if not isinstance(node, VariableNode) and not hasattr(node, "inputs"):
+            raise TypeError(
+                f"outputs must hold variables, variable nodes and function nodes, got {type(node).__name__}"
+            )
+    while pending:
+        node = pending.pop(0)
+        if isinstance(node, VariableNode):
+            sources = [] if node.creator_node is None else [node.creator_node]
+        else:
+            sources = list(node.inputs or ())
+        for source in sources:
+            visit(source)
+            edges[id(source), id(node)] = (source, node)
+    return ComputationalGraph(
+        nodes.values(),
+        edges.values(),
+        variable_style,
+        function_style,
+        rankdir,
+        remove_variable,
+        show_name,
+    )

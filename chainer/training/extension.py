@@ -1,0 +1,190 @@
+"""Trainer extensions: what is done in a training loop besides the update."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from chainer.training.trainer import Trainer
+
+#: Priority of extensions that write observations.
+PRIORITY_WRITER = 300
+#: Priority of extensions that edit observations already reported.
+PRIORITY_EDITOR = 200
+#: Priority of extensions that only read observations, or do not use them at all.
+PRIORITY_READER = 100
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Extension:
+    """Base class of trainer extensions.
+
+    An extension is a callable that takes the trainer. There are three ways to define one: derive from this class,
+    which gives it methods and a state; decorate a function by :func:`make_extension`; or pass any
+    callable, such as a lambda, to :meth:`Trainer.extend`. What a callable does not define (trigger, priority, ...)
+    has the values of this class, unless ``extend()`` is told otherwise.
+
+    Attributes:
+        trigger: Default trigger: ``(1, 'iteration')``. It may be a method that takes the trainer.
+        priority (int): Default priority: ``PRIORITY_READER``.
+        name (str): Name under which the extension is registered; None before that.
+
+    Example:
+        >>> class Halve(chainer.training.Extension):
+        ...     trigger = 10, 'epoch'
+        ...     def __call__(self, trainer):
+        ...         trainer.updater.get_optimizer('main').lr /= 2
+    """
+
+    trigger: Any = (1, "iteration")
+    priority: int = PRIORITY_READER
+    name: str | None = None
+
+    @property
+    def default_name(self) -> str:
+        """Default name of the extension: the name of the class.
+
+        Implementations can override this property, or hide it by a class attribute.
+        """
+        return type(self).__name__
+
+    def __call__(self, trainer: Trainer) -> Any:
+        """Invokes the extension; called at iterations that the trigger accepts.
+
+        Args:
+            trainer (Trainer): Trainer object that calls this operator.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define __call__(trainer)")
+
+    def initialize(self, trainer: Trainer) -> None:
+        """Initializes up the trainer state; called before the training loop.
+
+        When the trainer has been restored from a snapshot, this method has to recover its part of the state
+        of the trainer. For example, :class:`~chainer.training.extensions.ExponentialShift` changes a hyperparameter, which
+        a snapshot does not contain, and sets it again here.
+
+        Args:
+            trainer (Trainer): Trainer object that runs the training loop.
+        """
+
+    def finalize(self) -> None:
+        """Finalizes the extension; called at the end of the training loop, however it ends."""
+
+    def on_error(self, trainer: Trainer, exc: Exception, tb: TracebackType | None) -> None:
+        """Handles an error raised during training; called before the finalization.
+
+        Args:
+            trainer (Trainer): Trainer object that runs the training loop.
+            exc (Exception): The exception.
+            tb (traceback): Its traceback.
+        """
+
+    def serialize(self, serializer: Any) -> None:
+        """Serializes the extension state; called when the trainer is serialized.
+
+        Args:
+            serializer (AbstractSerializer): Serializer or deserializer.
+        """
+
+
+def make_extension(
+    trigger: Any = None,
+    default_name: str | None = None,
+    priority: int | None = None,
+    finalizer: Callable[[], Any] | None = None,
+    initializer: Callable[..., Any] | None = None,
+    on_error: Callable[..., Any] | None = None,
+    **kwargs: Any,
+) -> Callable[[F], F]:
+    """Decorator to make given functions into trainer extensions.
+
+    It adds attributes to the function, see :class:`Extension`.
+
+    Args:
+        trigger: Default trigger of the extension; ``(1, 'iteration')`` when None.
+        default_name (str): Default name of the extension; the name of the function when None.
+        priority (int): Default priority of the extension; ``PRIORITY_READER`` when None.
+        finalizer (callable): Called without arguments at the end of the training loop.
+        initializer (callable): Called with the trainer at the beginning of the training loop.
+        on_error (callable): Called with the trainer, the exception and its traceback when an error
+            was raised.
+
+    Raises:
+        ValueError: For the argument ``invoke_before_training``, which v2 removed.
+
+    Example:
+        >>> @chainer.training.make_extension(trigger=(10, 'epoch'))
+        ... def lr_drop(trainer):
+        ...     trainer.updater.get_optimizer('main').lr *= 0.1
+    """
+    if "invoke_before_training" in kwargs:
+        raise ValueError(
+            "invoke_before_training has been removed since Chainer v2.0.0. Use initializer= instead."
+        )
+    if kwargs:
+        raise TypeError(
+            f"make_extension() got unexpected keyword argument(s) {', '.join(map(repr, kwargs))}"
+        )
+
+    def decorate(extension: F) -> F:
+        attributes: dict[str, Any] = {
+            "trigger": Extension.trigger if trigger is None else trigger,
+            "default_name": default_name or getattr(extension, "__name__", None),
+            "priority": Extension.priority if priority is None else priority,
+            "finalize": finalizer,
+            "initialize": initializer,
+            "on_error": on_error,
+        }
+        for name, value in attributes.items():
+            setattr(extension, name, value)
+        return extension
+
+    return decorate
+
+
+class ExtensionEntry:
+    """An extension as a trainer keeps it.
+
+    Attributes:
+        name: Name under which it is registered.
+        extension: The extension.
+        priority: Its priority.
+        trigger: Its trigger.
+        call_before_training: Whether it is also called once before the training loop.
+        named_by_user: Whether the name was given by the user rather than by the extension.
+    """
+
+    __slots__ = (
+        "call_before_training",
+        "extension",
+        "name",
+        "named_by_user",
+        "priority",
+        "trigger",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        extension: Any,
+        priority: int,
+        trigger: Callable[[Any], bool],
+        call_before_training: bool,
+        named_by_user: bool,
+    ) -> None:
+        self.name = name
+        self.extension = extension
+        self.priority = priority
+        self.trigger = trigger
+        self.call_before_training = call_before_training
+        self.named_by_user = named_by_user
+
+    def call(self, method: str, *args: Any) -> None:
+        """Calls an optional method of the extension (functions may have it as an attribute, or None)."""
+        function = getattr(self.extension, method, None)
+        if function is not None:
+            function(*args)

@@ -1,0 +1,170 @@
+"""Dumping the computational graph of a training step."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from chainer.core.configuration import config
+from chainer.core.utils.atomic_file import replacing
+from chainer.core.variable import Variable
+from chainer.training.computational_graph import build_computational_graph
+from chainer.training.extension import Extension
+from chainer.training.trigger import load_optional
+
+if TYPE_CHECKING:
+    from chainer.training.trainer import Trainer
+
+_VARIABLE_STYLE = {"shape": "octagon", "fillcolor": "#E0E0E0", "style": "filled"}
+_FUNCTION_STYLE = {"shape": "record", "fillcolor": "#6495ED", "style": "filled"}
+_RENDER_SECONDS = 60
+
+
+class DumpGraph(Extension):
+    """Trainer extension to dump a computational graph; see :func:`dump_graph`."""
+
+    default_name = "dump_graph"
+
+    def __init__(
+        self,
+        root_name: str,
+        out_name: str = "cg.dot",
+        variable_style: dict[str, Any] | None = None,
+        function_style: dict[str, Any] | None = None,
+        formats: Sequence[str] = ("svg", "png"),
+    ) -> None:
+        self._root_name = root_name
+        self._out_name = out_name
+        self._variable_style = variable_style or _VARIABLE_STYLE
+        self._function_style = function_style or _FUNCTION_STYLE
+        self._formats = tuple(formats)
+        self._original_flag: bool | None = None
+        self._done = False
+
+    def trigger(self, _: Any) -> bool:
+        """Fires at the first iteration only."""
+        return not self._done
+
+    def initialize(self, trainer: Trainer) -> None:
+        """Lets reported variables keep their graph, unless the graph was dumped before.
+
+        Args:
+            trainer (Trainer): Trainer object that runs the training loop.
+        """
+        if not self._done:
+            self._original_flag = bool(config.keep_graph_on_report)
+            config.keep_graph_on_report = True
+
+    def __call__(self, trainer: Trainer) -> None:
+        """Dumps the graph and no longer keeps it.
+
+        Args:
+            trainer (Trainer): Trainer object that calls this operator.
+
+        Raises:
+            KeyError: If nothing of the given name was reported.
+            TypeError: If what was reported is no variable.
+        """
+        self._done = True
+        try:
+            root = self._root(trainer)
+            graph = build_computational_graph(
+                [root], variable_style=self._variable_style, function_style=self._function_style
+            )
+            path = os.path.join(trainer.out, self._out_name)
+            with replacing(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+                file.write(graph.dump())
+        finally:
+            self._restore_flag()
+        self._render(path)
+
+    def _root(self, trainer: Trainer) -> Variable:
+        observation = trainer.observation
+        if self._root_name not in observation:
+            raise KeyError(
+                f"dump_graph finds no {self._root_name!r} in the observation; reported: {sorted(observation)}"
+            )
+        root = observation[self._root_name]
+        if not isinstance(root, Variable):
+            raise TypeError(
+                f"root value {self._root_name!r} must be a chainer.Variable, got {type(root).__name__}"
+            )
+        return root
+
+    def _render(self, path: str) -> None:
+        """Makes images of the graph where Graphviz is installed."""
+        program = shutil.which("dot")
+        if program is None:
+            return
+        for kind in self._formats:
+            image = f"{os.path.splitext(path)[0]}.{kind}"
+            try:
+                with replacing(image) as temporary:
+                    subprocess.run(
+                        [program, f"-T{kind}", path, "-o", temporary],
+                        check=True,
+                        capture_output=True,
+                        timeout=_RENDER_SECONDS,
+                    )
+            except (subprocess.SubprocessError, OSError) as error:
+                warnings.warn(f"Graphviz could not draw {path} as {kind}: {error}", stacklevel=2)
+
+    def finalize(self) -> None:
+        """Restores the flag if the graph was never dumped."""
+        self._restore_flag()
+
+    def _restore_flag(self) -> None:
+        if self._original_flag is not None:
+            config.keep_graph_on_report = self._original_flag
+            self._original_flag = None
+
+    def serialize(self, serializer: Any) -> None:
+        """Serializes whether the graph was dumped.
+
+        Args:
+            serializer (AbstractSerializer): Serializer or deserializer.
+        """
+        self._done = bool(load_optional(serializer, "_flag_called", self._done))
+        load_optional(serializer, "_original_flag", bool(self._original_flag))
+
+
+def dump_graph(
+    root_name: str,
+    out_name: str = "cg.dot",
+    variable_style: dict[str, Any] | None = None,
+    function_style: dict[str, Any] | None = None,
+    *,
+    filename: str | None = None,
+    formats: Sequence[str] = ("svg", "png"),
+) -> DumpGraph:
+    """Returns a trainer extension to dump a computational graph.
+
+    The graph is output in DOT language and, where the program ``dot`` of Graphviz is installed, as images beside it. It only
+    dumps a graph at the first iteration.
+
+    .. note::
+        Reported variables do not keep their graph by default. The initializer of this extension turns on
+        ``chainer.config.keep_graph_on_report``, and after dumping the graph the flag gets its original value back. In
+        between extensions run while the graph is alive, which costs memory; by default that is one
+        iteration.
+
+    Args:
+        root_name (str): Name of the root of the computational graph. The root variable is retrieved by this name from
+            the observation dictionary of the trainer.
+        out_name (str): Output file name.
+        variable_style (dict): Dot node style for variables. Each variable is rendered by an octagon by default.
+        function_style (dict): Dot node style for functions. Each function is rendered by a rectangular by default.
+        filename (str): Name of the argument ``out_name`` in later releases.
+        formats (iterable of str): Image formats to render to where Graphviz is installed.
+
+    Returns:
+        The extension.
+
+    .. seealso:: See :func:`~chainer.computational_graph.build_computational_graph` for the ``variable_style`` and
+        ``function_style`` arguments.
+    """
+    return DumpGraph(root_name, filename or out_name, variable_style, function_style, formats)

@@ -1,0 +1,160 @@
+"""Evaluation on a validation set."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from chainer.core.backend import get_device
+from chainer.core.configuration import using_config
+from chainer.core.function import no_backprop_mode
+from chainer.core.reporter import DictSummary, Reporter, report, report_scope
+from chainer.training.dataset.convert import concat_examples
+from chainer.training.extension import PRIORITY_WRITER, Extension
+from chainer.training.updaters.standard_updater import call_with_batch
+
+if TYPE_CHECKING:
+    from chainer.training.trainer import Trainer
+
+
+def _named(value: Any) -> dict[str, Any]:
+    return dict(value) if isinstance(value, dict) else {"main": value}
+
+
+class Evaluator(Extension):
+    """Trainer extension to evaluate models on a validation set.
+
+    It runs the evaluation function on each batch with a :class:`~chainer.Reporter` of its own. The means of the reported values over
+    all batches are reported to the reporter of the trainer, with the name of the evaluator as a prefix:
+    ``'validation/main/loss'``.
+
+    There are two ways to modify the evaluation besides a custom ``eval_func``: ``eval_hook``, called before each evaluation (it
+    may, say, reset a recurrent network), and overriding :meth:`evaluate`. An overriding method has to copy the
+    iterators before it uses them (or to reset them). The functions are called in test mode, i.e., ``chainer.config.train``
+    is False.
+
+    This extension is called at the end of each epoch by default.
+
+    Args:
+        iterator: Dataset iterator for the validation dataset. It can also be a dictionary of iterators. If this is just an
+            iterator, the iterator is registered by the name ``'main'``. It must stop after one epoch
+            (``repeat=False``).
+        target: Link object or a dictionary of links to evaluate. If this is just a link object, the link is registered
+            by the name ``'main'``.
+        converter: Converter function to build input arrays. :func:`~chainer.dataset.concat_examples` is used by
+            default.
+        device: Device to which the validation data is sent: anything :func:`chainer.get_device` takes. A negative value
+            indicates the host memory (CPU).
+        eval_hook: Function to prepare for each evaluation process; called with the evaluator.
+        eval_func: Evaluation function called at each iteration. The main target link is used by default.
+
+    Attributes:
+        converter: Converter function.
+        device: Device to which the validation data is sent.
+        eval_hook: Function to prepare for each evaluation process.
+        eval_func: Evaluation function called at each iteration.
+    """
+
+    trigger = (1, "epoch")
+    default_name = "validation"
+    priority = PRIORITY_WRITER
+    name: str | None = None
+
+    def __init__(
+        self,
+        iterator: Any,
+        target: Any,
+        converter: Callable[..., Any] = concat_examples,
+        device: Any = None,
+        eval_hook: Callable[[Evaluator], Any] | None = None,
+        eval_func: Callable[..., Any] | None = None,
+    ) -> None:
+        if device is not None:
+            get_device(device)  # raises here rather than at the end of the first epoch
+        self._iterators = _named(iterator)
+        self._targets = _named(target)
+        self.converter = converter
+        self.device = device
+        self.eval_hook = eval_hook
+        self.eval_func = eval_func
+        for name, each in self._iterators.items():
+            if getattr(each, "repeat", False):
+                warnings.warn(
+                    f"iterator {name!r} of the evaluator has repeat=True: an evaluation that waits for it to stop "
+                    "never ends; pass repeat=False to the iterator",
+                    stacklevel=2,
+                )
+
+    def get_iterator(self, name: str) -> Any:
+        """Returns the iterator of the given name."""
+        return self._iterators[name]
+
+    def get_all_iterators(self) -> dict[str, Any]:
+        """Returns a dictionary of all iterators."""
+        return dict(self._iterators)
+
+    def get_target(self, name: str) -> Any:
+        """Returns the target link of the given name."""
+        return self._targets[name]
+
+    def get_all_targets(self) -> dict[str, Any]:
+        """Returns a dictionary of all target links."""
+        return dict(self._targets)
+
+    def __call__(self, trainer: Trainer | None = None) -> dict[str, Any]:
+        """Executes the evaluator extension.
+
+        Unlike usual extensions, this extension can be executed without passing a trainer object. The results are also
+        reported by :func:`~chainer.report`, to whatever reporter is current.
+
+        Args:
+            trainer (Trainer): Trainer object that invokes this extension. It can be omitted in case of calling this
+                extension manually.
+
+        Returns:
+            dict: Mean statistics of values reported by the evaluation function, by name.
+        """
+        reporter = Reporter()
+        prefix = "" if self.name is None else self.name + "/"
+        for name, target in self._targets.items():
+            reporter.add_observer(prefix + name, target)
+            reporter.add_observers(prefix + name, target.namedlinks(skipself=True))
+        with reporter, using_config("train", False):
+            result = self.evaluate()
+        report(result)
+        return result
+
+    def evaluate(self) -> dict[str, Any]:
+        """Evaluates the model and returns a result dictionary.
+
+        It runs the evaluation loop over the validation dataset, without making computational graphs, and averages the
+        reported values. It assumes that the main iterator raises ``StopIteration``, as one made with
+        ``repeat=False`` does. Users can override this method to customize the evaluation routine.
+
+        Returns:
+            dict: Result dictionary. It is further reported via :func:`~chainer.report` without specifying any observer.
+        """
+        iterator = self._iterators["main"]
+        eval_func = self.eval_func or self._targets["main"]
+        if self.eval_hook:
+            self.eval_hook(self)
+        if hasattr(iterator, "reset"):
+            iterator.reset()
+        else:
+            iterator = copy.copy(iterator)
+        summary = DictSummary()
+        for batch in iterator:
+            observation: dict[str, Any] = {}
+            with report_scope(observation):
+                arrays = self.converter(batch, self.device)
+                with no_backprop_mode():
+                    call_with_batch(eval_func, arrays)
+            summary.add(observation)
+        return summary.compute_mean()
+
+    def finalize(self) -> None:
+        """Finalizes the evaluator object: calls the ``finalize`` method of each iterator."""
+        for iterator in self._iterators.values():
+            iterator.finalize()

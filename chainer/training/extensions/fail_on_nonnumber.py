@@ -1,0 +1,44 @@
+"""Stopping when parameters diverge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chainer.core.backend import backend_of
+from chainer.training.extension import Extension
+
+if TYPE_CHECKING:
+    from chainer.training.trainer import Trainer
+
+
+class FailOnNonNumber(Extension):
+    """Trainer extension to raise RuntimeError if parameters contain NaN or Inf.
+
+    Without it a training whose parameters diverged goes on computing.
+    """
+
+    def __call__(self, trainer: Trainer) -> None:
+        """Checks the parameters of all optimizers.
+
+        Args:
+            trainer (Trainer): Trainer object that calls this operator.
+
+        Raises:
+            RuntimeError: If a parameter contains a value that is not a finite number; names the parameters.
+        """
+        for optimizer_name, optimizer in trainer.updater.get_all_optimizers().items():
+            bad = [
+                name
+                for name, param in optimizer.target.namedparams(include_uninit=False)  # type: ignore[union-attr]
+                if not _is_finite(param.array)
+            ]
+            if bad:
+                raise RuntimeError(
+                    f"Kill the process since parameters in optimizer '{optimizer_name}' diverge. "
+                    f"R.I.P. Not finite after {trainer.updater.iteration} iterations: {', '.join(bad)}"
+                )
+
+
+def _is_finite(array: object) -> bool:
+    xp = backend_of(array).xp
+    return bool(xp.isfinite(array).all())

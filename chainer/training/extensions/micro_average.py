@@ -1,0 +1,98 @@
+"""Ratios of sums."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from chainer.core.variable import Variable
+from chainer.training.accumulator import to_float
+from chainer.training.extension import PRIORITY_EDITOR, Extension
+from chainer.training.trigger import get_trigger, load_optional
+
+if TYPE_CHECKING:
+    from chainer.training.trainer import Trainer
+
+
+def _number(value: Any) -> float:
+    return to_float(value.array if isinstance(value, Variable) else value)
+
+
+class MicroAverage(Extension):
+    r"""Calculates micro-average ratio.
+
+    Given :math:`N` batches and values :math:`\{n_1, \dots, n_N\}` and :math:`\{d_1, \dots, d_N\}`, this extension calculates the
+    micro-average of their ratio, defined as
+
+    .. math:: \frac{\sum_i^N n_i}{\sum_i^N d_i}.
+
+    A user usually uses the number of examples which a system correctly predicts as :math:`n_i` and the number of total
+    examples in the :math:`i`-th batch as :math:`d_i`. The macro-average, :math:`\frac{1}{N}\sum_i^N (n_i / d_i)`, is the same when
+    all :math:`d_i` are.
+
+    Numerator and denominator are values that the model reports.
+
+    Args:
+        numerator_key (str): Key string of observation storing a numerator value.
+        denominator_key (str): Key string of observation storing a denominator value.
+        result_key (str): Key string of observation to store a result.
+        trigger: Trigger that decides when to calculate the average. This is distinct from the trigger of this extension
+            itself. A pair such as ``(1, 'epoch')`` is passed to
+            :class:`~chainer.training.triggers.IntervalTrigger`.
+
+    Example:
+        >>> extension = chainer.training.extensions.MicroAverage(
+        ...     'main/correct', 'main/total', 'main/accuracy')
+    """
+
+    priority = PRIORITY_EDITOR
+
+    def __init__(
+        self,
+        numerator_key: str,
+        denominator_key: str,
+        result_key: str,
+        trigger: Any = (1, "epoch"),
+    ) -> None:
+        self._numerator_key = numerator_key
+        self._denominator_key = denominator_key
+        self._result_key = result_key
+        self._trigger = get_trigger(trigger)
+        self._numerator: float = 0
+        self._denominator: float = 0
+
+    def __call__(self, trainer: Trainer) -> None:
+        """Adds the values of this iteration and reports the ratio when the interval is over.
+
+        Args:
+            trainer (Trainer): Trainer object that calls this operator.
+
+        Raises:
+            KeyError: If the values were not reported.
+            ZeroDivisionError: If the denominators sum up to zero.
+        """
+        observation = trainer.observation
+        for key in (self._numerator_key, self._denominator_key):
+            if key not in observation:
+                raise KeyError(
+                    f"MicroAverage finds no {key!r} in the observation; reported: {sorted(observation)}"
+                )
+        self._numerator += _number(observation[self._numerator_key])
+        self._denominator += _number(observation[self._denominator_key])
+        if self._trigger(trainer):
+            result = self._numerator / self._denominator
+            self._numerator = 0
+            self._denominator = 0
+            observation[self._result_key] = result
+
+    def serialize(self, serializer: Any) -> None:
+        """Serializes the sums and the trigger.
+
+        Args:
+            serializer (AbstractSerializer): Serializer or deserializer.
+        """
+        if hasattr(self._trigger, "serialize"):
+            self._trigger.serialize(serializer["_trigger"])  # type: ignore[attr-defined]
+        self._numerator = float(load_optional(serializer, "_numerator", float(self._numerator)))
+        self._denominator = float(
+            load_optional(serializer, "_denominator", float(self._denominator))
+        )

@@ -1,0 +1,125 @@
+"""Plots of reported values."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from chainer.training import plotting
+from chainer.training.accumulator import Accumulator, serialize_json
+from chainer.training.extension import Extension
+
+if TYPE_CHECKING:
+    from chainer.training.trainer import Trainer
+
+
+class PlotReport(Extension):
+    """Trainer extension to output plots.
+
+    It accumulates the observations of the trainer over an interval, and plots the means of some of them against the iteration or the
+    epoch.
+
+    There are two triggers to handle this extension. The trigger of the extension itself, ``(1, 'iteration')`` by default,
+    determines when values are accumulated. The argument ``trigger`` determines when a point is added to the plot and the
+    file written.
+
+    Figures are drawn by matplotlib (``pip install "chainer[plot]"``) without its global state: the backend that the program or the
+    environment has chosen does not matter and does not change. Without matplotlib there are a warning and no plots, see
+    :meth:`available`.
+
+    Args:
+        y_keys (iterable of strs): Keys of values regarded as y. If this is None, nothing is output to the graph.
+        x_key (str): Key of values regarded as x, ``'iteration'`` or ``'epoch'``. The default value is
+            ``'iteration'``.
+        trigger: Trigger that decides when to aggregate the result and output the values. A pair such as ``(1, 'epoch')`` is
+            passed to :class:`~chainer.training.triggers.IntervalTrigger`.
+        postprocess: Callback to postprocess the plot. Figure object, Axes object, and all plot data are passed to
+            this callback in this order. This callback can modify the figure.
+        file_name (str): Name of the figure file under the output directory. It can be a format string, to which
+            the last values, ``epoch`` and ``iteration`` are passed. Later releases call this argument
+            ``filename``, which works too.
+        marker (str): The marker used to plot the graph. Default is ``'x'``. If ``None`` is given, it draws with no
+            markers.
+        grid (bool): Set the axis grid on if True. Default is True.
+    """
+
+    def __init__(
+        self,
+        y_keys: Iterable[str] | str | None,
+        x_key: str = "iteration",
+        trigger: Any = (1, "epoch"),
+        postprocess: Callable[[Any, Any, Any], Any] | None = None,
+        file_name: str = "plot.png",
+        marker: str | None = "x",
+        grid: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        if "filename" in kwargs:
+            file_name = kwargs.pop("filename")
+        if kwargs:
+            raise TypeError(
+                f"PlotReport got unexpected keyword argument(s) {', '.join(map(repr, kwargs))}"
+            )
+        if x_key not in ("iteration", "epoch"):
+            raise ValueError(f"x_key must be 'iteration' or 'epoch', got {x_key!r}")
+        plotting.is_available(warn=True)
+        self._x_key = x_key
+        self._y_keys = [y_keys] if isinstance(y_keys, str) else list(y_keys or ())
+        self._accumulator = Accumulator(trigger, self._y_keys)
+        self._postprocess = postprocess
+        self._file_name = file_name
+        self._marker = marker
+        self._grid = grid
+        self._data: dict[str, list[list[float]]] = {key: [] for key in self._y_keys}
+
+    @staticmethod
+    def available() -> bool:
+        """Tells whether matplotlib is installed; warns when it is not."""
+        return plotting.is_available(warn=True)
+
+    def __call__(self, trainer: Trainer) -> None:
+        """Accumulates the present observation, and plots when the interval is over.
+
+        Args:
+            trainer (Trainer): Trainer object that calls this operator.
+        """
+        if not self._y_keys:
+            return
+        means = self._accumulator.add(trainer)
+        if means is None:
+            return
+        updater = trainer.updater
+        counts = {"epoch": updater.epoch, "iteration": updater.iteration}
+        x = counts[self._x_key]
+        for key, value in means.items():
+            self._data.setdefault(key, []).append([x, value])
+        if plotting.is_available(warn=False):
+            path = os.path.join(trainer.out, self._file_name.format(**means, **counts))
+            self._plot(path)
+
+    def _plot(self, path: str) -> None:
+        figure, axes = plotting.Figures().subplots(figsize=(7, 4.5))
+        axes.set_xlabel(self._x_key)
+        axes.grid(self._grid)
+        for key in self._y_keys:
+            points = self._data.get(key)
+            if points:
+                xs, ys = zip(*points, strict=True)
+                axes.plot(xs, ys, marker=self._marker, label=key)
+        extra: tuple[Any, ...] = ()
+        if axes.lines:
+            if self._postprocess is not None:
+                self._postprocess(figure, axes, self._data)
+            # Beside the axes, where it hides no curve.
+            extra = (axes.legend(bbox_to_anchor=(1.05, 1), loc=2, borderaxespad=0.0),)
+        plotting.save_figure(figure, path, bbox_extra_artists=extra)
+
+    def serialize(self, serializer: Any) -> None:
+        """Serializes the points of the plot and what was accumulated since the last one.
+
+        Args:
+            serializer (AbstractSerializer): Serializer or deserializer.
+        """
+        self._accumulator.serialize(serializer)
+        self._data = serialize_json(serializer, f"_plot_{self._file_name}", self._data)

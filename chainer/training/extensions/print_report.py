@@ -1,0 +1,103 @@
+"""The log as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from chainer.training.extension import Extension
+from chainer.training.extensions.log_report import LogReport
+from chainer.training.terminal import ERASE_BELOW, STANDARD_OUTPUT, Output
+
+if TYPE_CHECKING:
+    from chainer.training.trainer import Trainer
+
+_MIN_WIDTH = 10
+
+
+class PrintReport(Extension):
+    """Trainer extension to print the accumulated results.
+
+    It prints the entries of the log accumulated by a :class:`~chainer.training.extensions.LogReport` extension as the rows of a table.
+    What an entry lacks is left blank.
+
+    Args:
+        entries (list of str): List of keys of observations to print.
+        log_report (str or LogReport): Log report to accumulate the observations. This is either the name of a LogReport
+            extension registered to the trainer, or a LogReport instance to use internally.
+        out: Stream to print the table to. Standard output is used by default.
+
+    Raises:
+        TypeError: If ``log_report`` is neither.
+    """
+
+    def __init__(
+        self,
+        entries: Iterable[str],
+        log_report: str | LogReport = "LogReport",
+        out: Any = STANDARD_OUTPUT,
+    ) -> None:
+        if not isinstance(log_report, (str, LogReport)):
+            raise TypeError(
+                "log_report must be the name of a LogReport extension or a LogReport, "
+                f"got {type(log_report).__name__}"
+            )
+        self._entries = list(entries)
+        self._log_report = log_report
+        self._out = Output(out)
+        self._widths = [max(_MIN_WIDTH, len(entry)) for entry in self._entries]
+        self._printed = 0
+        self._header_printed = False
+
+    def initialize(self, trainer: Trainer) -> None:
+        """Checks that the log report exists.
+
+        Args:
+            trainer (Trainer): Trainer object that runs the training loop.
+        """
+        if isinstance(self._log_report, str):
+            trainer.get_extension(self._log_report)
+
+    def __call__(self, trainer: Trainer) -> None:
+        """Prints the entries that were added to the log since the last call.
+
+        Args:
+            trainer (Trainer): Trainer object that calls this operator.
+        """
+        if isinstance(self._log_report, str):
+            log_report = trainer.get_extension(self._log_report)
+        else:
+            log_report = self._log_report
+            log_report(trainer)
+        log = log_report.log
+        if len(log) <= self._printed:
+            return
+        lines = [] if self._header_printed else [self._row(self._entries)]
+        self._header_printed = True
+        for result in log[self._printed :]:
+            lines.append(self._row([_text(result.get(entry)) for entry in self._entries]))
+        self._printed = len(log)
+        # A progress bar leaves the cursor at its first line.
+        start = ERASE_BELOW if self._out.is_terminal else ""
+        self._out.write(start + "\n".join(lines) + "\n")
+
+    def _row(self, cells: list[str]) -> str:
+        padded = [f"{cell:<{width}}" for cell, width in zip(cells, self._widths, strict=True)]
+        return "  ".join(padded).rstrip()
+
+    def serialize(self, serializer: Any) -> None:
+        """Serializes the internal log report, if there is one.
+
+        After loading, the table is printed again from the beginning.
+
+        Args:
+            serializer (AbstractSerializer): Serializer or deserializer.
+        """
+        if isinstance(self._log_report, LogReport):
+            self._log_report.serialize(serializer["_log_report"])
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:g}" if isinstance(value, (int, float)) else str(value)

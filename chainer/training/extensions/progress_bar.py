@@ -1,0 +1,150 @@
+"""The progress bar."""
+
+from __future__ import annotations
+
+import datetime
+import time
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from chainer.training.extension import Extension
+from chainer.training.terminal import ERASE_BELOW, STANDARD_OUTPUT, Output
+
+if TYPE_CHECKING:
+    from chainer.training.trainer import Trainer
+
+
+@dataclass(frozen=True)
+class _Moment:
+    """How far the training was at a time."""
+
+    time: float
+    iteration: int
+    epoch: float
+
+
+class ProgressBar(Extension):
+    """Trainer extension to print a progress bar and recent training status.
+
+    On a terminal it is a bar that is drawn anew every ``update_interval`` iterations, with the speed and an estimate of the time
+    that is left. Elsewhere (in a file, say) it is one plain line each time.
+
+    Args:
+        training_length (tuple): Length of whole training. It consists of an integer and either ``'epoch'`` or
+            ``'iteration'``. If this value is omitted and the stop trigger of the trainer knows the length, as
+            :class:`~chainer.training.triggers.IntervalTrigger` does, that is used; otherwise the total is not
+            shown.
+        update_interval (int): Number of iterations to skip printing the progress bar.
+        bar_length (int): Length of the progress bar in characters.
+        out: Stream to print the bar. Standard output is used by default.
+    """
+
+    def __init__(
+        self,
+        training_length: tuple[float, str] | None = None,
+        update_interval: int = 100,
+        bar_length: int = 50,
+        out: Any = STANDARD_OUTPUT,
+    ) -> None:
+        self._training_length = training_length
+        self._update_interval = update_interval
+        self._bar_length = bar_length
+        self._out = Output(out)
+        self._recent: deque[_Moment] = deque(maxlen=100)
+        self._drawn = False
+
+    def initialize(self, trainer: Trainer) -> None:
+        """Finds out the length of the training and begins to take the time.
+
+        Args:
+            trainer (Trainer): Trainer object that runs the training loop.
+        """
+        if self._training_length is None:
+            length = getattr(trainer.stop_trigger, "get_training_length", None)
+            self._training_length = None if length is None else length()
+        self._recent.clear()
+        self._recent.append(self._now(trainer))
+
+    def _now(self, trainer: Trainer) -> _Moment:
+        updater = trainer.updater
+        return _Moment(time.perf_counter(), updater.iteration, updater.epoch_detail)
+
+    def __call__(self, trainer: Trainer) -> None:
+        """Prints the bar, every ``update_interval`` iterations.
+
+        Args:
+            trainer (Trainer): Trainer object that calls this operator.
+        """
+        if trainer.updater.iteration % self._update_interval:
+            return
+        if not self._recent:  # called by hand, without a trainer's initialization
+            self.initialize(trainer)
+        now = self._now(trainer)
+        self._recent.append(now)
+        if self._out.is_terminal:
+            lines = self._bar(now)
+            # The cursor goes back to the first line, so that other output overwrites the bar.
+            self._out.write(ERASE_BELOW + "\n".join(lines) + f"\n\033[{len(lines)}A")
+            self._drawn = True
+        else:
+            self._out.write(self._plain_line(now) + "\n")
+
+    def finalize(self) -> None:
+        """Removes the bar from the terminal."""
+        if self._drawn:
+            self._out.write(ERASE_BELOW)
+            self._drawn = False
+
+    def _total(self, now: _Moment) -> float | None:
+        if self._training_length is None:
+            return None
+        length, unit = self._training_length
+        return min((now.iteration if unit == "iteration" else now.epoch) / length, 1.0)
+
+    def _speed(self, now: _Moment) -> tuple[float, str]:
+        """Returns iterations a second and the estimate of the time that is left, as a text."""
+        first = self._recent[0]
+        seconds = max(now.time - first.time, 1e-9)
+        speed = (now.iteration - first.iteration) / seconds
+        if self._training_length is None:
+            return speed, "unknown"
+        length, unit = self._training_length
+        if unit == "iteration":
+            done, rate = now.iteration, speed
+        else:
+            done, rate = now.epoch, (now.epoch - first.epoch) / seconds
+        if rate <= 0:
+            return speed, "unknown"
+        left = max(length - done, 0) / rate
+        return speed, str(datetime.timedelta(seconds=round(left)))
+
+    def _length_text(self) -> str:
+        if self._training_length is None:
+            return ""
+        length, unit = self._training_length
+        return f" / {length:g} {unit}s"
+
+    def _bar(self, now: _Moment) -> list[str]:
+        total, this_epoch = self._total(now), now.epoch - int(now.epoch)
+        speed, left = self._speed(now)
+        lines = [] if total is None else [f"     total [{self._marks(total)}] {total:6.2%}"]
+        return [
+            *lines,
+            f"this epoch [{self._marks(this_epoch)}] {this_epoch:6.2%}",
+            f"{now.iteration:10} iter, {int(now.epoch)} epoch{self._length_text()}",
+            f"{speed:10.5g} iters/sec. Estimated time to finish: {left}.",
+        ]
+
+    def _marks(self, rate: float) -> str:
+        marks = "#" * int(rate * self._bar_length)
+        return marks + "." * (self._bar_length - len(marks))
+
+    def _plain_line(self, now: _Moment) -> str:
+        total = self._total(now)
+        speed, left = self._speed(now)
+        share = "" if total is None else f"{total:7.2%}  "
+        return (
+            f"{share}{now.iteration} iter, {now.epoch:.2f} epoch{self._length_text()}, "
+            f"{speed:.5g} iters/sec, {left} left"
+        )

@@ -1,0 +1,231 @@
+"""Plots of the distribution of variables over time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from chainer.core.backend import backend_of
+from chainer.core.variable import Variable
+from chainer.links.base_link import Link
+from chainer.training import plotting
+from chainer.training.extension import Extension
+from chainer.training.trigger import get_trigger
+
+if TYPE_CHECKING:
+    from chainer.training.trainer import Trainer
+
+
+class Reservoir:
+    """A sample of fixed size in which each item seen so far is with equal probability.
+
+    Args:
+        size: Size of the sample.
+        shape: Shape of an item.
+    """
+
+    def __init__(self, size: int, shape: tuple[int, ...]) -> None:
+        self._items = numpy.empty((size, *shape), numpy.float32)
+        self._positions = numpy.empty(size, numpy.int64)
+        self._seen = 0
+        # Of its own: watching a training must not change its random numbers.
+        self._random = numpy.random.RandomState(0)
+
+    def add(self, item: Any, position: int) -> None:
+        """Adds an item that belongs to a position on the axis of time."""
+        size = len(self._items)
+        index = self._seen if self._seen < size else self._random.randint(self._seen + 1)
+        self._seen += 1
+        if index < size:
+            self._items[index] = item
+            self._positions[index] = position
+
+    def get(self) -> tuple[Any, Any]:
+        """Returns positions and items in order of the positions."""
+        count = min(self._seen, len(self._items))
+        order = numpy.argsort(self._positions[:count], kind="stable")
+        return self._positions[:count][order], self._items[:count][order]
+
+
+def _variables_of(targets: Any) -> list[Any]:
+    if isinstance(targets, (Variable, Link)):
+        targets = [targets]
+    variables: list[Any] = []
+    for target in targets:
+        if isinstance(target, Link):
+            variables.extend(target.params())
+        elif isinstance(target, Variable):
+            variables.append(target)
+        else:
+            raise TypeError(
+                "targets must be a Variable, a Link, or a list of them, "
+                f"got an element of type {type(target).__name__}"
+            )
+    return variables
+
+
+class VariableStatisticsPlot(Extension):
+    r"""Trainer extension to plot statistics for :class:`~chainer.Variable`\ s.
+
+    It collects mean, standard deviation and percentiles of variables at each iteration. In case multiple variables are found, the
+    means over them are computed. The collected statistics are plotted and saved as an image in the output directory
+    of the trainer.
+
+    A fixed number of iterations is kept by reservoir sampling: when there are more, they are discarded uniformly at
+    random.
+
+    Args:
+        targets (Variable, Link or list of either): Parameters for which statistics are collected.
+        max_sample_size (int): Maximum number of running samples.
+        report_data (bool): If True, data (e.g. weights) statistics are plotted. If False, they are neither computed
+            nor plotted.
+        report_grad (bool): If True, gradient statistics are plotted. If False, they are neither computed nor plotted.
+        plot_mean (bool): If True, means are plotted. If False, they are neither computed nor plotted.
+        plot_std (bool): If True, standard deviations are plotted. If False, they are neither computed nor plotted.
+        percentile_sigmas (float or tuple of floats): Percentiles to plot in the range :math:`[0, 100]`.
+        trigger: Trigger that decides when to save the plots as an image. This is distinct from the trigger of this extension
+            itself. A pair such as ``(1, 'epoch')`` is passed to
+            :class:`~chainer.training.triggers.IntervalTrigger`.
+        file_name (str): Name of the output image file under the output directory. Later releases call this argument
+            ``filename``, which works too.
+        figsize (tuple of int): Matplotlib ``figsize`` argument that specifies the size of the output image.
+        marker (str): Matplotlib ``marker`` argument that specified the marker style of the plots.
+        grid (bool): Matplotlib ``grid`` argument that specifies whether grids are rendered in the plots or not.
+    """
+
+    def __init__(
+        self,
+        targets: Variable | Link | Iterable[Variable | Link],
+        max_sample_size: int = 1000,
+        report_data: bool = True,
+        report_grad: bool = True,
+        plot_mean: bool = True,
+        plot_std: bool = True,
+        percentile_sigmas: float | Sequence[float] = (
+            0,
+            0.13,
+            2.28,
+            15.87,
+            50,
+            84.13,
+            97.72,
+            99.87,
+            100,
+        ),  # fmt: skip
+        trigger: Any = (1, "epoch"),
+        file_name: str = "statistics.png",
+        figsize: tuple[float, float] | None = None,
+        marker: str | None = None,
+        grid: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        if "filename" in kwargs:
+            file_name = kwargs.pop("filename")
+        if kwargs:
+            raise TypeError(
+                "VariableStatisticsPlot got unexpected keyword argument(s) "
+                + ", ".join(map(repr, kwargs))
+            )
+        self._variables = _variables_of(targets)
+        if not self._variables:
+            raise ValueError("VariableStatisticsPlot needs at least one variable, targets has none")
+        plotting.is_available(warn=True)
+        self._attributes = [
+            name for name, wanted in (("data", report_data), ("grad", report_grad)) if wanted
+        ]
+        self._plot_mean = plot_mean
+        self._plot_std = plot_std
+        self._percentiles = numpy.atleast_1d(numpy.asarray(percentile_sigmas, numpy.float64))
+        self._trigger = get_trigger(trigger)
+        self._file_name = file_name
+        self._figsize = figsize
+        self._marker = marker
+        self._grid = grid
+        shape = (len(self._attributes), 2 + self._percentiles.size)
+        self._samples = Reservoir(max_sample_size, shape)
+
+    @staticmethod
+    def available() -> bool:
+        """Tells whether matplotlib is installed; warns when it is not."""
+        return plotting.is_available(warn=True)
+
+    def __call__(self, trainer: Trainer) -> None:
+        """Adds the statistics of this iteration, and writes the plot when the interval is over.
+
+        Args:
+            trainer (Trainer): Trainer object that calls this operator.
+        """
+        if not plotting.is_available(warn=False):
+            return
+        measured = [self._measure(attribute) for attribute in self._attributes]
+        if measured:
+            self._samples.add(measured, trainer.updater.iteration)
+        if self._trigger(trainer):
+            path = os.path.join(trainer.out, self._file_name)
+            self.save_plot_using_module(path, plotting.Figures())
+
+    def _measure(self, attribute: str) -> Any:
+        rows = []
+        for variable in self._variables:
+            array = getattr(variable, attribute)
+            if array is not None and array.size:
+                flat = backend_of(array).to_host(array).ravel()
+                percentiles = numpy.percentile(flat, self._percentiles)
+                rows.append([flat.mean(), flat.std(), *percentiles])
+        if not rows:
+            return numpy.full(2 + self._percentiles.size, numpy.nan)
+        return numpy.mean(rows, axis=0)
+
+    def save_plot_using_module(self, file_path: str, plt: Any) -> None:
+        """Draws the plot and writes it to a file.
+
+        Args:
+            file_path (str): File to write.
+            plt: ``matplotlib.pyplot``, or anything with its functions ``subplots`` and ``close``.
+        """
+        titles = [
+            title
+            for title, wanted in (
+                ("mean", self._plot_mean),
+                ("std", self._plot_std),
+                ("percentiles", self._percentiles.size > 0),
+            )
+            if wanted
+        ]
+        if not titles or not self._attributes:
+            return
+        figure, axes = plt.subplots(
+            len(titles),
+            len(self._attributes),
+            figsize=self._figsize or (5 * len(self._attributes) + 1, 2.2 * len(titles) + 0.5),
+            sharex="all",
+            squeeze=False,
+        )
+        positions, items = self._samples.get()
+        columns = {"mean": [0], "std": [1], "percentiles": range(2, items.shape[2])}
+        for row, title in enumerate(titles):
+            for column, attribute in enumerate(self._attributes):
+                ax = axes[row][column]
+                self._draw(ax, title, positions, items[:, column][:, list(columns[title])])
+                ax.grid(self._grid)
+                if row == 0:
+                    ax.set_title(attribute)
+                if row == len(titles) - 1:
+                    ax.set_xlabel("iteration")
+                if column == 0:
+                    ax.set_ylabel(title)
+        plotting.save_figure(figure, file_path)
+        plt.close(figure)
+
+    def _draw(self, ax: Any, title: str, positions: Any, values: Any) -> None:
+        if title != "percentiles":
+            ax.plot(positions, values[:, 0], marker=self._marker, color="tab:blue")
+            return
+        count = values.shape[1]
+        for index in range(count):
+            # Darkest in the middle of the distribution.
+            alpha = 1.0 - 0.7 * abs(2 * index - (count - 1)) / max(count - 1, 1)
+            ax.plot(positions, values[:, index], marker=self._marker, color="tab:red", alpha=alpha)

@@ -1,0 +1,50 @@
+"""Figures without pyplot: nothing of matplotlib's global state is used or changed."""
+
+from __future__ import annotations
+
+import importlib.util
+import warnings
+from typing import Any
+
+from chainer.core.utils.atomic_file import replacing
+
+_MISSING = (
+    "matplotlib is not installed on your environment, so nothing will be plotted at this time. "
+    'Please install matplotlib to plot figures:\n\n  $ pip install "chainer[plot]"\n'
+)
+
+
+def is_available(warn: bool) -> bool:
+    """Tells whether matplotlib is installed.
+
+    Args:
+        warn: Whether to warn when it is not.
+    """
+    found = importlib.util.find_spec("matplotlib") is not None
+    if not found and warn:
+        warnings.warn(_MISSING, stacklevel=3)
+    return found
+
+
+class Figures:
+    """The little of ``matplotlib.pyplot`` that the extensions use, drawing to files only."""
+
+    def subplots(self, nrows: int = 1, ncols: int = 1, **kwargs: Any) -> tuple[Any, Any]:
+        """Makes a figure and its axes; arguments as those of ``matplotlib.pyplot.subplots``."""
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        figure_arguments = {key: kwargs.pop(key) for key in ("figsize", "dpi") if key in kwargs}
+        figure = Figure(**figure_arguments)
+        FigureCanvasAgg(figure)
+        return figure, figure.subplots(nrows, ncols, **kwargs)
+
+    def close(self, figure: Any) -> None:
+        """Forgets a figure; nothing keeps it."""
+
+
+def save_figure(figure: Any, path: str, **kwargs: Any) -> None:
+    """Writes a figure to a file, whose suffix tells the format (PNG without one)."""
+    suffix = path.rpartition(".")[2].lower() if "." in path.rpartition("/")[2] else "png"
+    with replacing(path) as temporary:
+        figure.savefig(temporary, format=suffix, bbox_inches="tight", **kwargs)

@@ -1,0 +1,40 @@
+"""Text output of extensions, on terminals and elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+#: What signatures show as the default; stands for whatever sys.stdout is at the time of output.
+STANDARD_OUTPUT = sys.stdout
+
+#: Control sequence that erases everything below the cursor.
+ERASE_BELOW = "\033[J"
+
+
+class Output:
+    """A text stream, with the knowledge whether it is a terminal.
+
+    Args:
+        stream: Stream; the default argument ``STANDARD_OUTPUT`` means ``sys.stdout``.
+    """
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = None if stream is STANDARD_OUTPUT or stream is None else stream
+
+    @property
+    def _current(self) -> Any:
+        return sys.stdout if self._stream is None else self._stream
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether control sequences work."""
+        isatty = getattr(self._current, "isatty", None)
+        return isatty is not None and isatty()
+
+    def write(self, text: str) -> None:
+        """Writes text and has it shown at once."""
+        stream = self._current
+        stream.write(text)
+        if hasattr(stream, "flush"):
+            stream.flush()

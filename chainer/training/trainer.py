@@ -1,0 +1,313 @@
+"""The training loop."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from chainer.core import events
+from chainer.core.reporter import Reporter
+from chainer.training import termination
+from chainer.training.extension import PRIORITY_READER, Extension, ExtensionEntry
+from chainer.training.trigger import get_trigger
+
+if TYPE_CHECKING:
+    from chainer.training.updater import Updater
+
+
+class Trainer:
+    """The standard training loop in Chainer.
+
+    Users can invoke the training by calling the :meth:`run` method. Each iteration proceeds as follows.
+
+    - Update of the parameters: the mini-batch loading, forward and backward computations, and an execution of the update
+      formula. All of it is done by the updater.
+    - Invocation of trainer extensions in the descending order of their priorities. A trigger object is attached to each
+      extension and decides at each iteration whether the extension is executed.
+
+    Extensions are callable objects that take the trainer, see :class:`~chainer.training.Extension`, and are registered by
+    :meth:`extend`. There are three standard priorities:
+
+    - ``PRIORITY_WRITER``: for extensions that write some records to the :attr:`observation` dictionary, directly or
+      through :func:`chainer.report`.
+    - ``PRIORITY_EDITOR``: for extensions that edit the :attr:`observation` based on already reported values.
+    - ``PRIORITY_READER``: for extensions that only read records from the :attr:`observation`, or do not use it at all.
+
+    The state of the trainer and of the objects it handles can be serialized, which lets a training be suspended and
+    resumed. Only what changes over the training is saved (parameters, optimizer states, the position in the dataset,
+    extension states, ...); objects must be made and registered as before when the states are loaded. That
+    also means that settings, such as the exit condition, can be changed in between.
+
+    For each iteration a fresh observation dictionary is made, and a :class:`~chainer.Reporter` is current in which the links
+    of the target model of each optimizer are observers called ``<optimizer name><link name>``, such as ``'main'`` and
+    ``'main/predictor/l1'``. Other observers can be registered with :attr:`reporter`.
+
+    The default trainer is plain, i.e., it does not contain any extensions.
+
+    Args:
+        updater (Updater): Updater object. It defines how to update the models.
+        stop_trigger: Trigger that determines when to stop the training loop. If it is not callable, it is passed to
+            :class:`~chainer.training.triggers.IntervalTrigger`. Without one the loop does not stop.
+        out (str): Output directory, made when the loop starts.
+        extensions: Iterable of extensions to register, or dictionary of extensions by name.
+
+    Attributes:
+        updater: The updater object for this trainer.
+        stop_trigger: Trigger that determines when to stop the training loop. The training loop stops at the iteration
+            on which this trigger returns True.
+        observation (dict): Observation of values made at the last update.
+        out (str): Output directory.
+        reporter (Reporter): Reporter object to report observed values.
+    """
+
+    def __init__(
+        self,
+        updater: Updater,
+        stop_trigger: Any = None,
+        out: str | os.PathLike[str] = "result",
+        extensions: Iterable[Any] | None = None,
+    ) -> None:
+        self.updater = updater
+        self.stop_trigger = get_trigger(stop_trigger)
+        self.observation: dict[str, Any] = {}
+        self.out = os.fspath(out)
+        self.reporter = Reporter()
+        for name, optimizer in updater.get_all_optimizers().items():
+            self.reporter.add_observer(name, optimizer.target)
+            self.reporter.add_observers(name, optimizer.target.namedlinks(skipself=True))  # type: ignore[union-attr]
+        self._extensions: dict[str, ExtensionEntry] = {}
+        self._start_at: float | None = None
+        self._snapshot_elapsed_time = 0.0
+        self._final_elapsed_time: float | None = None
+        self._running = False
+        updater.connect_trainer(self)
+        if isinstance(extensions, dict):
+            for name, extension in extensions.items():
+                self.extend(extension, name)
+        else:
+            for extension in extensions or ():
+                self.extend(extension)
+
+    @property
+    def elapsed_time(self) -> float:
+        """Total time used for the training, in seconds.
+
+        If the training is resumed from a snapshot, the time of all the previous training is included.
+
+        Raises:
+            RuntimeError: If the training has not been started yet.
+        """
+        if self._final_elapsed_time is not None:
+            return self._final_elapsed_time
+        if self._start_at is None:
+            raise RuntimeError("training has not been started yet")
+        return time.perf_counter() - self._start_at + self._snapshot_elapsed_time
+
+    @property
+    def is_before_training(self) -> bool:
+        """Whether no update has been made yet."""
+        return self.updater.iteration == 0
+
+    def extend(
+        self,
+        extension: Any,
+        name: str | None = None,
+        trigger: Any = None,
+        priority: int | None = None,
+        *,
+        call_before_training: bool = False,
+        invoke_before_training: bool | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Registers an extension to the trainer.
+
+        The extension is called after each update unless its trigger decides to skip the iteration. Extensions with
+        higher priorities are called earlier, those with the same priority in the order of registration.
+
+        If several extensions with the same name are registered, suffixes ``_1``, ``_2``, ... are added to the names of the
+        second to last ones.
+
+        Args:
+            extension: Extension to register, see :class:`~chainer.training.Extension`.
+            name (str): Name of the extension. If it is omitted, the attribute ``name`` of the extension is used, else its
+                ``default_name``, else its ``__name__``.
+            trigger (tuple or Trigger): Trigger object that determines when to invoke the extension. If it is None,
+                ``extension.trigger`` is used instead, and without that the extension is triggered at every
+                iteration. If it is not callable, it is passed to
+                :class:`~chainer.training.triggers.IntervalTrigger`.
+            priority (int): Invocation priority of the extension. If this is None, ``extension.priority`` is used
+                instead, and without that ``PRIORITY_READER``.
+            call_before_training (bool): Whether to call the extension also once before the training.
+            invoke_before_training (bool): Removed in v2, where the method ``initialize`` of extensions took its
+                place. It is accepted with a DeprecationWarning and means ``call_before_training``.
+
+        Raises:
+            TypeError: If the extension is not callable or has no name.
+            ValueError: If the name is ``'training'``.
+        """
+        if kwargs:
+            raise TypeError(
+                f"extend() got unexpected keyword argument(s) {', '.join(map(repr, kwargs))}"
+            )
+        if invoke_before_training is not None:
+            warnings.warn(
+                "invoke_before_training has been removed since Chainer v2.0.0. Define initialize() in the "
+                "extension, or pass call_before_training=True.",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+            call_before_training = call_before_training or invoke_before_training
+        if not callable(extension):
+            raise TypeError(f"extension must be callable, got {type(extension).__name__}")
+        named_by_user = name is not None
+        for attribute in ("name", "default_name", "__name__"):
+            if name is None:
+                name = getattr(extension, attribute, None)
+        if name is None:
+            raise TypeError(f"name is not given for the extension {extension!r}")
+        if name == "training":
+            raise ValueError('the name "training" is prohibited as an extension name')
+        if trigger is None:
+            trigger = getattr(extension, "trigger", None)
+            if trigger is None:
+                trigger = (1, "iteration")
+        if priority is None:
+            priority = getattr(extension, "priority", PRIORITY_READER)
+        name = self._free_name(name)
+        if isinstance(extension, Extension):
+            extension.name = (
+                name  # Evaluator and others use the name under which they are registered
+            )
+        self._extensions[name] = ExtensionEntry(
+            name, extension, priority, get_trigger(trigger), call_before_training, named_by_user
+        )
+
+    def _free_name(self, name: str) -> str:
+        free, ordinal = name, 0
+        while free in self._extensions:
+            ordinal += 1
+            free = f"{name}_{ordinal}"
+        return free
+
+    def get_extension(self, name: str) -> Any:
+        """Returns the extension of a given name.
+
+        Args:
+            name (str): Name of the extension.
+
+        Returns:
+            The extension.
+
+        Raises:
+            ValueError: If there is none of this name.
+        """
+        if name not in self._extensions:
+            known = ", ".join(self._extensions) or "none"
+            raise ValueError(f"extension {name} not found; registered extensions: {known}")
+        return self._extensions[name].extension
+
+    def run(self, show_loop_exception_msg: bool = True) -> None:
+        """Executes the training loop.
+
+        However the loop ends (regularly, by an exception, by Ctrl-C or by the signal SIGTERM, which raises
+        ``SystemExit`` here), the extensions and the updater are finalized. This method cannot run multiple times for one
+        trainer object.
+
+        Args:
+            show_loop_exception_msg (bool): Whether an exception in the loop is printed to the standard error
+                stream before the finalization, which may take long or fail in turn.
+
+        Raises:
+            RuntimeError: If the loop was run before.
+            OSError: If the output directory cannot be made.
+        """
+        if self._start_at is not None:
+            raise RuntimeError("cannot run training loop multiple times")
+        os.makedirs(self.out, exist_ok=True)
+        entries = sorted(self._extensions.values(), key=lambda entry: -entry.priority)
+        self._start_at = time.perf_counter()
+        self._running = True
+        events.emit("chainer_trainer_start", trainer=self)
+        try:
+            with termination.sigterm_raises_system_exit():
+                try:
+                    self._loop(entries)
+                except Exception as error:
+                    self._handle_error(entries, error, show_loop_exception_msg)
+                    raise
+        finally:
+            self._final_elapsed_time = self.elapsed_time
+            self._running = False
+            self._finalize(entries)
+
+    def _loop(self, entries: list[ExtensionEntry]) -> None:
+        for entry in entries:
+            entry.call("restore", self)
+        for entry in entries:
+            entry.call("initialize", self)
+        before = [entry for entry in entries if entry.call_before_training]
+        if before:
+            self.observation = {}
+            with self.reporter.scope(self.observation):
+                for entry in before:
+                    entry.extension(self)
+        update, stop_trigger, reporter = self.updater.update, self.stop_trigger, self.reporter
+        while not stop_trigger(self):
+            self.observation = {}
+            with reporter.scope(self.observation):
+                update()
+                for entry in entries:
+                    if entry.trigger(self):
+                        entry.extension(self)
+
+    def _handle_error(
+        self, entries: list[ExtensionEntry], error: Exception, show_message: bool
+    ) -> None:
+        if show_message:
+            print(f"Exception in main training loop: {error}", file=sys.stderr)
+            traceback.print_exception(error, file=sys.stderr)
+            print(
+                "Will finalize trainer extensions and updater before reraising the exception.",
+                file=sys.stderr,
+                flush=True,
+            )
+        for entry in entries:
+            try:
+                entry.call("on_error", self, error, error.__traceback__)
+            except Exception as another:
+                self._complain("on_error", entry.name, another)
+
+    def _finalize(self, entries: list[ExtensionEntry]) -> None:
+        """Finalizes everything, even when one of them fails; the first failure is raised."""
+        failure: BaseException | None = None
+        steps = [(entry.name, lambda entry=entry: entry.call("finalize")) for entry in entries]
+        steps.append(("updater", self.updater.finalize))
+        for name, finalize in steps:
+            try:
+                finalize()
+            except BaseException as error:
+                if failure is None:
+                    failure = error
+                else:
+                    self._complain("finalize", name, error)
+        events.emit("chainer_trainer_end", trainer=self)
+        if failure is not None:
+            raise failure
+
+    def _complain(self, method: str, name: str, error: BaseException) -> None:
+        print(f"Exception in {method} of {name!r}: {error!r}", file=sys.stderr, flush=True)
+
+    def serialize(self, serializer: Any) -> None:
+        """Serializes updater, stop trigger, extensions, their triggers, and the elapsed time.
+
+        Args:
+            serializer (AbstractSerializer): Serializer or deserializer.
+        """
+        from chainer.training.trainer_snapshot import serialize_trainer
+
+        serialize_trainer(self, serializer)

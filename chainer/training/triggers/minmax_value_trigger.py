@@ -1,0 +1,111 @@
+"""Triggers that fire when a value is better than ever before."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from chainer.core.backend import backend_of, is_array
+from chainer.core.reporter import DictSummary
+from chainer.training.trigger import get_trigger, load_optional
+
+if TYPE_CHECKING:
+    from chainer.training.trainer import Trainer
+
+
+class BestValueTrigger:
+    """Trigger invoked when specific value becomes best.
+
+    The value is averaged over each comparison interval. The first average always counts as the best.
+
+    Args:
+        key (str): Key of the value in the observation.
+        compare (callable): Takes the current best value and a new value and returns whether the new value is
+            better.
+        trigger: Trigger that decides the comparison interval; a pair such as ``(1, 'epoch')`` is passed to
+            :class:`~chainer.training.triggers.IntervalTrigger`.
+
+    Attributes:
+        best_value: The best average so far, or None.
+    """
+
+    def __init__(
+        self, key: str, compare: Callable[[Any, Any], bool], trigger: Any = (1, "epoch")
+    ) -> None:
+        self._key = key
+        self._compare = compare
+        self.best_value: Any = None
+        self._interval_trigger = get_trigger(trigger)
+        self._summary = DictSummary()
+
+    def __call__(self, trainer: Trainer) -> bool:
+        """Decides whether the extension should be called on this iteration.
+
+        Args:
+            trainer (Trainer): Trainer object whose observation is looked at.
+
+        Returns:
+            bool: True if the corresponding extension should be invoked in this iteration.
+        """
+        observation = trainer.observation
+        if self._key in observation:
+            self._summary.add({self._key: observation[self._key]})
+        if not self._interval_trigger(trainer):
+            return False
+        means = self._summary.compute_mean()
+        self._summary = DictSummary()
+        if self._key not in means:
+            return False
+        value = means[self._key]
+        value = float(backend_of(value).to_host(value) if is_array(value) else value)
+        if self.best_value is None or self._compare(self.best_value, value):
+            self.best_value = value
+            return True
+        return False
+
+    def serialize(self, serializer: Any) -> None:
+        """Serializes the best value and what was accumulated since the last comparison.
+
+        Args:
+            serializer (AbstractSerializer): Serializer or deserializer.
+        """
+        if hasattr(self._interval_trigger, "serialize"):
+            self._interval_trigger.serialize(serializer["interval_trigger"])
+        try:
+            self._summary.serialize(serializer["summary"])
+        except KeyError:  # release 4 did not save the state of these triggers
+            self._summary = DictSummary()
+        self.best_value = load_optional(serializer, "best_value", self.best_value)
+        if self.best_value is not None:
+            self.best_value = float(self.best_value)
+
+
+class MaxValueTrigger(BestValueTrigger):
+    """Trigger invoked when specific value becomes maximum.
+
+    For example you can use this trigger to take a snapshot on the epoch the validation accuracy is maximum.
+
+    Args:
+        key (str): Key of value. The trigger fires when the value associated with this key becomes maximum.
+        trigger: Trigger that decides the comparison interval; a pair such as ``(1, 'epoch')`` is passed to
+            :class:`~chainer.training.triggers.IntervalTrigger`.
+    """
+
+    def __init__(self, key: str, trigger: Any = (1, "epoch")) -> None:
+        super().__init__(key, operator.lt, trigger)
+
+
+class MinValueTrigger(BestValueTrigger):
+    """Trigger invoked when specific value becomes minimum.
+
+    For example you can use this trigger to take a snapshot on the epoch the validation loss is minimum.
+
+    Args:
+        key (str): Key of value. The trigger fires when the value associated with this key becomes minimum.
+        trigger: Trigger that decides the comparison interval; a pair such as ``(1, 'epoch')`` is passed to
+            :class:`~chainer.training.triggers.IntervalTrigger`.
+    """
+
+    def __init__(self, key: str, trigger: Any = (1, "epoch")) -> None:
+        super().__init__(key, operator.gt, trigger)

@@ -1,0 +1,57 @@
+"""Trigger based on a fixed time interval."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from chainer.training.trigger import load_optional
+
+if TYPE_CHECKING:
+    from chainer.training.trainer import Trainer
+
+
+class TimeTrigger:
+    """Trigger based on a fixed time interval.
+
+    It fires at the first iteration that ends after each multiple of the interval. Multiples passed together count
+    once. Time is ``trainer.elapsed_time``, which goes on where it stopped when training is resumed.
+
+    Args:
+        period (float): Interval time in seconds, positive.
+
+    Raises:
+        ValueError: If the period is not positive.
+    """
+
+    def __init__(self, period: float) -> None:
+        if not period > 0:
+            raise ValueError(f"period must be positive, got {period!r}")
+        self._period = period
+        self._next_time = period
+
+    def __call__(self, trainer: Trainer) -> bool:
+        """Decides whether the extension should be called on this iteration.
+
+        Args:
+            trainer (Trainer): Trainer object whose elapsed time counts.
+
+        Returns:
+            bool: True if a multiple of the period has passed since the last time.
+        """
+        elapsed = trainer.elapsed_time
+        if elapsed < self._next_time:
+            return False
+        self._next_time = self._period * (math.floor(elapsed / self._period) + 1)
+        return True
+
+    def serialize(self, serializer: Any) -> None:
+        """Serializes the time at which it fires next.
+
+        Args:
+            serializer (AbstractSerializer): Serializer or deserializer.
+        """
+        self._next_time = load_optional(serializer, "next_time", self._next_time)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._period!r})"

@@ -1,0 +1,79 @@
+"""The interface of updaters: what a trainer calls once an iteration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from chainer.training.optimizer import Optimizer
+    from chainer.training.trainer import Trainer
+
+
+class Updater:
+    """Interface of updater objects for trainers.
+
+    An updater implements a training iteration as :meth:`update`: it fetches a minibatch from the dataset through an
+    :class:`~chainer.dataset.Iterator`, runs the forward and backward computation of a chain, and updates the
+    parameters by an :class:`~chainer.Optimizer`.
+
+    A trainer and its extensions rely on the attributes ``iteration`` (number of completed updates), ``epoch``,
+    ``epoch_detail``, ``previous_epoch_detail`` and ``is_new_epoch`` as far as they are used.
+    """
+
+    iteration: int
+    epoch: Any
+    epoch_detail: Any
+    previous_epoch_detail: Any
+    is_new_epoch: Any
+
+    def connect_trainer(self, trainer: Trainer) -> None:
+        """Connects the updater to the trainer that will call it.
+
+        Called at the end of the initialization of :class:`~chainer.training.Trainer`; typically used to
+        register further links to the reporter of the trainer. Does nothing by default.
+
+        Args:
+            trainer (Trainer): Trainer object to which the updater is registered.
+        """
+
+    def finalize(self) -> None:
+        """Finalizes the updater object; called at the end of training loops.
+
+        It should finalize each dataset iterator used in this updater.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define finalize()")
+
+    def get_optimizer(self, name: str) -> Optimizer:
+        """Gets the optimizer of given name.
+
+        Args:
+            name (str): Name of the optimizer.
+
+        Returns:
+            Optimizer: Optimizer of the name.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define get_optimizer()")
+
+    def get_all_optimizers(self) -> dict[str, Optimizer]:
+        """Gets a dictionary of all optimizers for this updater.
+
+        Returns:
+            dict: Dictionary that maps names to optimizers.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define get_all_optimizers()")
+
+    def update(self) -> None:
+        """Updates the parameters of the target model; called once at each iteration of the training loop.
+
+        It implements an update formula for the training task, including data loading, forward/backward
+        computations, and actual updates of parameters.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define update()")
+
+    def serialize(self, serializer: Any) -> None:
+        """Serializes the current state of the updater object.
+
+        Args:
+            serializer (AbstractSerializer): Serializer or deserializer.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define serialize()")
