@@ -11,6 +11,7 @@ from typing import Any
 from chainer.training.dataset.iterator import Iterator
 from chainer.training.iterators.iteration_state import Segment
 from chainer.training.iterators.multithread_iterator import example_indexes
+from chainer.training.iterators.order_samplers import example_seeds
 from chainer.training.iterators.prefetch_iterator import PrefetchIterator
 from chainer.training.iterators.worker_pool import WorkerDied, WorkerPool
 
@@ -104,15 +105,11 @@ class MultiprocessIterator(PrefetchIterator):
     def _submit(self, segments: list[Segment]) -> list[int]:
         pool = self._pool or self._start_pool()
         indexes: list[int] = []
-        seeds: list[list[int]] = []
-        key = self._state.key.tolist()
+        seeds: list[int] = []
         for segment in segments:
             in_segment = example_indexes(segment)
             indexes += in_segment
-            seeds += [
-                [*key, segment.epoch & 0xFFFFFFFF, segment.start + i]
-                for i in range(len(in_segment))
-            ]
+            seeds += example_seeds(self._state.key, segment.epoch, segment.start, len(in_segment))
         size = self._piece_size()
         return [
             pool.submit(indexes[start : start + size], seeds[start : start + size])

@@ -105,3 +105,30 @@ def shuffled(order: Order, key: numpy.ndarray[Any, Any], epoch: int) -> Order:
         epoch (int): Number of the epoch that begins.
     """
     return numpy.random.RandomState([*key.tolist(), epoch & 0xFFFFFFFF]).permutation(order)
+
+
+def example_seeds(key: numpy.ndarray[Any, Any], epoch: int, start: int, count: int) -> list[int]:
+    """Returns seeds for the random augmentation of successive examples.
+
+    Args:
+        key (numpy.ndarray): What :func:`random_key` returned.
+        epoch (int): Number of the epoch.
+        start (int): Position of the first example in the epoch.
+        count (int): Number of examples.
+
+    Returns:
+        list of int: Integers of 32 bits, each depending on key, epoch and position only.
+    """
+    low, high = key.view(numpy.uint64).tolist()
+    positions = numpy.arange(start, start + count, dtype=numpy.uint64)
+    mixed = _mix(positions + numpy.uint64(low))
+    mixed = _mix(mixed ^ numpy.uint64((high + epoch) & 0xFFFFFFFFFFFFFFFF))
+    return (mixed >> numpy.uint64(32)).tolist()
+
+
+def _mix(x: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
+    """Finalizer of splitmix64 (Steele et al., 2014): every bit of the input affects all bits."""
+    x = x + numpy.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> numpy.uint64(30))) * numpy.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> numpy.uint64(27))) * numpy.uint64(0x94D049BB133111EB)
+    return x ^ (x >> numpy.uint64(31))

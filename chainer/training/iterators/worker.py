@@ -27,7 +27,7 @@ class Task(NamedTuple):
 
     number: int
     indexes: list[int]
-    seeds: list[list[int]]
+    seeds: list[int]
 
 
 class WorkerError(NamedTuple):
@@ -88,7 +88,7 @@ def _run(
         examples: list[Any] = []
         for index, seed in zip(task.indexes, task.seeds):
             numpy.random.seed(seed)
-            random.seed(hash(tuple(seed)))
+            random.seed(seed)
             examples.append(dataset[index])
         return pack(examples, attached.attach(buffer_name))
     except (Exception, SystemExit) as error:

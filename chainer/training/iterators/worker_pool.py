@@ -111,7 +111,7 @@ class WorkerPool:
     def _start(self, buffer: SharedBuffer) -> _Worker:
         return _Worker(self._context, self._dataset, buffer, self._max_tasks)
 
-    def submit(self, indexes: list[int], seeds: list[list[int]]) -> int:
+    def submit(self, indexes: list[int], seeds: list[int]) -> int:
         """Has examples read.
 
         Returns:

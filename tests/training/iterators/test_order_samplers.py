@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+from chainer.iterators import OrderSampler, ShuffleOrderSampler
+
+from chainer.training.iterators.order_samplers import example_seeds, random_key, shuffled
+
+
+def test_key_depends_on_the_state_of_numpy_and_leaves_it_alone():
+    np.random.seed(0)
+    first = random_key()
+    assert (random_key() == first).all()
+    assert np.random.rand() == 0.5488135039273248
+    assert (random_key() != first).any()
+    np.random.seed(0)
+    assert (random_key() == first).all()
+
+
+def test_shuffled_depends_on_key_epoch_and_order():
+    order, key = np.arange(50), np.arange(4, dtype=np.uint32)
+    reference = shuffled(order, key, 1)
+    assert sorted(reference) == list(range(50))
+    np.testing.assert_array_equal(shuffled(order, key, 1), reference)
+    for other in (
+        shuffled(order, key, 2),
+        shuffled(order, key + 1, 1),
+        shuffled(reference, key, 1),
+    ):
+        assert (other != reference).any()
+    np.testing.assert_array_equal(order, np.arange(50))
+    # The order is part of what makes runs reproducible: it must not change from release to release.
+    np.testing.assert_array_equal(shuffled(np.arange(6), key, 3), [0, 5, 2, 3, 4, 1])
+
+
+def test_every_order_is_equally_likely():
+    order = np.arange(3)
+    counts = {}
+    for epoch in range(6000):
+        order = shuffled(order, np.arange(4, dtype=np.uint32), epoch)
+        counts[tuple(order)] = counts.get(tuple(order), 0) + 1
+    assert len(counts) == 6
+    # five degrees of freedom: 25.7 is exceeded once in ten thousand
+    assert sum((count - 1000) ** 2 / 1000 for count in counts.values()) < 25.7
+
+
+def test_example_seeds_depend_on_the_position_not_on_the_batch():
+    key = np.arange(4, dtype=np.uint32)
+    seeds = example_seeds(key, 2, 0, 1000)
+    assert example_seeds(key, 2, 10, 5) == seeds[10:15]
+    assert len(set(seeds)) == 1000
+    assert all(0 <= seed < 1 << 32 for seed in seeds)
+    assert not set(seeds) & set(example_seeds(key, 3, 0, 1000))
+    assert not set(seeds) & set(example_seeds(key + 1, 2, 0, 1000))
+    assert abs(np.mean(seeds) / 2**32 - 0.5) < 0.05
+    assert example_seeds(key, 2, 0, 2) == [3415482794, 1270365629]
+
+
+def test_shuffle_order_sampler():
+    order = np.arange(10)
+    with pytest.raises(NotImplementedError, match="__call__"):
+        OrderSampler()(order, 0)
+    for seed in (3, np.int64(3), np.random.RandomState(3)):
+        sampler = ShuffleOrderSampler(seed)
+        expected = np.random.RandomState(3).permutation(10)
+        np.testing.assert_array_equal(sampler(order, 0), expected)
+    np.random.seed(0)
+    orders = [ShuffleOrderSampler()(order, 0) for _ in range(2)]
+    np.testing.assert_array_equal(*orders)
