@@ -16,7 +16,7 @@ import numpy
 from chainer.core.backend import backend_of
 from chainer.core.configuration import config, threads, using_config
 from chainer.core.function_node import FunctionNode, has_nan
-from chainer.core.variable import Variable, check_gradient
+from chainer.core.variable import Variable, as_variable, check_gradient
 
 if TYPE_CHECKING:
     from chainer.core.configuration import ThreadState
@@ -146,7 +146,8 @@ def _run_on_arrays(start: FunctionNode, grads: _Grads, root: VariableNode) -> No
                 gys = (gy,)
                 some = gy is not None
             else:
-                gys = tuple([_take(pop, reference()) for reference in outputs])
+                given = function._output_has_grad
+                gys = tuple([_take(pop, reference(), given) for reference in outputs])
                 some = any([gy is not None for gy in gys])
             if function._output_has_grad:
                 _clear_outputs(outputs, root)
@@ -208,8 +209,14 @@ def _differentiate_other(
     return walk._differentiate(function, targets, gys, threads.state)
 
 
-def _take(pop: Any, node: VariableNode | None) -> Any:
-    gy = None if node is None else pop(node, None)
+def _take(pop: Any, node: VariableNode | None, given: bool) -> Any:
+    """Takes the gradient of one of several outputs; else the one somebody gave the variable."""
+    if node is None:
+        return None
+    gy = pop(node, None)
+    if gy is None and given:
+        variable = node.get_variable_or_none()
+        gy = None if variable is None else variable.grad
     return numpy.asarray(gy) if isinstance(gy, numpy.generic) else gy
 
 
@@ -364,6 +371,9 @@ class _Walk:
                     elif gy.__class__ is not _ndarray and isinstance(gy, numpy.generic):
                         gy = numpy.asarray(gy)
                 variable = node._variable() if node._variable is not None else None  # pyright: ignore
+                if gy is None and variable is not None and self._counts_given(function):
+                    gy = variable.grad_var if self.double else variable.grad
+                    found = found or gy is not None
                 if variable is not None and node not in self._start:
                     if self.retain_grad:
                         if gy is not None:
@@ -372,6 +382,10 @@ class _Walk:
                         variable.cleargrad()
             gys.append(gy)
         return tuple(gys) if found else None
+
+    def _counts_given(self, function: FunctionNode) -> bool:
+        """Tells whether outputs no gradient reached may bring the one somebody gave them."""
+        return self.wanted is None and function._output_has_grad and len(function.outputs or ()) > 1
 
     def _store(self, variable: Variable, gy: Any) -> None:
         if self.double:
@@ -553,6 +567,7 @@ def grad(
         if given is None:
             gy = Variable(_ones(y, loss_scale), requires_grad=False)
         else:
+            given = as_variable(given)
             check_gradient(y.array, given.array, f"grad_outputs[{i}]: ")
             gy = given if loss_scale is None else given * loss_scale
         value = gy if enable_double_backprop else gy.array
@@ -574,6 +589,7 @@ def grad(
             result = shared[node]
             initial = None if grad_inputs is None else grad_inputs[i]
             if initial is not None:
+                initial = as_variable(initial)
                 check_gradient(x.array, initial.array, f"grad_inputs[{i}]: ")
                 result = initial if result is None else initial + result
             results.append(result)

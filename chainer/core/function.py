@@ -111,7 +111,14 @@ class FunctionAdapter(FunctionNode):
         gxs = self.backward_arrays(
             target_input_indexes, tuple([None if gy is None else gy.array for gy in grad_outputs])
         )
-        return tuple([None if gx is None else Variable(gx) for gx in gxs])
+        found = tuple([gx for gx in gxs if gx is not None])
+        if not found:
+            return gxs
+        # A node that refuses to be differentiated: gradients must not look like constants.
+        sources = [x.get_variable() for x in self.inputs or () if x.data is not None]
+        sources += [gy for gy in grad_outputs if gy is not None]
+        results = iter(FunctionAdapterGradient(self._wrapped, found).apply(sources))
+        return tuple([None if gx is None else next(results) for gx in gxs])
 
     def backward_arrays(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
@@ -133,6 +140,33 @@ class FunctionAdapter(FunctionNode):
     def _own(self, function: Function) -> None:
         self._function = function
         self._weak_function = None
+
+
+class FunctionAdapterGradient(FunctionNode):
+    """The gradients of a :class:`Function` in a graph of gradients.
+
+    Args:
+        function: The function.
+        gradients: The gradients it computed.
+    """
+
+    def __init__(self, function: Function, gradients: tuple[Any, ...]) -> None:
+        self._function_type = type(function).__name__
+        self._gradients: tuple[Any, ...] | None = gradients
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Returns the gradients."""
+        gradients, self._gradients = self._gradients, None
+        return gradients or ()
+
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> tuple[Variable | None, ...]:
+        """Raises RuntimeError."""
+        raise RuntimeError(
+            f'cannot twice-differentiate an old style Function "{self._function_type}"; '
+            "write it as a FunctionNode"
+        )
 
 
 class Function:
