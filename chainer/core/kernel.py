@@ -272,6 +272,8 @@ class Operation:
         backend = find_backend(cls)
         if backend is None:
             raise TypeError(f"{self.name}: {not_an_array_message(array)}")
+        if policy.kernels:  # a provider named there may come from a pack that is not loaded yet
+            registries.kernels.load_all()
         enabled = [
             kernel
             for kernel in _ordered(self.kernels_for(cls), policy)

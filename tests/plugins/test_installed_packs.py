@@ -115,6 +115,51 @@ def test_a_backend_pack_is_there_as_soon_as_its_arrays_come(site: Any) -> None:
     assert result == [True, "@boxed", "Boxed", [0, 1, 2]]
 
 
+KERNEL_PACK = """
+    from chainer.core.kernel import Kernel, register_kernel
+
+    def chainer_kernels(registry):
+        kernel = Kernel("sgd_update", "numpy:ndarray", "turbo", "turbo_kernels:SGD")
+        register_kernel(kernel, registry)
+"""
+
+KERNELS = """
+    class SGD:
+        def __init__(self, backend):
+            pass
+
+        def update(self, param, grad, *, lr):
+            param -= lr * grad
+"""
+
+
+def test_a_kernel_pack_changes_nothing_until_it_is_named(site: Any) -> None:
+    site.add(
+        "chainer-turbo",
+        entry_points={"turbo-pack": "turbo_pack"},
+        modules={"turbo_pack": KERNEL_PACK, "turbo_kernels": KERNELS},
+    )
+    result = site.value("""
+        import json
+        import numpy as np
+        import chainer
+        from chainer.core import registries
+        from chainer.core.kernel import get_operation
+        operation = get_operation("sgd_update")
+        array = np.zeros(2, "f")
+        def module():
+            return type(operation.select(array, array)).__module__
+        found = [module()]
+        with chainer.using_config("kernels", ("turbo",)):
+            found.append(module())
+        registries.kernels.load_all()
+        found.append(module())
+        print(json.dumps(found))
+    """)
+    assert result[0].startswith("chainer.backends.numpy.kernels")
+    assert result == [result[0], "turbo_kernels", result[0]]
+
+
 def test_a_broken_pack_breaks_nothing_but_what_it_would_supply(site: Any) -> None:
     site.add(
         "chainer-broken",
