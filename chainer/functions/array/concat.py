@@ -65,8 +65,9 @@ def concat(xs: Sequence[Any], axis: int = 1) -> Variable:
     """Concatenates given variables along an axis.
 
     Args:
-        xs (tuple of :class:`~chainer.Variable` or array): Input variables to be concatenated, of one
-            dtype. They must have the same shape, except in the dimension corresponding to ``axis``.
+        xs (tuple of :class:`~chainer.Variable` or array): Input variables to be concatenated, of
+            one dtype. They must have the same shape, except in the dimension corresponding to
+            ``axis``.
         axis (int): Axis along which the arrays will be joined.
 
     Returns:

@@ -46,12 +46,14 @@ class GetItem(FunctionNode):
         return (self.xp.asarray(y) if isinstance(y, numpy.generic) else y,)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return GetItemGrad(self.slices, self.inputs[0].shape).apply(grad_outputs)  # type: ignore[index]
+        return GetItemGrad(self.slices, self.inputs[0].shape).apply(grad_outputs)  # type:
+            ignore[index]
 
     def backward_arrays(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
-        return (_spread(self.xp, self.inputs[0].shape, self.slices, grad_outputs[0]),)  # type: ignore[index]
+        return (_spread(self.xp, self.inputs[0].shape, self.slices, grad_outputs[0]),)  # type:
+            ignore[index]
 
 
 class GetItemGrad(FunctionNode):
@@ -82,8 +84,9 @@ def get_item(x: Any, slices: Any) -> Variable:
 
     Args:
         x (:class:`~chainer.Variable` or array): Variable to be sliced.
-        slices (int, slice, Ellipsis, None, integer array-like, boolean array-like or tuple of them):
-            Selection of the elements, as NumPy has it. A list that holds anything but integers is
+        slices (int, slice, Ellipsis, None, integer array-like, boolean array-like or tuple of
+            them): Selection of the elements, as NumPy has it. A list that holds anything but
+            integers is
             taken for a tuple.
 
     Returns:

@@ -57,8 +57,8 @@ def scatter_add(a: Any, slices: Any, b: Any) -> Variable:
 
     Args:
         a (:class:`~chainer.Variable` or array): Array to add to.
-        slices (int, slice, Ellipsis, None, integer array-like, boolean array-like or tuple of them):
-            Selection of the elements; see :func:`get_item`.
+        slices (int, slice, Ellipsis, None, integer array-like, boolean array-like or tuple of
+            them): Selection of the elements; see :func:`get_item`.
         b (:class:`~chainer.Variable` or array): Values to add, of the shape of ``a[slices]``.
 
     Returns:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -54,10 +55,7 @@ class SplitAxis(FunctionNode):
         self._bounds = bounds
         before = (slice(None),) * (self.axis % x.ndim)
         return tuple(
-            [
-                x[(*before, slice(start, stop))]
-                for start, stop in zip(bounds[:-1], bounds[1:], strict=True)
-            ]
+            [x[(*before, slice(start, stop))] for start, stop in itertools.pairwise(bounds)]
         )
 
     def _shape_of(self, i: int) -> tuple[int, ...]:
@@ -66,7 +64,7 @@ class SplitAxis(FunctionNode):
         return tuple(shape)
 
     def _increasing(self) -> bool:
-        return all(a <= b for a, b in zip(self._bounds[:-1], self._bounds[1:], strict=True))
+        return all(a <= b for a, b in itertools.pairwise(self._bounds))
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         if not self._increasing():
@@ -134,8 +132,8 @@ def split_axis(
         or ``force_tuple`` is True.
 
     Raises:
-        InvalidType: If there is no such axis, its length is no multiple of the number of sections, or
-            a position lies behind its end.
+        InvalidType: If there is no such axis, its length is no multiple of the number of sections,
+            or a position lies behind its end.
         TypeError: If ``indices_or_sections`` is neither an int nor one-dimensional.
         ValueError: If the number of sections is not positive.
 

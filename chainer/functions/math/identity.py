@@ -27,7 +27,8 @@ def identity(*inputs: Any) -> Variable | tuple[Variable, ...]:
         inputs (:class:`~chainer.Variable` or array): Inputs.
 
     Returns:
-        ~chainer.Variable or tuple of them: Variables that share the arrays of the inputs; one variable
+        ~chainer.Variable or tuple of them: Variables that share the arrays of the inputs; one
+        variable
         for one input.
 
     Example:

@@ -1,0 +1,259 @@
+"""Matrix products."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+from chainer.functions.array.cast import cast
+from chainer.functions.array.reshape import reshape
+from chainer.functions.math._operand import check_operand
+from chainer.functions.math._operand import sum_to as sum_array_to
+from chainer.functions.math.sum import sum_to
+
+
+class MatMul(FunctionNode):
+    """Matrix product of two arrays, or of two stacks of matrices."""
+
+    type_check_key = ("transa", "transb")
+    label = "MatMul"  # type: ignore[assignment]
+
+    def __init__(self, transa: bool = False, transb: bool = False) -> None:
+        self.transa = transa
+        self.transb = transb
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 2)
+        a, b = in_types
+        type_check.expect(a.dtype.kind == "f", b.dtype.kind == "f", a.ndim >= 1, b.ndim >= 1)
+        a_axis = 0 if type_check.eval(a.ndim) == 1 else -2 if self.transa else -1
+        b_axis = 0 if type_check.eval(b.ndim) == 1 else -1 if self.transb else -2
+        type_check.expect(a.shape[a_axis] == b.shape[b_axis])
+        a_stack, b_stack = type_check.eval(a.shape)[:-2], type_check.eval(b.shape)[:-2]
+        try:
+            numpy.broadcast_shapes(a_stack, b_stack)
+        except ValueError:
+            type_check.expect(a.shape[:-2] == b.shape[:-2])
+
+    def _promote(self, a: Any, b: Any) -> tuple[Any, Any, bool, bool]:
+        """Makes matrices of vectors: a row of the first, a column of the second."""
+        transa, transb = self.transa, self.transb
+        if a.ndim == 1:
+            a, transa = a.reshape((1, a.shape[0])), False
+        if b.ndim == 1:
+            b, transb = b.reshape((b.shape[0], 1)), False
+        return a, b, transa, transb
+
+    def _out_shape(self, a: Any, b: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Shape of the output, given the one of the product of the promoted operands."""
+        if a.ndim == 1:
+            shape = (*shape[:-2], shape[-1])
+        return shape[:-1] if b.ndim == 1 else shape
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0, 1))
+        a, b = inputs
+        if a.ndim == 2 and b.ndim == 2 and a.dtype.char in "fd":
+            return ((a.T if self.transa else a) @ (b.T if self.transb else b),)
+        y = _product(self.xp, *self._promote(a, b))
+        return (y.reshape(self._out_shape(a, b, y.shape)),)
+
+    def _promoted_shape(self, a: Any, b: Any, gy: Any) -> tuple[int, ...]:
+        shape = gy.shape
+        if b.ndim == 1:
+            shape = (*shape, 1)
+        return (*shape[:-1], 1, shape[-1]) if a.ndim == 1 else shape
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        inputs = self.get_retained_inputs()
+        a, b, transa, transb = self._promote(*inputs)
+        gy = reshape(grad_outputs[0], self._promoted_shape(*inputs, grad_outputs[0]))
+        gxs: list[Any] = []
+        for i in target_input_indexes:
+            if i == 0:
+                gx = matmul(b, gy, transb, True) if transa else matmul(gy, b, False, not transb)
+                gx = sum_to(gx, a.shape)
+            else:
+                gx = matmul(gy, a, True, transa) if transb else matmul(a, gy, not transa, False)
+                gx = sum_to(gx, b.shape)
+            gxs.append(cast(reshape(gx, inputs[i].shape), inputs[i].dtype))
+        return tuple(gxs)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        xp = self.xp
+        inputs = self.retained_input_arrays
+        a, b, transa, transb = self._promote(*inputs)
+        gy = grad_outputs[0].reshape(self._promoted_shape(*inputs, grad_outputs[0]))
+        gxs: list[Any] = []
+        for i in target_input_indexes:
+            if i == 0:
+                if transa:
+                    gx = _product(xp, b, gy, transb, True)
+                else:
+                    gx = _product(xp, gy, b, False, not transb)
+                gx = sum_array_to(gx, a.shape)
+            else:
+                if b.ndim == 2 and a.ndim > 2 and not transa:
+                    # One product of long matrices instead of a stack of products, summed up.
+                    left, right = _rows(a), _rows(gy)
+                else:
+                    left, right = a, gy
+                if transb:
+                    gx = _product(xp, right, left, True, transa)
+                else:
+                    gx = _product(xp, left, right, not transa, False)
+                gx = sum_array_to(gx, b.shape)
+            gx = gx.reshape(inputs[i].shape)
+            gxs.append(gx.astype(inputs[i].dtype, copy=False))
+        return tuple(gxs)
+
+
+class MatMulVarVar(MatMul):
+    """The product that ``a @ b`` makes."""
+
+    label = "_ @ _"  # type: ignore[assignment]
+
+
+class BatchMatMul(MatMul):
+    """Matrix products of two stacks of matrices; two-dimensional arrays are stacks of columns."""
+
+    label = "BatchMatMul"  # type: ignore[assignment]
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 2)
+        a, b = in_types
+        type_check.expect(
+            a.dtype.kind == "f",
+            b.dtype.kind == "f",
+            a.ndim >= 2,
+            a.ndim <= 3,
+            b.ndim >= 2,
+            b.ndim <= 3,
+        )
+        a_columns = type_check.eval(a.ndim) == 2
+        b_columns = type_check.eval(b.ndim) == 2
+        inner: Any = 1
+        if not (a_columns and not self.transa):
+            inner = a.shape[1] if a_columns or self.transa else a.shape[2]
+        if b_columns and self.transb:
+            type_check.expect(inner == 1)
+        else:
+            b_inner = b.shape[1] if b_columns or not self.transb else b.shape[2]
+            type_check.expect(b_inner == 1 if inner.__class__ is int else inner == b_inner)
+        sizes = {type_check.eval(a.shape)[0], type_check.eval(b.shape)[0]}
+        if 1 not in sizes:
+            type_check.expect(a.shape[0] == b.shape[0])
+
+    def _promote(self, a: Any, b: Any) -> tuple[Any, Any, bool, bool]:
+        if a.ndim == 2:
+            a = a.reshape((*a.shape, 1))
+        if b.ndim == 2:
+            b = b.reshape((*b.shape, 1))
+        return a, b, self.transa, self.transb
+
+    def _out_shape(self, a: Any, b: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
+        return shape
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0, 1))
+        return (_product(self.xp, *self._promote(*inputs)),)
+
+    def _promoted_shape(self, a: Any, b: Any, gy: Any) -> tuple[int, ...]:
+        return gy.shape
+
+
+def _rows(a: Any) -> Any:
+    return a.reshape((-1, a.shape[-1])) if a.size else a.reshape((0, a.shape[-1]))
+
+
+def _product(xp: Any, a: Any, b: Any, transa: bool, transb: bool) -> Any:
+    """Product of two stacks of matrices."""
+    if transa:
+        a = a.swapaxes(-1, -2)
+    if transb:
+        b = b.swapaxes(-1, -2)
+    if xp is numpy and a.dtype.char == "e" and b.dtype.char == "e":
+        # There is no BLAS for half precision.
+        return _product(xp, a.astype("f"), b.astype("f"), False, False).astype("e")
+    if b.ndim == 2 and a.ndim > 2 and not transa:
+        return xp.matmul(_rows(a), b).reshape((*a.shape[:-1], b.shape[-1]))
+    return xp.matmul(a, b)
+
+
+def matmul(a: Any, b: Any, transa: bool = False, transb: bool = False) -> Variable:
+    """Computes the matrix multiplication of two arrays.
+
+    Args:
+        a (:class:`~chainer.Variable` or array): The left operand of the matrix multiplication. If
+            ``a`` and ``b`` are both 1-D arrays, the result is the dot product of the vectors; of
+            2-D arrays it is the matrix product. Arrays of more dimensions are treated as stacks of
+            matrices residing in the last two; the stacks are broadcast.
+        b (:class:`~chainer.Variable` or array): The right operand; its array is treated as a matrix
+            in the same way as that of ``a``.
+        transa (bool): If True, each matrix in ``a`` will be transposed. Nothing is done if
+            ``a.ndim == 1``.
+        transb (bool): If True, each matrix in ``b`` will be transposed. Nothing is done if
+            ``b.ndim == 1``.
+
+    Returns:
+        ~chainer.Variable: The result of the matrix multiplication.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+
+    Example:
+        >>> a = np.array([[1, 0], [0, 1]], np.float32)
+        >>> b = np.array([[4, 1], [2, 2]], np.float32)
+        >>> F.matmul(a, b).array
+        array([[4., 1.],
+               [2., 2.]], dtype=float32)
+    """
+    return MatMul(transa, transb).apply((a, b))[0]
+
+
+def matmul_operator(self: Any, rhs: Any) -> Variable:
+    """``self @ rhs``"""
+    if not isinstance(rhs, Variable):
+        check_operand(rhs)
+    return MatMulVarVar().apply((self, rhs))[0]
+
+
+def reflected_matmul_operator(self: Any, lhs: Any) -> Variable:
+    """``lhs @ self``"""
+    if not isinstance(lhs, Variable):
+        check_operand(lhs)
+    return MatMulVarVar().apply((lhs, self))[0]
+
+
+def batch_matmul(a: Any, b: Any, transa: bool = False, transb: bool = False) -> Variable:
+    """Computes the batch matrix multiplications of two sets of arrays.
+
+    .. deprecated:: v3.0.0
+       Use :func:`~chainer.functions.matmul` instead.
+
+    Args:
+        a (:class:`~chainer.Variable` or array): The left operand. A 2-D array of shape ``(B, N)``
+            is considered as ``B`` :math:`N \\times 1` matrices, a 3-D array of shape ``(B, M, N)``
+                as
+            ``B`` :math:`M \\times N` matrices.
+        b (:class:`~chainer.Variable` or array): The right operand, treated in the same way.
+        transa (bool): If True, transpose each matrix in ``a``.
+        transb (bool): If True, transpose each matrix in ``b``.
+
+    Returns:
+        ~chainer.Variable: The result of the batch matrix multiplications as a 3-D array.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+    """
+    warnings.warn(
+        "batch_matmul is deprecated. Use matmul instead.", DeprecationWarning, stacklevel=2
+    )
+    return BatchMatMul(transa, transb).apply((a, b))[0]

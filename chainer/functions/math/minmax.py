@@ -1,0 +1,213 @@
+"""Maximum and minimum over axes, and where they are."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+from chainer.functions._axes import (
+    Axis,
+    check_axes_argument,
+    check_axes_exist,
+    kept_shape,
+    normalized_axes,
+)
+from chainer.functions.array.broadcast import broadcast_to
+from chainer.functions.array.reshape import reshape
+from chainer.functions.array.where import where
+
+
+class SelectorBase(FunctionNode):
+    """Selection of one value along axes.
+
+    The gradient goes to every element that equals the selected one.
+    """
+
+    type_check_key = ("axis",)
+
+    #: Name of the method of arrays that selects.
+    method: ClassVar[str]
+
+    def __init__(self, axis: Axis = None, keepdims: bool = False) -> None:
+        self.axis = check_axes_argument(axis)
+        self.keepdims = keepdims
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
+        check_axes_exist(in_types[0], self.axis)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0,))
+        self.retain_outputs((0,))
+        y = getattr(inputs[0], self.method)(axis=self.axis, keepdims=self.keepdims)
+        return (self.xp.asarray(y),)
+
+    def _selected(self) -> tuple[Any, tuple[int, ...]]:
+        """Returns which elements are selected, and the output shape with all axes kept."""
+        (x,) = self.retained_input_arrays
+        (y,) = self.retained_output_arrays
+        kept = kept_shape(x.shape, normalized_axes(self.axis, x.ndim))
+        return x == y.reshape(kept), kept
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        selected, kept = self._selected()
+        gy = broadcast_to(reshape(grad_outputs[0], kept), selected.shape)
+        return (where(selected, gy, self.xp.zeros((), dtype=gy.dtype)),)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        selected, kept = self._selected()
+        return (selected * grad_outputs[0].reshape(kept),)
+
+
+class Max(SelectorBase):
+    """Maximum over axes."""
+
+    method = "max"
+
+
+class Min(SelectorBase):
+    """Minimum over axes."""
+
+    method = "min"
+
+
+class IndexSelectorBase(FunctionNode):
+    """Index of one value along an axis; not differentiable."""
+
+    type_check_key = ("axis",)
+
+    #: Name of the method of arrays that finds the index.
+    method: ClassVar[str]
+
+    def __init__(self, axis: int | None = None) -> None:
+        if axis is not None and not isinstance(axis, int):
+            raise TypeError(f"None or int are required as axis, got {axis!r}")
+        self.axis = axis
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
+        check_axes_exist(in_types[0], self.axis)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        index = getattr(inputs[0], self.method)(axis=self.axis)
+        return (self.xp.asarray(index).astype("int32"),)
+
+
+class ArgMax(IndexSelectorBase):
+    """Index of the maximum."""
+
+    method = "argmax"
+
+
+class ArgMin(IndexSelectorBase):
+    """Index of the minimum."""
+
+    method = "argmin"
+
+
+def max(x: Any, axis: Axis = None, keepdims: bool = False) -> Variable:
+    """Maximum of array elements over a given axis.
+
+    The gradient goes to all elements that equal the maximum.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Array to be maximized, of a floating point dtype.
+        axis (None, int, or tuple of int): Axis over which the maximum is taken. By default over all
+            dimensions.
+        keepdims (bool): If True, the axes remain as axes of length one.
+
+    Returns:
+        ~chainer.Variable: Output variable.
+
+    Raises:
+        TypeError: If ``axis`` is not None, an int or a tuple of ints.
+        ValueError: If an axis occurs twice, or there is no element to choose from.
+        InvalidType: If ``x`` has no such axis or is not of floating point numbers.
+
+    Example:
+        >>> x = np.array([[1, 2], [4, 3]], np.float32)
+        >>> F.max(x, axis=1)
+        variable([2., 4.])
+    """
+    return Max(axis, keepdims).apply((x,))[0]
+
+
+def min(x: Any, axis: Axis = None, keepdims: bool = False) -> Variable:
+    """Minimum of array elements over a given axis.
+
+    The gradient goes to all elements that equal the minimum.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Array to be minimized, of a floating point dtype.
+        axis (None, int, or tuple of int): Axis over which the minimum is taken. By default over all
+            dimensions.
+        keepdims (bool): If True, the axes remain as axes of length one.
+
+    Returns:
+        ~chainer.Variable: Output variable.
+
+    Raises:
+        TypeError: If ``axis`` is not None, an int or a tuple of ints.
+        ValueError: If an axis occurs twice, or there is no element to choose from.
+        InvalidType: If ``x`` has no such axis or is not of floating point numbers.
+
+    Example:
+        >>> x = np.array([[1, 2], [4, 3]], np.float32)
+        >>> F.min(x, axis=1)
+        variable([1., 3.])
+    """
+    return Min(axis, keepdims).apply((x,))[0]
+
+
+def argmax(x: Any, axis: int | None = None) -> Variable:
+    """Returns the index which holds the maximum of array elements over a given axis.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Array to find maximum elements, of a floating point
+            dtype.
+        axis (None or int): Axis over which the maximum is taken. By default over all dimensions,
+            and the index is that in the flattened array.
+
+    Returns:
+        ~chainer.Variable: Output variable of dtype int32, without that axis. No gradient flows
+        through it.
+
+    Raises:
+        TypeError: If ``axis`` is neither None nor an int.
+        InvalidType: If ``x`` has no such axis or is not of floating point numbers.
+
+    Example:
+        >>> x = np.array([[1, 2], [4, 3]], np.float32)
+        >>> F.argmax(x, axis=1).array
+        array([1, 0], dtype=int32)
+    """
+    return ArgMax(axis).apply((x,))[0]
+
+
+def argmin(x: Any, axis: int | None = None) -> Variable:
+    """Returns the index which holds the minimum of array elements over a given axis.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Array to find minimum elements, of a floating point
+            dtype.
+        axis (None or int): Axis over which the minimum is taken. By default over all dimensions,
+            and the index is that in the flattened array.
+
+    Returns:
+        ~chainer.Variable: Output variable of dtype int32, without that axis. No gradient flows
+        through it.
+
+    Raises:
+        TypeError: If ``axis`` is neither None nor an int.
+        InvalidType: If ``x`` has no such axis or is not of floating point numbers.
+
+    Example:
+        >>> x = np.array([[1, 2], [4, 3]], np.float32)
+        >>> F.argmin(x, axis=1).array
+        array([0, 1], dtype=int32)
+    """
+    return ArgMin(axis).apply((x,))[0]
