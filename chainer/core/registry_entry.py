@@ -1,0 +1,110 @@
+"""Entries of registries: a name, what it stands for, and where it comes from."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, NamedTuple
+
+
+class Provenance(NamedTuple):
+    """Who registered an entry.
+
+    Attributes:
+        distribution: Name of the distribution, such as ``'chainer-swish'``; empty for an object
+            registered at run time.
+        version: Version of the distribution; may be empty.
+        entry_point: Name of the entry point, or of the object registered at run time.
+    """
+
+    distribution: str
+    version: str
+    entry_point: str
+
+    def __str__(self) -> str:
+        if not self.distribution:
+            return f"plugin {self.entry_point!r}, registered at run time"
+        release = f"{self.distribution} {self.version}".rstrip()
+        return f"plugin {self.entry_point!r} of {release}"
+
+
+class EntryLoadError(ImportError):
+    """The object behind a registered name could not be imported."""
+
+
+class Entry:
+    """A name of a registry, what it stands for, and where it comes from.
+
+    Args:
+        name: The name.
+        target: The object, or a lazy reference ``"module:attribute"`` to it.
+        provenance: Who registers it; None for code that calls the registry directly.
+    """
+
+    __slots__ = ("_loaded", "_object", "name", "provenance", "target")
+
+    def __init__(self, name: str, target: Any, provenance: Provenance | None = None) -> None:
+        self.name = name
+        self.target = target
+        self.provenance = provenance
+        self._loaded = not isinstance(target, str)
+        self._object: Any = None if isinstance(target, str) else target
+
+    @property
+    def origin(self) -> str:
+        """Who registered the entry, in words."""
+        return "code run by the user" if self.provenance is None else str(self.provenance)
+
+    @property
+    def text(self) -> str:
+        """The target in words: the lazy reference, or where the object was defined."""
+        if isinstance(self.target, str):
+            return repr(self.target)
+        name = getattr(self.target, "__qualname__", None)
+        if name is None:
+            return f"an instance of {type(self.target).__module__}.{type(self.target).__qualname__}"
+        return f"'{self.target.__module__}:{name}'"
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the object is there already, without an import."""
+        return self._loaded
+
+    def load(self) -> Any:
+        """Returns the object, importing it at the first call.
+
+        Raises:
+            EntryLoadError: If the import fails; the cause is chained.
+        """
+        # No lock here: the import system has its own, and a lock of ours around an import could
+        # deadlock with a thread that imports the same module directly. Loading twice is harmless.
+        if not self._loaded:
+            try:
+                self._object = resolve(self.target)
+            except Exception as error:
+                raise EntryLoadError(
+                    f"{self.name!r} could not be loaded from {self.text}, "
+                    f"registered by {self.origin}: {type(error).__name__}: {error}"
+                ) from error
+            self._loaded = True
+        return self._object
+
+    def __repr__(self) -> str:
+        return f"<entry {self.name!r} -> {self.text}, by {self.origin}>"
+
+
+def resolve(reference: str) -> Any:
+    """Imports what a reference points to.
+
+    Args:
+        reference: ``"package.module:attribute"``, where the attribute may be dotted, or
+            ``"package.module"``.
+
+    Raises:
+        ImportError: If the module cannot be imported.
+        AttributeError: If it has no such attribute.
+    """
+    module, _, attribute = reference.partition(":")
+    obj: Any = importlib.import_module(module)
+    for part in attribute.split(".") if attribute else ():
+        obj = getattr(obj, part)
+    return obj
