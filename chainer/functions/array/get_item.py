@@ -46,14 +46,12 @@ class GetItem(FunctionNode):
         return (self.xp.asarray(y) if isinstance(y, numpy.generic) else y,)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return GetItemGrad(self.slices, self.inputs[0].shape).apply(grad_outputs)  # type:
-            ignore[index]
+        return GetItemGrad(self.slices, self.inputs[0].shape).apply(grad_outputs)  # type: ignore[index]
 
     def backward_arrays(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
-        return (_spread(self.xp, self.inputs[0].shape, self.slices, grad_outputs[0]),)  # type:
-            ignore[index]
+        return (_spread(self.xp, self.inputs[0].shape, self.slices, grad_outputs[0]),)  # type: ignore[index]
 
 
 class GetItemGrad(FunctionNode):
