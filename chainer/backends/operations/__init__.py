@@ -9,41 +9,17 @@ from __future__ import annotations
 from chainer.core import registries
 
 MODULES: dict[str, tuple[str, ...]] = {
+    "convolutions": ("convolution_nd", "im2col"),
     "cross_entropies": ("softmax_cross_entropy",),
-    "indexing": ("scatter_add",),
-    "optimizer_updates": (
-        "ada_delta_update",
-        "ada_grad_update",
-        "adam_update",
-        "corrected_momentum_sgd_update",
-        "momentum_sgd_update",
-        "msvag_update",
-        "nesterov_ag_update",
-        "rmsprop_graves_update",
-        "rmsprop_update",
-        "sgd_update",
-        "smorms3_update",
-    ),
-    "special": ("erf", "erfc"),
-    "convolutions": (
-        "convolution_nd",
-        "im2col",
-    ),
     "dropouts": ("dropout",),
     "embeddings": ("embedding",),
+    "indexing": ("scatter_add",),
     "linears": ("linear",),
-    "normalizations": (
-        "batch_normalization",
-        "fixed_batch_normalization",
-        "layer_normalization",
-        "local_response_normalization",
-    ),
-    "poolings": (
-        "average_pooling_nd",
-        "max_pooling_nd",
-        "unpooling_nd",
-        "window_indexing",
-    ),
+    "lstm_cells": ("lstm_cell",),
+    "normalizations": ("batch_normalization", "fixed_batch_normalization", "layer_normalization", "local_response_normalization"),
+    "optimizer_updates": ("ada_delta_update", "ada_grad_update", "adam_update", "corrected_momentum_sgd_update", "momentum_sgd_update", "msvag_update", "nesterov_ag_update", "rmsprop_graves_update", "rmsprop_update", "sgd_update", "smorms3_update"),
+    "poolings": ("average_pooling_nd", "max_pooling_nd", "unpooling_nd", "window_indexing"),
+    "special": ("erf", "erfc"),
 }
 
 __getattr__, __dir__ = registries.module_getattr(registries.operations, globals())

@@ -1,0 +1,76 @@
+"""Clipped ReLU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+
+
+class ClippedReLU(FunctionNode):
+    """Linear between zero and a cap."""
+
+    type_check_key = ()
+
+    def __init__(self, z: float) -> None:
+        if not isinstance(z, (int, float)):
+            raise TypeError("z must be float value")
+        if z <= 0:
+            raise ValueError(f"z must be greater than zero, got {z}")
+        self.cap = z
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 1)
+        type_check.expect(in_types[0].dtype.kind == "f")
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_outputs((0,))
+        return (self.xp.clip(inputs[0], 0, self.cap),)
+
+    def _inside(self) -> Any:
+        (y,) = self.retained_output_arrays
+        return (y > 0) & (y < self.cap)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        gy = grad_outputs[0]
+        return (gy * self._inside().astype(gy.dtype),)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        return (grad_outputs[0] * self._inside(),)
+
+
+def clipped_relu(x: Any, z: float = 20.0) -> Variable:
+    """Clipped Rectifier Unit function: ``min(max(0, x), z)``.
+
+    Args:
+        x (Variable or array): Input of any shape, floating point.
+        z (float): Clipping value; positive.
+
+    Returns:
+        Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        InvalidType: If the dtype does not fit.
+        ValueError: If ``z`` is not positive.
+
+    Example:
+        >>> F.clipped_relu(np.array([-1., 5., 30.]))
+        variable([ 0.,  5., 20.])
+    """
+    return ClippedReLU(z).apply((x,))[0]
+
+
+def relu6(x: Any) -> Variable:
+    """Rectifier Unit function clipped at 6: ``min(max(0, x), 6)``.
+
+    Args:
+        x (Variable or array): Input of any shape, floating point.
+
+    Returns:
+        Variable: Output of the shape and dtype of ``x``.
+    """
+    return clipped_relu(x, 6.0)

@@ -1,0 +1,81 @@
+"""Concatenated ReLU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+from chainer.functions.array._axis import expect_axis
+
+
+class CReLU(FunctionNode):
+    """Positive and negative part side by side."""
+
+    type_check_key = ("axis",)
+
+    def __init__(self, axis: int = 1) -> None:
+        if not isinstance(axis, int):
+            raise TypeError("axis must be an integer value")
+        self.axis = axis
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 1)
+        type_check.expect(in_types[0].dtype.kind == "f")
+        expect_axis(in_types[0], self.axis)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0,))
+        (x,) = inputs
+        axis = self.axis % x.ndim
+        n = x.shape[axis]
+        y = self.xp.empty((*x.shape[:axis], 2 * n, *x.shape[axis + 1 :]), dtype=x.dtype)
+        positive, negative = self._halves(y)
+        self.xp.maximum(x, 0, out=positive)
+        self.xp.maximum(-x, 0, out=negative)
+        return (y,)
+
+    def _halves(self, y: Any) -> tuple[Any, Any]:
+        axis = self.axis % y.ndim
+        n = y.shape[axis] // 2
+        before = (slice(None),) * axis
+        return y[(*before, slice(None, n))], y[(*before, slice(n, None))]
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        (x,) = self.retained_input_arrays
+        positive, negative = self._halves(grad_outputs[0])
+        return (positive * (x > 0).astype(x.dtype) - negative * (x < 0).astype(x.dtype),)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        (x,) = self.retained_input_arrays
+        positive, negative = self._halves(grad_outputs[0])
+        gx = positive * (x > 0)
+        gx -= negative * (x < 0)
+        return (gx,)
+
+
+def crelu(x: Any, axis: int = 1) -> Variable:
+    """Concatenated Rectified Linear Unit function: ``relu(x)`` and ``relu(-x)`` side by side.
+
+    See Understanding and Improving Convolutional Neural Networks via Concatenated Rectified Linear Units
+    (https://arxiv.org/abs/1603.05201).
+
+    Args:
+        x (Variable or array): Input of shape ``(s_1, ..., s_N)``, floating point.
+        axis (int): Axis that the output is concatenated along.
+
+    Returns:
+        Variable: Output whose ``axis`` is twice as long.
+
+    Raises:
+        InvalidType: If the dtype does not fit or the axis does not exist.
+        TypeError: If ``axis`` is not an integer.
+
+    Example:
+        >>> F.crelu(np.array([[-1., 2.]]))
+        variable([[0., 2., 1., 0.]])
+    """
+    return CReLU(axis).apply((x,))[0]

@@ -1,0 +1,142 @@
+"""Long short-term memory as an activation function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.backends import operations
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+
+
+class LSTM(FunctionNode):
+    """LSTM units with forget gates.
+
+    The batch of the input may be smaller than that of the cell state: the rest of the state is passed on.
+    """
+
+    type_check_key = ()
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 2)
+        c_type, x_type = in_types
+        type_check.expect(
+            c_type.dtype.kind == "f",
+            x_type.dtype == c_type.dtype,
+            c_type.ndim >= 2,
+            x_type.ndim >= 2,
+            c_type.ndim == x_type.ndim,
+            x_type.shape[0] <= c_type.shape[0],
+            x_type.shape[1] == 4 * c_type.shape[1],
+        )
+        for i in range(2, type_check.eval(c_type.ndim)):
+            type_check.expect(x_type.shape[i] == c_type.shape[i])
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0, 1))
+        self.retain_outputs((0,))
+        c_prev, x = inputs
+        batch = len(x)
+        self._kernel = operations.lstm_cell.select(c_prev, x)
+        if batch == len(c_prev):
+            c, h, self._saved = self._kernel.forward(c_prev, x)
+            return c, h
+        updated, h, self._saved = self._kernel.forward(c_prev[:batch], x)
+        c = self.xp.empty_like(c_prev)
+        c[:batch] = updated
+        c[batch:] = c_prev[batch:]
+        return c, h
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        c_prev, x = self.retained_input_arrays
+        (c,) = self.retained_output_arrays
+        gc, gh = grad_outputs
+        batch = len(x)
+        if batch == len(c_prev):
+            gradients = self._kernel.backward(c_prev, x, c, self._saved, gc, gh)
+        else:
+            active_gc = None if gc is None else gc[:batch]
+            gc_prev = self.xp.zeros_like(c_prev)
+            gc_prev[:batch], gx = self._kernel.backward(
+                c_prev[:batch], x, c[:batch], self._saved, active_gc, gh
+            )
+            if gc is not None:
+                gc_prev[batch:] = gc[batch:]
+            gradients = (gc_prev, gx)
+        return tuple([gradients[i] for i in target_input_indexes])
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        from chainer.functions.activation.sigmoid import sigmoid
+        from chainer.functions.activation.tanh import tanh
+        from chainer.functions.array.concat import concat
+        from chainer.functions.array.separate import separate
+        from chainer.functions.array.stack import stack
+
+        c_prev, x = self.get_retained_inputs()
+        (c,) = self.get_retained_outputs()
+        gc, gh = grad_outputs
+        batch, total_batch = len(x), len(c_prev)
+        shape = (batch, x.shape[1] // 4, 4, *x.shape[2:])
+        a, i, f, o = separate(x.reshape(shape), axis=2)
+        a, i, f, o = tanh(a), sigmoid(i), sigmoid(f), sigmoid(o)
+        tanh_c = tanh(c if batch == total_batch else c[:batch])
+        old = c_prev if batch == total_batch else c_prev[:batch]
+        total = None
+        if gh is not None:
+            total = gh * o * (1 - tanh_c * tanh_c)
+        if gc is not None:
+            active = gc if batch == total_batch else gc[:batch]
+            total = active if total is None else total + active
+        zeros = self.xp.zeros(o.shape, dtype=o.dtype)
+        go = Variable(zeros) if gh is None else gh * tanh_c * o * (1 - o)
+        gx = stack(
+            [
+                total * i * (1 - a * a),
+                total * a * i * (1 - i),
+                total * old * f * (1 - f),
+                go,
+            ],
+            axis=2,
+        ).reshape(x.shape)
+        gc_prev = total * f
+        if batch < total_batch:
+            if gc is None:
+                rest: Any = self.xp.zeros((total_batch - batch, *c.shape[1:]), dtype=c.dtype)
+            else:
+                rest = gc[batch:]
+            gc_prev = concat([gc_prev, rest], axis=0)
+        gradients = (gc_prev, gx)
+        return tuple([gradients[i] for i in target_input_indexes])
+
+
+def lstm(c_prev: Any, x: Any) -> tuple[Variable, Variable]:
+    """Long Short-Term Memory units as an activation function.
+
+    The input ``x`` holds the sources of cell input ``a``, input gate ``i``, forget gate ``f`` and output gate ``o``; the four of a unit
+    are neighbours along the second axis. Then ``c = tanh(a) sigmoid(i) + c_prev sigmoid(f)`` and ``h = tanh(c) sigmoid(o)``.
+
+    The batch of ``x`` may be smaller than that of ``c_prev``: only ``c[0:len(x)]`` is updated, the rest stays as it is. So
+    sort input sequences by descending length.
+
+    See Long Short-Term Memory in Recurrent Neural Networks (Gers, 2001).
+
+    Args:
+        c_prev (Variable or array): Previous cell state of shape ``(B, n)``, floating point: zeros or the output of
+            the previous call.
+        x (Variable or array): Sources of shape ``(b, 4 n)``, ``b <= B``, of the same dtype.
+
+    Returns:
+        tuple of Variable: Cell state ``c`` of shape ``(B, n)`` and outgoing signal ``h`` of shape ``(b, n)``.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+
+    Example:
+        >>> c, h = F.lstm(np.zeros((1, 2), np.float32), np.ones((1, 8), np.float32))
+        >>> c.shape, h.shape
+        ((1, 2), (1, 2))
+    """
+    return LSTM().apply((c_prev, x))  # type: ignore[return-value]

@@ -1,0 +1,88 @@
+"""Parametric ReLU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+
+
+class PReLUFunction(FunctionNode):
+    """Linear with a learned slope below zero."""
+
+    type_check_key = ()
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 2)
+        x_type, w_type = in_types
+        type_check.expect(
+            x_type.dtype.kind == "f",
+            w_type.dtype == x_type.dtype,
+            x_type.ndim >= w_type.ndim + 1,
+            x_type.shape[1 : 1 + type_check.eval(w_type.ndim)] == w_type.shape,
+        )
+
+    def _lifted(self, w: Any, ndim: int) -> Any:
+        return w.reshape((1, *w.shape) + (1,) * (ndim - w.ndim - 1))
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0, 1))
+        x, w = inputs
+        return (self.xp.where(x >= 0, x, x * self._lifted(w, x.ndim)),)
+
+    def _sum_to_w(self, array: Any, w: Any) -> Any:
+        axes = (0, *range(1 + w.ndim, array.ndim))
+        return array.sum(axis=axes).reshape(w.shape)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        x, w = self.retained_input_arrays
+        (gy,) = grad_outputs
+        gradients = {
+            0: lambda: gy * self.xp.where(x >= 0, 1, self._lifted(w, x.ndim)).astype(x.dtype),
+            1: lambda: self._sum_to_w(self.xp.minimum(x, 0) * gy, w),
+        }
+        return tuple([gradients[i]() for i in target_input_indexes])
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        from chainer.functions.array.broadcast import broadcast_to
+        from chainer.functions.array.reshape import reshape
+        from chainer.functions.math.sum import sum
+
+        x, w = self.get_retained_inputs()
+        (gy,) = grad_outputs
+        below = (x.array < 0).astype(x.dtype)
+
+        def gx() -> Variable:
+            slope = broadcast_to(self._lifted(w, x.ndim), x.shape)
+            return gy * (slope * below + (1 - below))
+
+        def gw() -> Variable:
+            axes = (0, *range(1 + w.ndim, x.ndim))
+            return reshape(sum(gy * x * below, axis=axes), w.shape)
+
+        return tuple([gx() if i == 0 else gw() for i in target_input_indexes])
+
+
+def prelu(x: Any, W: Any) -> Variable:
+    """Parametric ReLU function: ``x`` where it is not negative, ``W * x`` elsewhere.
+
+    Args:
+        x (Variable or array): Input; its first axis is the batch. Floating point.
+        W (Variable or array): Slopes of the same dtype, shared by samples and along trailing axes: a shape
+            ``(2, 3)`` goes with inputs of shape ``(B, 2, 3, ...)``.
+
+    Returns:
+        Variable: Output of the shape of ``x``.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+
+    Example:
+        >>> F.prelu(np.array([[-1., 2.]]), np.array([0.5, 0.5]))
+        variable([[-0.5,  2. ]])
+    """
+    return PReLUFunction().apply((x, W))[0]
