@@ -76,7 +76,8 @@ def _existing_mode(target: str, path: str | os.PathLike[str]) -> int | None:
         return None
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(21, "is a directory, cannot write a file", os.fspath(path))
-    if not os.access(target, os.W_OK):
+    effective = os.access in os.supports_effective_ids
+    if not os.access(target, os.W_OK, effective_ids=effective):
         raise PermissionError(13, "file exists and is not writable", os.fspath(path))
     return mode
 
