@@ -31,7 +31,8 @@ def test_plugins(mixed_site: Any) -> None:
     header, *lines = done.stdout.splitlines()
     assert header.split() == ["name", "distribution", "version", "state", "ms"]
     rows = {line.split()[0]: line for line in lines}
-    assert set(rows) == {"good", "bad", "off"}
+    assert {"good", "bad", "off"} <= set(rows)  # the environment may have others
+    assert "functions" not in rows
     assert rows["good"].split()[1:4] == ["good-pack", "1.1", "loaded"]
     assert rows["good"].endswith("1 functions")
     assert rows["bad"].split()[3] == "failed"
