@@ -19,6 +19,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "normalizations": ("batch_normalization", "fixed_batch_normalization", "layer_normalization", "local_response_normalization"),
     "optimizer_updates": ("ada_delta_update", "ada_grad_update", "adam_update", "corrected_momentum_sgd_update", "momentum_sgd_update", "msvag_update", "nesterov_ag_update", "rmsprop_graves_update", "rmsprop_update", "sgd_update", "smorms3_update"),
     "poolings": ("average_pooling_nd", "max_pooling_nd", "unpooling_nd", "window_indexing"),
+    "softmaxes": ("softmax", "log_softmax"),
     "special": ("erf", "erfc"),
 }
 

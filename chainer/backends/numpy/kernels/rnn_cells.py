@@ -1,0 +1,315 @@
+"""Recurrent cells that run over packed sequences in one direction, and back.
+
+A cell computes what does not depend on the recurrence for all times at once: the products with
+the input before the loop over time, the derivatives of the gates and the gradients of the weights
+outside of it. What is left in the loops is one product with the state and a few operations in
+place.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import Any
+
+import numpy
+
+
+class Steps:
+    """Order in which a cell visits the packed elements.
+
+    Args:
+        batch_sizes: Number of sequences alive at each time.
+        batch: Number of sequences of the state.
+        reverse: Whether the last time comes first.
+
+    Attributes:
+        slices: Pairs of the slice of the packed elements of a time and their number, in the order
+            of the visits.
+    """
+
+    def __init__(self, batch_sizes: tuple[int, ...], batch: int, reverse: bool) -> None:
+        ends = list(accumulate(batch_sizes))
+        slices = [(slice(end - n, end), n) for end, n in zip(ends, batch_sizes, strict=True) if n]
+        if reverse:
+            slices.reverse()
+        self.slices = slices
+        self._batch = batch
+
+    def previous(self, xp: Any, initial: Any, states: Any) -> Any:
+        """Returns the state before each packed element.
+
+        Args:
+            xp: Array namespace.
+            initial: Initial state, shape ``(batch, N)``.
+            states: State after each element, packed.
+        """
+        where = numpy.arange(self._batch)  # row of the current state of each sequence
+        rows = numpy.empty(len(states), numpy.intp)
+        for elements, n in self.slices:
+            rows[elements] = where[:n]
+            where[:n] = numpy.arange(elements.start, elements.stop) + self._batch
+        return xp.concatenate([initial, states]).take(xp.asarray(rows), axis=0)
+
+
+class Cell:
+    """Base of the cells: long-lived, as backward reads what forward has stored.
+
+    Args:
+        xp: Array namespace.
+        mode: Mode of the network.
+        w: Weights, those of the input first.
+        b: Biases, likewise.
+        steps: Order of the visits.
+    """
+
+    def __init__(self, xp: Any, mode: str, w: list[Any], b: list[Any], steps: Steps) -> None:
+        half = len(w) // 2
+        self.xp = xp
+        self.mode = mode
+        self.gates = half
+        self.size = w[half].shape[1]
+        self.steps = steps
+        #: Weights and biases of all gates, one below the other.
+        self.w_x = xp.concatenate(w[:half])
+        self.w_h = xp.concatenate(w[half:])
+        self.b_x = xp.concatenate(b[:half])
+        self.b_h = xp.concatenate(b[half:])
+        #: Input, initial state and output of forward.
+        self.x: Any = None
+        self.h0: Any = None
+        self.y: Any = None
+
+    def forward(self, x: Any, h: Any, c: Any) -> tuple[Any, Any, Any]:
+        """Runs over the sequences.
+
+        Args:
+            x: Packed input ``(T, I)``.
+            h: Initial state ``(B, N)``.
+            c: Initial cell state, or None.
+
+        Returns:
+            tuple: Packed output ``(T, N)``, last state, last cell state or None.
+        """
+        raise NotImplementedError
+
+    def backward(
+        self, gy: Any, gh: Any, gc: Any
+    ) -> tuple[Any, Any, Any, list[Any], list[Any]]:
+        """Runs back over the sequences.
+
+        Args:
+            gy: Gradient of the packed output, or None.
+            gh: Gradient of the last state, or None.
+            gc: Gradient of the last cell state, or None.
+
+        Returns:
+            tuple: Gradients of the input, of the initial state, of the initial cell state (or
+                None), of the weights and of the biases.
+        """
+        raise NotImplementedError
+
+    def _start(self, gradient: Any) -> Any:
+        """Returns a new array with the gradient of a last state."""
+        if gradient is None:
+            return self.xp.zeros_like(self.h0)
+        return gradient.copy()
+
+    def _weights(self, g_x: Any, g_h: Any) -> tuple[list[Any], list[Any]]:
+        """Returns the gradients of weights and biases from those of the sums that enter the gates."""
+        h = self.steps.previous(self.xp, self.h0, self.y)
+        n = self.size
+        w_x, w_h, b_x = g_x.T @ self.x, g_h.T @ h, g_x.sum(axis=0)
+        b_h = b_x.copy() if g_h is g_x else g_h.sum(axis=0)
+        parts = [slice(i * n, (i + 1) * n) for i in range(self.gates)]
+        return (
+            [*[w_x[part] for part in parts], *[w_h[part] for part in parts]],
+            [*[b_x[part] for part in parts], *[b_h[part] for part in parts]],
+        )
+
+
+class LSTMCell(Cell):
+    """Long short-term memory; gates ``i, f, o, a``.
+
+    The sigmoids are computed as ``tanh(z / 2) / 2 + 1 / 2``, so that one call serves all gates;
+    the weights are halved for it.
+    """
+
+    def forward(self, x: Any, h: Any, c: Any) -> tuple[Any, Any, Any]:
+        xp, n = self.xp, self.size
+        dtype = x.dtype
+        sigmoids = slice(0, 3 * n)
+        half = dtype.type(0.5)
+        recurrent = xp.ascontiguousarray(self.w_h.T)
+        recurrent[:, sigmoids] *= half
+        gates = x @ self.w_x.T
+        gates += self.b_x + self.b_h
+        gates[:, sigmoids] *= half
+        self.x, self.h0, self.c0, self.gate_values = x, h, c, gates
+        h, c = h.copy(), c.copy()
+        y = self.y = xp.empty((len(x), n), dtype)
+        cells = self.cells = xp.empty((len(x), n), dtype)
+        product = xp.empty((len(h), 4 * n), dtype)
+        for elements, count in self.steps.slices:
+            gate, h_now, c_now, p = gates[elements], h[:count], c[:count], product[:count]
+            xp.matmul(h_now, recurrent, out=p)
+            gate += p
+            xp.tanh(gate, out=gate)
+            sigmoid = gate[:, sigmoids]
+            sigmoid *= half
+            sigmoid += half
+            c_now *= gate[:, n : 2 * n]
+            c_now += gate[:, :n] * gate[:, 3 * n :]
+            cells[elements] = c_now
+            xp.tanh(c_now, out=h_now)
+            h_now *= gate[:, 2 * n : 3 * n]
+            y[elements] = h_now
+        return y, h, c
+
+    def backward(
+        self, gy: Any, gh: Any, gc: Any
+    ) -> tuple[Any, Any, Any, list[Any], list[Any]]:
+        xp, n = self.xp, self.size
+        gates = self.gate_values
+        i, f, o, a = (gates[:, k * n : (k + 1) * n] for k in range(4))
+        tanh_c = xp.tanh(self.cells)
+        # The derivative of each gate times what the gate is multiplied with.
+        g = xp.empty_like(gates)
+        sigmoids = gates[:, : 3 * n]
+        xp.multiply(sigmoids, sigmoids, out=g[:, : 3 * n])
+        xp.subtract(sigmoids, g[:, : 3 * n], out=g[:, : 3 * n])
+        g[:, :n] *= a
+        g[:, n : 2 * n] *= self.steps.previous(xp, self.c0, self.cells)
+        g[:, 2 * n : 3 * n] *= tanh_c
+        xp.multiply(a, a, out=g[:, 3 * n :])
+        xp.subtract(1, g[:, 3 * n :], out=g[:, 3 * n :])
+        g[:, 3 * n :] *= i
+        through = tanh_c
+        through *= tanh_c
+        xp.subtract(1, through, out=through)
+        through *= o
+        gh, gc = self._start(gh), self._start(gc)
+        for elements, count in reversed(self.steps.slices):
+            gh_now, gc_now, g_now, t = gh[:count], gc[:count], g[elements], through[elements]
+            if gy is not None:
+                gh_now += gy[elements]
+            t *= gh_now
+            gc_now += t
+            g_now[:, 2 * n : 3 * n] *= gh_now
+            g_now[:, :n] *= gc_now
+            g_now[:, n : 2 * n] *= gc_now
+            g_now[:, 3 * n :] *= gc_now
+            gc_now *= f[elements]
+            xp.matmul(g_now, self.w_h, out=gh_now)
+        gws, gbs = self._weights(g, g)
+        return g @ self.w_x, gh, gc, gws, gbs
+
+
+class GRUCell(Cell):
+    """Gated recurrent unit; gates ``r, z`` and the candidate."""
+
+    def forward(self, x: Any, h: Any, c: Any) -> tuple[Any, Any, Any]:
+        xp, n = self.xp, self.size
+        dtype = x.dtype
+        half = dtype.type(0.5)
+        sigmoids = slice(0, 2 * n)
+        recurrent = xp.ascontiguousarray(self.w_h.T)
+        gates = x @ self.w_x.T
+        gates += self.b_x
+        gates[:, sigmoids] += self.b_h[sigmoids]
+        gates[:, sigmoids] *= half
+        recurrent[:, sigmoids] *= half
+        bias = self.b_h[2 * n :]
+        self.x, self.h0, self.gate_values = x, h, gates
+        h = h.copy()
+        y = self.y = xp.empty((len(x), n), dtype)
+        # What the gate r is multiplied with.
+        inner = self.inner = xp.empty((len(x), n), dtype)
+        product = xp.empty((len(h), 3 * n), dtype)
+        for elements, count in self.steps.slices:
+            gate, h_now, p = gates[elements], h[:count], product[:count]
+            xp.matmul(h_now, recurrent, out=p)
+            sigmoid = gate[:, sigmoids]
+            sigmoid += p[:, sigmoids]
+            xp.tanh(sigmoid, out=sigmoid)
+            sigmoid *= half
+            sigmoid += half
+            candidate, u = gate[:, 2 * n :], inner[elements]
+            xp.add(p[:, 2 * n :], bias, out=u)
+            candidate += gate[:, :n] * u
+            xp.tanh(candidate, out=candidate)
+            # (1 - z) * candidate + z * h
+            h_now -= candidate
+            h_now *= gate[:, n : 2 * n]
+            h_now += candidate
+            y[elements] = h_now
+        return y, h, None
+
+    def backward(
+        self, gy: Any, gh: Any, gc: Any
+    ) -> tuple[Any, Any, Any, list[Any], list[Any]]:
+        xp, n = self.xp, self.size
+        gates = self.gate_values
+        r, z, candidate = (gates[:, k * n : (k + 1) * n] for k in range(3))
+        h = self.steps.previous(xp, self.h0, self.y)
+        # Blocks: candidate of the state, r, z, candidate of the input. The first three enter
+        # through the state, the last three through the input. g = xp.empty((len(gates), 4 * n),
+        # gates.dtype) g_hc, g_r, g_z, g_xc = (g[:, k * n : (k + 1) * n] for k in range(4))
+        # xp.multiply(candidate, candidate, out=g_xc) xp.subtract(1, g_xc, out=g_xc) g_xc *= 1 - z
+        # xp.multiply(g_xc, r, out=g_hc) xp.multiply(g_xc, self.inner, out=g_r) g_r *= r g_r *= 1 -
+        # r xp.subtract(h, candidate, out=g_z) g_z *= z g_z *= 1 - z blocks = g.reshape(len(g), 4,
+        # n) recurrent = xp.concatenate([self.w_h[2 * n :], self.w_h[: 2 * n]]) gh = self._start(gh)
+        # product = xp.empty_like(gh) for elements, count in reversed(self.steps.slices):
+            gh_now, g_now, p = gh[:count], g[elements], product[:count]
+            if gy is not None:
+                gh_now += gy[elements]
+            block = blocks[elements]
+            block *= gh_now[:, None]
+            gh_now *= z[elements]
+            xp.matmul(g_now[:, : 3 * n], recurrent, out=p)
+            gh_now += p
+        g_x = g[:, n:]
+        g_h = xp.concatenate([g[:, n : 3 * n], g[:, :n]], axis=1)
+        gws, gbs = self._weights(g_x, g_h)
+        return g_x @ self.w_x, gh, None, gws, gbs
+
+
+class SimpleCell(Cell):
+    """One activation of the sum: ``tanh`` or ``relu``."""
+
+    def forward(self, x: Any, h: Any, c: Any) -> tuple[Any, Any, Any]:
+        xp = self.xp
+        recurrent = xp.ascontiguousarray(self.w_h.T)
+        y = x @ self.w_x.T
+        y += self.b_x + self.b_h
+        self.x, self.h0, self.y = x, h, y
+        h = h.copy()
+        product = xp.empty_like(h)
+        for elements, count in self.steps.slices:
+            y_now, h_now, p = y[elements], h[:count], product[:count]
+            xp.matmul(h_now, recurrent, out=p)
+            y_now += p
+            if self.mode == "tanh":
+                xp.tanh(y_now, out=y_now)
+            else:
+                xp.maximum(y_now, 0, out=y_now)
+            h_now[...] = y_now
+        return y, h, None
+
+    def backward(
+        self, gy: Any, gh: Any, gc: Any
+    ) -> tuple[Any, Any, Any, list[Any], list[Any]]:
+        xp = self.xp
+        if self.mode == "tanh":
+            g = self.y * self.y
+            xp.subtract(1, g, out=g)
+        else:
+            g = (self.y > 0).astype(self.y.dtype)
+        gh = self._start(gh)
+        for elements, count in reversed(self.steps.slices):
+            gh_now, g_now = gh[:count], g[elements]
+            if gy is not None:
+                gh_now += gy[elements]
+            g_now *= gh_now
+            xp.matmul(g_now, self.w_h, out=gh_now)
+        gws, gbs = self._weights(g, g)
+        return g @ self.w_x, gh, None, gws, gbs
