@@ -337,7 +337,8 @@ class _Check:
         moving = [i for i, skip in enumerate(self.skipped) if not skip]
 
         def moved(array: Any, base: Any, direction: Any) -> Any:
-            host = (base + delta * direction).astype(self.dtype or array.dtype)
+            # Sums of arrays without axes are scalars to NumPy.
+            host = numpy.asarray(base + delta * direction, dtype=self.dtype or array.dtype)
             backend = backend_of(array)
             return backend.from_host(host, backend.device_of(array))
 
