@@ -1,1 +1,1 @@
-"""Benchmarks against peers in the same run; see README.md beside this file. Run as ``python -m benchmarks``."""
+"""Benchmarks against peers in the same run: ``python -m benchmarks``. See README.md here."""

@@ -32,7 +32,10 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"no benchmark named {', '.join(unknown)}; there are: {', '.join(available)}")
     machine = describe_machine()
     print("machine: " + ", ".join(f"{key} {value}" for key, value in machine.items()))
-    print("ratios are peer/ours of the smallest values: above 1, ours is faster (or smaller)", flush=True)
+    print(
+        "ratios are peer/ours of the smallest values: above 1, ours is faster (or smaller)",
+        flush=True,
+    )
     peers = [find_peer(name, options.ours, options.folder) for name in options.peers]
     results: list[Result] = []
     for threads in options.threads:
@@ -49,12 +52,14 @@ def main(arguments: list[str] | None = None) -> int:
             results.append(result)
             print("\n" + format_result(result), flush=True)
             if options.json:
-                write_json(options.json, machine, results)  # after each, so that an interrupted run leaves some
+                write_json(
+                    options.json, machine, results
+                )  # after each, so that an interrupted run leaves some
     return 1 if any(result.errors for result in results) else 0
 
 
 def list_benchmarks(programs: Path) -> dict[str, str]:
-    """Returns name -> title of all benchmarks for which there is a program with Chainer, read without running them."""
+    """Returns name -> title of all benchmarks; programs are read, not run."""
     found = {}
     for path in sorted((programs / "with_chainer").glob("*.py")):
         tree = ast.parse(path.read_text())
@@ -71,23 +76,55 @@ def list_benchmarks(programs: Path) -> dict[str, str]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Benchmarks against peers in the same run.")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Benchmarks against peers in the same run."
+    )
     parser.add_argument("benchmarks", nargs="*", help="names (default: all; see --list)")
     parser.add_argument("--list", action="store_true", help="list the benchmarks and stop")
-    parser.add_argument("--case", action="append", default=[], help="only cases whose name contains this (repeatable)")
+    parser.add_argument(
+        "--case",
+        action="append",
+        default=[],
+        help="only cases whose name contains this (repeatable)",
+    )
     parser.add_argument("--peers", nargs="+", choices=NAMES, default=DEFAULT_NAMES, help="columns")
-    parser.add_argument("--ours", type=_interpreter, default=sys.executable, metavar="PYTHON", help="interpreter of the Chainer under test")
-    parser.add_argument("--folder", type=Path, default=ROOT / ".peers", help="folder of the peers' environments")
-    parser.add_argument("--threads", nargs="+", type=int, default=[1], help="numbers of threads, each run in turn")
-    parser.add_argument("--quick", action="store_true", help="two rounds of single calls: shows that all runs, not how fast")
+    parser.add_argument(
+        "--ours",
+        type=_interpreter,
+        default=sys.executable,
+        metavar="PYTHON",
+        help="interpreter of the Chainer under test",
+    )
+    parser.add_argument(
+        "--folder", type=Path, default=ROOT / ".peers", help="folder of the peers' environments"
+    )
+    parser.add_argument(
+        "--threads", nargs="+", type=int, default=[1], help="numbers of threads, each run in turn"
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="two rounds of single calls: shows that all runs, not how fast",
+    )
     parser.add_argument("--rounds", type=int, help="samples of each case and peer (default 7)")
-    parser.add_argument("--seconds", type=float, default=0.1, help="length of a sample (default 0.1)")
-    parser.add_argument("--timeout", type=float, default=600.0, help="seconds to wait for one answer of a worker")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write all samples to this file")
-    parser.add_argument("--programs", type=Path, default=PROGRAMS, help="folder that holds with_<framework>/<name>.py")
+    parser.add_argument(
+        "--seconds", type=float, default=0.1, help="length of a sample (default 0.1)"
+    )
+    parser.add_argument(
+        "--timeout", type=float, default=600.0, help="seconds to wait for one answer of a worker"
+    )
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="also write all samples to this file"
+    )
+    parser.add_argument(
+        "--programs",
+        type=Path,
+        default=PROGRAMS,
+        help="folder that holds with_<framework>/<name>.py",
+    )
     return parser
 
 
 def _interpreter(text: str) -> str:
-    """Makes a path of an interpreter absolute (workers run elsewhere) without following links (venvs are links)."""
+    """Makes an interpreter's path absolute: workers run elsewhere. Links, as in venvs, stay."""
     return os.path.abspath(text) if os.sep in text else text

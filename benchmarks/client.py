@@ -16,7 +16,7 @@ WORKER = Path(__file__).resolve().parent / "workers" / "worker.py"
 
 
 class WorkerError(Exception):
-    """A worker answered with an error, stopped, or gave no answer in time. The message holds what is known."""
+    """A worker answered with an error, stopped, or gave no answer in time."""
 
 
 class Client:

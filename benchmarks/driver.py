@@ -81,6 +81,7 @@ class Result:
     scale: float = 1e3
     threads: int = 1
     budgets: dict[str, float] = field(default_factory=dict)
+    mean_budgets: dict[str, float] = field(default_factory=dict)
     peers: list[str] = field(default_factory=list)
     unavailable: dict[str, str] = field(default_factory=dict)
     versions: dict[str, dict[str, str | None]] = field(default_factory=dict)
@@ -93,8 +94,9 @@ class Result:
 def run_benchmark(name: str, peers: list[Peer], options: Options) -> Result:
     """Runs a benchmark on the peers that have a program for it.
 
-    One worker per peer is started; then, case by case, every peer prepares the case, and rounds of one sample per peer
-    follow each other (each round begins with the next peer), so that whatever disturbs the machine disturbs all alike.
+    One worker per peer is started; then, case by case, every peer prepares the case, and rounds of
+    one sample per peer follow each other (each round begins with the next peer), so that whatever
+    disturbs the machine disturbs all alike.
 
     Args:
         name: Name of the benchmark: ``with_<framework>/<name>.py`` below ``options.programs``.
@@ -141,7 +143,7 @@ def run_benchmark(name: str, peers: list[Peer], options: Options) -> Result:
 
 
 def _load(client: Client, program: Path, result: Result) -> dict[str, Any] | None:
-    """Loads the program into a worker and takes the benchmark's description from it; ``None`` if it cannot run."""
+    """Loads the program into a worker and notes its description; ``None`` if it cannot run."""
     peer = client.peer
     try:
         described = client.ask("describe", packages=peer.packages)
@@ -159,6 +161,7 @@ def _load(client: Client, program: Path, result: Result) -> dict[str, Any] | Non
         result.title, result.unit = loaded["title"], loaded["unit"]
         result.scale = loaded["scale"]
     result.budgets.update(loaded["budgets"])
+    result.mean_budgets.update(loaded["mean_budgets"])
     return loaded
 
 
@@ -171,7 +174,7 @@ def _run_case(
 ) -> None:
     calls: dict[str, int] = {}
     values: dict[str, list[float] | None] = {}
-    for name, client in list(clients.items()):
+    for name in list(clients):
         reply = _ask(clients, name, case, result, "setup", case=case)
         if reply is None:
             continue
@@ -201,7 +204,7 @@ def _run_case(
 
 
 def _calls(seconds: float | None, sample_seconds: float) -> int:
-    """Number of calls in a sample: enough to fill its time, or one when the call measures something itself."""
+    """Number of calls that fill a sample's time, or one when the call measures by itself."""
     if seconds is None:
         return 1
     return max(1, math.ceil(sample_seconds / max(seconds, 1e-7)))
@@ -210,7 +213,7 @@ def _calls(seconds: float | None, sample_seconds: float) -> int:
 def _ask(
     clients: dict[str, Client], name: str, case: str, result: Result, do: str, /, **arguments: Any
 ) -> dict[str, Any] | None:
-    """Asks a worker; an error is recorded, the case is missing for that peer, and a worker that died is let go."""
+    """Asks a worker; an error is recorded, and a worker that died is let go."""
     try:
         return clients[name].ask(do, **arguments)
     except WorkerError as error:
@@ -242,4 +245,8 @@ def _compare(
 
 
 def _short(values: list[float]) -> str:
-    return "[" + ", ".join(f"{value:.6g}" for value in values[:8]) + (", ...]" if len(values) > 8 else "]")
+    return (
+        "["
+        + ", ".join(f"{value:.6g}" for value in values[:8])
+        + (", ...]" if len(values) > 8 else "]")
+    )

@@ -8,10 +8,12 @@ from pathlib import Path
 
 
 def describe_machine() -> dict[str, str | int | list[float]]:
-    """Returns processor, number of cores this process may use, system, and the load averages (1, 5, 15 minutes)."""
+    """Returns processor, usable cores, system and the load averages (1, 5, 15 minutes)."""
     return {
         "processor": _processor(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        "cores": len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count() or 1,
         "system": platform.platform(),
         "load": [round(value, 2) for value in os.getloadavg()] if hasattr(os, "getloadavg") else [],
     }

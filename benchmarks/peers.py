@@ -20,8 +20,8 @@ PACKAGES = {
 #: Names of all peers, in the order of the columns.
 NAMES = ["ours", "ours-ideep", "numpy", "torch", "upstream", "upstream-ideep", "upstream4"]
 
-#: Peers of a run that names none. ``ours-ideep`` and ``upstream4`` are asked for.
-DEFAULT_NAMES = ["ours", "numpy", "torch", "upstream", "upstream-ideep"]
+#: Peers of a run that names none.
+DEFAULT_NAMES = ["ours", "ours-ideep", "numpy", "torch", "upstream", "upstream-ideep"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,8 @@ class Peer:
 
     Attributes:
         name: Heading of the column.
-        framework: ``"chainer"``, ``"torch"`` or ``"numpy"``: programs are taken from ``with_<framework>/``.
+        framework: ``"chainer"``, ``"torch"`` or ``"numpy"``: takes programs of
+            ``with_<framework>``.
         python: Interpreter that runs its worker.
         ideep: Whether iDeep is to be used.
         unavailable: Why the peer cannot be run, or ``None``.
@@ -53,7 +54,8 @@ def find_peer(name: str, ours: str = sys.executable, folder: Path = ROOT / ".pee
 
     Args:
         name: One of :data:`NAMES`.
-        ours: Interpreter whose environment holds the Chainer under test (``ours``, ``ours-ideep``, ``numpy``).
+        ours: Interpreter whose environment holds the Chainer under test (``ours``, ``ours-ideep``,
+            ``numpy``).
         folder: Where ``scripts/setup_peers.py`` made the peers' environments.
 
     Raises:

@@ -1,18 +1,23 @@
-"""What benchmark programs share with the worker that runs them. Python 3.7 compatible, standard library only.
+"""What benchmark programs share with the worker that runs them. Python 3.7 compatible, standard
+library only.
 
 A program is a Python file with a docstring, whose first line is its title, and these names:
 
 ``CASES``
-    Dictionary from the name of a case to a function without arguments that prepares it and returns what to time: a
-    function without arguments, or a :class:`Case`.
+    Dictionary from the name of a case to a function without arguments that prepares it and returns
+    what to time: a function without arguments, or a :class:`Case`.
 ``UNIT``
     Unit in which numbers are printed: a key of :data:`UNITS`. Default ``"ms"``.
 ``PER_CALL``
     Number of operations in one call; times are printed per operation. Default 1.
 ``MEASURED``
-    True when calls return the value to report (in the base unit: seconds, bytes) instead of being timed. Default False.
+    True when calls return the value to report (in the base unit: seconds, bytes) instead of being
+    timed. Default False.
 ``BUDGETS``
-    Dictionary from a peer's name to the largest ratio ours / peer that is wanted. Default: none.
+    Dictionary from a peer's name to the largest ratio ours / peer that each row may have; ``"A/B"``
+    stands for the ratio of peers A and B. Default: none.
+``MEAN_BUDGETS``
+    The same for the geometric mean of all rows.
 """
 
 from __future__ import annotations
@@ -32,10 +37,11 @@ class Case:
     """Something to time, in one or more phases.
 
     Args:
-        phases: List of ``(name, function)``. A single function is called without arguments. Of several, each is called with
-            what the one before returned (the first with ``None``), and each is timed on its own; a phase whose name
-            starts with an underscore is not reported.
-        result: Function that returns floats which every peer of the same framework must agree on, or ``None``.
+        phases: List of ``(name, function)``. A single function is called without arguments. Of
+            several, each is called with what the one before returned (the first with ``None``), and
+            each is timed on its own; a phase whose name starts with an underscore is not reported.
+        result: Function that returns floats which every peer of the same framework must agree on,
+            or ``None``.
     """
 
     def __init__(self, phases, result=None):
@@ -44,5 +50,5 @@ class Case:
 
 
 def as_case(prepared):
-    """Returns ``prepared`` if it is a :class:`Case`, otherwise the case whose only phase is that function."""
+    """Returns a :class:`Case` as it is, a function as the only phase of one."""
     return prepared if isinstance(prepared, Case) else Case([("", prepared)])

@@ -1,4 +1,4 @@
-"""Cases that measure the time of an import in fresh interpreters. Python 3.7 compatible, standard library only."""
+"""Cases that time an import in fresh interpreters. Python 3.7 compatible, standard library only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import tempfile
 
 from bench_case import Case
 
-# The clock starts after the interpreter: what is measured is the import alone, in a process that imported nothing else.
+# The clock starts after the interpreter: what is measured is the import alone, in a process that
+# imported nothing else.
 PROGRAM = """
 import sys, time
 sys.path.extend(sys.argv[1:])
@@ -38,7 +39,9 @@ def _importing(module, distributions):
             arguments.append(_install(distributions))
 
         def step():
-            return float(subprocess.run(arguments, stdout=subprocess.PIPE, check=True).stdout.split()[-1])
+            return float(
+                subprocess.run(arguments, stdout=subprocess.PIPE, check=True).stdout.split()[-1]
+            )
 
         return Case([("", step)])
 
@@ -46,18 +49,26 @@ def _importing(module, distributions):
 
 
 def _install(count):
-    """Lays out that many distributions as an installer does; returns their folder, which goes when the worker ends."""
+    """Lays out that many distributions as an installer does; returns their folder."""
     folder = tempfile.mkdtemp(prefix="bench-import-")
     atexit.register(shutil.rmtree, folder)
     for index in range(count):
         name = "bench_extra_{:03d}".format(index)
         group = "chainer" if index < PLUGINS else "console_scripts"
         target = name if index < PLUGINS else name + ":main"
-        _write(os.path.join(folder, name + ".py"), '"""Sample module."""\n\n\ndef main():\n    pass\n')
+        _write(
+            os.path.join(folder, name + ".py"), '"""Sample module."""\n\n\ndef main():\n    pass\n'
+        )
         information = os.path.join(folder, name + "-1.0.dist-info")
         os.mkdir(information)
-        _write(os.path.join(information, "METADATA"), "Metadata-Version: 2.1\nName: {}\nVersion: 1.0\n".format(name))
-        _write(os.path.join(information, "entry_points.txt"), "[{}]\n{} = {}\n".format(group, name, target))
+        _write(
+            os.path.join(information, "METADATA"),
+            "Metadata-Version: 2.1\nName: {}\nVersion: 1.0\n".format(name),
+        )
+        _write(
+            os.path.join(information, "entry_points.txt"),
+            "[{}]\n{} = {}\n".format(group, name, target),
+        )
         _write(os.path.join(information, "top_level.txt"), name + "\n")
         _write(os.path.join(information, "INSTALLER"), "pip\n")
         _write(os.path.join(information, "RECORD"), name + ".py,,\n")

@@ -1,19 +1,17 @@
-"""Worker process of the benchmarks: runs programs and times them when told to, over standard input and output.
+"""Worker process of the benchmarks: runs and times programs when told to, over pipes.
 
-Started as a script by the driver, once per peer, with that peer's own interpreter. Python 3.7 compatible; imports nothing
-but the standard library, so that any framework can be measured with it.
+Started as a script by the driver, once per peer, with that peer's own interpreter. Python 3.7
+compatible; imports nothing but the standard library, so that any framework can be measured with it.
 
-Each request and each reply is one line of JSON. Requests are ``{"do": NAME, ...}``:
+Each request and each reply is one line of JSON. Requests are ``{"do": NAME, ...}``::
 
-========  =============================  ==================================================================
-NAME      further keys                   reply
-========  =============================  ==================================================================
-describe  packages (names)               versions of Python and of those packages (null where one is missing)
-load      program (path), ideep (bool)   title, unit, scale, per_call, measured, budgets, cases (names)
-setup     case                           seconds of one call or null; result (floats to compare) or null; or missing (reason)
-run       calls                          phases: ``{phase: seconds per call or measured value}``
-drop                                     forgets the case that was set up
-========  =============================  ==================================================================
+    describe  ``packages``: names. Replies ``versions`` of Python and of those (null: missing).
+    load      ``program``: path, ``ideep``: bool. Replies title, unit, scale, per_call, measured,
+              budgets, mean_budgets and cases (names).
+    setup     ``case``: name. Replies seconds of one call (null if it measures by itself) and result
+              (floats to compare, or null); or ``missing``: the reason.
+    run       ``calls``: number. Replies ``phases``: name -> seconds per call, or what was measured.
+    drop      Forgets the case that was set up.
 
 A request that fails is answered by ``{"error": TEXT}``.
 """
@@ -75,6 +73,7 @@ class Worker:
             "per_call": getattr(module, "PER_CALL", 1),
             "measured": getattr(module, "MEASURED", False),
             "budgets": getattr(module, "BUDGETS", {}),
+            "mean_budgets": getattr(module, "MEAN_BUDGETS", {}),
             "cases": list(self.cases),
         }
 
@@ -146,13 +145,16 @@ class Worker:
 
 
 def describe_error(error):
-    """Returns the error's type, text and where it came from: files, lines and functions, but no text of any file.
+    """Returns the error's type, text and origin: files, lines and functions, no source text.
 
-    The frameworks under test are black boxes here: their source is not to appear in what a benchmark prints.
+    The frameworks under test are black boxes here: their source is not to appear in what a
+    benchmark prints.
     """
     lines = []
     for frame in traceback.extract_tb(error.__traceback__):
-        lines.append("{}:{} in {}".format(os.path.basename(frame.filename), frame.lineno, frame.name))
+        lines.append(
+            "{}:{} in {}".format(os.path.basename(frame.filename), frame.lineno, frame.name)
+        )
     lines.append("{}: {}".format(type(error).__name__, error))
     return "\n".join(lines)
 

@@ -1,4 +1,4 @@
-"""What the programs with Chainer share. Uses documented names only, so that every release runs the same text."""
+"""What the programs with Chainer share: documented names only, so that every release runs them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def integers(high, *shape, seed=0):
 
 
 def fill(model, seed=0):
-    """Gives all parameters the same values in every peer: scaled normal weights, zero biases, one gammas."""
+    """Sets all parameters to the same values in every peer: scaled normal weights, zero biases."""
     state = np.random.RandomState(seed)
     for name, parameter in sorted(model.namedparams()):
         array = parameter.array
@@ -48,10 +48,8 @@ def fill(model, seed=0):
     return model
 
 
-
-
 def training_step(model, optimizer, *batch):
-    """Returns a case that times a whole training step (forward, backward, update) of ``model(*batch)``, a loss."""
+    """Returns a case that times a training step whose loss is ``model(*batch)``."""
     optimizer.setup(model)
     last = []
 
@@ -76,14 +74,16 @@ class Constant:
 
 
 def operation(name, *arguments, gradient=True, check=True, **keywords):
-    """Returns the preparation of a case that calls ``chainer.functions.<name>(*arguments, **keywords)``.
+    """Returns the preparation of a case that calls ``chainer.functions.<name>(*arguments,
+    **keywords)``.
 
-    Float arrays among the arguments, also inside lists, become Variables whose gradients are computed. Phases: ``forward`` and
-    ``backward``, each alone.
+    Float arrays among the arguments, also inside lists, become Variables whose gradients are
+    computed. Phases: ``forward`` and ``backward``, each alone.
 
     Args:
         gradient: Whether there is a backward phase.
-        check: Whether outputs and gradients are compared with other peers' (False for random functions).
+        check: Whether outputs and gradients are compared with other peers' (False for random
+            functions).
     """
 
     def prepare():
@@ -117,13 +117,18 @@ def operation(name, *arguments, gradient=True, check=True, **keywords):
                 backward(forward())
                 found += [x.grad for x in inputs]
                 clear(None)
-            return [float(abs(np.asarray(a, dtype=np.float64)).mean()) for a in found if a is not None]
+            return [
+                float(abs(np.asarray(a, dtype=np.float64)).mean()) for a in found if a is not None
+            ]
 
         if not gradient:
             return Case([("forward", forward)], result if check else None)
         for index, y in enumerate(_flat(forward())):
             seeds.append(random(*y.shape, seed=index + 1).astype(y.dtype))
-        return Case([("forward", forward), ("backward", backward), ("_clear", clear)], result if check else None)
+        return Case(
+            [("forward", forward), ("backward", backward), ("_clear", clear)],
+            result if check else None,
+        )
 
     return prepare
 

@@ -28,7 +28,9 @@ ACTIVATION = {
     "maxout": operation("maxout", X, 4),
     "lstm": operation("lstm", random(64, 64, seed=1), X),
     "slstm": operation("slstm", *(random(64, n, seed=n) for n in (32, 32, 128, 128))),
-    "tree_lstm": operation("tree_lstm", random(64, 64, seed=1), random(64, 64, seed=2), random(64, 320, seed=3)),
+    "tree_lstm": operation(
+        "tree_lstm", random(64, 64, seed=1), random(64, 64, seed=2), random(64, 320, seed=3)
+    ),
     "dropout": operation("dropout", X, check=False),
     "gaussian": operation("gaussian", X, random(64, 256, seed=1), check=False),
     "zoneout": operation("zoneout", X, random(64, 256, seed=1), check=False),

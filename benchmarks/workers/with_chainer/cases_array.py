@@ -33,7 +33,9 @@ ARRAY = {
     "pad": operation("pad", IMAGES, ((0, 0), (0, 0), (1, 1), (1, 1)), "constant"),
     "pad_sequence": operation("pad_sequence", SEQUENCES),
     "transpose_sequence": operation("transpose_sequence", SEQUENCES),
-    "permutate": operation("permutate", X, np.random.RandomState(0).permutation(64).astype(np.int32)),
+    "permutate": operation(
+        "permutate", X, np.random.RandomState(0).permutation(64).astype(np.int32)
+    ),
     "where": operation("where", random(64, 256, seed=2) > 0, X, random(64, 256, seed=1)),
     "cast": operation("cast", X, np.float64),
     "im2col": operation("im2col", FEW_IMAGES, 3, 1, 1),

@@ -21,7 +21,9 @@ def _sampler(shape):
 
 LOSS = {
     "softmax_cross_entropy": operation("softmax_cross_entropy", X, LABELS),
-    "softmax_cross_entropy large": operation("softmax_cross_entropy", random(700, 2000), integers(2000, 700)),
+    "softmax_cross_entropy large": operation(
+        "softmax_cross_entropy", random(700, 2000), integers(2000, 700)
+    ),
     "softmax_cross_entropy images": operation(
         "softmax_cross_entropy", random(8, 21, 32, 32), integers(21, 8, 32, 32)
     ),

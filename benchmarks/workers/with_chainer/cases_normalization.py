@@ -14,7 +14,9 @@ ROIS = np.array([[n % 4, n % 3, n % 5, 8 + n % 4, 7 + n % 6] for n in range(32)]
 
 NORMALIZATION = {
     "batch_normalization": operation("batch_normalization", X, ONES, ZEROS),
-    "batch_normalization images": operation("batch_normalization", IMAGES, ONES[:64].copy(), ZEROS[:64].copy()),
+    "batch_normalization images": operation(
+        "batch_normalization", IMAGES, ONES[:64].copy(), ZEROS[:64].copy()
+    ),
     "fixed_batch_normalization": operation(
         "fixed_batch_normalization", X, ONES, ZEROS, Constant(ZEROS), Constant(ONES)
     ),

@@ -27,7 +27,9 @@ class MLP(chainer.Chain):
 
 def batch(size):
     def prepare():
-        return training_step(fill(MLP()), chainer.optimizers.Adam(), random(size, 784), integers(10, size))
+        return training_step(
+            fill(MLP()), chainer.optimizers.Adam(), random(size, 784), integers(10, size)
+        )
 
     return prepare
 

@@ -17,12 +17,16 @@ def update_with(name, **arguments):
             optimizer = getattr(chainer.optimizers, name)(**arguments)
         except AttributeError as error:
             raise Missing(str(error)) from error
-        model = fill(chainer.ChainList(L.Linear(784, 1000), L.Linear(1000, 1000), L.Linear(1000, 10)))
+        model = fill(
+            chainer.ChainList(L.Linear(784, 1000), L.Linear(1000, 1000), L.Linear(1000, 10))
+        )
         optimizer.setup(model)
         gradients = np.random.RandomState(1)
         for parameter in model.params():
             parameter.grad = (gradients.randn(*parameter.shape) * 0.01).astype(np.float32)
-        return Case([("", optimizer.update)], lambda: [float(abs(p.array).mean()) for p in model.params()])
+        return Case(
+            [("", optimizer.update)], lambda: [float(abs(p.array).mean()) for p in model.params()]
+        )
 
     return prepare
 

@@ -1,11 +1,13 @@
-"""Peak memory of two training steps of a 20-layer MLP (512 units, batch 1024, SGD), in a fresh process"""
+"""Peak memory of two training steps of a 20-layer MLP (512 units, batch 1024, SGD)"""
 
 from __future__ import annotations
 
 import os
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # run as a script, too
+sys.path.insert(
+    0, os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+)  # run as a script, too
 
 from bench_memory import cases, growth  # noqa: E402  (needs the line above)
 

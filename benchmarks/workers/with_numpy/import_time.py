@@ -1,4 +1,4 @@
-"""Import in a fresh interpreter, with 0 and 100 other distributions installed (ten of them Chainer plugins)"""
+"""Import in a fresh interpreter, also with 100 more distributions (ten of them plugins)"""
 
 from __future__ import annotations
 

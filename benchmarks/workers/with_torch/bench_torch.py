@@ -22,7 +22,7 @@ def integers(high, *shape, seed=0):
 
 
 def training_step(model, optimizer, loss_of):
-    """Returns a case that times a whole training step; ``loss_of()`` computes the loss of the model."""
+    """Returns a case that times a whole training step; ``loss_of()`` computes the loss."""
     last = []
 
     def step():

@@ -11,7 +11,9 @@ UNIT = "us"
 
 def batch(size):
     def prepare():
-        model = nn.Sequential(nn.Linear(784, 50), nn.ReLU(), nn.Linear(50, 50), nn.ReLU(), nn.Linear(50, 10))
+        model = nn.Sequential(
+            nn.Linear(784, 50), nn.ReLU(), nn.Linear(50, 50), nn.ReLU(), nn.Linear(50, 10)
+        )
         x, t = random(size, 784), integers(10, size)
         loss = nn.CrossEntropyLoss()
         return training_step(model, torch.optim.Adam(model.parameters()), lambda: loss(model(x), t))

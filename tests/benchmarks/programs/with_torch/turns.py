@@ -1,0 +1,3 @@
+"""Sample benchmark whose cases belong to another framework."""
+
+CASES = {"other": lambda: print}

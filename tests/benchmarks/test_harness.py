@@ -1,0 +1,173 @@
+"""The plumbing of the benchmarks, on programs without a framework. Nothing here is timed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks import peers as peers_module
+from benchmarks.cli import list_benchmarks, main
+from benchmarks.client import Client, WorkerError
+from benchmarks.driver import PROGRAMS, Options, Result, Row, run_benchmark
+from benchmarks.peers import Peer, find_peer
+from benchmarks.report import format_result, geometric_mean, ratios
+
+SAMPLES = Path(__file__).parent / "programs"
+QUICK = Options(rounds=2, sample_seconds=0.0, programs=SAMPLES)
+
+
+@pytest.fixture(autouse=True)
+def no_packages(monkeypatch):
+    """Workers describe Python alone: the samples need no framework."""
+    monkeypatch.setattr(peers_module, "PACKAGES", {})
+
+
+def peer(name: str, framework: str = "chainer", **arguments) -> Peer:
+    return Peer(name, framework, sys.executable, **arguments)
+
+
+@pytest.fixture(scope="module")
+def dummy() -> Result:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(peers_module, "PACKAGES", {})
+        gone = peer("gone", unavailable="not set up")
+        return run_benchmark("dummy", [peer("ours"), peer("twin"), gone], QUICK)
+
+
+def row(result: Result, label: str) -> Row:
+    return next(row for row in result.rows if row.label == label)
+
+
+def test_each_peer_gets_one_sample_per_round(dummy):
+    samples = row(dummy, "plain").samples
+    assert {name: len(values) for name, values in samples.items()} == {"ours": 2, "twin": 2}
+
+
+def test_phases_are_rows_and_hidden_ones_are_not(dummy):
+    labels = [row.label for row in dummy.rows if row.case == "phases"]
+    assert labels == ["phases first", "phases second"]
+
+
+def test_missing_case_is_not_an_error(dummy):
+    assert dummy.missing["missing", "ours"] == "this framework lacks it"
+    assert "n/a" in format_result(dummy)
+
+
+def test_errors_of_a_program_are_shown_with_their_origin(dummy):
+    text = format_result(dummy)
+    assert "ERROR ours: setup {'case': 'broken'}" in text
+    assert "ValueError: broken on purpose" in text
+    assert "dummy.py:" in text
+    assert 'raise ValueError("broken on purpose")' not in text  # no source text of what is measured
+
+
+def test_death_of_a_worker_is_shown(dummy):
+    assert any("stopped with status 3" in error for error in dummy.errors)
+
+
+def test_differing_results_are_noted(dummy):
+    assert [note for note in dummy.notes if note.startswith("different: twin and ours differ")]
+    assert not [note for note in dummy.notes if note.startswith("plain")]
+
+
+def test_unavailable_peer_is_named_and_does_not_fail(dummy):
+    assert "gone: peer not available (not set up)" in format_result(dummy)
+
+
+def test_budgets_are_judged(dummy):
+    text = format_result(dummy)
+    assert "budget: each ours/twin <= 1000000000.00: met" in text
+    assert "budget: geometric mean of ours/twin <= 0.00: MISSED" in text
+
+
+def test_rounds_are_interleaved_and_rotate(tmp_path, monkeypatch):
+    turns = tmp_path / "turns"
+    monkeypatch.setenv("BENCHMARK_TURNS", str(turns))
+    options = Options(rounds=3, sample_seconds=1.0, programs=SAMPLES)
+    result = run_benchmark("turns", [peer("ours"), peer("twin")], options)
+    assert not result.errors
+    a, b, *taken = turns.read_text().split()  # the first two are the warm-up calls
+    assert taken == [a, b, b, a, a, b]
+    assert row(result, "note").samples == {"ours": [5e6] * 3, "twin": [5e6] * 3}
+    assert "5 (5)" in format_result(result)
+
+
+def test_cases_that_only_one_framework_has(tmp_path, monkeypatch):
+    monkeypatch.setenv("BENCHMARK_TURNS", str(tmp_path / "turns"))
+    result = run_benchmark("turns", [peer("ours"), peer("torch", "torch")], QUICK)
+    assert [row.label for row in result.rows] == ["note", "other"]
+    assert set(row(result, "other").samples) == {"torch"}
+
+
+def test_benchmark_without_program():
+    with pytest.raises(ValueError, match="no chosen peer has a program named 'absent'"):
+        run_benchmark("absent", [peer("ours")], QUICK)
+
+
+def test_no_answer_in_time(tmp_path):
+    program = tmp_path / "slow.py"
+    program.write_text('"""Slow."""\nimport time\ntime.sleep(60)\nCASES = {}\n')
+    client = Client(peer("ours"), threads=1, timeout=0.5)
+    try:
+        with pytest.raises(WorkerError, match=r"no answer to .load. in 0\.5 s; worker ended"):
+            client.ask("load", program=str(program), ideep=False)
+        assert not client.alive
+    finally:
+        client.close()
+
+
+def test_missing_package_makes_a_peer_unavailable(monkeypatch):
+    monkeypatch.setattr(peers_module, "PACKAGES", {"chainer": ["no_such_package"]})
+    result = run_benchmark("dummy", [peer("ours")], QUICK)
+    assert "has no package no_such_package" in result.unavailable["ours"]
+    assert not result.errors
+
+
+def test_peers_that_were_not_set_up(tmp_path):
+    found = find_peer("upstream", folder=tmp_path)
+    assert found.unavailable is not None
+    assert "setup_peers.py" in found.unavailable
+    with pytest.raises(ValueError, match="expected one of ours"):
+        find_peer("theirs")
+
+
+def test_ratios_and_geometric_mean():
+    result = Result("made up", rows=[Row("a", "", {"ours": [2.0, 1.0], "peer": [3.0, 4.0]})])
+    assert ratios(result, "peer") == {"a": 3.0}
+    assert geometric_mean([1.0, 4.0]) == 2.0
+
+
+def test_command_line(tmp_path, capsys):
+    file = tmp_path / "out.json"
+    arguments = ["dummy", "--quick", "--peers", "ours", "--programs", str(SAMPLES)]
+    assert main([*arguments, "--case", "pla", "--json", str(file)]) == 0
+    assert "dummy: Sample benchmark" in capsys.readouterr().out
+    document = json.loads(file.read_text())
+    assert [row["case"] for row in document["benchmarks"][0]["rows"]] == ["plain"]
+    assert main([*arguments, "--case", "broken"]) == 1
+    with pytest.raises(SystemExit):
+        main(["absent", "--programs", str(SAMPLES)])
+    assert "no benchmark named absent" in capsys.readouterr().err
+
+
+def test_list(capsys):
+    assert main(["--list", "--programs", str(SAMPLES)]) == 0
+    assert capsys.readouterr().out.split()[0] == "dummy"
+
+
+def test_every_benchmark_has_a_title():
+    assert all(list_benchmarks(PROGRAMS).values())
+
+
+def test_worker_imports_the_standard_library_alone():
+    worker = PROGRAMS / "worker.py"
+    program = f"import sys, runpy; runpy.run_path({str(worker)!r}); print(*sys.modules)"
+    modules = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=True
+    ).stdout.split()
+    known = set(sys.stdlib_module_names) | {"bench_case", "__main__", "_distutils_hack"}
+    assert {name.partition(".")[0] for name in modules} <= known
