@@ -100,9 +100,10 @@ def _load() -> tuple[Any, Any, str, tuple[int, int, int]]:
         )
     isa = lib.dnnl_get_effective_cpu_isa()
     if isa & _AVX2 != _AVX2:
+        limit = os.environ.get("ONEDNN_MAX_CPU_ISA", "not set")
         raise _fail(
             f"the CPU lacks AVX2 (oneDNN reports {C.ISA_NAMES.get(isa, hex(isa))!r}; the "
-            f"environment variable ONEDNN_MAX_CPU_ISA is {os.environ.get('ONEDNN_MAX_CPU_ISA', 'not set')})"
+            f"environment variable ONEDNN_MAX_CPU_ISA is {limit})"
         )
     return ffi, lib, path, version
 

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest import elements
+
+import ideep4py
+from ideep4py import ops
+
+
+@pytest.mark.parametrize("trans_a", [False, True])
+@pytest.mark.parametrize("trans_b", [False, True])
+def test_matmul(normal, trans_a, trans_b) -> None:
+    a, b = normal(*((5, 3) if trans_a else (3, 5))), normal(*((4, 5) if trans_b else (5, 4)))
+    expected = (a.T if trans_a else a) @ (b.T if trans_b else b)
+    y = ops.matmul(a, b, trans_a=trans_a, trans_b=trans_b, alpha=0.5)
+    np.testing.assert_allclose(y, 0.5 * expected, rtol=1e-5, atol=1e-6)
+    again = ops.matmul(a, b, trans_a=trans_a, trans_b=trans_b, beta=2.0, out=y)
+    assert again is y
+    np.testing.assert_allclose(y, 2 * expected, rtol=1e-5, atol=1e-6)
+
+
+def test_matmul_errors(normal) -> None:
+    a = normal(3, 5)
+    with pytest.raises(ValueError, match="do not fit"):
+        ops.matmul(a, a)
+    with pytest.raises(ValueError, match="needs out"):
+        ops.matmul(a, a.T, beta=1.0)
+    with pytest.raises(ValueError, match="out must be"):
+        ops.matmul(a, a.T, out=ideep4py.array(normal(2, 2)))
+    with pytest.raises(ValueError, match="at least 2 axes"):
+        ops.matmul(normal(3), a)
+
+
+def test_linear_and_gradients(normal, blocked) -> None:
+    for x in (normal(6, 72), blocked(6, 8, 3, 3)):
+        flat = elements(ideep4py.mdarray(x)).reshape(6, -1)
+        W, b, gy = normal(4, 72), normal(4), normal(6, 4)
+        np.testing.assert_allclose(ops.linear(x, W, b), flat @ W.T + b, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(ops.linear(x, W), flat @ W.T, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(
+            ops.linear_backward_data(W, gy), gy @ W, rtol=1e-4, atol=1e-4
+        )
+        gW, gb = ops.linear_backward_weights(x, gy, bias=True)
+        np.testing.assert_allclose(gW, gy.T @ flat, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(gb, gy.sum(0), rtol=1e-4, atol=1e-4)
+
+
+def test_linear_errors(normal) -> None:
+    with pytest.raises(ValueError, match="W must have 3 columns"):
+        ops.linear(normal(2, 3), normal(4, 5))
+    with pytest.raises(ValueError, match="b must have 4"):
+        ops.linear(normal(2, 3), normal(4, 3), normal(3))
+    with pytest.raises(ValueError, match="gy must have 4 columns"):
+        ops.linear_backward_data(normal(4, 3), normal(2, 5))
+    with pytest.raises(ValueError, match="gy must have 2 rows"):
+        ops.linear_backward_weights(normal(2, 3), normal(3, 4))
