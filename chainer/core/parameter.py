@@ -28,13 +28,14 @@ _UNDEFINED = _Undefined()
 class Parameter(Variable):
     """Parameter variable that can be registered to a link.
 
-    Assigned to an attribute of a link within its ``init_scope``, it is registered there. Its array is made by an
-    initializer, at once when the shape is known, else when :meth:`initialize` is called. The gradient of a parameter that
-    was never cleared is NaN, which makes a forgotten ``cleargrads()`` visible.
+    Assigned to an attribute of a link within its ``init_scope``, it is registered there. Its array
+    is made by an initializer, at once when the shape is known, else when :meth:`initialize` is
+    called. The gradient of a parameter made by an initializer is NaN until it is cleared, which
+    makes a forgotten ``cleargrads()`` visible.
 
     Args:
-        initializer (Initializer, array or scalar): Initializer of the data array. An array without a
-            ``shape`` is the data array itself; with one its values fill an array of dtype
+        initializer (Initializer, array or scalar): Initializer of the data array. An array without
+            a ``shape`` is the data array itself; with one its values fill an array of dtype
             ``chainer.config.dtype`` (float32), as a scalar does. None means NaN-filled data.
         shape (int or tuple of int or None): Shape of the parameter; if None, initialization is
             deferred.
@@ -73,7 +74,7 @@ class Parameter(Variable):
             array = _generate(initializer, shape, get_device(None))
         super().__init__(array, name=name, requires_grad=requires_grad)
         self.initializer = initializer
-        if array is not None:
+        if shape is not None:
             self._undefine_grad()
 
     def _undefine_grad(self) -> None:
