@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 _root: str | None = None
 
@@ -187,6 +186,8 @@ def _retrieve(url: str, md5: str | None, directory: str, advice: str) -> str:
 
 
 def _copy(url: str, output_file: Any, pooch: Any) -> None:
+    from urllib.request import url2pathname  # takes 20 ms to import
+
     shutil.copyfile(url2pathname(urlsplit(url).path), output_file)
 
 
