@@ -9,6 +9,7 @@ from __future__ import annotations
 from chainer.core import registries
 
 MODULES: dict[str, tuple[str, ...]] = {
+    "activations": ("elu", "log_softmax", "relu", "sigmoid", "softmax"),
     "convolutions": ("convolution_nd", "im2col"),
     "cross_entropies": ("softmax_cross_entropy",),
     "dropouts": ("dropout",),
@@ -16,10 +17,27 @@ MODULES: dict[str, tuple[str, ...]] = {
     "indexing": ("scatter_add",),
     "linears": ("linear",),
     "lstm_cells": ("lstm_cell",),
-    "normalizations": ("batch_normalization", "fixed_batch_normalization", "layer_normalization", "local_response_normalization"),
-    "optimizer_updates": ("ada_delta_update", "ada_grad_update", "adam_update", "corrected_momentum_sgd_update", "momentum_sgd_update", "msvag_update", "nesterov_ag_update", "rmsprop_graves_update", "rmsprop_update", "sgd_update", "smorms3_update"),
+    "normalizations": (
+        "batch_normalization",
+        "fixed_batch_normalization",
+        "layer_normalization",
+        "local_response_normalization",
+    ),
+    "optimizer_updates": (
+        "ada_delta_update",
+        "ada_grad_update",
+        "adam_update",
+        "corrected_momentum_sgd_update",
+        "momentum_sgd_update",
+        "msvag_update",
+        "nesterov_ag_update",
+        "rmsprop_graves_update",
+        "rmsprop_update",
+        "sgd_update",
+        "smorms3_update",
+    ),
     "poolings": ("average_pooling_nd", "max_pooling_nd", "unpooling_nd", "window_indexing"),
-    "softmaxes": ("softmax", "log_softmax"),
+    "rnns": ("n_step_rnn",),
     "special": ("erf", "erfc"),
 }
 

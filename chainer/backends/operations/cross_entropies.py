@@ -8,17 +8,19 @@ from chainer.core.kernel import Operation
 class SoftmaxCrossEntropy(Operation):
     """Softmax cross entropy between scores and integer labels.
 
-    ``select(x, t, class_weight)``: ``x`` scores of shape ``(N, C, ...)``, floating point; ``t`` labels of shape ``(N, ...)``, integer;
-    ``class_weight`` of shape ``(C,)`` and the dtype of ``x``, or None.
+    ``select(x, t, class_weight)``: ``x`` scores of shape ``(N, C, ...)``, floating point; ``t``
+    labels of shape ``(N, ...)``, integer; ``class_weight`` of shape ``(C,)`` and the dtype of
+    ``x``, or None.
 
     Methods:
-        ``forward(x, t, class_weight, ignore_label, keep_score) -> (losses, score)``: the loss of each
-        sample, shape of ``t``, dtype of ``x``; zero where ``t == ignore_label``. ``score`` is what ``backward`` may be
-        given to save work if ``keep_score``, else None; for those who look at it, it is the
-        softmax of ``x`` over axis 1.
+        ``forward(x, t, class_weight, ignore_label, keep_score) -> (losses, score)``: the loss of
+        each sample, shape of ``t``, dtype of ``x``; zero where ``t == ignore_label``. ``score`` is
+        what ``backward`` may be given to save work if ``keep_score``, else None; for those who look
+        at it, it is the softmax of ``x`` over axis 1.
 
         ``backward(x, t, class_weight, ignore_label, score, scale) -> gx``: gradient w.r.t. ``x`` of
-        ``sum(scale * losses)``; ``scale`` broadcasts to the shape of ``t``. ``x`` may be None if ``score`` is given.
+        ``sum(scale * losses)``; ``scale`` broadcasts to the shape of ``t``. ``x`` may be None if
+        ``score`` is given.
     """
 
     name = "softmax_cross_entropy"

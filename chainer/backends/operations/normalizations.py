@@ -68,8 +68,8 @@ class LayerNormalization(Operation):
 class LocalResponseNormalization(Operation):
     """Normalisation across neighbouring channels.
 
-    ``y = x / scale ** beta`` where ``scale = k + alpha * sums``; ``sums`` are those of ``x ** 2`` over the ``n // 2`` channels (axis 1) on each side and the
-    channel itself.
+    ``y = x / scale ** beta`` where ``scale = k + alpha * sums``; ``sums`` are those of ``x ** 2``
+    over the ``n // 2`` channels (axis 1) on each side and the channel itself.
 
     ``select(x, n=, k=, alpha=, beta=)`` with ``x`` of shape ``(N, C, ...)``.
 

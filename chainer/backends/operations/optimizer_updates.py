@@ -1,9 +1,10 @@
 """Parameter updates of the optimizers.
 
-Every implementation has one method, ``update``, which changes the parameter and the state arrays in place and
-returns nothing. In its signature the arrays come first and the hyperparameters (Python floats) are keyword
-arguments. All arrays of one call have the shape and the dtype (float16, float32 or float64) of the parameter, and
-``grad`` is never changed. Scratch memory is the business of the implementation.
+Every implementation has one method, ``update``, which changes the parameter and the state arrays in
+place and returns nothing. In its signature the arrays come first and the hyperparameters (Python
+floats) are keyword arguments. All arrays of one call have the shape and the dtype (float16, float32
+or float64) of the parameter, and ``grad`` is never changed. Scratch memory is the business of the
+implementation.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ class MomentumSGDUpdate(OptimizerUpdate):
 
 
 class CorrectedMomentumSGDUpdate(OptimizerUpdate):
-    """Momentum whose velocity is free of the learning rate: ``v = momentum * v - grad; param += lr * v``.
+    """Momentum whose velocity is free of the learning rate:
+    ``v = momentum * v - grad; param += lr * v``.
 
     ``update(param, grad, v, *, lr, momentum)``; selected with ``select(param, grad, v)``.
     """
@@ -79,7 +81,8 @@ class AdaDeltaUpdate(OptimizerUpdate):
     ``msg = rho * msg + (1 - rho) * grad ** 2``, ``dx = sqrt((msdx + eps) / (msg + eps)) * grad``,
     ``msdx = rho * msdx + (1 - rho) * dx ** 2``, ``param -= dx``.
 
-    ``update(param, grad, msg, msdx, *, rho, eps)``; selected with ``select(param, grad, msg, msdx)``.
+    ``update(param, grad, msg, msdx, *, rho, eps)``; selected with
+    ``select(param, grad, msg, msdx)``.
     """
 
     name = "ada_delta_update"
@@ -89,10 +92,11 @@ class AdaDeltaUpdate(OptimizerUpdate):
 class AdamUpdate(OptimizerUpdate):
     """Adam with the variants AdamW, AMSGrad and AdaBound.
 
-    ``m = beta1 * m + (1 - beta1) * grad``, ``v = beta2 * v + (1 - beta2) * grad ** 2``; with AMSGrad
-    ``vhat = max(vhat, v)`` takes the place of ``v`` below. The step is ``alpha_t * m / (sqrt(v) + eps)``, where
-    ``alpha_t`` is the learning rate with the bias correction in it; with AdaBound the factor ``alpha_t / (sqrt(v) + eps)``
-    is clipped to ``bounds`` first. ``param -= eta * (step + weight_decay_rate * param)``.
+    ``m = beta1 * m + (1 - beta1) * grad``, ``v = beta2 * v + (1 - beta2) * grad ** 2``; with
+    AMSGrad ``vhat = max(vhat, v)`` takes the place of ``v`` below. The step is
+    ``alpha_t * m / (sqrt(v) + eps)``, where ``alpha_t`` is the learning rate with the bias
+    correction in it; with AdaBound the factor ``alpha_t / (sqrt(v) + eps)`` is clipped to
+    ``bounds`` first. ``param -= eta * (step + weight_decay_rate * param)``.
 
     ``update(param, grad, m, v, vhat, *, alpha_t, beta1, beta2, eps, eta, weight_decay_rate, bounds)``;
     ``vhat`` is None without AMSGrad and ``bounds`` is a pair of floats or None. Selected with
@@ -104,11 +108,13 @@ class AdamUpdate(OptimizerUpdate):
 
 
 class RMSpropUpdate(OptimizerUpdate):
-    """RMSprop: ``ms = alpha * ms + (1 - alpha) * grad ** 2; param -= lr * grad / (sqrt(ms) + eps)``.
+    """RMSprop:
+    ``ms = alpha * ms + (1 - alpha) * grad ** 2; param -= lr * grad / (sqrt(ms) + eps)``.
 
     With ``eps_inside_sqrt`` the denominator is ``sqrt(ms + eps)``.
 
-    ``update(param, grad, ms, *, lr, alpha, eps, eps_inside_sqrt)``; selected with ``select(param, grad, ms)``.
+    ``update(param, grad, ms, *, lr, alpha, eps, eps_inside_sqrt)``; selected with
+    ``select(param, grad, ms)``.
     """
 
     name = "rmsprop_update"
@@ -133,9 +139,11 @@ class SMORMS3Update(OptimizerUpdate):
     """SMORMS3.
 
     ``r = 1 / (mem + 1)``, ``g = (1 - r) * g + r * grad``, ``g2 = (1 - r) * g2 + r * grad ** 2``,
-    ``x = g ** 2 / (g2 + eps)``, ``param -= grad * min(lr, x) / (sqrt(g2) + eps)``, ``mem = 1 + mem * (1 - x)``.
+    ``x = g ** 2 / (g2 + eps)``, ``param -= grad * min(lr, x) / (sqrt(g2) + eps)``,
+    ``mem = 1 + mem * (1 - x)``.
 
-    ``update(param, grad, mem, g, g2, *, lr, eps)``; selected with ``select(param, grad, mem, g, g2)``.
+    ``update(param, grad, mem, g, g2, *, lr, eps)``; selected with
+    ``select(param, grad, mem, g, g2)``.
     """
 
     name = "smorms3_update"
@@ -143,14 +151,16 @@ class SMORMS3Update(OptimizerUpdate):
 
 
 class MSVAGUpdate(OptimizerUpdate):
-    """M-SVAG: momentum whose step is shrunk by an estimate of the relative variance of each gradient.
+    """M-SVAG: momentum whose step is shrunk by an estimate of the relative variance of each
+    gradient.
 
-    ``m = beta * m + (1 - beta) * grad``, ``v = beta * v + (1 - beta) * grad ** 2``; with ``c = 1 - beta ** t``,
-    ``mh = m / c``, ``vh = v / c`` the step is ``mh ** 3 / (mh ** 2 + rho * s)`` with ``s = (vh - mh ** 2) / (1 - rho)``, or
-    ``mh`` where that is not a number. ``param -= eta * (lr * step + weight_decay_rate * param)``.
+    ``m = beta * m + (1 - beta) * grad``, ``v = beta * v + (1 - beta) * grad ** 2``; with
+    ``c = 1 - beta ** t``, ``mh = m / c``, ``vh = v / c`` the step is
+    ``mh ** 3 / (mh ** 2 + rho * s)`` with ``s = (vh - mh ** 2) / (1 - rho)``, or ``mh`` where that
+    is not a number. ``param -= eta * (lr * step + weight_decay_rate * param)``.
 
-    ``update(param, grad, m, v, *, lr, beta, eta, weight_decay_rate, correction, rho)``; ``correction`` is ``c``.
-    Selected with ``select(param, grad, m, v)``.
+    ``update(param, grad, m, v, *, lr, beta, eta, weight_decay_rate, correction, rho)``;
+    ``correction`` is ``c``. Selected with ``select(param, grad, m, v)``.
     """
 
     name = "msvag_update"

@@ -12,7 +12,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "prelu": ("PReLUFunction", "prelu"),
     "relu": ("ReLU", "relu"),
     "selu": ("selu",),
-    "sigmoid": ("Sigmoid", "SigmoidGrad", "sigmoid"),
+    "sigmoid": ("Sigmoid", "sigmoid"),
     "slstm": ("SLSTM", "slstm"),
     "softmax": ("Softmax", "softmax"),
     "softplus": ("Softplus", "softplus"),

@@ -60,8 +60,8 @@ class CReLU(FunctionNode):
 def crelu(x: Any, axis: int = 1) -> Variable:
     """Concatenated Rectified Linear Unit function: ``relu(x)`` and ``relu(-x)`` side by side.
 
-    See Understanding and Improving Convolutional Neural Networks via Concatenated Rectified Linear Units
-    (https://arxiv.org/abs/1603.05201).
+    See Understanding and Improving Convolutional Neural Networks via Concatenated Rectified Linear
+    Units (https://arxiv.org/abs/1603.05201).
 
     Args:
         x (Variable or array): Input of shape ``(s_1, ..., s_N)``, floating point.

@@ -1,4 +1,4 @@
-"""Leaky ReLU."""
+"""Leaky rectified linear unit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from chainer.core.variable import Variable
 
 
 class LeakyReLU(FunctionNode):
-    """Linear with a small slope below zero."""
+    """Leaky rectified linear unit.
+
+    Args:
+        slope: Factor of negative values.
+    """
 
     type_check_key = ()
 
@@ -18,50 +22,83 @@ class LeakyReLU(FunctionNode):
         self.slope = slope
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1)
-        type_check.expect(in_types[0].dtype.kind == "f")
+        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        (x,) = inputs
+        x = inputs[0]
         y = x * self.slope
-        if 0 <= self.slope <= 1:
-            # The output has the sign of the input: it is kept alive anyway.
-            self.retain_outputs((0,))
-            return (self.xp.maximum(x, y),)
-        self.retain_inputs((0,))
-        return (self.xp.where(x >= 0, x, y),)
+        if self.slope >= 0:
+            self.retain_outputs((0,))  # has the sign of the input
+        else:
+            self.retain_inputs((0,))
+        return (self.xp.maximum(x, y) if self.slope <= 1 else self.xp.minimum(x, y),)
 
-    def _factor(self) -> Any:
-        kept = self.retained_output_arrays or self.retained_input_arrays
-        sign = kept[0]
-        return self.xp.where(sign >= 0, 1, self.slope).astype(sign.dtype)
+    def _signed(self) -> Any:
+        retained = self.retained_output_arrays or self.retained_input_arrays
+        return retained[0]
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return (grad_outputs[0] * self._factor(),)
+        return LeakyReLUGrad(self._signed(), self.slope).apply(grad_outputs)
 
     def backward_arrays(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
-        gx = self._factor()
-        gx *= grad_outputs[0]
-        return (gx,)
+        return (_gradient(self._signed(), grad_outputs[0], self.slope),)
+
+
+class LeakyReLUGrad(FunctionNode):
+    """Gradient of the leaky rectified linear unit; linear in ``gy``, constant in ``x``.
+
+    Args:
+        x: The input, or an array with its signs.
+        slope: Factor of negative values.
+    """
+
+    def __init__(self, x: Any, slope: float) -> None:
+        self.x = x
+        self.slope = slope
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (_gradient(self.x, inputs[0], self.slope),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        return LeakyReLUGrad(self.x, self.slope).apply(grad_outputs)
+
+
+def _gradient(x: Any, gy: Any, slope: float) -> Any:
+    gx = gy * slope
+    if slope != 1:
+        gx += (gy - gx) * (x >= 0)
+    return gx
 
 
 def leaky_relu(x: Any, slope: float = 0.2) -> Variable:
-    """Leaky Rectified Linear Unit function: ``x`` where it is not negative, ``slope * x`` elsewhere.
+    """Leaky Rectified Linear Unit function.
+
+    .. math::
+       f(x) = \\left \\{ \\begin{array}{ll}
+       x  & {\\rm if}~ x \\ge 0 \\\\
+       ax & {\\rm if}~ x < 0,
+       \\end{array} \\right.
+
+    where :math:`a` is a configurable slope value.
 
     Args:
-        x (Variable or array): Input of any shape, floating point.
-        slope (float): Slope below zero.
+        x (:class:`~chainer.Variable` or array): Input of a floating point dtype and shape
+            :math:`(s_1, s_2, ..., s_N)`.
+        slope (float): Slope value :math:`a`.
 
     Returns:
-        Variable: Output of the shape and dtype of ``x``.
+        ~chainer.Variable: Output variable of the shape and dtype of ``x``.
 
     Raises:
-        InvalidType: If the dtype does not fit.
+        InvalidType: If ``x`` is not of floating point numbers.
 
     Example:
-        >>> F.leaky_relu(np.array([-1., 2.]), slope=0.2)
-        variable([-0.2,  2. ])
+        >>> x = np.array([[-1, 0], [2, -3], [-2, 1]], np.float32)
+        >>> F.leaky_relu(x, slope=0.2).array
+        array([[-0.2,  0. ],
+               [ 2. , -0.6],
+               [-0.4,  1. ]], dtype=float32)
     """
     return LeakyReLU(slope).apply((x,))[0]

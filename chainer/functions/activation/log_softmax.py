@@ -1,44 +1,41 @@
-"""Logarithm of softmax."""
+"""Logarithm of the softmax."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from chainer.backends import operations
+from chainer.backends.operations.activations import log_softmax as log_softmax_operation
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
-from chainer.functions.array._axis import expect_axis
+from chainer.functions.activation.softmax import check_axis
+from chainer.functions.math.exponential import exp
+from chainer.functions.math.sum import sum
 
 
 class LogSoftmax(FunctionNode):
-    """Logarithm of normalized exponentials along an axis."""
+    """Logarithm of the softmax along an axis."""
 
     type_check_key = ("axis",)
 
     def __init__(self, axis: int = 1) -> None:
+        if not isinstance(axis, int):
+            raise TypeError(f"axis must be int, got {type(axis).__name__}")
         self.axis = axis
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1)
-        type_check.expect(in_types[0].dtype.kind == "f")
-        expect_axis(in_types[0], self.axis)
+        check_axis(in_types, self.axis)
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        x = inputs[0]
+        self._kernel = log_softmax_operation.select(x, axis=self.axis)
         self.retain_outputs((0,))
-        (x,) = inputs
-        self._kernel = operations.log_softmax.select(x, axis=self.axis)
         return (self._kernel.forward(x, self.axis),)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        from chainer.functions.array.broadcast import broadcast_to
-        from chainer.functions.math.exponential import exp
-        from chainer.functions.math.sum import sum
-
         (y,) = self.get_retained_outputs()
-        (gy,) = grad_outputs
-        total = broadcast_to(sum(gy, axis=self.axis, keepdims=True), y.shape)
-        return (gy - exp(y) * total,)
+        gy = grad_outputs[0]
+        return (gy - exp(y) * sum(gy, self.axis, keepdims=True),)
 
     def backward_arrays(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
@@ -48,20 +45,38 @@ class LogSoftmax(FunctionNode):
 
 
 def log_softmax(x: Any, axis: int = 1) -> Variable:
-    """Channel-wise log-softmax function: ``log(softmax(x))``, which does not underflow.
+    """Channel-wise log-softmax function.
+
+    This function computes the logarithm of the softmax along an axis, the second one by default.
+    Let :math:`c = (c_1, c_2, \\dots, c_D)` be the slice of ``x`` along with that axis. For each
+        slice
+    :math:`c`, it computes the logarithm of the function :math:`f(c)` defined as
+
+    .. math::
+       f(c) = {\\exp(c) \\over \\sum_{d} \\exp(c_d)}.
+
+    This method is theoretically equivalent to ``log(softmax(x))`` but is more stable: where
+    ``softmax(x)`` underflows to 0, ``log_softmax(x)`` is still finite.
 
     Args:
-        x (Variable or array): Input of two axes or more by default, floating point.
-        axis (int): Axis along which the exponentials of the outputs sum up to one.
+        x (:class:`~chainer.Variable` or array): Input of a floating point dtype, with at least two
+            dimensions unless ``axis`` says otherwise.
+        axis (int): The axis along which the softmax is to be computed.
 
     Returns:
-        Variable: Output of the shape and dtype of ``x``.
+        ~chainer.Variable: Output variable of the shape and dtype of ``x``.
 
     Raises:
-        InvalidType: If the dtype does not fit or the axis does not exist.
+        InvalidType: If ``x`` has no such axis or is not of floating point numbers.
+
+    .. seealso:: :func:`~chainer.functions.softmax`
 
     Example:
-        >>> F.log_softmax(np.array([[0., 1000.]]))
-        variable([[-1000.,     0.]])
+        >>> x = np.array([[0, 1, 2], [0, 2, 4]], np.float32)
+        >>> np.round(F.log_softmax(x).array, 4)
+        array([[-2.4076, -1.4076, -0.4076],
+               [-4.1429, -2.1429, -0.1429]], dtype=float32)
+        >>> bool(np.allclose(F.log_softmax(x).array, F.log(F.softmax(x)).array))
+        True
     """
     return LogSoftmax(axis).apply((x,))[0]

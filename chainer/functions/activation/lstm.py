@@ -13,7 +13,8 @@ from chainer.core.variable import Variable
 class LSTM(FunctionNode):
     """LSTM units with forget gates.
 
-    The batch of the input may be smaller than that of the cell state: the rest of the state is passed on.
+    The batch of the input may be smaller than that of the cell state: the rest of the state is
+    passed on.
     """
 
     type_check_key = ()
@@ -115,21 +116,23 @@ class LSTM(FunctionNode):
 def lstm(c_prev: Any, x: Any) -> tuple[Variable, Variable]:
     """Long Short-Term Memory units as an activation function.
 
-    The input ``x`` holds the sources of cell input ``a``, input gate ``i``, forget gate ``f`` and output gate ``o``; the four of a unit
-    are neighbours along the second axis. Then ``c = tanh(a) sigmoid(i) + c_prev sigmoid(f)`` and ``h = tanh(c) sigmoid(o)``.
+    The input ``x`` holds the sources of cell input ``a``, input gate ``i``, forget gate ``f`` and
+    output gate ``o``; the four of a unit are neighbours along the second axis. Then
+    ``c = tanh(a) sigmoid(i) + c_prev sigmoid(f)`` and ``h = tanh(c) sigmoid(o)``.
 
-    The batch of ``x`` may be smaller than that of ``c_prev``: only ``c[0:len(x)]`` is updated, the rest stays as it is. So
-    sort input sequences by descending length.
+    The batch of ``x`` may be smaller than that of ``c_prev``: only ``c[0:len(x)]`` is updated, the
+    rest stays as it is. So sort input sequences by descending length.
 
     See Long Short-Term Memory in Recurrent Neural Networks (Gers, 2001).
 
     Args:
-        c_prev (Variable or array): Previous cell state of shape ``(B, n)``, floating point: zeros or the output of
-            the previous call.
+        c_prev (Variable or array): Previous cell state of shape ``(B, n)``, floating point: zeros
+            or the output of the previous call.
         x (Variable or array): Sources of shape ``(b, 4 n)``, ``b <= B``, of the same dtype.
 
     Returns:
-        tuple of Variable: Cell state ``c`` of shape ``(B, n)`` and outgoing signal ``h`` of shape ``(b, n)``.
+        tuple of Variable: Cell state ``c`` of shape ``(B, n)`` and outgoing signal ``h`` of shape
+            ``(b, n)``.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.

@@ -72,8 +72,8 @@ def prelu(x: Any, W: Any) -> Variable:
 
     Args:
         x (Variable or array): Input; its first axis is the batch. Floating point.
-        W (Variable or array): Slopes of the same dtype, shared by samples and along trailing axes: a shape
-            ``(2, 3)`` goes with inputs of shape ``(B, 2, 3, ...)``.
+        W (Variable or array): Slopes of the same dtype, shared by samples and along trailing axes:
+            a shape ``(2, 3)`` goes with inputs of shape ``(B, 2, 3, ...)``.
 
     Returns:
         Variable: Output of the shape of ``x``.

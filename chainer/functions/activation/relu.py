@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainer.backends.operations.activations import relu as relu_operation
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
@@ -15,57 +16,59 @@ class ReLU(FunctionNode):
     type_check_key = ()
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1)
-        type_check.expect(in_types[0].dtype.kind == "f")
+        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        x = inputs[0]
+        self._kernel = relu_operation.select(x)
         self.retain_outputs((0,))
-        return (self.xp.maximum(inputs[0], 0),)
+        return (self._kernel.forward(x),)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         (y,) = self.retained_output_arrays
-        return ReLUGrad(y > 0).apply(grad_outputs)
+        return ReLUGrad(self._kernel, y).apply(grad_outputs)
 
     def backward_arrays(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
         (y,) = self.retained_output_arrays
-        return (grad_outputs[0] * (y > 0),)
+        return (self._kernel.backward(y, grad_outputs[0]),)
 
 
 class ReLUGrad(FunctionNode):
-    """Gradient of the rectified linear unit: linear in the gradient of the output."""
+    """Gradient of the rectified linear unit; linear in ``gy``, constant in ``y``."""
 
-    def __init__(self, mask: Any) -> None:
-        self._mask = mask
+    def __init__(self, kernel: Any, y: Any) -> None:
+        self._kernel = kernel
+        self.y = y
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (inputs[0] * self._mask,)
+        return (self._kernel.backward(self.y, inputs[0]),)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return ReLUGrad(self._mask).apply(grad_outputs)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        return (grad_outputs[0] * self._mask,)
+        return ReLUGrad(self._kernel, self.y).apply(grad_outputs)
 
 
 def relu(x: Any) -> Variable:
-    """Rectified Linear Unit function ``max(0, x)``.
+    """Rectified Linear Unit function.
+
+    .. math:: f(x)=\\max(0, x).
 
     Args:
-        x (Variable or array): Input of any shape, floating point.
+        x (:class:`~chainer.Variable` or array): Input of a floating point dtype and shape
+            :math:`(s_1, s_2, ..., s_N)`.
 
     Returns:
-        Variable: Output of the shape and dtype of ``x``.
+        ~chainer.Variable: Output variable of the shape and dtype of ``x``.
 
     Raises:
-        InvalidType: If the dtype does not fit.
+        InvalidType: If ``x`` is not of floating point numbers.
 
     Example:
-        >>> F.relu(np.array([[-1., 0.], [2., -3.]]))
-        variable([[0., 0.],
-                  [2., 0.]])
+        >>> x = np.array([[-1, 0], [2, -3], [-2, 1]], np.float32)
+        >>> F.relu(x).array
+        array([[0., 0.],
+               [2., 0.],
+               [0., 1.]], dtype=float32)
     """
     return ReLU().apply((x,))[0]

@@ -100,12 +100,14 @@ class SLSTM(FunctionNode):
 def slstm(c_prev1: Any, c_prev2: Any, x1: Any, x2: Any) -> tuple[Variable, Variable]:
     """S-LSTM units as an activation function: an extension of LSTM units to binary trees.
 
-    With the sources ``a, i, f, o`` of each child as in :func:`lstm`, ``c = tanh(a1 + a2) sigmoid(i1 + i2) + c_prev1 sigmoid(f1) + c_prev2 sigmoid(f2)``
-    and ``h = tanh(c) sigmoid(o1 + o2)``. See Long Short-Term Memory Over Tree Structures
+    With the sources ``a, i, f, o`` of each child as in :func:`lstm`,
+    ``c = tanh(a1 + a2) sigmoid(i1 + i2) + c_prev1 sigmoid(f1) + c_prev2 sigmoid(f2)`` and
+    ``h = tanh(c) sigmoid(o1 + o2)``. See Long Short-Term Memory Over Tree Structures
     (https://arxiv.org/abs/1503.04881).
 
     Args:
-        c_prev1 (Variable or array): Cell state of the first child, shape ``(B, n)``, floating point.
+        c_prev1 (Variable or array): Cell state of the first child, shape ``(B, n)``, floating
+            point.
         c_prev2 (Variable or array): Cell state of the second child, of the same shape and dtype.
         x1 (Variable or array): Sources from the first child, shape ``(B, 4 n)`` and the same dtype.
         x2 (Variable or array): Sources from the second child, of the same shape and dtype.

@@ -4,40 +4,45 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.backends import operations
+from chainer.backends.operations.activations import softmax as softmax_operation
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
-from chainer.functions.array._axis import expect_axis
+from chainer.functions.math.sum import sum
+
+
+def check_axis(in_types: type_check.TypeInfoTuple, axis: int) -> None:
+    """Type check of one floating point array that has an axis."""
+    type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
+    if axis >= 0:
+        type_check.expect(in_types[0].ndim > axis)
+    else:
+        type_check.expect(-in_types[0].ndim <= axis)
 
 
 class Softmax(FunctionNode):
-    """Normalized exponentials along an axis."""
+    """Softmax along an axis."""
 
     type_check_key = ("axis",)
 
     def __init__(self, axis: int = 1) -> None:
+        if not isinstance(axis, int):
+            raise TypeError(f"axis must be int, got {type(axis).__name__}")
         self.axis = axis
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1)
-        type_check.expect(in_types[0].dtype.kind == "f")
-        expect_axis(in_types[0], self.axis)
+        check_axis(in_types, self.axis)
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        x = inputs[0]
+        self._kernel = softmax_operation.select(x, axis=self.axis)
         self.retain_outputs((0,))
-        (x,) = inputs
-        self._kernel = operations.softmax.select(x, axis=self.axis)
         return (self._kernel.forward(x, self.axis),)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        from chainer.functions.array.broadcast import broadcast_to
-        from chainer.functions.math.sum import sum
-
         (y,) = self.get_retained_outputs()
-        weighted = y * grad_outputs[0]
-        total = broadcast_to(sum(weighted, axis=self.axis, keepdims=True), y.shape)
-        return (weighted - y * total,)
+        gx = y * grad_outputs[0]
+        return (gx - y * sum(gx, self.axis, keepdims=True),)
 
     def backward_arrays(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
@@ -47,20 +52,30 @@ class Softmax(FunctionNode):
 
 
 def softmax(x: Any, axis: int = 1) -> Variable:
-    """Softmax function: ``exp(x) / sum(exp(x))`` along an axis.
+    """Softmax function.
+
+    This function computes its softmax along an axis. Let :math:`c = (c_1, c_2, \\dots, c_D)` be the
+    slice of ``x`` along with the axis. For each slice :math:`c`, it computes the function
+    :math:`f(c)` defined as :math:`f(c)={\\exp(c) \\over \\sum_{d} \\exp(c_d)}`.
 
     Args:
-        x (Variable or array): Input of two axes or more by default, floating point.
-        axis (int): Axis along which the outputs sum up to one.
+        x (:class:`~chainer.Variable` or array): Input of a floating point dtype, with at least two
+            dimensions unless ``axis`` says otherwise.
+        axis (int): The axis along which the softmax is to be computed.
 
     Returns:
-        Variable: Output of the shape and dtype of ``x``.
+        ~chainer.Variable: Output variable of the shape and dtype of ``x``.
 
     Raises:
-        InvalidType: If the dtype does not fit or the axis does not exist.
+        InvalidType: If ``x`` has no such axis or is not of floating point numbers.
 
     Example:
-        >>> F.softmax(np.array([[0., 0., 1000.]]))
-        variable([[0., 0., 1.]])
+        >>> x = np.array([[0, 1, 2], [0, 2, 4]], np.float32)
+        >>> y = F.softmax(x, axis=1)
+        >>> np.round(y.array, 4)
+        array([[0.09  , 0.2447, 0.6652],
+               [0.0159, 0.1173, 0.8668]], dtype=float32)
+        >>> F.sum(y, axis=1).array
+        array([1., 1.], dtype=float32)
     """
     return Softmax(axis).apply((x,))[0]

@@ -50,7 +50,8 @@ class Softplus(FunctionNode):
 
 
 def softplus(x: Any, beta: float = 1.0) -> Variable:
-    """Elementwise softplus function ``log(1 + exp(beta x)) / beta``, a smooth approximation of ReLU.
+    """Elementwise softplus function ``log(1 + exp(beta x)) / beta``, a smooth approximation of
+    ReLU.
 
     Args:
         x (Variable or array): Input of any shape, floating point.

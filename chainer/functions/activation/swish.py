@@ -65,7 +65,8 @@ def swish(x: Any, beta: Any) -> Variable:
 
     Args:
         x (Variable or array): Input of shape ``(B, s_1, ..., s_N)``, floating point.
-        beta (Variable or array): Parameter of shape ``(s_1, ..., s_M)``, ``M <= N``, and the same dtype.
+        beta (Variable or array): Parameter of shape ``(s_1, ..., s_M)``, ``M <= N``, and the same
+            dtype.
 
     Returns:
         Variable: Output of the shape of ``x``.

@@ -80,13 +80,14 @@ def tree_lstm(*inputs: Any) -> tuple[Variable, Variable]:
     """TreeLSTM units as an activation function, for N-ary and child-sum TreeLSTM.
 
     The last input is split along the second axis into the sources ``a, i, o, f_1, ..., f_N``; then
-    ``c = tanh(a) sigmoid(i) + c_1 sigmoid(f_1) + ... + c_N sigmoid(f_N)`` and ``h = tanh(c) sigmoid(o)``. See Improved Semantic
-    Representations From Tree-Structured LSTM Networks (https://arxiv.org/abs/1503.00075) and A Fast Unified Model for
-    Parsing and Sentence Understanding (https://arxiv.org/abs/1603.06021).
+    ``c = tanh(a) sigmoid(i) + c_1 sigmoid(f_1) + ... + c_N sigmoid(f_N)`` and
+    ``h = tanh(c) sigmoid(o)``. See Improved Semantic Representations From Tree-Structured LSTM
+    Networks (https://arxiv.org/abs/1503.00075) and A Fast Unified Model for Parsing and Sentence
+    Understanding (https://arxiv.org/abs/1603.06021).
 
     Args:
-        inputs (list of Variable or array): Cell states of the ``N`` children, each of shape ``(B, n)``, floating
-            point, and the sources of shape ``(B, (N + 3) n)``.
+        inputs (list of Variable or array): Cell states of the ``N`` children, each of shape
+            ``(B, n)``, floating point, and the sources of shape ``(B, (N + 3) n)``.
 
     Returns:
         tuple of Variable: Cell state ``c`` and outgoing signal ``h``, both of shape ``(B, n)``.

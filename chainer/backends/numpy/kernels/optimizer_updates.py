@@ -233,7 +233,7 @@ class AdamKernel(UpdateKernel):
             xp.add(v_, t, v_)
             second = v_
             if vhat_ is not None:
-                xp.maximum(vhat_, v_, vhat_)
+                xp.maximum(vhat_, v_, out=vhat_)
                 second = vhat_
             xp.sqrt(second, t)
             xp.add(t, eps_, t)
@@ -242,8 +242,8 @@ class AdamKernel(UpdateKernel):
                 xp.multiply(t, scale, t)
             else:
                 xp.divide(rate, t, t)
-                xp.maximum(t, low, t)
-                xp.minimum(t, high, t)
+                xp.maximum(t, low, out=t)
+                xp.minimum(t, high, out=t)
                 xp.multiply(t, m_, t)
                 xp.multiply(t, eta_, t)
             if keep is not None:
@@ -343,7 +343,7 @@ class SMORMS3Kernel(UpdateKernel):
             xp.add(mem_, one, mem_)
             xp.sqrt(g2_, t)
             xp.add(t, eps_, t)
-            xp.minimum(x, lr_, x)
+            xp.minimum(x, lr_, out=x)
             xp.multiply(x, grad_, x)
             xp.divide(x, t, x)
             xp.subtract(p, x, p)

@@ -92,9 +92,7 @@ class Cell:
         """
         raise NotImplementedError
 
-    def backward(
-        self, gy: Any, gh: Any, gc: Any
-    ) -> tuple[Any, Any, Any, list[Any], list[Any]]:
+    def backward(self, gy: Any, gh: Any, gc: Any) -> tuple[Any, Any, Any, list[Any], list[Any]]:
         """Runs back over the sequences.
 
         Args:
@@ -115,7 +113,7 @@ class Cell:
         return gradient.copy()
 
     def _weights(self, g_x: Any, g_h: Any) -> tuple[list[Any], list[Any]]:
-        """Returns the gradients of weights and biases from those of the sums that enter the gates."""
+        """Returns the gradients of weights and biases, given those of the sums in the gates."""
         h = self.steps.previous(self.xp, self.h0, self.y)
         n = self.size
         w_x, w_h, b_x = g_x.T @ self.x, g_h.T @ h, g_x.sum(axis=0)
@@ -165,9 +163,7 @@ class LSTMCell(Cell):
             y[elements] = h_now
         return y, h, c
 
-    def backward(
-        self, gy: Any, gh: Any, gc: Any
-    ) -> tuple[Any, Any, Any, list[Any], list[Any]]:
+    def backward(self, gy: Any, gh: Any, gc: Any) -> tuple[Any, Any, Any, list[Any], list[Any]]:
         xp, n = self.xp, self.size
         gates = self.gate_values
         i, f, o, a = (gates[:, k * n : (k + 1) * n] for k in range(4))
@@ -244,21 +240,30 @@ class GRUCell(Cell):
             y[elements] = h_now
         return y, h, None
 
-    def backward(
-        self, gy: Any, gh: Any, gc: Any
-    ) -> tuple[Any, Any, Any, list[Any], list[Any]]:
+    def backward(self, gy: Any, gh: Any, gc: Any) -> tuple[Any, Any, Any, list[Any], list[Any]]:
         xp, n = self.xp, self.size
         gates = self.gate_values
         r, z, candidate = (gates[:, k * n : (k + 1) * n] for k in range(3))
         h = self.steps.previous(xp, self.h0, self.y)
         # Blocks: candidate of the state, r, z, candidate of the input. The first three enter
-        # through the state, the last three through the input. g = xp.empty((len(gates), 4 * n),
-        # gates.dtype) g_hc, g_r, g_z, g_xc = (g[:, k * n : (k + 1) * n] for k in range(4))
-        # xp.multiply(candidate, candidate, out=g_xc) xp.subtract(1, g_xc, out=g_xc) g_xc *= 1 - z
-        # xp.multiply(g_xc, r, out=g_hc) xp.multiply(g_xc, self.inner, out=g_r) g_r *= r g_r *= 1 -
-        # r xp.subtract(h, candidate, out=g_z) g_z *= z g_z *= 1 - z blocks = g.reshape(len(g), 4,
-        # n) recurrent = xp.concatenate([self.w_h[2 * n :], self.w_h[: 2 * n]]) gh = self._start(gh)
-        # product = xp.empty_like(gh) for elements, count in reversed(self.steps.slices):
+        # through the state, the last three through the input.
+        g = xp.empty((len(gates), 4 * n), gates.dtype)
+        g_hc, g_r, g_z, g_xc = (g[:, k * n : (k + 1) * n] for k in range(4))
+        xp.multiply(candidate, candidate, out=g_xc)
+        xp.subtract(1, g_xc, out=g_xc)
+        g_xc *= 1 - z
+        xp.multiply(g_xc, r, out=g_hc)
+        xp.multiply(g_xc, self.inner, out=g_r)
+        g_r *= r
+        g_r *= 1 - r
+        xp.subtract(h, candidate, out=g_z)
+        g_z *= z
+        g_z *= 1 - z
+        blocks = g.reshape(len(g), 4, n)
+        recurrent = xp.concatenate([self.w_h[2 * n :], self.w_h[: 2 * n]])
+        gh = self._start(gh)
+        product = xp.empty_like(gh)
+        for elements, count in reversed(self.steps.slices):
             gh_now, g_now, p = gh[:count], g[elements], product[:count]
             if gy is not None:
                 gh_now += gy[elements]
@@ -295,9 +300,7 @@ class SimpleCell(Cell):
             h_now[...] = y_now
         return y, h, None
 
-    def backward(
-        self, gy: Any, gh: Any, gc: Any
-    ) -> tuple[Any, Any, Any, list[Any], list[Any]]:
+    def backward(self, gy: Any, gh: Any, gc: Any) -> tuple[Any, Any, Any, list[Any], list[Any]]:
         xp = self.xp
         if self.mode == "tanh":
             g = self.y * self.y

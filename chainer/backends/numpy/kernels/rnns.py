@@ -18,7 +18,7 @@ _CELLS: dict[str, type[Cell]] = {
 
 
 class NStepRNNKernel(ReferenceKernel):
-    """Recurrent network layer by layer; each layer starts with one matrix product over all times."""
+    """Recurrent network layer by layer; each starts with one product over all times."""
 
     def forward(
         self,
@@ -91,7 +91,7 @@ class NStepRNNKernel(ReferenceKernel):
         gcx = None if cx is None else xp.empty_like(ghx)
         gws: list[Any] = [None] * len(ws)
         gbs: list[Any] = [None] * len(bs)
-        gradient = None if gy is None else _widened(gy)
+        gradient: Any = None if gy is None else _widened(gy)
         for layer in reversed(range(layers)):
             below: Any = None
             for direction in range(directions):

@@ -1,4 +1,5 @@
-"""Reference kernels of special functions: SciPy's on host arrays, element by element without SciPy."""
+"""Reference kernels of special functions: SciPy's on host arrays, element by element without SciPy.
+"""
 
 from __future__ import annotations
 
