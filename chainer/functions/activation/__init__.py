@@ -12,7 +12,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "prelu": ("PReLUFunction", "prelu"),
     "relu": ("ReLU", "relu"),
     "selu": ("selu",),
-    "sigmoid": ("Sigmoid", "sigmoid"),
+    "sigmoid": ("Sigmoid", "SigmoidGrad", "sigmoid"),
     "slstm": ("SLSTM", "slstm"),
     "softmax": ("Softmax", "softmax"),
     "softplus": ("Softplus", "softplus"),
