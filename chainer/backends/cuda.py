@@ -1,7 +1,7 @@
 """CUDA utilities on CuPy: devices, copies, kernels (public module ``chainer.backends.cuda``).
 
-The module can be imported anywhere. CuPy is imported when it is first needed; where it cannot be used, everything that needs it
-raises a RuntimeError that says what is missing.
+The module can be imported anywhere. CuPy is imported when it is first needed; where it cannot be
+used, everything that needs it raises a RuntimeError that says what is missing.
 """
 
 from __future__ import annotations
@@ -174,7 +174,8 @@ def get_device_from_array(*arrays: Any) -> Any:
     """Gets the device from CuPy arrays.
 
     Args:
-        arrays (array or list of arrays): The first CuPy array decides. Variables are not recognised.
+        arrays (array or list of arrays): The first CuPy array decides. Variables are not
+            recognised.
 
     Returns:
         Device: The ``cupy.cuda.Device``, or a dummy that stands for the CPU.
@@ -224,7 +225,8 @@ def to_gpu(array: Any, device: Any = None, stream: Any = None) -> Any:
         stream (Stream): CUDA stream (deprecated); the copy then runs asynchronously.
 
     Returns:
-        cupy.ndarray, list or tuple: Arrays on GPU. Arrays that are there already and None are returned as they are.
+        cupy.ndarray, list or tuple: Arrays on GPU. Arrays that are there already and None are
+            returned as they are.
 
     Raises:
         RuntimeError: If there is no CUDA; the message says what is missing.
@@ -251,8 +253,8 @@ def to_cpu(array: Any, stream: Any = None) -> Any:
         stream (cupy.cuda.Stream): CUDA stream.
 
     Returns:
-        numpy.ndarray, list or tuple: Arrays on CPU. Arrays that are there already and None are returned as they
-        are.
+        numpy.ndarray, list or tuple: Arrays on CPU. Arrays that are there already and None are
+            returned as they are.
 
     Raises:
         TypeError: If something is not an array.
@@ -333,8 +335,8 @@ def copy(array: Any, out: Any = None, out_device: Any = None, stream: Any = None
 def memoize(for_each_device: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Makes a function memoizing the result for each argument and device.
 
-    Like ``cupy.memoize()``, but it can be used in the global scope even if CUDA is not available; then
-    the function is called each time.
+    Like ``cupy.memoize()``, but it can be used in the global scope even if CUDA is not available;
+    then the function is called each time.
 
     Args:
         for_each_device (bool): Whether results are kept for each device.

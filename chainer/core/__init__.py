@@ -1,1 +1,3 @@
-"""The core: variables, function nodes, backpropagation, configuration, and the protocols plugins implement."""
+"""The core: variables, function nodes, backpropagation, configuration, and the protocols plugins
+implement.
+"""

@@ -34,8 +34,8 @@ class Backend:
             need not be imported to be recognised.
         family: Backends of one family may be mixed in one call. Everything in host memory that
             NumPy understands is of family ``'host'``; other backends are families by themselves.
-        is_accelerator: Whether ``forward_gpu`` rather than ``forward_cpu`` serves its arrays, in functions
-            that define the two instead of ``forward``.
+        is_accelerator: Whether ``forward_gpu`` rather than ``forward_cpu`` serves its arrays, in
+            functions that define the two instead of ``forward``.
     """
 
     name: ClassVar[str]
@@ -176,8 +176,8 @@ def find_backend(cls: type) -> Backend | None:
         return None
     known = list(registries.backends.names())
     backend = _search(cls, known)
-    # Only what looks like an array is worth importing third-party packs for: initializers, labels and
-    # the like pass here, too.
+    # Only what looks like an array is worth importing third-party packs for: initializers, labels
+    # and the like pass here, too.
     if backend is None and hasattr(cls, "shape") and not issubclass(cls, numpy.generic):
         registries.backends.load_all()
         backend = _search(cls, (n for n in registries.backends.names() if n not in known))
@@ -273,9 +273,9 @@ def get_device(device_spec: Any) -> Device:
     """Returns a device for a specifier.
 
     Args:
-        device_spec: A :class:`Device`; a string such as ``'@numpy'``, ``'@cupy:0'``, ``'@ideep'``, ``'0'`` or
-            ``'native'``; an integer (a negative one means the CPU, others a CUDA device); None for the
-            CPU; a CUDA device object.
+        device_spec: A :class:`Device`; a string such as ``'@numpy'``, ``'@cupy:0'``, ``'@ideep'``,
+            ``'0'`` or ``'native'``; an integer (a negative one means the CPU, others a CUDA
+            device); None for the CPU; a CUDA device object.
 
     Raises:
         ValueError: If the specifier has no meaning.

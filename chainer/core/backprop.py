@@ -1,8 +1,9 @@
 """Backpropagation: walking the graph backwards and accumulating gradients.
 
-The walk visits function nodes by descending rank, so that all gradients that reach a node have arrived when it is visited.
-Gradients are raw arrays as long as nobody wants to differentiate them; then a function node that defines ``backward_arrays``
-is never bothered with Variables. With ``enable_double_backprop`` they are Variables and the computation is recorded.
+The walk visits function nodes by descending rank, so that all gradients that reach a node have
+arrived when it is visited. Gradients are raw arrays as long as nobody wants to differentiate them;
+then a function node that defines ``backward_arrays`` is never bothered with Variables. With
+``enable_double_backprop`` they are Variables and the computation is recorded.
 """
 
 from __future__ import annotations
@@ -123,8 +124,8 @@ def _writable(array: Any) -> bool:
 def _run_on_arrays(start: FunctionNode, grads: _Grads, root: VariableNode) -> None:
     """The common walk: gradients are arrays, nobody looks on, no intermediate gradient is kept.
 
-    Does what :class:`_Walk` does in this case, in fewer steps: this loop is what a training step of a
-    network of small layers spends its time in.
+    Does what :class:`_Walk` does in this case, in fewer steps: this loop is what a training step of
+    a network of small layers spends its time in.
     """
     heap: list[tuple[int, int, FunctionNode]] = []
     seen: set[FunctionNode] = {start}
@@ -510,16 +511,16 @@ def grad(
 ) -> list[Variable | None]:
     """Computes the gradient of output variables w.r.t. the input variables.
 
-    Only the paths between inputs and outputs are visited, and gradients are returned instead of being
-    accumulated to the variables.
+    Only the paths between inputs and outputs are visited, and gradients are returned instead of
+    being accumulated to the variables.
 
     Args:
         outputs (tuple or list of Variable): Variables from which backprop starts.
         inputs (tuple or list of Variable): Variables to compute the gradients w.r.t.
-        grad_outputs (tuple or list of Variable or None): Initial gradient of each output; ones where
-            None.
-        grad_inputs (tuple or list of Variable or None): Values the gradient of each input is added to
-            (not in place).
+        grad_outputs (tuple or list of Variable or None): Initial gradient of each output; ones
+            where None.
+        grad_inputs (tuple or list of Variable or None): Values the gradient of each input is added
+            to (not in place).
         set_grad (bool): Whether the gradients are also stored to ``grad_var`` of the inputs.
         retain_grad (bool): Whether the gradients of all intermediate variables are stored to their
             ``grad_var``; ``set_grad`` is then ignored.
@@ -527,7 +528,8 @@ def grad(
         loss_scale (float): Factor the initial gradients are multiplied by.
 
     Returns:
-        list of Variable: Gradient w.r.t. each input; None for an input the outputs do not depend on.
+        list of Variable: Gradient w.r.t. each input; None for an input the outputs do not depend
+            on.
 
     Raises:
         TypeError: If an argument is not a tuple or a list.
@@ -603,7 +605,8 @@ def grad(
 def _paths(
     output_nodes: list[VariableNode], wanted: set[VariableNode]
 ) -> tuple[set[VariableNode], list[FunctionNode]]:
-    """Returns the nodes on paths from wanted nodes to the outputs, and the functions to start at."""
+    """Returns the nodes on paths from wanted nodes to the outputs, and the functions to start at.
+    """
     functions: set[FunctionNode] = set()
     pending = [node.creator_node for node in output_nodes]
     while pending:

@@ -17,7 +17,8 @@ def is_debug() -> bool:
 
 
 def set_debug(debug: bool) -> None:
-    """Enables or disables the debug mode in the current thread; same as ``chainer.config.debug = debug``.
+    """Enables or disables the debug mode in the current thread; same as
+    ``chainer.config.debug = debug``.
 
     Args:
         debug (bool): New debug mode.

@@ -56,7 +56,8 @@ class Device:
         """Moves arrays to this device.
 
         Args:
-            arrays: An array, a Variable-free nested structure (list, tuple, dict) of arrays, or None.
+            arrays: An array, a Variable-free nested structure (list, tuple, dict) of arrays, or
+                None.
 
         Returns:
             The same structure with every array on this device. An array that already is here is

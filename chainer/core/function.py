@@ -29,8 +29,8 @@ __all__ = [
 def no_backprop_mode() -> AbstractContextManager[None]:
     """Makes a context manager which disables back-propagation.
 
-    Variables computed inside hold no reference to the function that created them, which saves memory;
-    ``backward()`` from them has no effect.
+    Variables computed inside hold no reference to the function that created them, which saves
+    memory; ``backward()`` from them has no effect.
 
     Example:
         >>> x = chainer.Variable(np.array([1,], np.float32))
@@ -61,8 +61,8 @@ def force_backprop_mode() -> AbstractContextManager[None]:
 class FunctionAdapter(FunctionNode):
     """Adapter class to wrap :class:`Function` with :class:`FunctionNode`.
 
-    Before it is applied the adapter belongs to the function; afterwards the adapter owns the function, which refers back
-    weakly.
+    Before it is applied the adapter belongs to the function; afterwards the adapter owns the
+    function, which refers back weakly.
 
     Args:
         function (Function): The function object to wrap.
@@ -172,9 +172,10 @@ class FunctionAdapterGradient(FunctionNode):
 class Function:
     """Old-style interface of a differentiable function.
 
-    Subclasses define :meth:`forward` and :meth:`backward` on arrays (or their CPU and GPU variants). All input arrays are
-    retained unless :meth:`retain_inputs` says otherwise. The gradients cannot be differentiated in
-    turn; :class:`FunctionNode` is the standard way of defining functions.
+    Subclasses define :meth:`forward` and :meth:`backward` on arrays (or their CPU and GPU
+    variants). All input arrays are retained unless :meth:`retain_inputs` says otherwise. The
+    gradients cannot be differentiated in turn; :class:`FunctionNode` is the standard way of
+    defining functions.
 
     Example:
         >>> class MulAdd(chainer.Function):
@@ -290,7 +291,8 @@ class Function:
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Applies forward propagation to input arrays.
 
-        Delegates to :meth:`forward_gpu` for arrays of an accelerator and to :meth:`forward_cpu` for others.
+        Delegates to :meth:`forward_gpu` for arrays of an accelerator and to :meth:`forward_cpu` for
+        others.
 
         Args:
             inputs: Tuple of input arrays.
@@ -329,7 +331,8 @@ class Function:
     def backward(self, inputs: tuple[Any, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Applies backprop to output gradient arrays.
 
-        Delegates to :meth:`backward_gpu` for arrays of an accelerator and to :meth:`backward_cpu` for others.
+        Delegates to :meth:`backward_gpu` for arrays of an accelerator and to :meth:`backward_cpu`
+        for others.
 
         Args:
             inputs: Tuple of input arrays; None for inputs that were not retained.

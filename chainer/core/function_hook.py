@@ -15,9 +15,9 @@ class FunctionHook:
     """Base class of hooks for functions.
 
     Subclasses override the four callbacks :meth:`forward_preprocess`, :meth:`forward_postprocess`,
-    :meth:`backward_preprocess` and :meth:`backward_postprocess`, which do nothing here. A hook is used as a context
-    manager, for all functions applied in this thread inside the block, or given to
-    :meth:`FunctionNode.add_hook`, for that function only.
+    :meth:`backward_preprocess` and :meth:`backward_postprocess`, which do nothing here. A hook is
+    used as a context manager, for all functions applied in this thread inside the block, or given
+    to :meth:`FunctionNode.add_hook`, for that function only.
 
     Attributes:
         name: Name of the hook.

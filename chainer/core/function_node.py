@@ -31,25 +31,26 @@ _RULES = ("backward", "backward_accumulate", "backward_arrays")
 class FunctionNode:
     """Function node of the computational graph.
 
-    A function node is one application of a differentiable function to variables. :meth:`apply` computes
-    the outputs, adds edges from the node to the nodes of its inputs, and from the nodes of the outputs
-    to itself.
+    A function node is one application of a differentiable function to variables. :meth:`apply`
+    computes the outputs, adds edges from the node to the nodes of its inputs, and from the nodes of
+    the outputs to itself.
 
     Implementations define :meth:`forward` (or :meth:`forward_cpu` and :meth:`forward_gpu`) and
-    :meth:`backward`. What backward needs of the inputs and outputs is declared in forward with :meth:`retain_inputs`
-    and :meth:`retain_outputs`; nothing else is kept alive. An instance is applied once.
+    :meth:`backward`. What backward needs of the inputs and outputs is declared in forward with
+    :meth:`retain_inputs` and :meth:`retain_outputs`; nothing else is kept alive. An instance is
+    applied once.
 
     Attributes:
         inputs: Tuple of the :class:`~chainer.variable.VariableNode` of each input.
         outputs: Tuple of weak references to the node of each output.
         rank: Topological ordinal in the graph.
         stack: Stack trace of the application; kept in debug mode only.
-        lazy_grad_sum: Whether the gradients that reach the inputs of this function are summed at once instead
-            of one by one.
+        lazy_grad_sum: Whether the gradients that reach the inputs of this function are summed at
+            once instead of one by one.
         xp: Array namespace of the inputs, from the moment :meth:`apply` was entered.
-        type_check_key: Names of the attributes which, together with dtypes and shapes of the inputs,
-            decide about :meth:`check_type_forward`. With None (the default) the check runs at every call;
-            otherwise once per signature.
+        type_check_key: Names of the attributes which, together with dtypes and shapes of the
+            inputs, decide about :meth:`check_type_forward`. With None (the default) the check runs
+            at every call; otherwise once per signature.
 
     Example:
         >>> class Square(chainer.FunctionNode):
@@ -157,8 +158,8 @@ class FunctionNode:
             TypeError: If an input is no array, or arrays of different backends are mixed.
             RuntimeError: If the node was applied before, or (in debug mode) an output contains NaN.
         """
-        # This method is what an eager framework costs per operation. The cases of one and two inputs
-        # and of one output are written out; `benchmarks tanh` measures it.
+        # This method is what an eager framework costs per operation. The cases of one and two
+        # inputs and of one output are written out; `benchmarks tanh` measures it.
         state = threads.state
         if not state.enable_backprop:
             return self._apply_without_graph(inputs, state)
@@ -435,7 +436,8 @@ class FunctionNode:
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Computes the output arrays from the input arrays.
 
-        Delegates to :meth:`forward_gpu` for arrays of an accelerator and to :meth:`forward_cpu` for others.
+        Delegates to :meth:`forward_gpu` for arrays of an accelerator and to :meth:`forward_cpu` for
+        others.
 
         Args:
             inputs: Tuple of input arrays.
@@ -500,17 +502,18 @@ class FunctionNode:
     ) -> tuple[Variable | None, ...]:
         """Computes gradients w.r.t. specified inputs given output gradients.
 
-        Made of differentiable functions, it supports gradients of gradients. The default returns None for each
-        input: the function is not differentiable.
+        Made of differentiable functions, it supports gradients of gradients. The default returns
+        None for each input: the function is not differentiable.
 
         Args:
-            target_input_indexes (tuple of int): Indices of the inputs whose gradients are required; at
-                least one.
-            grad_outputs (tuple of Variables): Gradients w.r.t. the outputs; None where there is none.
+            target_input_indexes (tuple of int): Indices of the inputs whose gradients are required;
+                at least one.
+            grad_outputs (tuple of Variables): Gradients w.r.t. the outputs; None where there is
+                none.
 
         Returns:
-            tuple: Gradients w.r.t. the specified inputs, or w.r.t. all inputs (those not specified are
-            discarded). None where the function is not differentiable.
+            tuple: Gradients w.r.t. the specified inputs, or w.r.t. all inputs (those not specified
+                are discarded). None where the function is not differentiable.
         """
         return (None,) * len(target_input_indexes)
 
@@ -519,8 +522,9 @@ class FunctionNode:
     ) -> tuple[Any, ...]:
         """The gradients of :meth:`backward` computed on raw arrays.
 
-        Optional, for speed: where a class defines it next to ``backward``, it is used whenever no graph of the
-        gradients is wanted. It may return a gradient array it was given but must not modify it.
+        Optional, for speed: where a class defines it next to ``backward``, it is used whenever no
+        graph of the gradients is wanted. It may return a gradient array it was given but must not
+        modify it.
 
         Args:
             target_input_indexes (tuple of int): Indices of the inputs whose gradients are required.
@@ -543,9 +547,10 @@ class FunctionNode:
 
         Args:
             target_input_indexes (tuple of int): Indices of the inputs whose gradients are required.
-            grad_outputs (tuple of Variable): Gradients w.r.t. the outputs; None where there is none.
-            grad_inputs (tuple of Variable): Gradients w.r.t. the specified inputs that other paths have
-                computed; None where there is none yet.
+            grad_outputs (tuple of Variable): Gradients w.r.t. the outputs; None where there is
+                none.
+            grad_inputs (tuple of Variable): Gradients w.r.t. the specified inputs that other paths
+                have computed; None where there is none yet.
 
         Returns:
             tuple: Gradients w.r.t. the specified inputs, as many as ``target_input_indexes``.

@@ -1,9 +1,9 @@
 """Operations and kernels: which implementation of an array-level operation serves a call.
 
-An :class:`Operation` is a named piece of array work (a convolution, a softmax, an Adam update) with documented
-methods. A :class:`Kernel` declares one implementation of an operation for one array type by one provider. Every
-operation has a reference implementation written against the array namespace ``xp``, which serves every
-backend that has nothing better.
+An :class:`Operation` is a named piece of array work (a convolution, a softmax, an Adam update) with
+documented methods. A :class:`Kernel` declares one implementation of an operation for one array type
+by one provider. Every operation has a reference implementation written against the array namespace
+``xp``, which serves every backend that has nothing better.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ _MEMO_LIMIT = 4096
 
 
 def load_object(reference: Any) -> Any:
-    """Returns the object behind a lazy reference ``'module:attribute'``; other objects as they are."""
+    """Returns the object behind a lazy reference ``'module:attribute'``; other objects as they are.
+    """
     if not isinstance(reference, str):
         return reference
     module, _, attribute = reference.partition(":")
@@ -72,8 +73,8 @@ class CallSpec:
     """A call of an operation as a kernel's ``supports`` sees it.
 
     Attributes:
-        arrays: One :class:`ArraySpec` (or None) for each array argument, in the order of the operation's
-            documentation.
+        arrays: One :class:`ArraySpec` (or None) for each array argument, in the order of the
+            operation's documentation.
         attributes: The other arguments of the call, by name.
         deterministic: Whether the user asked for deterministic kernels.
     """
@@ -98,12 +99,13 @@ class Kernel:
     Attributes:
         operation: Name of the operation.
         array_type: Array class it works on, or its lazy name ``'module:Class'``.
-        provider: Who supplies it (``'ideep'``, ``'cudnn'``, a plugin's name). Kernels whose provider is the
-            name of the backend of ``array_type`` are always on; others when the configuration says so.
+        provider: Who supplies it (``'ideep'``, ``'cudnn'``, a plugin's name). Kernels whose
+            provider is the name of the backend of ``array_type`` are always on; others when the
+            configuration says so.
         load: Class or factory ``load(backend) -> object with the operation's methods``, or a lazy
             reference to it, imported when first chosen.
-        supports: Pure function of a :class:`CallSpec`: True, or the reason why not (a text), or False. A
-            lazy reference is allowed.
+        supports: Pure function of a :class:`CallSpec`: True, or the reason why not (a text), or
+            False. A lazy reference is allowed.
         priority: Among the kernels that support a call the highest wins.
         unavailable: Function that returns None where the provider works and otherwise what is
             missing; or a lazy reference to it.
@@ -196,13 +198,15 @@ class Explanation:
 class Operation:
     """A named array-level operation.
 
-    Subclasses are declarations: name, the methods every implementation has (with signatures, shapes and
-    dtypes in the docstring) and the reference implementation. One instance per subclass is made at module level.
+    Subclasses are declarations: name, the methods every implementation has (with signatures, shapes
+    and dtypes in the docstring) and the reference implementation. One instance per subclass is made
+    at module level.
 
     Attributes:
         name: Name of the operation.
         methods: Names of the methods of an implementation.
-        reference: The reference implementation (a :class:`ReferenceKernel` subclass) or a lazy reference.
+        reference: The reference implementation (a :class:`ReferenceKernel` subclass) or a lazy
+            reference.
     """
 
     name: ClassVar[str]
@@ -222,11 +226,13 @@ class Operation:
         """Returns the implementation that serves a call.
 
         Args:
-            arrays: The arrays of the call (None for one left out). The first decides about the backend.
+            arrays: The arrays of the call (None for one left out). The first decides about the
+                backend.
             attributes: The other arguments, hashable.
 
         Returns:
-            An object with the methods named in :attr:`methods`. Keep it for the paired backward call.
+            An object with the methods named in :attr:`methods`. Keep it for the paired backward
+            call.
         """
         policy = threads.state.policy
         try:

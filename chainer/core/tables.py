@@ -1,7 +1,7 @@
 """Name tables of packages: how the rooms tell their packs what they supply.
 
-A package lists ``MODULES = {"relu": ("relu", "ReLU")}``: module -> public names in it. Reading the table imports the
-package, not its modules.
+A package lists ``MODULES = {"relu": ("relu", "ReLU")}``: module -> public names in it. Reading the
+table imports the package, not its modules.
 """
 
 from __future__ import annotations

@@ -105,13 +105,14 @@ def _refused(name: str, symbol: str) -> Any:
 class Variable:
     """Array with a structure to keep track of computation.
 
-    A variable holds an array of any backend and a :class:`~chainer.variable.VariableNode` of the computational graph. A
-    variable made by the user is a root of the graph; one made by a function refers to its creator, and
-    :meth:`backward` follows these references. :func:`chainer.no_backprop_mode` turns the recording off.
+    A variable holds an array of any backend and a :class:`~chainer.variable.VariableNode` of the
+    computational graph. A variable made by the user is a root of the graph; one made by a function
+    refers to its creator, and :meth:`backward` follows these references.
+    :func:`chainer.no_backprop_mode` turns the recording off.
 
-    The operators ``a[...]``, ``+``, ``-``, ``*``, ``/``, ``//``, ``**``, ``@``, unary ``-`` and ``abs()`` are
-    differentiable functions; their other operand may be a variable, an array or a scalar, and shapes are broadcast.
-    Comparison operators are refused, and so is the truth value.
+    The operators ``a[...]``, ``+``, ``-``, ``*``, ``/``, ``//``, ``**``, ``@``, unary ``-`` and
+    ``abs()`` are differentiable functions; their other operand may be a variable, an array or a
+    scalar, and shapes are broadcast. Comparison operators are refused, and so is the truth value.
 
     Args:
         data (array): Initial data array.
@@ -322,7 +323,8 @@ class Variable:
     def zerograd(self) -> None:
         """Initializes the gradient array by zeros.
 
-        The gradient variable is unchained from the graph. Deprecated since v1.15; use :meth:`cleargrad`.
+        The gradient variable is unchained from the graph. Deprecated since v1.15; use
+        :meth:`cleargrad`.
         """
         if self._array is None:
             return
@@ -337,8 +339,8 @@ class Variable:
         """Copies the data array from given source variable, across devices if need be.
 
         Args:
-            var (Variable): Source variable. If one of the two is uninitialized, it is initialized by
-                the data array of the other one; if both are, nothing happens.
+            var (Variable): Source variable. If one of the two is uninitialized, it is initialized
+                by the data array of the other one; if both are, nothing happens.
         """
         source = var._array
         if source is None:
@@ -447,7 +449,8 @@ class Variable:
     def creator_node(self) -> FunctionNode | None:
         """:class:`~chainer.FunctionNode` that created this variable.
 
-        Setting None is equivalent to :meth:`unchain`; setting the original node again restores the graph.
+        Setting None is equivalent to :meth:`unchain`; setting the original node again restores the
+        graph.
         """
         return None if self._node is None else self._node.creator_node
 
@@ -488,8 +491,8 @@ class Variable:
     def unchain_backward(self) -> None:
         """Deletes references between variable nodes and functions backward.
 
-        Intermediate nodes and functions that are referenced from nowhere else are released, and this
-        variable becomes a root. Useful for truncated backpropagation through time.
+        Intermediate nodes and functions that are referenced from nowhere else are released, and
+        this variable becomes a root. Useful for truncated backpropagation through time.
         """
         pending = [self.creator_node]
         self.unchain()
@@ -512,22 +515,24 @@ class Variable:
     ) -> None:
         """Runs error backpropagation (a.k.a. backprop) from this variable.
 
-        The gradients of the roots of the graph are accumulated to their :attr:`grad`. This variable's :attr:`grad` is
-        the initial error; without one, a variable of one element starts with 1. A variable that no function
-        created (or that was unchained) has nothing to propagate to, and nothing happens.
+        The gradients of the roots of the graph are accumulated to their :attr:`grad`. This
+        variable's :attr:`grad` is the initial error; without one, a variable of one element starts
+        with 1. A variable that no function created (or that was unchained) has nothing to propagate
+        to, and nothing happens.
 
         Args:
-            retain_grad (bool): If True, the gradients of all intermediate variables are kept; otherwise
-                they are None afterwards.
-            enable_double_backprop (bool): If True, the computation of the gradients is recorded, so that the
-                gradients can be differentiated in turn.
-            loss_scale (float): Factor the initial error is multiplied by, against underflow of float16 gradients.
-                Optimizers divide the gradients by it before they update parameters.
+            retain_grad (bool): If True, the gradients of all intermediate variables are kept;
+                otherwise they are None afterwards.
+            enable_double_backprop (bool): If True, the computation of the gradients is recorded, so
+                that the gradients can be differentiated in turn.
+            loss_scale (float): Factor the initial error is multiplied by, against underflow of
+                float16 gradients. Optimizers divide the gradients by it before they update
+                parameters.
 
         Raises:
             ValueError: If the variable has more than one element and no gradient is set.
-            RuntimeError: In debug mode, if a gradient contains NaN, or if no gradient can flow from this
-                variable.
+            RuntimeError: In debug mode, if a gradient contains NaN, or if no gradient can flow from
+                this variable.
         """
         from chainer.core.backprop import backward
 
@@ -743,8 +748,8 @@ def as_variable(obj: Any) -> Variable:
         obj (array or Variable): Object to convert.
 
     Returns:
-        Variable: ``obj`` itself if it is a variable; otherwise a new variable that does not require a
-        gradient.
+        Variable: ``obj`` itself if it is a variable; otherwise a new variable that does not require
+            a gradient.
 
     Raises:
         TypeError: If ``obj`` is neither.

@@ -25,9 +25,10 @@ def shape_and_dtype_label(shape: tuple[int, ...] | None, dtype: Any) -> str:
 class VariableNode:
     """Node in the backward computational graph representing a variable.
 
-    Functions refer to the nodes of their inputs, not to the variables, so that the graph keeps no array
-    alive. The array is reachable from here while the variable lives, or after :meth:`retain_data`, which
-    function nodes call (through ``retain_inputs`` and ``retain_outputs``) for what their backward needs.
+    Functions refer to the nodes of their inputs, not to the variables, so that the graph keeps no
+    array alive. The array is reachable from here while the variable lives, or after
+    :meth:`retain_data`, which function nodes call (through ``retain_inputs`` and
+    ``retain_outputs``) for what their backward needs.
 
     Args:
         variable (Variable): The variable the node belongs to.
@@ -107,7 +108,9 @@ class VariableNode:
         self.creator = creator
 
     def set_creator_node(self, creator_node: FunctionNode | Function) -> None:
-        """Sets the function node that created this node; same as ``self.creator_node = creator_node``."""
+        """Sets the function node that created this node; same as
+        ``self.creator_node = creator_node``.
+        """
         self.creator_node = creator_node
 
     def unchain(self) -> None:

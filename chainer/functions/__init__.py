@@ -1,7 +1,7 @@
 """Differentiable functions (``import chainer.functions as F``).
 
-The names come from the registry ``chainer.core.registries.functions``: ours from the category packages here, others from
-installed function packs. Each is imported when it is first asked for.
+The names come from the registry ``chainer.core.registries.functions``: ours from the category
+packages here, others from installed function packs. Each is imported when it is first asked for.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Links: functions with parameters (``import chainer.links as L``).
 
-The names come from the registry ``chainer.core.registries.links``; each is imported when it is first asked for.
+The names come from the registry ``chainer.core.registries.links``; each is imported when it is
+first asked for.
 """
 
 from __future__ import annotations

@@ -114,8 +114,9 @@ class _Composite(Link):
 class Chain(_Composite):
     """Composable link with object-like interface.
 
-    Child links are attributes: assigning a link within :meth:`init_scope` registers it under the name of the attribute. Links and
-    chains form a tree whose nodes are identified by paths such as ``/predictor/l1``.
+    Child links are attributes: assigning a link within :meth:`init_scope` registers it under the
+    name of the attribute. Links and chains form a tree whose nodes are identified by paths such as
+    ``/predictor/l1``.
 
     Args:
         links: Child links; the keywords are their names.

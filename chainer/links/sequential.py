@@ -26,8 +26,8 @@ def _layer_name(layer: Any) -> str:
 class Sequential(ChainList):
     """Sequential link: a list of callables, each fed with what the one before returned.
 
-    Layers are links, functions or any callables. The object is a list as well: it can be indexed, sliced, extended, added
-    to another one and repeated. ``print`` shows one layer per line.
+    Layers are links, functions or any callables. The object is a list as well: it can be indexed,
+    sliced, extended, added to another one and repeated. ``print`` shows one layer per line.
 
     Args:
         layers: The layers in the order of their calls. One that returns a tuple feeds the next with
@@ -208,7 +208,8 @@ class Sequential(ChainList):
         """Counts the layers of a class or function name.
 
         Args:
-            type_name (str): Name of a class of links or of a function: ``'Linear'``, ``'relu'``, ...
+            type_name (str): Name of a class of links or of a function: ``'Linear'``, ``'relu'``,
+                ...
         """
         return sum(_layer_name(layer) == type_name for layer in self._layers)
 
@@ -216,7 +217,8 @@ class Sequential(ChainList):
         """Removes the layers of a class or function name.
 
         Args:
-            type_name (str): Name of a class of links or of a function: ``'Linear'``, ``'relu'``, ...
+            type_name (str): Name of a class of links or of a function: ``'Linear'``, ``'relu'``,
+                ...
         """
         self[:] = [layer for layer in self._layers if _layer_name(layer) != type_name]
 

@@ -1,4 +1,6 @@
-"""Training: the loop, its extensions, and everything that feeds it (public module ``chainer.training``)."""
+"""Training: the loop, its extensions, and everything that feeds it (public module
+``chainer.training``).
+"""
 
 from __future__ import annotations
 

@@ -42,17 +42,17 @@ class ComputationalGraph:
     The graph is assumed to be directed and acyclic.
 
     Args:
-        nodes (list): List of nodes. Each node is either a :class:`~chainer.variable.VariableNode` object or a
-            :class:`~chainer.FunctionNode` object.
+        nodes (list): List of nodes. Each node is either a :class:`~chainer.variable.VariableNode`
+            object or a :class:`~chainer.FunctionNode` object.
         edges (list): List of edges. Each edge consists of a pair of nodes.
         variable_style (dict): Dot node style for variable.
         function_style (dict): Dot node style for function.
-        rankdir (str): Direction of the graph that must be TB (top to bottom), BT (bottom to top), LR (left to right) or RL
-            (right to left).
-        remove_variable (bool): If True, variable nodes are removed from the resulting computational graph. Only function
-            nodes are shown in the output.
-        show_name (bool): If True, the ``name`` attribute of each node is added to the label of the node. Default is
-            True.
+        rankdir (str): Direction of the graph that must be TB (top to bottom), BT (bottom to top),
+            LR (left to right) or RL (right to left).
+        remove_variable (bool): If True, variable nodes are removed from the resulting computational
+            graph. Only function nodes are shown in the output.
+        show_name (bool): If True, the ``name`` attribute of each node is added to the label of the
+            node. Default is True.
 
     Raises:
         ValueError: If ``rankdir`` is unknown.
@@ -150,19 +150,19 @@ def build_computational_graph(
             :class:`~chainer.Variable`, a :class:`~chainer.variable.VariableNode`, a
             :class:`~chainer.FunctionNode` or a :class:`~chainer.Function` object.
         remove_split (bool): It must be True. This argument is left for backward compatibility.
-        variable_style (dict): Dot node style for variable. Possible keys are 'shape', 'color', 'fillcolor', 'style', and
-            etc.
+        variable_style (dict): Dot node style for variable. Possible keys are 'shape', 'color',
+            'fillcolor', 'style', and etc.
         function_style (dict): Dot node style for function.
-        rankdir (str): Direction of the graph that must be TB (top to bottom), BT (bottom to top), LR (left to right) or RL
-            (right to left).
-        remove_variable (bool): If True, variable nodes are removed from the resulting computational graph. Only function
-            nodes are shown in the output.
-        show_name (bool): If True, the ``name`` attribute of each node is added to the label of the node. Default is
-            True.
+        rankdir (str): Direction of the graph that must be TB (top to bottom), BT (bottom to top),
+            LR (left to right) or RL (right to left).
+        remove_variable (bool): If True, variable nodes are removed from the resulting computational
+            graph. Only function nodes are shown in the output.
+        show_name (bool): If True, the ``name`` attribute of each node is added to the label of the
+            node. Default is True.
 
     Returns:
-        ComputationalGraph: A graph consisting of nodes and edges that are backward-reachable from at least one of
-        ``outputs``.
+        ComputationalGraph: A graph consisting of nodes and edges that are backward-reachable from
+            at least one of ``outputs``.
 
         For example, suppose that the computational graph is as follows::
 
@@ -170,8 +170,8 @@ def build_computational_graph(
             x --+
                 |--> g ---> z
 
-        With ``outputs = [y, z]`` the full graph is emitted. With ``outputs = [y]`` ``z`` and ``g`` are not
-        reachable, and the result is ``x ---> f ---> y``.
+        With ``outputs = [y, z]`` the full graph is emitted. With ``outputs = [y]`` ``z`` and ``g``
+        are not reachable, and the result is ``x ---> f ---> y``.
 
     Raises:
         ValueError: If ``remove_split`` is False.

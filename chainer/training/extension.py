@@ -23,10 +23,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Extension:
     """Base class of trainer extensions.
 
-    An extension is a callable that takes the trainer. There are three ways to define one: derive from this class,
-    which gives it methods and a state; decorate a function by :func:`make_extension`; or pass any
-    callable, such as a lambda, to :meth:`Trainer.extend`. What a callable does not define (trigger, priority, ...)
-    has the values of this class, unless ``extend()`` is told otherwise.
+    An extension is a callable that takes the trainer. There are three ways to define one: derive
+    from this class, which gives it methods and a state; decorate a function by
+    :func:`make_extension`; or pass any callable, such as a lambda, to :meth:`Trainer.extend`. What
+    a callable does not define (trigger, priority, ...) has the values of this class, unless
+    ``extend()`` is told otherwise.
 
     Attributes:
         trigger: Default trigger: ``(1, 'iteration')``. It may be a method that takes the trainer.
@@ -63,9 +64,10 @@ class Extension:
     def initialize(self, trainer: Trainer) -> None:
         """Initializes up the trainer state; called before the training loop.
 
-        When the trainer has been restored from a snapshot, this method has to recover its part of the state
-        of the trainer. For example, :class:`~chainer.training.extensions.ExponentialShift` changes a hyperparameter, which
-        a snapshot does not contain, and sets it again here.
+        When the trainer has been restored from a snapshot, this method has to recover its part of
+        the state of the trainer. For example,
+        :class:`~chainer.training.extensions.ExponentialShift` changes a hyperparameter, which a
+        snapshot does not contain, and sets it again here.
 
         Args:
             trainer (Trainer): Trainer object that runs the training loop.
@@ -184,7 +186,9 @@ class ExtensionEntry:
         self.named_by_user = named_by_user
 
     def call(self, method: str, *args: Any) -> None:
-        """Calls an optional method of the extension (functions may have it as an attribute, or None)."""
+        """Calls an optional method of the extension (functions may have it as an attribute, or
+        None).
+        """
         function = getattr(self.extension, method, None)
         if function is not None:
             function(*args)

@@ -8,9 +8,10 @@ from typing import Any
 class Hyperparameter:
     """Set of hyperparameter entries of an optimizer.
 
-    Each entry is an attribute. A hyperparameter object can refer to a parent: an entry that it does not have itself is looked
-    up there. The hyperparameters of an optimizer are the parent of those of its update rules, so that a change at the optimizer
-    reaches all rules, while an entry set at one rule overrides it for that rule only.
+    Each entry is an attribute. A hyperparameter object can refer to a parent: an entry that it does
+    not have itself is looked up there. The hyperparameters of an optimizer are the parent of those
+    of its update rules, so that a change at the optimizer reaches all rules, while an entry set at
+    one rule overrides it for that rule only.
 
     Args:
         parent (Hyperparameter): Parent hyperparameter.
@@ -31,8 +32,8 @@ class Hyperparameter:
         self._parent = parent
 
     def __getattr__(self, name: str) -> Any:
-        # Reached only when the object has no entry of this name. Copying asks for special names before
-        # there are any attributes at all.
+        # Reached only when the object has no entry of this name. Copying asks for special names
+        # before there are any attributes at all.
         parent = self.__dict__.get("_parent")
         if parent is None or name.startswith("__"):
             known = ", ".join(sorted(k for k in self.__dict__ if k != "_parent")) or "none"

@@ -13,13 +13,14 @@ if TYPE_CHECKING:
 
 
 class KernelUpdateRule(UpdateRule):
-    """Base class of the built-in update rules: gathers arrays and hyperparameters and calls a kernel.
+    """Base class of the built-in update rules: gathers arrays and hyperparameters and calls a
+    kernel.
 
     Attributes:
         operation: The operation; its ``update`` method gets the parameter, the gradient, the states
             and the hyperparameters.
-        state_names: Names of the state arrays, in the order in which the kernel takes them. They are zeros in the
-            beginning.
+        state_names: Names of the state arrays, in the order in which the kernel takes them. They
+            are zeros in the beginning.
         hyperparam_names: Names of the hyperparameters that are passed on as they are.
     """
 

@@ -31,12 +31,12 @@ class Optimizer:
     """Base class of all numerical optimizers.
 
     An optimizer is given its target link by :meth:`setup` and updates the parameters of the link by
-    :meth:`update`, which each implementation must override. Methods based on one gradient computation derive from
-    :class:`~chainer.GradientMethod`.
+    :meth:`update`, which each implementation must override. Methods based on one gradient
+    computation derive from :class:`~chainer.GradientMethod`.
 
-    Hook functions (:meth:`add_hook`) are called in order of registration before or after the update. One with
-    a true attribute ``call_for_each_param`` is called for every parameter with the update rule and the
-    parameter, another one with the optimizer.
+    Hook functions (:meth:`add_hook`) are called in order of registration before or after the
+    update. One with a true attribute ``call_for_each_param`` is called for every parameter with the
+    update rule and the parameter, another one with the optimizer.
 
     Attributes:
         target (Link): Target link, set by :meth:`setup`.
@@ -92,8 +92,9 @@ class Optimizer:
     def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwds: Any) -> None:
         """Updates the parameters.
 
-        With a ``lossfun`` the gradients are cleared, the function is called with the other arguments, and
-        its result is differentiated. Without one the gradients are taken as they are.
+        With a ``lossfun`` the gradients are cleared, the function is called with the other
+        arguments, and its result is differentiated. Without one the gradients are taken as they
+        are.
 
         Args:
             lossfun (callable): Loss function: returns one :class:`~chainer.Variable`.
@@ -104,8 +105,9 @@ class Optimizer:
     def new_epoch(self, auto: bool = False) -> None:
         """Starts a new epoch: increments :attr:`epoch`.
 
-        Updaters call it at the end of each epoch (see their argument ``auto_new_epoch``). A program that calls it
-        itself, once an epoch, may go on doing so: the first such call ends the automatic counting.
+        Updaters call it at the end of each epoch (see their argument ``auto_new_epoch``). A program
+        that calls it itself, once an epoch, may go on doing so: the first such call ends the
+        automatic counting.
 
         Args:
             auto (bool): True when an updater calls; users leave it out.
@@ -132,11 +134,13 @@ class Optimizer:
         """Registers a hook function.
 
         Args:
-            hook (callable): Hook function. If ``hook.call_for_each_param`` is true, it becomes a hook of the update
-                rule of each parameter; otherwise it is called once an iteration with the optimizer.
-            name (str): Name of the registration; its attribute ``name``, else ``__name__``, by default.
-            timing (str): When it is called: ``'pre'`` (before the updates), ``'post'`` (after them) or
-                ``'auto'`` (as its attribute ``timing`` says, ``'pre'`` without one).
+            hook (callable): Hook function. If ``hook.call_for_each_param`` is true, it becomes a
+                hook of the update rule of each parameter; otherwise it is called once an iteration
+                with the optimizer.
+            name (str): Name of the registration; its attribute ``name``, else ``__name__``, by
+                default.
+            timing (str): When it is called: ``'pre'`` (before the updates), ``'post'`` (after them)
+                or ``'auto'`` (as its attribute ``timing`` says, ``'pre'`` without one).
 
         Raises:
             RuntimeError: If :meth:`setup` was not called yet.
@@ -193,8 +197,8 @@ class Optimizer:
     def serialize(self, serializer: Any) -> None:
         """Serializes or deserializes the optimizer.
 
-        The states of the update rules and the counters ``t`` and ``epoch`` are saved or loaded; the parameters
-        of the target link are not, and neither are the hyperparameters.
+        The states of the update rules and the counters ``t`` and ``epoch`` are saved or loaded; the
+        parameters of the target link are not, and neither are the hyperparameters.
 
         Args:
             serializer (AbstractSerializer): Serializer or deserializer.
@@ -220,8 +224,8 @@ class Optimizer:
     def set_loss_scale(self, loss_scale: float | None) -> None:
         """Sets the loss scaling factor.
 
-        :meth:`update` multiplies the loss gradient by it and divides the parameters' gradients by it, which
-        keeps small float16 gradients from vanishing in between.
+        :meth:`update` multiplies the loss gradient by it and divides the parameters' gradients by
+        it, which keeps small float16 gradients from vanishing in between.
 
         Args:
             loss_scale (float): The factor, a positive number; None for no scaling.
@@ -237,8 +241,8 @@ class Optimizer:
 class GradientMethod(Optimizer):
     """Base class of all single gradient-based optimizers.
 
-    Each parameter gets an :class:`~chainer.UpdateRule` from :meth:`create_update_rule`, which implementations
-    override; the hyperparameters of the optimizer are the defaults of the rules.
+    Each parameter gets an :class:`~chainer.UpdateRule` from :meth:`create_update_rule`, which
+    implementations override; the hyperparameters of the optimizer are the defaults of the rules.
 
     Attributes:
         hyperparam (Hyperparameter): Hyperparameters of the optimizer.
@@ -282,8 +286,9 @@ class GradientMethod(Optimizer):
     def reallocate_cleared_grads(self) -> None:
         """Reallocates gradients cleared by :meth:`~chainer.Variable.cleargrad`.
 
-        Gives a zero array to every initialized parameter whose gradient is None. It is called before and after every
-        optimizer hook. An optimizer that does not need it can override it with a blank method.
+        Gives a zero array to every initialized parameter whose gradient is None. It is called
+        before and after every optimizer hook. An optimizer that does not need it can override it
+        with a blank method.
         """
         for param in self._target().params(include_uninit=False):
             if param.grad is None:
@@ -294,9 +299,9 @@ class GradientMethod(Optimizer):
     def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwds: Any) -> None:
         """Updates parameters based on a loss function or computed gradients.
 
-        With a ``lossfun`` it is called with the other arguments, the gradients are cleared, and its result is
-        differentiated. Without one, the gradients are taken as they are: clear them before you
-        compute them.
+        With a ``lossfun`` it is called with the other arguments, the gradients are cleared, and its
+        result is differentiated. Without one, the gradients are taken as they are: clear them
+        before you compute them.
 
         Args:
             lossfun (callable): Loss function: returns one :class:`~chainer.Variable`.
@@ -338,8 +343,8 @@ class GradientMethod(Optimizer):
         self.call_hooks("post")
 
     def _remove_loss_scale(self, params: list[Parameter]) -> None:
-        # Before the hooks: a threshold or a decay rate refers to the true gradient. Rules that update in float32
-        # divide (and call their hooks) in float32.
+        # Before the hooks: a threshold or a decay rate refers to the true gradient. Rules that
+        # update in float32 divide (and call their hooks) in float32.
         for param in params:
             rule = param.update_rule
             if param.loss_scale is not None and rule is not None:
@@ -349,7 +354,8 @@ class GradientMethod(Optimizer):
     def use_cleargrads(self, use: bool = True) -> None:
         """Enables or disables use of :meth:`~chainer.Link.cleargrads` in :meth:`update`.
 
-        Deprecated since v2.0: gradients are cleared by default, which is more efficient than zero filling.
+        Deprecated since v2.0: gradients are cleared by default, which is more efficient than zero
+        filling.
 
         Args:
             use (bool): If False, the gradients are filled with zeros instead.

@@ -14,9 +14,10 @@ from types import FrameType
 def sigterm_raises_system_exit() -> Iterator[None]:
     """Inside the block SIGTERM raises SystemExit, as Ctrl-C raises KeyboardInterrupt.
 
-    Job schedulers end programs by this signal, which by default kills a process without finalizing anything. A handler that
-    the program installed itself is respected, and outside the main thread, where Python allows no
-    handlers, nothing changes. Forked children (such as workers of iterators) die of the signal as ever.
+    Job schedulers end programs by this signal, which by default kills a process without finalizing
+    anything. A handler that the program installed itself is respected, and outside the main thread,
+    where Python allows no handlers, nothing changes. Forked children (such as workers of iterators)
+    die of the signal as ever.
     """
     if (
         threading.current_thread() is not threading.main_thread()

@@ -23,43 +23,49 @@ if TYPE_CHECKING:
 class Trainer:
     """The standard training loop in Chainer.
 
-    Users can invoke the training by calling the :meth:`run` method. Each iteration proceeds as follows.
+    Users can invoke the training by calling the :meth:`run` method. Each iteration proceeds as
+    follows.
 
-    - Update of the parameters: the mini-batch loading, forward and backward computations, and an execution of the update
-      formula. All of it is done by the updater.
-    - Invocation of trainer extensions in the descending order of their priorities. A trigger object is attached to each
-      extension and decides at each iteration whether the extension is executed.
+    - Update of the parameters: the mini-batch loading, forward and backward computations, and an
+      execution of the update formula. All of it is done by the updater.
+    - Invocation of trainer extensions in the descending order of their priorities. A trigger object
+      is attached to each extension and decides at each iteration whether the extension is executed.
 
-    Extensions are callable objects that take the trainer, see :class:`~chainer.training.Extension`, and are registered by
-    :meth:`extend`. There are three standard priorities:
+    Extensions are callable objects that take the trainer, see :class:`~chainer.training.Extension`,
+    and are registered by :meth:`extend`. There are three standard priorities:
 
-    - ``PRIORITY_WRITER``: for extensions that write some records to the :attr:`observation` dictionary, directly or
-      through :func:`chainer.report`.
-    - ``PRIORITY_EDITOR``: for extensions that edit the :attr:`observation` based on already reported values.
-    - ``PRIORITY_READER``: for extensions that only read records from the :attr:`observation`, or do not use it at all.
+    - ``PRIORITY_WRITER``: for extensions that write some records to the :attr:`observation`
+      dictionary, directly or through :func:`chainer.report`.
+    - ``PRIORITY_EDITOR``: for extensions that edit the :attr:`observation` based on already
+      reported values.
+    - ``PRIORITY_READER``: for extensions that only read records from the :attr:`observation`, or do
+      not use it at all.
 
-    The state of the trainer and of the objects it handles can be serialized, which lets a training be suspended and
-    resumed. Only what changes over the training is saved (parameters, optimizer states, the position in the dataset,
-    extension states, ...); objects must be made and registered as before when the states are loaded. That
-    also means that settings, such as the exit condition, can be changed in between.
+    The state of the trainer and of the objects it handles can be serialized, which lets a training
+    be suspended and resumed. Only what changes over the training is saved (parameters, optimizer
+    states, the position in the dataset, extension states, ...); objects must be made and registered
+    as before when the states are loaded. That also means that settings, such as the exit condition,
+    can be changed in between.
 
-    For each iteration a fresh observation dictionary is made, and a :class:`~chainer.Reporter` is current in which the links
-    of the target model of each optimizer are observers called ``<optimizer name><link name>``, such as ``'main'`` and
-    ``'main/predictor/l1'``. Other observers can be registered with :attr:`reporter`.
+    For each iteration a fresh observation dictionary is made, and a :class:`~chainer.Reporter` is
+    current in which the links of the target model of each optimizer are observers called
+    ``<optimizer name><link name>``, such as ``'main'`` and ``'main/predictor/l1'``. Other observers
+    can be registered with :attr:`reporter`.
 
     The default trainer is plain, i.e., it does not contain any extensions.
 
     Args:
         updater (Updater): Updater object. It defines how to update the models.
-        stop_trigger: Trigger that determines when to stop the training loop. If it is not callable, it is passed to
-            :class:`~chainer.training.triggers.IntervalTrigger`. Without one the loop does not stop.
+        stop_trigger: Trigger that determines when to stop the training loop. If it is not callable,
+            it is passed to :class:`~chainer.training.triggers.IntervalTrigger`. Without one the
+            loop does not stop.
         out (str): Output directory, made when the loop starts.
         extensions: Iterable of extensions to register, or dictionary of extensions by name.
 
     Attributes:
         updater: The updater object for this trainer.
-        stop_trigger: Trigger that determines when to stop the training loop. The training loop stops at the iteration
-            on which this trigger returns True.
+        stop_trigger: Trigger that determines when to stop the training loop. The training loop
+            stops at the iteration on which this trigger returns True.
         observation (dict): Observation of values made at the last update.
         out (str): Output directory.
         reporter (Reporter): Reporter object to report observed values.
@@ -97,7 +103,8 @@ class Trainer:
     def elapsed_time(self) -> float:
         """Total time used for the training, in seconds.
 
-        If the training is resumed from a snapshot, the time of all the previous training is included.
+        If the training is resumed from a snapshot, the time of all the previous training is
+        included.
 
         Raises:
             RuntimeError: If the training has not been started yet.
@@ -126,25 +133,28 @@ class Trainer:
     ) -> None:
         """Registers an extension to the trainer.
 
-        The extension is called after each update unless its trigger decides to skip the iteration. Extensions with
-        higher priorities are called earlier, those with the same priority in the order of registration.
+        The extension is called after each update unless its trigger decides to skip the iteration.
+        Extensions with higher priorities are called earlier, those with the same priority in the
+        order of registration.
 
-        If several extensions with the same name are registered, suffixes ``_1``, ``_2``, ... are added to the names of the
-        second to last ones.
+        If several extensions with the same name are registered, suffixes ``_1``, ``_2``, ... are
+        added to the names of the second to last ones.
 
         Args:
             extension: Extension to register, see :class:`~chainer.training.Extension`.
-            name (str): Name of the extension. If it is omitted, the attribute ``name`` of the extension is used, else its
-                ``default_name``, else its ``__name__``.
-            trigger (tuple or Trigger): Trigger object that determines when to invoke the extension. If it is None,
-                ``extension.trigger`` is used instead, and without that the extension is triggered at every
-                iteration. If it is not callable, it is passed to
+            name (str): Name of the extension. If it is omitted, the attribute ``name`` of the
+                extension is used, else its ``default_name``, else its ``__name__``.
+            trigger (tuple or Trigger): Trigger object that determines when to invoke the extension.
+                If it is None, ``extension.trigger`` is used instead, and without that the extension
+                is triggered at every iteration. If it is not callable, it is passed to
                 :class:`~chainer.training.triggers.IntervalTrigger`.
-            priority (int): Invocation priority of the extension. If this is None, ``extension.priority`` is used
-                instead, and without that ``PRIORITY_READER``.
-            call_before_training (bool): Whether to call the extension also once before the training.
-            invoke_before_training (bool): Removed in v2, where the method ``initialize`` of extensions took its
-                place. It is accepted with a DeprecationWarning and means ``call_before_training``.
+            priority (int): Invocation priority of the extension. If this is None,
+                ``extension.priority`` is used instead, and without that ``PRIORITY_READER``.
+            call_before_training (bool): Whether to call the extension also once before the
+                training.
+            invoke_before_training (bool): Removed in v2, where the method ``initialize`` of
+                extensions took its place. It is accepted with a DeprecationWarning and means
+                ``call_before_training``.
 
         Raises:
             TypeError: If the extension is not callable or has no name.
@@ -214,13 +224,13 @@ class Trainer:
     def run(self, show_loop_exception_msg: bool = True) -> None:
         """Executes the training loop.
 
-        However the loop ends (regularly, by an exception, by Ctrl-C or by the signal SIGTERM, which raises
-        ``SystemExit`` here), the extensions and the updater are finalized. This method cannot run multiple times for one
-        trainer object.
+        However the loop ends (regularly, by an exception, by Ctrl-C or by the signal SIGTERM, which
+        raises ``SystemExit`` here), the extensions and the updater are finalized. This method
+        cannot run multiple times for one trainer object.
 
         Args:
-            show_loop_exception_msg (bool): Whether an exception in the loop is printed to the standard error
-                stream before the finalization, which may take long or fail in turn.
+            show_loop_exception_msg (bool): Whether an exception in the loop is printed to the
+                standard error stream before the finalization, which may take long or fail in turn.
 
         Raises:
             RuntimeError: If the loop was run before.

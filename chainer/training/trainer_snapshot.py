@@ -1,7 +1,8 @@
 """What a snapshot of a trainer contains.
 
-The entries are those of release 7, plus, under the names that release 4 uses, those that release 7 calls
-otherwise, so that both can load them. In turn what one of the two does not save may be missing.
+The entries are those of release 7, plus, under the names that release 4 uses, those that release 7
+calls otherwise, so that both can load them. In turn what one of the two does not save may be
+missing.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ def _serialize_trigger(trigger: Any, serializer: Any, name: str, alias: str | No
     if alias is None:
         _serialize_if_able(trigger, serializer[name])
         return
-    # Saved under both names; loaded from the one that is there. Our triggers keep what a file lacks.
+    # Saved under both names; loaded from the one that is there. Our triggers keep what a file
+    # lacks.
     missing: list[KeyError] = []
     for each in (name, alias):
         try:

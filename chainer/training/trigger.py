@@ -19,8 +19,8 @@ def never_fire_trigger(trainer: Trainer) -> bool:
 def get_trigger(trigger: Any) -> Trigger:
     """Gets a trigger object.
 
-    A trigger is a callable that takes a :class:`~chainer.training.Trainer` and returns a boolean: whether to invoke an
-    extension, or to stop the training loop.
+    A trigger is a callable that takes a :class:`~chainer.training.Trainer` and returns a boolean:
+    whether to invoke an extension, or to stop the training loop.
 
     Args:
         trigger: A callable; a pair ``(period, unit)``, from which an

@@ -25,12 +25,14 @@ class NoStateError(KeyError):
 class UpdateRule:
     """Base class of all update rules.
 
-    An update rule implements how to update one parameter using the gradient of a loss function. The optimizer
-    decides which parameters are updated; the rule set to a parameter (``param.update_rule``) how.
+    An update rule implements how to update one parameter using the gradient of a loss function. The
+    optimizer decides which parameters are updated; the rule set to a parameter
+    (``param.update_rule``) how.
 
-    An implementation overrides :meth:`update_core`, or both :meth:`update_core_cpu` and :meth:`update_core_gpu`. What it has to
-    remember between updates (moving averages and the like) are arrays in the dictionary :attr:`state`, made by
-    :meth:`init_state` at the first update, and moved to the device of the parameter before each update.
+    An implementation overrides :meth:`update_core`, or both :meth:`update_core_cpu` and
+    :meth:`update_core_gpu`. What it has to remember between updates (moving averages and the like)
+    are arrays in the dictionary :attr:`state`, made by :meth:`init_state` at the first update, and
+    moved to the device of the parameter before each update.
 
     Args:
         parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values.
@@ -96,8 +98,8 @@ class UpdateRule:
         """Invokes hook functions and updates the parameter.
 
         A rule that is not :attr:`enabled` does nothing. A gradient scaled by ``loss_scale`` of
-        :meth:`chainer.Variable.backward` is divided by that factor first. A parameter that is not yet initialized
-        or has no gradient counts as updated, but does not change.
+        :meth:`chainer.Variable.backward` is divided by that factor first. A parameter that is not
+        yet initialized or has no gradient counts as updated, but does not change.
 
         Args:
             param (Variable): Parameter to be updated.
@@ -238,8 +240,8 @@ class UpdateRule:
             for name, value in self._state.items():
                 self._state[name] = serializer(name, value)
             return
-        # Only init_state() knows the names. It gets a stand-in, because the parameter may not have a shape
-        # yet; the arrays are those of the file.
+        # Only init_state() knows the names. It gets a stand-in, because the parameter may not have
+        # a shape yet; the arrays are those of the file.
         names = list(self._make_state(Parameter(numpy.empty(0, numpy.float32))))
         self._state = None
         loaded: dict[str, Any] = {}
@@ -262,9 +264,9 @@ class UpdateRule:
     def use_fp32_update(self, flag: bool = True) -> None:
         """Enables use of parameter update in fp32.
 
-        When it is enabled and the parameter is of dtype float16, a float32 copy of it is kept. The update converts the
-        gradient to float32, updates that copy (the state is of float32 too), and copies it back to
-        the parameter.
+        When it is enabled and the parameter is of dtype float16, a float32 copy of it is kept. The
+        update converts the gradient to float32, updates that copy (the state is of float32 too),
+        and copies it back to the parameter.
 
         Args:
             flag (bool): Whether to use it.

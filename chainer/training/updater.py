@@ -12,12 +12,13 @@ if TYPE_CHECKING:
 class Updater:
     """Interface of updater objects for trainers.
 
-    An updater implements a training iteration as :meth:`update`: it fetches a minibatch from the dataset through an
-    :class:`~chainer.dataset.Iterator`, runs the forward and backward computation of a chain, and updates the
-    parameters by an :class:`~chainer.Optimizer`.
+    An updater implements a training iteration as :meth:`update`: it fetches a minibatch from the
+    dataset through an :class:`~chainer.dataset.Iterator`, runs the forward and backward computation
+    of a chain, and updates the parameters by an :class:`~chainer.Optimizer`.
 
-    A trainer and its extensions rely on the attributes ``iteration`` (number of completed updates), ``epoch``,
-    ``epoch_detail``, ``previous_epoch_detail`` and ``is_new_epoch`` as far as they are used.
+    A trainer and its extensions rely on the attributes ``iteration`` (number of completed updates),
+    ``epoch``, ``epoch_detail``, ``previous_epoch_detail`` and ``is_new_epoch`` as far as they are
+    used.
     """
 
     iteration: int
@@ -29,8 +30,8 @@ class Updater:
     def connect_trainer(self, trainer: Trainer) -> None:
         """Connects the updater to the trainer that will call it.
 
-        Called at the end of the initialization of :class:`~chainer.training.Trainer`; typically used to
-        register further links to the reporter of the trainer. Does nothing by default.
+        Called at the end of the initialization of :class:`~chainer.training.Trainer`; typically
+        used to register further links to the reporter of the trainer. Does nothing by default.
 
         Args:
             trainer (Trainer): Trainer object to which the updater is registered.
@@ -63,10 +64,11 @@ class Updater:
         raise NotImplementedError(f"{type(self).__name__} must define get_all_optimizers()")
 
     def update(self) -> None:
-        """Updates the parameters of the target model; called once at each iteration of the training loop.
+        """Updates the parameters of the target model; called once at each iteration of the training
+        loop.
 
-        It implements an update formula for the training task, including data loading, forward/backward
-        computations, and actual updates of parameters.
+        It implements an update formula for the training task, including data loading,
+        forward/backward computations, and actual updates of parameters.
         """
         raise NotImplementedError(f"{type(self).__name__} must define update()")
 

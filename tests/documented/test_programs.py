@@ -1,4 +1,6 @@
-"""The complete programs of the documentation run unchanged, on small files in the documented formats."""
+"""The complete programs of the documentation run unchanged, on small files in the documented
+formats.
+"""
 
 import os
 import pathlib

@@ -1,4 +1,6 @@
-"""Functions of a hypothetical pack, one right and each of the others wrong in one way, with rows for them."""
+"""Functions of a hypothetical pack, one right and each of the others wrong in one way, with rows
+for them.
+"""
 
 import numpy as np
 

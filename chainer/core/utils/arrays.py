@@ -8,7 +8,8 @@ import numpy
 
 
 def force_array(x: Any, dtype: Any = None) -> Any:
-    """Returns an array also for the scalars that NumPy reductions and 0-dimensional arithmetic give.
+    """Returns an array also for the scalars that NumPy reductions and 0-dimensional arithmetic
+    give.
 
     Args:
         x: Array or scalar.

@@ -1,8 +1,8 @@
 """The type-check language: expressions that are evaluated lazily and print themselves.
 
-``in_types[0].ndim == 2`` is not a truth value but an :class:`Expr`; :func:`expect` evaluates it and, when
-it does not hold, raises :class:`InvalidType` with the expression as text. See the guide *Type
-Checks*.
+``in_types[0].ndim == 2`` is not a truth value but an :class:`Expr`; :func:`expect` evaluates it
+and, when it does not hold, raises :class:`InvalidType` with the expression as text. See the guide
+*Type Checks*.
 """
 
 from __future__ import annotations
@@ -145,9 +145,9 @@ def _comparison(
 class Expr:
     """Abstract syntax tree of an expression.
 
-    It represents a syntax tree and is not a value. :meth:`eval` gives the actual value, ``str()`` the
-    text. Comparison and arithmetic operators build new expressions; ``and``, ``or`` and ``not`` are refused because
-    they would need the truth value at once.
+    It represents a syntax tree and is not a value. :meth:`eval` gives the actual value, ``str()``
+    the text. Comparison and arithmetic operators build new expressions; ``and``, ``or`` and ``not``
+    are refused because they would need the truth value at once.
 
     Args:
         priority (int): Precedence of the expression; decides about parentheses in the text.
@@ -399,11 +399,12 @@ def _restore_invalid_type(expect: str, actual: str, text: str) -> InvalidType:
 def expect(*bool_exprs: Any) -> None:
     """Evaluates and tests all given expressions.
 
-    The expressions are evaluated in order; at the first that does not hold :class:`InvalidType` is raised.
-    Nothing is tested while ``config.type_check`` is off.
+    The expressions are evaluated in order; at the first that does not hold :class:`InvalidType` is
+    raised. Nothing is tested while ``config.type_check`` is off.
 
     Args:
-        bool_exprs (tuple of Bool expressions): Comparisons to test. A plain ``bool`` is accepted, too.
+        bool_exprs (tuple of Bool expressions): Comparisons to test. A plain ``bool`` is accepted,
+            too.
 
     Raises:
         InvalidType: If a comparison does not hold; the message shows the expression and the values.

@@ -54,7 +54,8 @@ def window_slices(
 def copy_patches(
     x: Any, patches: Any, stride: Sizes, pad: Sizes, dilate: Sizes, value: float | None = 0
 ) -> None:
-    """Fills ``patches``, shape ``(N, C, k_1, ..., l_1, ...)``, from ``x``, shape ``(N, C, d_1, ...)``.
+    """Fills ``patches``, shape ``(N, C, k_1, ..., l_1, ...)``, from ``x``, shape
+    ``(N, C, d_1, ...)``.
 
     Args:
         x: Images.

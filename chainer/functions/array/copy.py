@@ -41,7 +41,8 @@ def copy(x: Any, dst: Any) -> Variable:
 
     Args:
         x (Variable or array): Variable to be copied, of any shape and dtype.
-        dst: Target device specifier: anything :func:`chainer.get_device` takes; -1 stands for the CPU.
+        dst: Target device specifier: anything :func:`chainer.get_device` takes; -1 stands for the
+            CPU.
 
     Returns:
         Variable: The copy.

@@ -42,10 +42,12 @@ class Depth2Space(FunctionNode):
 def depth2space(X: Any, r: int) -> Variable:
     """Computes the depth2space transformation for subpixel calculations.
 
-    It can be used to compute super-resolution transformations, see https://arxiv.org/abs/1609.05158.
+    It can be used to compute super-resolution transformations, see
+    https://arxiv.org/abs/1609.05158.
 
     Args:
-        X (Variable or array): Array of shape ``(batch, channel * r * r, dim1, dim2)``, floating point.
+        X (Variable or array): Array of shape ``(batch, channel * r * r, dim1, dim2)``, floating
+            point.
         r (int): The upscaling factor.
 
     Returns:

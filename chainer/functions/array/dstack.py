@@ -23,12 +23,12 @@ def dstack(xs: Sequence[Any]) -> Variable:
     """Concatenates variables along the third axis (depth wise).
 
     Args:
-        xs (list of Variable or array): Variables of the same dtype and number of axes. With three axes or more,
-            their shapes agree along all but the third axis; otherwise along all.
+        xs (list of Variable or array): Variables of the same dtype and number of axes. With three
+            axes or more, their shapes agree along all but the third axis; otherwise along all.
 
     Returns:
-        Variable: Concatenation along the third axis; shapes ``(N1, N2)``, ``(N1,)`` and ``()`` give ``(N1, N2, n)``,
-        ``(1, N1, n)`` and ``(1, 1, n)`` for ``n`` variables.
+        Variable: Concatenation along the third axis; shapes ``(N1, N2)``, ``(N1,)`` and ``()`` give
+            ``(N1, N2, n)``, ``(1, N1, n)`` and ``(1, 1, n)`` for ``n`` variables.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.

@@ -41,8 +41,8 @@ def hstack(xs: Sequence[Any]) -> Variable:
     """Concatenates variables horizontally (column wise).
 
     Args:
-        xs (list of Variable or array): Variables of the same dtype and number of axes. With two axes or more,
-            their shapes agree along all but the second axis.
+        xs (list of Variable or array): Variables of the same dtype and number of axes. With two
+            axes or more, their shapes agree along all but the second axis.
 
     Returns:
         Variable: Concatenation along the second axis, or of vectors and scalars to one vector.

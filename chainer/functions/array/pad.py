@@ -12,7 +12,9 @@ from chainer.core.variable import Variable
 
 
 class Pad(FunctionNode):
-    """Pads an array; the gradient is that of the elements taken over, and of those they were copied to."""
+    """Pads an array; the gradient is that of the elements taken over, and of those they were copied
+    to.
+    """
 
     type_check_key = ()
 
@@ -69,10 +71,11 @@ def pad(x: Any, pad_width: Any, mode: str, **keywords: Any) -> Variable:
 
     Args:
         x (Variable or array): Input of any shape, floating point.
-        pad_width (int or array-like): Number of values padded to the edges of each axis: one number, a pair
-            ``(before, after)``, or a pair for each axis.
+        pad_width (int or array-like): Number of values padded to the edges of each axis: one
+            number, a pair ``(before, after)``, or a pair for each axis.
         mode (str): How the periphery is filled; passed to :func:`numpy.pad`.
-        constant_values (int or array-like): Values of the periphery in mode ``'constant'``; zero by default.
+        constant_values (int or array-like): Values of the periphery in mode ``'constant'``; zero by
+            default.
 
     Returns:
         Variable: The padded variable.

@@ -57,7 +57,8 @@ def pad_sequence(xs: Sequence[Any], length: int | None = None, padding: float = 
     """Pads given arrays to make a matrix.
 
     Args:
-        xs (list of Variable or array): Sequences of shapes ``(l_i, ...)`` that agree in all but the first axis.
+        xs (list of Variable or array): Sequences of shapes ``(l_i, ...)`` that agree in all but the
+            first axis.
         length (None or int): Length of a padded sequence; by default the longest of ``xs``.
         padding (int or float): Value to fill with.
 

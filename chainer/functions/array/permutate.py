@@ -58,7 +58,8 @@ def permutate(x: Any, indices: Any, axis: int = 0, inv: bool = False) -> Variabl
 
     Args:
         x (Variable or array): Variable to permutate, of any shape.
-        indices (Variable or array): Permutation of ``[0, 1, ..., n - 1]``, integer, ``n`` being the length of the axis.
+        indices (Variable or array): Permutation of ``[0, 1, ..., n - 1]``, integer, ``n`` being the
+            length of the axis.
         axis (int): Axis along which the variable is permutated.
         inv (bool): If True, ``indices`` is treated as its inverse: ``y[indices[i]] = x[i]``.
 

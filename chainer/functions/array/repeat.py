@@ -76,7 +76,8 @@ def repeat(x: Any, repeats: Any, axis: int | None = None) -> Variable:
 
     Args:
         x (Variable or array): Input of any shape.
-        repeats (int or tuple of ints): Number of repetitions of each element, or of each along the axis.
+        repeats (int or tuple of ints): Number of repetitions of each element, or of each along the
+            axis.
         axis (int): Axis along which to repeat; by default the flattened input is used.
 
     Returns:

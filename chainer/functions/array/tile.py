@@ -47,8 +47,8 @@ def tile(x: Any, reps: Any) -> Variable:
 
     Args:
         x (Variable or array): Input of any shape.
-        reps (int or tuple of ints): Number of copies along each axis. With more numbers than axes, axes are added in
-            front; with fewer, the numbers are those of the last axes.
+        reps (int or tuple of ints): Number of copies along each axis. With more numbers than axes,
+            axes are added in front; with fewer, the numbers are those of the last axes.
 
     Returns:
         Variable: The tiled output.

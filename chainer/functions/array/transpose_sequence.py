@@ -60,7 +60,8 @@ def transpose_sequence(xs: Sequence[Any]) -> tuple[Variable, ...]:
     """Transposes a list of variables: time steps of sequences for sequences of time steps.
 
     Args:
-        xs (list of Variable or array): Sequences of shapes ``(l_i, ...)``, sorted by descending length.
+        xs (list of Variable or array): Sequences of shapes ``(l_i, ...)``, sorted by descending
+            length.
 
     Returns:
         tuple of Variable: For each time step, the elements of the sequences that reach it.

@@ -23,11 +23,13 @@ def vstack(xs: Sequence[Any]) -> Variable:
     """Concatenates variables vertically (row wise).
 
     Args:
-        xs (list of Variable or array): Variables of the same dtype and number of axes. With two axes or more,
-            their shapes agree along all but the first axis; vectors have the same length.
+        xs (list of Variable or array): Variables of the same dtype and number of axes. With two
+            axes or more, their shapes agree along all but the first axis; vectors have the same
+            length.
 
     Returns:
-        Variable: Concatenation along the first axis; vectors of length ``N`` become rows of ``(len(xs), N)``.
+        Variable: Concatenation along the first axis; vectors of length ``N`` become rows of
+            ``(len(xs), N)``.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.

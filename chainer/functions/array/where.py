@@ -48,7 +48,8 @@ def where(condition: Any, x: Any, y: Any) -> Variable:
     Args:
         condition (Variable or array): Condition, bool.
         x (Variable or array): Values where the condition holds.
-        y (Variable or array): Values elsewhere, of the same dtype. The shapes of all three are broadcast.
+        y (Variable or array): Values elsewhere, of the same dtype. The shapes of all three are
+            broadcast.
 
     Returns:
         Variable: The chosen elements.

@@ -47,8 +47,8 @@ def accuracy(y: Any, t: Any, ignore_label: int | None = None) -> Variable:
     """Computes multiclass classification accuracy of the minibatch.
 
     Args:
-        y (Variable or array): Scores: element ``(i, j, k, ...)`` is that of class ``j`` at sample ``(i, k, ...)``. The
-            prediction is the class of the highest score. Floating point.
+        y (Variable or array): Scores: element ``(i, j, k, ...)`` is that of class ``j`` at sample
+            ``(i, k, ...)``. The prediction is the class of the highest score. Floating point.
         t (Variable or array): Ground truth labels, shape ``(N, ...)``, signed integer.
         ignore_label (int or None): Samples with this label are not counted.
 

@@ -37,10 +37,10 @@ def binary_accuracy(y: Any, t: Any) -> Variable:
     """Computes binary classification accuracy of the minibatch.
 
     Args:
-        y (Variable or array): Scores of positive; the prediction is 1 where ``y >= 0`` and 0 elsewhere.
-            Floating point.
-        t (Variable or array): Labels of the same shape, signed integer: 1 for positive, 0 for negative, -1 for
-            elements to ignore.
+        y (Variable or array): Scores of positive; the prediction is 1 where ``y >= 0`` and 0
+            elsewhere. Floating point.
+        t (Variable or array): Labels of the same shape, signed integer: 1 for positive, 0 for
+            negative, -1 for elements to ignore.
 
     Returns:
         Variable: The accuracy, a scalar of the dtype of ``y``; 0 if all elements are ignored.

@@ -76,19 +76,22 @@ def classification_summary(
 ) -> tuple[Variable, ...]:
     """Calculates precision, recall, F beta score and support of each class.
 
-    With the numbers of true positives ``tp``, false positives ``fp`` and false negatives ``fn`` of a class, its precision is
-    ``tp / (tp + fp)`` and its recall ``tp / (tp + fn)``; the F beta score is their weighted harmonic average. Support is the number of
-    instances. Values that are not defined are NaN.
+    With the numbers of true positives ``tp``, false positives ``fp`` and false negatives ``fn`` of
+    a class, its precision is ``tp / (tp + fp)`` and its recall ``tp / (tp + fn)``; the F beta score
+    is their weighted harmonic average. Support is the number of instances. Values that are not
+    defined are NaN.
 
     Args:
         y (Variable or array): Scores of shape ``(N, C, ...)``, floating point.
         t (Variable or array): Labels of shape ``(N, ...)``, integers in ``[0, label_num)``.
         label_num (int): Number of classes; by default the highest label plus one.
         beta (float): Weight of recall against precision in the F beta score.
-        ignore_label (int): Instances with this label are ignored; it should not be one of the classes.
+        ignore_label (int): Instances with this label are ignored; it should not be one of the
+            classes.
 
     Returns:
-        4-tuple of Variable: Precision, recall, F beta score and support, each of shape ``(label_num,)``.
+        4-tuple of Variable: Precision, recall, F beta score and support, each of shape
+            ``(label_num,)``.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.

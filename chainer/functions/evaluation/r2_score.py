@@ -50,11 +50,13 @@ def r2_score(
     """Computes R^2, the coefficient of determination, of a regression.
 
     Args:
-        pred (Variable or array): Estimated target values, of any shape ``(N, ...)``, floating point.
+        pred (Variable or array): Estimated target values, of any shape ``(N, ...)``, floating
+            point.
         true (Variable or array): Correct target values of the same shape.
         sample_weight: For compatibility with scikit-learn; must be None.
-        multioutput (str): ``'uniform_average'``: the average over all outputs, a scalar. ``'raw_values'``: the
-            score of each output, of the shape of the inputs without its first axis.
+        multioutput (str): ``'uniform_average'``: the average over all outputs, a scalar.
+            ``'raw_values'``: the score of each output, of the shape of the inputs without its first
+            axis.
 
     Returns:
         Variable: The score; 0 for outputs whose correct values do not vary.

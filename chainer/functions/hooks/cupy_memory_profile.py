@@ -72,8 +72,8 @@ class CupyMemoryProfileHook(FunctionHook):
         """Returns a summary of memory profiling in functions.
 
         Returns:
-            dict: Keys are function names, values dictionaries of ``used_bytes``, ``acquired_bytes`` and
-            ``occurrence``.
+            dict: Keys are function names, values dictionaries of ``used_bytes``, ``acquired_bytes``
+                and ``occurrence``.
         """
         summary: dict[str, dict[str, int]] = {}
         for name, used, acquired in self.call_history:
@@ -89,7 +89,8 @@ class CupyMemoryProfileHook(FunctionHook):
         """Prints a summary report of memory profiling in functions.
 
         Args:
-            unit (str): ``'B'``, ``'KB'``, ``'MB'``, ``'GB'``, ``'TB'``, or ``'auto'`` for the one that fits each size.
+            unit (str): ``'B'``, ``'KB'``, ``'MB'``, ``'GB'``, ``'TB'``, or ``'auto'`` for the one
+                that fits each size.
             file: Text stream to print to; ``sys.stdout`` by default.
 
         Raises:

@@ -12,8 +12,8 @@ from chainer.core.variable import Variable
 class PrintHook(FunctionHook):
     """Function hook that prints debug information.
 
-    Before forward and backward of each function it prints its label and its input arrays, and before backward also the
-    gradients of the outputs.
+    Before forward and backward of each function it prints its label and its input arrays, and
+    before backward also the gradients of the outputs.
 
     Args:
         sep: Ignored; deprecated since v4.0.0.

@@ -16,11 +16,12 @@ _UNITS = {"sec": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 class TimerHook(FunctionHook):
     """Function hook for measuring elapsed time of functions.
 
-    Work of accelerators is waited for before and after each function, so that each is charged with its own.
+    Work of accelerators is waited for before and after each function, so that each is charged with
+    its own.
 
     Attributes:
-        call_history: List of pairs of the name of the function that called this hook and the time it
-            took in seconds.
+        call_history: List of pairs of the name of the function that called this hook and the time
+            it took in seconds.
 
     Example:
         >>> with chainer.function_hooks.TimerHook() as hook:
@@ -76,7 +77,8 @@ class TimerHook(FunctionHook):
         """Returns a summary of time profiling in functions.
 
         Returns:
-            dict: Keys are function names, values dictionaries of ``elapsed_time`` (seconds) and ``occurrence``.
+            dict: Keys are function names, values dictionaries of ``elapsed_time`` (seconds) and
+                ``occurrence``.
         """
         summary: dict[str, dict[str, Any]] = {}
         for name, elapsed in self.call_history:
@@ -89,7 +91,8 @@ class TimerHook(FunctionHook):
         """Prints a summary report of time profiling in functions.
 
         Args:
-            unit (str): ``'sec'``, ``'ms'``, ``'us'``, ``'ns'``, or ``'auto'`` for the one that fits each time.
+            unit (str): ``'sec'``, ``'ms'``, ``'us'``, ``'ns'``, or ``'auto'`` for the one that fits
+                each time.
             file: Text stream to print to; ``sys.stdout`` by default.
 
         Raises:

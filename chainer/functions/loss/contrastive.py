@@ -90,9 +90,9 @@ class Contrastive(FunctionNode):
 def contrastive(x0: Any, x1: Any, y: Any, margin: float = 1, reduce: str = "mean") -> Variable:
     """Computes contrastive loss.
 
-    The loss of a pair is half of ``y d^2 + (1 - y) max(margin - d, 0)^2``, ``d`` being the Euclidean distance of the
-    two samples. See Learning a Similarity Metric Discriminatively, with Application to Face Verification
-    (Chopra et al., CVPR 2005).
+    The loss of a pair is half of ``y d^2 + (1 - y) max(margin - d, 0)^2``, ``d`` being the
+    Euclidean distance of the two samples. See Learning a Similarity Metric Discriminatively, with
+    Application to Face Verification (Chopra et al., CVPR 2005).
 
     Args:
         x0 (Variable or array): First samples of shape ``(N, K)``, floating point.

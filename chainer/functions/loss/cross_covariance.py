@@ -73,14 +73,15 @@ def _centered(x: Variable) -> Variable:
 def cross_covariance(y: Any, z: Any, reduce: str = "half_squared_sum") -> Variable:
     """Computes the sum-squared cross-covariance penalty between ``y`` and ``z``.
 
-    It can be used to disentangle variables. See Discovering Hidden Factors of Variation in Deep Networks
-    (https://arxiv.org/abs/1412.6583v3).
+    It can be used to disentangle variables. See Discovering Hidden Factors of Variation in Deep
+    Networks (https://arxiv.org/abs/1412.6583v3).
 
     Args:
-        y (Variable or array): Matrix of shape ``(B, M)``; the first axis is the batch. Floating point.
+        y (Variable or array): Matrix of shape ``(B, M)``; the first axis is the batch. Floating
+            point.
         z (Variable or array): Matrix of shape ``(B, N)`` and the same dtype.
-        reduce (str): ``'half_squared_sum'``: half the squared Frobenius norm of the covariance matrix.
-            ``'no'``: that matrix, of shape ``(M, N)``.
+        reduce (str): ``'half_squared_sum'``: half the squared Frobenius norm of the covariance
+            matrix. ``'no'``: that matrix, of shape ``(M, N)``.
 
     Returns:
         Variable: The loss.

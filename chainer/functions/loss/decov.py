@@ -61,15 +61,17 @@ class DeCov(FunctionNode):
 
 
 def decov(h: Any, reduce: str = "half_squared_sum") -> Variable:
-    """Computes the DeCov loss of ``h``: half the squared Frobenius norm of the off-diagonal covariance.
+    """Computes the DeCov loss of ``h``: half the squared Frobenius norm of the off-diagonal
+    covariance.
 
     See Reducing Overfitting in Deep Networks by Decorrelating Representations
     (https://arxiv.org/abs/1511.06068).
 
     Args:
-        h (Variable or array): Matrix of shape ``(B, N)``; the first axis is the batch. Floating point.
-        reduce (str): ``'half_squared_sum'``: a scalar. ``'no'``: the covariance matrix of shape ``(N, N)``, zero
-            on its diagonal.
+        h (Variable or array): Matrix of shape ``(B, N)``; the first axis is the batch. Floating
+            point.
+        reduce (str): ``'half_squared_sum'``: a scalar. ``'no'``: the covariance matrix of shape
+            ``(N, N)``, zero on its diagonal.
 
     Returns:
         Variable: The loss.

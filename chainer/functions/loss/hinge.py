@@ -89,8 +89,9 @@ class Hinge(FunctionNode):
 def hinge(x: Any, t: Any, norm: str = "L1", reduce: str = "mean") -> Variable:
     """Computes the hinge loss for a one-of-many classification task.
 
-    The loss of sample ``n`` and class ``k`` is ``max(0, 1 - d x[n, k]) ** p``, where ``d`` is 1 for the class ``t[n]`` and -1 for
-    others, and ``p`` is 1 for the norm ``'L1'`` and 2 for ``'L2'``. They are summed over classes and averaged over samples.
+    The loss of sample ``n`` and class ``k`` is ``max(0, 1 - d x[n, k]) ** p``, where ``d`` is 1 for
+    the class ``t[n]`` and -1 for others, and ``p`` is 1 for the norm ``'L1'`` and 2 for ``'L2'``.
+    They are summed over classes and averaged over samples.
 
     Args:
         x (Variable or array): Scores of shape ``(N, K)``, floating point.

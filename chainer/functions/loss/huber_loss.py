@@ -67,14 +67,15 @@ class HuberLoss(FunctionNode):
 def huber_loss(x: Any, t: Any, delta: float, reduce: str = "sum_along_second_axis") -> Variable:
     """Computes the Huber loss, which is less sensitive to outliers than the squared error.
 
-    With ``a = x - t`` it is ``a^2 / 2`` where ``|a| <= delta`` and ``delta (|a| - delta / 2)`` elsewhere.
-    See `Huber loss - Wikipedia <https://en.wikipedia.org/wiki/Huber_loss>`_.
+    With ``a = x - t`` it is ``a^2 / 2`` where ``|a| <= delta`` and ``delta (|a| - delta / 2)``
+    elsewhere. See `Huber loss - Wikipedia <https://en.wikipedia.org/wiki/Huber_loss>`_.
 
     Args:
         x (Variable or array): Input of shape ``(N, K, ...)``, floating point.
         t (Variable or array): Target of the same shape and dtype.
         delta (float): Where the loss turns from quadratic to linear.
-        reduce (str): ``'sum_along_second_axis'``: summed along axis 1. ``'no'``: the elementwise losses.
+        reduce (str): ``'sum_along_second_axis'``: summed along axis 1. ``'no'``: the elementwise
+            losses.
 
     Returns:
         Variable: The loss, of shape ``(N, ...)`` or that of the inputs.

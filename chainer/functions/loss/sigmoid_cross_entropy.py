@@ -89,13 +89,14 @@ def sigmoid_cross_entropy(
     """Computes cross entropy loss for pre-sigmoid activations.
 
     Args:
-        x (Variable or array): Scores: element ``(i, j)`` is the unnormalized log probability of the ``j``-th unit at the
-            ``i``-th example. Floating point.
-        t (Variable or array): Labels of the same shape, signed integer: 0 or 1, or -1 for elements to ignore.
-        normalize (bool): If True, the sum of the losses is divided by the number of elements that are not
-            ignored; otherwise by the batch size.
-        reduce (str): ``'mean'``: the sum, normalized; a scalar. ``'no'``: the elementwise losses; zero for
-            ignored elements.
+        x (Variable or array): Scores: element ``(i, j)`` is the unnormalized log probability of the
+            ``j``-th unit at the ``i``-th example. Floating point.
+        t (Variable or array): Labels of the same shape, signed integer: 0 or 1, or -1 for elements
+            to ignore.
+        normalize (bool): If True, the sum of the losses is divided by the number of elements that
+            are not ignored; otherwise by the batch size.
+        reduce (str): ``'mean'``: the sum, normalized; a scalar. ``'no'``: the elementwise losses;
+            zero for ignored elements.
 
     Returns:
         Variable: The loss.

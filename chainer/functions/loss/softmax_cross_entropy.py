@@ -159,19 +159,20 @@ def softmax_cross_entropy(
     """Computes cross entropy loss for pre-softmax activations.
 
     Args:
-        x (Variable or array): Unnormalized log probabilities, shape ``(N, C)`` for ``N`` samples and ``C``
-            classes, floating point. With more axes, ``(N, C, ...)``, the softmax is replicated over them.
-        t (Variable or array): Ground truth labels, shape ``(N,)`` or ``(N, ...)``, signed integer. Samples
-            whose label is ``ignore_label`` are ignored.
-        normalize (bool): If True, the sum of the losses is divided by the number of samples that are not
-            ignored; otherwise by the batch size ``N``.
+        x (Variable or array): Unnormalized log probabilities, shape ``(N, C)`` for ``N`` samples
+            and ``C`` classes, floating point. With more axes, ``(N, C, ...)``, the softmax is
+            replicated over them.
+        t (Variable or array): Ground truth labels, shape ``(N,)`` or ``(N, ...)``, signed integer.
+            Samples whose label is ``ignore_label`` are ignored.
+        normalize (bool): If True, the sum of the losses is divided by the number of samples that
+            are not ignored; otherwise by the batch size ``N``.
         cache_score (bool): If True, the softmax is kept for backward, which saves computation and
             costs memory. It is not kept if ``enable_double_backprop`` is True.
-        class_weight (array): Constant weights of the classes, shape ``(C,)``, which the log softmax is
-            multiplied by.
+        class_weight (array): Constant weights of the classes, shape ``(C,)``, which the log softmax
+            is multiplied by.
         ignore_label (int): Label to ignore.
-        reduce (str): ``'mean'``: the sum of the losses, normalized; a scalar. ``'no'``: the loss of each
-            sample, of the shape of ``t``; zero for ignored samples.
+        reduce (str): ``'mean'``: the sum of the losses, normalized; a scalar. ``'no'``: the loss of
+            each sample, of the shape of ``t``; zero for ignored samples.
         enable_double_backprop (bool): Whether gradients of the gradient are wanted.
 
     Returns:

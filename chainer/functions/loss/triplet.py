@@ -89,13 +89,15 @@ def triplet(
 ) -> Variable:
     """Computes triplet loss.
 
-    The loss of a triplet is ``max(|anchor - positive|^2 - |anchor - negative|^2 + margin, 0)``. See Learning
-    Fine-grained Image Similarity with Deep Ranking (Wang et al., https://arxiv.org/abs/1404.4661).
+    The loss of a triplet is ``max(|anchor - positive|^2 - |anchor - negative|^2 + margin, 0)``. See
+    Learning Fine-grained Image Similarity with Deep Ranking (Wang et al.,
+    https://arxiv.org/abs/1404.4661).
 
     Args:
         anchor (Variable or array): Anchors of shape ``(N, K)``, floating point.
         positive (Variable or array): Samples similar to the anchors, of the same shape and dtype.
-        negative (Variable or array): Samples dissimilar to the anchors, of the same shape and dtype.
+        negative (Variable or array): Samples dissimilar to the anchors, of the same shape and
+            dtype.
         margin (float): By how much the squared distances should differ; positive.
         reduce (str): ``'mean'``: the mean of the losses. ``'no'``: the losses of the triplets.
 

@@ -14,7 +14,8 @@ def broadcast_from_axis(x: Any, y: Any, axis: int) -> tuple[Variable, Variable]:
 
     Args:
         x: Variable or array.
-        y: Variable or array whose shape is that of ``x`` from ``axis`` on, for as many axes as it has.
+        y: Variable or array whose shape is that of ``x`` from ``axis`` on, for as many axes as it
+            has.
         axis: The first axis of ``x`` that ``y`` has.
 
     Raises:

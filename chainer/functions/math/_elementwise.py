@@ -1,4 +1,6 @@
-"""Functions of one array, element by element, whose derivative is a formula in the functions themselves."""
+"""Functions of one array, element by element, whose derivative is a formula in the functions
+themselves.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,9 @@ from chainer.core.utils import type_check
 class Elementwise(FunctionNode):
     """Base of elementwise functions of one floating-point input.
 
-    Subclasses define :meth:`compute` and :meth:`derivative`. The derivative is written once for arrays and Variables: its
-    argument ``m`` is the array namespace in the one case and ``chainer.functions`` in the other, which name these functions alike.
+    Subclasses define :meth:`compute` and :meth:`derivative`. The derivative is written once for
+    arrays and Variables: its argument ``m`` is the array namespace in the one case and
+    ``chainer.functions`` in the other, which name these functions alike.
     """
 
     type_check_key = ()

@@ -17,8 +17,9 @@ def average(x: Any, axis: Axis = None, weights: Any = None, keepdims: bool = Fal
     Args:
         x (Variable or array): Elements to average, of any shape, floating point.
         axis (None, int, or tuple of int): Axis or axes along which to average; all by default.
-        weights (None or Variable or array): Weights. Without ``axis`` they have the shape of ``x``; with an axis they
-            have its length, or the shape of ``x``. Weights with a tuple of axes are not supported.
+        weights (None or Variable or array): Weights. Without ``axis`` they have the shape of ``x``;
+            with an axis they have its length, or the shape of ``x``. Weights with a tuple of axes
+            are not supported.
         keepdims (bool): Whether reduced axes stay, with length one.
 
     Returns:

@@ -62,7 +62,8 @@ def clip(x: Any, x_min: Any, x_max: Any) -> Variable:
         x_max (float): Upper bound; None for none.
 
     Returns:
-        Variable: Output of the shape and dtype of ``x``. Its gradient is zero where elements were changed.
+        Variable: Output of the shape and dtype of ``x``. Its gradient is zero where elements were
+            changed.
 
     Raises:
         InvalidType: If the dtype does not fit.

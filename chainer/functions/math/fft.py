@@ -55,7 +55,8 @@ def fft(x: Sequence[Any]) -> tuple[Variable, ...]:
     """Fast Fourier transform along the last axis.
 
     Args:
-        x (tuple): ``(real, imag)``: two Variables or arrays of the same shape ``(..., n)`` and dtype, floating point.
+        x (tuple): ``(real, imag)``: two Variables or arrays of the same shape ``(..., n)`` and
+            dtype, floating point.
 
     Returns:
         tuple of Variable: Real and imaginary part of the transform.
@@ -77,7 +78,8 @@ def ifft(x: Sequence[Any]) -> tuple[Variable, ...]:
     """Inverse fast Fourier transform along the last axis.
 
     Args:
-        x (tuple): ``(real, imag)``: two Variables or arrays of the same shape ``(..., n)`` and dtype, floating point.
+        x (tuple): ``(real, imag)``: two Variables or arrays of the same shape ``(..., n)`` and
+            dtype, floating point.
 
     Returns:
         tuple of Variable: Real and imaginary part of the transform.

@@ -48,7 +48,8 @@ def fmod(x: Any, divisor: Any) -> Variable:
 
     Args:
         x (Variable or array): Dividends, floating point.
-        divisor (Variable or array): Divisors of the same dtype and of a shape that broadcasts with that of ``x``.
+        divisor (Variable or array): Divisors of the same dtype and of a shape that broadcasts with
+            that of ``x``.
 
     Returns:
         Variable: Remainders.

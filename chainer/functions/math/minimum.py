@@ -21,7 +21,8 @@ def minimum(x1: Any, x2: Any, *xs: Any) -> Variable:
 
     Args:
         x1 (Variable or array): First input, floating point.
-        x2 (Variable or array): Second input of the same dtype and of a shape that broadcasts with that of ``x1``.
+        x2 (Variable or array): Second input of the same dtype and of a shape that broadcasts with
+            that of ``x1``.
         xs (Variable or array): More inputs.
 
     Returns:

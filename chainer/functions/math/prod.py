@@ -93,7 +93,8 @@ def prod(x: Any, axis: Axis = None, keepdims: bool = False) -> Variable:
 
     Args:
         x (Variable or array): Input of any shape, floating point.
-        axis (None, int, or tuple of int): Axis or axes along which the product is taken; all by default.
+        axis (None, int, or tuple of int): Axis or axes along which the product is taken; all by
+            default.
         keepdims (bool): Whether reduced axes stay, with length one.
 
     Returns:

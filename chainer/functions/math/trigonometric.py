@@ -236,7 +236,8 @@ def arctan2(x1: Any, x2: Any) -> Variable:
 
     Args:
         x1 (Variable or array): Ordinates, floating point.
-        x2 (Variable or array): Abscissas of the same dtype and of a shape that broadcasts with that of ``x1``.
+        x2 (Variable or array): Abscissas of the same dtype and of a shape that broadcasts with that
+            of ``x1``.
 
     Returns:
         Variable: Angles in ``[-pi, pi]``.

@@ -21,11 +21,12 @@ def pair(value: Any) -> tuple[int, int]:
 class Convolution2D(Link):
     """Two-dimensional convolutional layer.
 
-    Wraps :func:`chainer.functions.convolution_2d` and holds the filter weight and bias as parameters.
+    Wraps :func:`chainer.functions.convolution_2d` and holds the filter weight and bias as
+    parameters.
 
     Args:
-        in_channels (int or None): Number of channels of input arrays; if None or omitted, it is found out
-            at the first call. If omitted, the arguments from ``stride`` on are keywords.
+        in_channels (int or None): Number of channels of input arrays; if None or omitted, it is
+            found out at the first call. If omitted, the arguments from ``stride`` on are keywords.
         out_channels (int): Number of channels of output arrays.
         ksize (int or pair of ints): Size of filters (a.k.a. kernels).
         stride (int or pair of ints): Stride of filter applications.

@@ -20,8 +20,8 @@ class EmbedID(Link):
     Args:
         in_size (int): Number of different identifiers (a.k.a. vocabulary size).
         out_size (int): Size of embedding vectors.
-        initialW (initializer): Initializer of the matrix; standard normal by default. An array has shape
-            ``(in_size, out_size)``.
+        initialW (initializer): Initializer of the matrix; standard normal by default. An array has
+            shape ``(in_size, out_size)``.
         ignore_label (int or None): Identifier whose embedding is zero and gets no gradient.
 
     Attributes:

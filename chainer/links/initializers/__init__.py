@@ -53,11 +53,12 @@ def generate_array(
     """Makes a new array of a shape by an initializer.
 
     Args:
-        initializer (callable): Initializer, or any callable that fills an array in place. If it has an
-            attribute ``dtype``, that is the data type of the array.
+        initializer (callable): Initializer, or any callable that fills an array in place. If it has
+            an attribute ``dtype``, that is the data type of the array.
         shape (int or tuple of int): Shape.
         xp (module): Array namespace: ``numpy``, ``cupy``, ...
-        dtype: Data type for initializers without one; ``chainer.config.dtype`` (float32) by default.
+        dtype: Data type for initializers without one; ``chainer.config.dtype`` (float32) by
+            default.
         device: Device to make the array on; the current one by default.
 
     Returns:
@@ -87,7 +88,8 @@ def get_initializer(initializer: Any) -> Any:
     """Returns the initializer for what links accept as one.
 
     Args:
-        initializer: None (:class:`LeCunNormal`), a scalar or an array (:class:`Constant`), or a callable.
+        initializer: None (:class:`LeCunNormal`), a scalar or an array (:class:`Constant`), or a
+            callable.
 
     Raises:
         TypeError: If it is something else.

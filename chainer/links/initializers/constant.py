@@ -12,8 +12,8 @@ class Constant(Initializer):
     """Initializes array with a constant value.
 
     Args:
-        fill_value (scalar or array): The value, or an array of values that broadcasts to the shape of the
-            initialized array.
+        fill_value (scalar or array): The value, or an array of values that broadcasts to the shape
+            of the initialized array.
         dtype: Data type of the initialized arrays; None for any.
 
     Attributes:

@@ -37,7 +37,8 @@ class _Scaled(Normal):
 
 
 class LeCunNormal(_Scaled):
-    """Initializes array with a normal distribution of standard deviation ``scale * sqrt(1 / fan_in)``.
+    """Initializes array with a normal distribution of standard deviation
+    ``scale * sqrt(1 / fan_in)``.
 
     Reference: LeCun et al., 1998, Efficient BackProp.
 
@@ -52,7 +53,8 @@ class LeCunNormal(_Scaled):
 
 
 class GlorotNormal(_Scaled):
-    """Initializes array with a normal distribution of standard deviation ``scale * sqrt(2 / (fan_in + fan_out))``.
+    """Initializes array with a normal distribution of standard deviation
+    ``scale * sqrt(2 / (fan_in + fan_out))``.
 
     Reference: Glorot & Bengio, AISTATS 2010.
 
@@ -74,7 +76,8 @@ class HeNormal(_Scaled):
     Args:
         scale (float): Factor of the standard deviation.
         dtype: Data type of the initialized arrays; None for any.
-        fan_option (str): ``'fan_in'``: ``fan`` is the number of input units; ``'fan_out'``: of output units.
+        fan_option (str): ``'fan_in'``: ``fan`` is the number of input units; ``'fan_out'``: of
+            output units.
 
     Raises:
         ValueError: When called with another ``fan_option``.

@@ -14,9 +14,9 @@ from chainer.links.initializer import Initializer, random_of
 class Orthogonal(Initializer):
     """Initializes array with an orthogonal system.
 
-    The array is seen as a matrix of ``shape[0]`` rows. Its rows (or columns, where there are more rows than
-    columns) are orthogonal to each other and of length ``scale``, drawn uniformly among all such systems. It can be used
-    as an initializer of recurrent and deep linear networks.
+    The array is seen as a matrix of ``shape[0]`` rows. Its rows (or columns, where there are more
+    rows than columns) are orthogonal to each other and of length ``scale``, drawn uniformly among
+    all such systems. It can be used as an initializer of recurrent and deep linear networks.
 
     Reference: Saxe et al., https://arxiv.org/abs/1312.6120
 

@@ -38,7 +38,8 @@ class _Scaled(Uniform):
 
 
 class LeCunUniform(_Scaled):
-    """Initializes array with a uniform distribution over ``[-s, s]``, ``s = scale * sqrt(3 / fan_in)``.
+    """Initializes array with a uniform distribution over ``[-s, s]``,
+    ``s = scale * sqrt(3 / fan_in)``.
 
     Reference: LeCun et al., 1998, Efficient BackProp.
 
@@ -53,7 +54,8 @@ class LeCunUniform(_Scaled):
 
 
 class GlorotUniform(_Scaled):
-    """Initializes array with a uniform distribution over ``[-s, s]``, ``s = scale * sqrt(6 / (fan_in + fan_out))``.
+    """Initializes array with a uniform distribution over ``[-s, s]``,
+    ``s = scale * sqrt(6 / (fan_in + fan_out))``.
 
     Reference: Glorot & Bengio, AISTATS 2010.
 
@@ -68,7 +70,8 @@ class GlorotUniform(_Scaled):
 
 
 class HeUniform(_Scaled):
-    """Initializes array with a uniform distribution over ``[-s, s]``, ``s = scale * sqrt(6 / fan_in)``.
+    """Initializes array with a uniform distribution over ``[-s, s]``,
+    ``s = scale * sqrt(6 / fan_in)``.
 
     Reference: He et al., https://arxiv.org/abs/1502.01852
 

@@ -20,10 +20,11 @@ class Classifier(Chain):
 
     Args:
         predictor (Link): Predictor network.
-        lossfun (callable): Loss function of the predictor's output and the labels; softmax cross entropy by
-            default (which is not differentiable twice unless told so).
+        lossfun (callable): Loss function of the predictor's output and the labels; softmax cross
+            entropy by default (which is not differentiable twice unless told so).
         accfun (callable): Function of the same arguments that computes accuracy.
-        label_key (int or str): Where the labels are among the arguments of a call: a position or a keyword.
+        label_key (int or str): Where the labels are among the arguments of a call: a position or a
+            keyword.
 
     Attributes:
         predictor (Link): Predictor network.
@@ -67,8 +68,8 @@ class Classifier(Chain):
 
         Args:
             args (list of Variable): Input minibatch.
-            kwargs (dict of Variable): Input minibatch. The argument named by ``label_key`` holds the ground
-                truth labels; all others go to the predictor.
+            kwargs (dict of Variable): Input minibatch. The argument named by ``label_key`` holds
+                the ground truth labels; all others go to the predictor.
 
         Returns:
             Variable: Loss value.

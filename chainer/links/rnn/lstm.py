@@ -22,7 +22,8 @@ class LSTMBase(Chain):
         out_size (int): Size of output vectors. With one size given, that is the output size.
         lateral_init: Initializer of the lateral connections.
         upward_init: Initializer of the upward connections.
-        bias_init: Initializer of the biases of the cell input, the input and the output gate; zero by default.
+        bias_init: Initializer of the biases of the cell input, the input and the output gate; zero
+            by default.
         forget_bias_init: Initializer of the bias of the forget gate; one by default.
     """
 
@@ -86,7 +87,8 @@ class StatelessLSTM(LSTMBase):
         out_size (int): Size of output vectors. With one size given, that is the output size.
         lateral_init: Initializer of the lateral connections.
         upward_init: Initializer of the upward connections.
-        bias_init: Initializer of the biases of the cell input, the input and the output gate; zero by default.
+        bias_init: Initializer of the biases of the cell input, the input and the output gate; zero
+            by default.
         forget_bias_init: Initializer of the bias of the forget gate; one by default.
 
     Attributes:
@@ -123,8 +125,8 @@ class StatelessLSTM(LSTMBase):
 class LSTM(LSTMBase):
     """Fully-connected LSTM layer with state.
 
-    The cell state and the output of the previous step are kept in the link. Batches may shrink from step to
-    step: the states of the remaining sequences are kept as they are, so sort sequences by
+    The cell state and the output of the previous step are kept in the link. Batches may shrink from
+    step to step: the states of the remaining sequences are kept as they are, so sort sequences by
     descending length.
 
     Args:
@@ -132,7 +134,8 @@ class LSTM(LSTMBase):
         out_size (int): Size of output vectors. With one size given, that is the output size.
         lateral_init: Initializer of the lateral connections.
         upward_init: Initializer of the upward connections.
-        bias_init: Initializer of the biases of the cell input, the input and the output gate; zero by default.
+        bias_init: Initializer of the biases of the cell input, the input and the output gate; zero
+            by default.
         forget_bias_init: Initializer of the bias of the forget gate; one by default.
 
     Attributes:

@@ -11,15 +11,17 @@ if TYPE_CHECKING:
 
 
 class AttributeShift(Extension):
-    """Base class of extensions that set an attribute of an optimizer to a function of the number of calls.
+    """Base class of extensions that set an attribute of an optimizer to a function of the number of
+    calls.
 
-    A subclass defines :meth:`value_at`. The value is also set before the training begins, the last one when the training
-    is resumed: a snapshot does not contain hyperparameters.
+    A subclass defines :meth:`value_at`. The value is also set before the training begins, the last
+    one when the training is resumed: a snapshot does not contain hyperparameters.
 
     Args:
         attr (str): Name of the attribute.
         init (float): Initial value of the attribute. If it is None, it is taken from the optimizer.
-        optimizer (Optimizer): Target optimizer. If it is None, the main optimizer of the updater is used.
+        optimizer (Optimizer): Target optimizer. If it is None, the main optimizer of the updater is
+            used.
     """
 
     def __init__(self, attr: str, init: float | None = None, optimizer: Any = None) -> None:
@@ -79,7 +81,8 @@ class AttributeShift(Extension):
 
 
 def bounded(value: float, start: float, target: float | None) -> float:
-    """Returns the value, or the target once the value has gone past it on its way from the start."""
+    """Returns the value, or the target once the value has gone past it on its way from the start.
+    """
     if target is None:
         return value
     return min(value, target) if target > start else max(value, target)

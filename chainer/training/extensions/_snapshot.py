@@ -140,32 +140,34 @@ def snapshot(
 ) -> Snapshot:
     """Returns a trainer extension to take snapshots of the trainer.
 
-    This extension serializes the trainer object and saves it to the output directory. It is used to support resuming
-    the training loop from the saved state.
+    This extension serializes the trainer object and saves it to the output directory. It is used to
+    support resuming the training loop from the saved state.
 
-    This extension is called once per epoch by default. To take a snapshot at a different interval, pass a trigger to
-    :meth:`~chainer.training.Trainer.extend`. The default priority is -100, which is lower than that of most built-in
-    extensions.
+    This extension is called once per epoch by default. To take a snapshot at a different interval,
+    pass a trigger to :meth:`~chainer.training.Trainer.extend`. The default priority is -100, which
+    is lower than that of most built-in extensions.
 
     .. note::
-       The snapshot is written to a temporary file, whose name begins with a dot, which then gets the target file name. If the
-       program is killed in the middle, the temporary file may be left in the output directory, but the file of the target
-       name is complete or not there.
+       The snapshot is written to a temporary file, whose name begins with a dot, which then gets
+       the target file name. If the program is killed in the middle, the temporary file may be left
+       in the output directory, but the file of the target name is complete or not there.
 
     Args:
-        savefun: Function to save the trainer. It takes two arguments: the output file path and the trainer object.
-        filename (str): Name of the file into which the trainer is serialized. It can be a format string, where the trainer
-            object is passed to the :meth:`str.format` method, or a function of the trainer that returns the name.
+        savefun: Function to save the trainer. It takes two arguments: the output file path and the
+            trainer object.
+        filename (str): Name of the file into which the trainer is serialized. It can be a format
+            string, where the trainer object is passed to the :meth:`str.format` method, or a
+            function of the trainer that returns the name.
         target: Object to serialize instead of the trainer.
         condition (callable): Called without arguments; no snapshot is taken where it returns False.
-        writer: One of :mod:`chainer.training.extensions.snapshot_writers`, which writes the file, possibly in the
-            background. It takes the place of ``savefun``.
+        writer: One of :mod:`chainer.training.extensions.snapshot_writers`, which writes the file,
+            possibly in the background. It takes the place of ``savefun``.
         snapshot_on_error (bool): Whether to take a snapshot when the training loop fails.
-        n_retains (int): Number of snapshots to keep: older files that fit the name are removed. The default keeps
-            all.
-        autoload (bool): If True, the latest snapshot in the output directory is loaded at the beginning of
-            the training. A damaged one is skipped with a warning in favour of the one before. It must have been
-            written by :func:`~chainer.serializers.save_npz`.
+        n_retains (int): Number of snapshots to keep: older files that fit the name are removed. The
+            default keeps all.
+        autoload (bool): If True, the latest snapshot in the output directory is loaded at the
+            beginning of the training. A damaged one is skipped with a warning in favour of the one
+            before. It must have been written by :func:`~chainer.serializers.save_npz`.
 
     Returns:
         The extension.
@@ -184,20 +186,23 @@ def snapshot_object(
 ) -> Snapshot:
     """Returns a trainer extension to take snapshots of a given object.
 
-    This extension serializes the given object and saves it to the output directory, as :func:`snapshot` does with the trainer.
+    This extension serializes the given object and saves it to the output directory, as
+    :func:`snapshot` does with the trainer.
 
-    This extension is called once per epoch by default. To take a snapshot at a different interval, pass a trigger to
-    :meth:`~chainer.training.Trainer.extend`. The default priority is -100, which is lower than that of most built-in
-    extensions.
+    This extension is called once per epoch by default. To take a snapshot at a different interval,
+    pass a trigger to :meth:`~chainer.training.Trainer.extend`. The default priority is -100, which
+    is lower than that of most built-in extensions.
 
     Args:
         target: Object to serialize.
-        filename (str): Name of the file into which the object is serialized. It can be a format string, where the
-            trainer object is passed to the :meth:`str.format` method. For example, ``'snapshot_{.updater.iteration}'`` is
-            converted to ``'snapshot_10000'`` at the 10,000th iteration.
-        savefun: Function to save the object. It takes two arguments: the output file path and the object to
-            serialize.
-        kwargs: ``condition``, ``writer``, ``snapshot_on_error``, ``n_retains``, ``autoload``: see :func:`snapshot`.
+        filename (str): Name of the file into which the object is serialized. It can be a format
+            string, where the trainer object is passed to the :meth:`str.format` method. For
+            example, ``'snapshot_{.updater.iteration}'`` is converted to ``'snapshot_10000'`` at the
+            10,000th iteration.
+        savefun: Function to save the object. It takes two arguments: the output file path and the
+            object to serialize.
+        kwargs: ``condition``, ``writer``, ``snapshot_on_error``, ``n_retains``, ``autoload``: see
+            :func:`snapshot`.
 
     Returns:
         The extension.

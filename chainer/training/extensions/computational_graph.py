@@ -143,21 +143,23 @@ def dump_graph(
 ) -> DumpGraph:
     """Returns a trainer extension to dump a computational graph.
 
-    The graph is output in DOT language and, where the program ``dot`` of Graphviz is installed, as images beside it. It only
-    dumps a graph at the first iteration.
+    The graph is output in DOT language and, where the program ``dot`` of Graphviz is installed, as
+    images beside it. It only dumps a graph at the first iteration.
 
     .. note::
-        Reported variables do not keep their graph by default. The initializer of this extension turns on
-        ``chainer.config.keep_graph_on_report``, and after dumping the graph the flag gets its original value back. In
-        between extensions run while the graph is alive, which costs memory; by default that is one
-        iteration.
+        Reported variables do not keep their graph by default. The initializer of this extension
+        turns on ``chainer.config.keep_graph_on_report``, and after dumping the graph the flag gets
+        its original value back. In between extensions run while the graph is alive, which costs
+        memory; by default that is one iteration.
 
     Args:
-        root_name (str): Name of the root of the computational graph. The root variable is retrieved by this name from
-            the observation dictionary of the trainer.
+        root_name (str): Name of the root of the computational graph. The root variable is retrieved
+            by this name from the observation dictionary of the trainer.
         out_name (str): Output file name.
-        variable_style (dict): Dot node style for variables. Each variable is rendered by an octagon by default.
-        function_style (dict): Dot node style for functions. Each function is rendered by a rectangular by default.
+        variable_style (dict): Dot node style for variables. Each variable is rendered by an octagon
+            by default.
+        function_style (dict): Dot node style for functions. Each function is rendered by a
+            rectangular by default.
         filename (str): Name of the argument ``out_name`` in later releases.
         formats (iterable of str): Image formats to render to where Graphviz is installed.
 

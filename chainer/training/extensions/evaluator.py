@@ -26,29 +26,30 @@ def _named(value: Any) -> dict[str, Any]:
 class Evaluator(Extension):
     """Trainer extension to evaluate models on a validation set.
 
-    It runs the evaluation function on each batch with a :class:`~chainer.Reporter` of its own. The means of the reported values over
-    all batches are reported to the reporter of the trainer, with the name of the evaluator as a prefix:
-    ``'validation/main/loss'``.
+    It runs the evaluation function on each batch with a :class:`~chainer.Reporter` of its own. The
+    means of the reported values over all batches are reported to the reporter of the trainer, with
+    the name of the evaluator as a prefix: ``'validation/main/loss'``.
 
-    There are two ways to modify the evaluation besides a custom ``eval_func``: ``eval_hook``, called before each evaluation (it
-    may, say, reset a recurrent network), and overriding :meth:`evaluate`. An overriding method has to copy the
-    iterators before it uses them (or to reset them). The functions are called in test mode, i.e., ``chainer.config.train``
-    is False.
+    There are two ways to modify the evaluation besides a custom ``eval_func``: ``eval_hook``,
+    called before each evaluation (it may, say, reset a recurrent network), and overriding
+    :meth:`evaluate`. An overriding method has to copy the iterators before it uses them (or to
+    reset them). The functions are called in test mode, i.e., ``chainer.config.train`` is False.
 
     This extension is called at the end of each epoch by default.
 
     Args:
-        iterator: Dataset iterator for the validation dataset. It can also be a dictionary of iterators. If this is just an
-            iterator, the iterator is registered by the name ``'main'``. It must stop after one epoch
-            (``repeat=False``).
-        target: Link object or a dictionary of links to evaluate. If this is just a link object, the link is registered
-            by the name ``'main'``.
-        converter: Converter function to build input arrays. :func:`~chainer.dataset.concat_examples` is used by
-            default.
-        device: Device to which the validation data is sent: anything :func:`chainer.get_device` takes. A negative value
-            indicates the host memory (CPU).
+        iterator: Dataset iterator for the validation dataset. It can also be a dictionary of
+            iterators. If this is just an iterator, the iterator is registered by the name
+            ``'main'``. It must stop after one epoch (``repeat=False``).
+        target: Link object or a dictionary of links to evaluate. If this is just a link object, the
+            link is registered by the name ``'main'``.
+        converter: Converter function to build input arrays.
+            :func:`~chainer.dataset.concat_examples` is used by default.
+        device: Device to which the validation data is sent: anything :func:`chainer.get_device`
+            takes. A negative value indicates the host memory (CPU).
         eval_hook: Function to prepare for each evaluation process; called with the evaluator.
-        eval_func: Evaluation function called at each iteration. The main target link is used by default.
+        eval_func: Evaluation function called at each iteration. The main target link is used by
+            default.
 
     Attributes:
         converter: Converter function.
@@ -106,12 +107,12 @@ class Evaluator(Extension):
     def __call__(self, trainer: Trainer | None = None) -> dict[str, Any]:
         """Executes the evaluator extension.
 
-        Unlike usual extensions, this extension can be executed without passing a trainer object. The results are also
-        reported by :func:`~chainer.report`, to whatever reporter is current.
+        Unlike usual extensions, this extension can be executed without passing a trainer object.
+        The results are also reported by :func:`~chainer.report`, to whatever reporter is current.
 
         Args:
-            trainer (Trainer): Trainer object that invokes this extension. It can be omitted in case of calling this
-                extension manually.
+            trainer (Trainer): Trainer object that invokes this extension. It can be omitted in case
+                of calling this extension manually.
 
         Returns:
             dict: Mean statistics of values reported by the evaluation function, by name.
@@ -129,12 +130,14 @@ class Evaluator(Extension):
     def evaluate(self) -> dict[str, Any]:
         """Evaluates the model and returns a result dictionary.
 
-        It runs the evaluation loop over the validation dataset, without making computational graphs, and averages the
-        reported values. It assumes that the main iterator raises ``StopIteration``, as one made with
-        ``repeat=False`` does. Users can override this method to customize the evaluation routine.
+        It runs the evaluation loop over the validation dataset, without making computational
+        graphs, and averages the reported values. It assumes that the main iterator raises
+        ``StopIteration``, as one made with ``repeat=False`` does. Users can override this method to
+        customize the evaluation routine.
 
         Returns:
-            dict: Result dictionary. It is further reported via :func:`~chainer.report` without specifying any observer.
+            dict: Result dictionary. It is further reported via :func:`~chainer.report` without
+                specifying any observer.
         """
         iterator = self._iterators["main"]
         eval_func = self.eval_func or self._targets["main"]

@@ -10,18 +10,22 @@ from chainer.training.extensions._shift import AttributeShift
 class ExponentialShift(AttributeShift):
     """Trainer extension to exponentially shift an optimizer attribute.
 
-    The attribute is ``init * rate ** t`` after ``t`` calls. The typical use case is an exponential decay of the learning rate.
+    The attribute is ``init * rate ** t`` after ``t`` calls. The typical use case is an exponential
+    decay of the learning rate.
 
-    The initial value (or, after a resume, the last one) is also set before the training loop starts.
+    The initial value (or, after a resume, the last one) is also set before the training loop
+    starts.
 
     Args:
         attr (str): Name of the attribute to shift.
-        rate (float): Rate of the exponential shift, positive. This value is multiplied to the attribute at each call.
-        init (float): Initial value of the attribute. If it is None, the extension extracts the attribute at the first call
-            and uses it as the initial value.
-        target (float): Target value of the attribute. If the attribute reaches this value, the shift stops.
-        optimizer (Optimizer): Target optimizer to adjust the attribute. If it is None, the main optimizer of the
-            updater is used.
+        rate (float): Rate of the exponential shift, positive. This value is multiplied to the
+            attribute at each call.
+        init (float): Initial value of the attribute. If it is None, the extension extracts the
+            attribute at the first call and uses it as the initial value.
+        target (float): Target value of the attribute. If the attribute reaches this value, the
+            shift stops.
+        optimizer (Optimizer): Target optimizer to adjust the attribute. If it is None, the main
+            optimizer of the updater is used.
 
     Raises:
         ValueError: If the rate is negative.

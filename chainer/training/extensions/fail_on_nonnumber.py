@@ -24,7 +24,8 @@ class FailOnNonNumber(Extension):
             trainer (Trainer): Trainer object that calls this operator.
 
         Raises:
-            RuntimeError: If a parameter contains a value that is not a finite number; names the parameters.
+            RuntimeError: If a parameter contains a value that is not a finite number; names the
+                parameters.
         """
         for optimizer_name, optimizer in trainer.updater.get_all_optimizers().items():
             bad = [

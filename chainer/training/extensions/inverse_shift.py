@@ -17,9 +17,10 @@ class InverseShift(AttributeShift):
         gamma (float): Parameter used to compute the new value.
         power (float): Parameter used to compute the new value.
         init (float): Initial value of the attribute. If it is None, it is taken from the optimizer.
-        target (float): Target value of the attribute. If the attribute reaches this value, the shift stops.
-        optimizer (Optimizer): Target optimizer to adjust the attribute. If it is None, the main optimizer of the
-            updater is used.
+        target (float): Target value of the attribute. If the attribute reaches this value, the
+            shift stops.
+        optimizer (Optimizer): Target optimizer to adjust the attribute. If it is None, the main
+            optimizer of the updater is used.
     """
 
     def __init__(

@@ -18,28 +18,32 @@ if TYPE_CHECKING:
 class LogReport(Extension):
     """Trainer extension to output the accumulated results to a log file.
 
-    It accumulates the observations of the trainer over an interval, and writes the list of their means into a log
-    file in JSON format.
+    It accumulates the observations of the trainer over an interval, and writes the list of their
+    means into a log file in JSON format.
 
-    There are two triggers to handle this extension. The trigger of the extension itself, ``(1, 'iteration')`` by default,
-    determines when results are accumulated. The argument ``trigger`` determines when the means are appended to
-    the list, which is then written to the log file.
+    There are two triggers to handle this extension. The trigger of the extension itself,
+    ``(1, 'iteration')`` by default, determines when results are accumulated. The argument
+    ``trigger`` determines when the means are appended to the list, which is then written to the log
+    file.
 
-    Some entries are added to each result dictionary: ``'epoch'`` and ``'iteration'``, the counts at the output, and
-    ``'elapsed_time'``, the seconds since the training began (:attr:`Trainer.elapsed_time
-    <chainer.training.Trainer.elapsed_time>`).
+    Some entries are added to each result dictionary: ``'epoch'`` and ``'iteration'``, the counts at
+    the output, and ``'elapsed_time'``, the seconds since the training began
+    (:attr:`Trainer.elapsed_time <chainer.training.Trainer.elapsed_time>`).
 
     Args:
-        keys (iterable of strs): Keys of values to accumulate. If this is None, all the values are accumulated and output to
-            the log file.
-        trigger: Trigger that decides when to aggregate the result and output the values. A pair such as ``(1, 'epoch')`` is
-            passed to :class:`~chainer.training.triggers.IntervalTrigger`.
-        postprocess: Callback to postprocess the result dictionaries. Each result dictionary is passed to this callback on
-            the output. It can modify the result dictionaries, which are used to output to the log file.
-        log_name (str): Name of the log file under the output directory. It can be a format string: the last result
-            dictionary is passed for the formatting. For example, users can use ``'{iteration}'`` to separate the log
-            files for different iterations. If the log name is None, it does not output the log to any file. Later
-            releases call this argument ``filename``, which works too.
+        keys (iterable of strs): Keys of values to accumulate. If this is None, all the values are
+            accumulated and output to the log file.
+        trigger: Trigger that decides when to aggregate the result and output the values. A pair
+            such as ``(1, 'epoch')`` is passed to
+            :class:`~chainer.training.triggers.IntervalTrigger`.
+        postprocess: Callback to postprocess the result dictionaries. Each result dictionary is
+            passed to this callback on the output. It can modify the result dictionaries, which are
+            used to output to the log file.
+        log_name (str): Name of the log file under the output directory. It can be a format string:
+            the last result dictionary is passed for the formatting. For example, users can use
+            ``'{iteration}'`` to separate the log files for different iterations. If the log name is
+            None, it does not output the log to any file. Later releases call this argument
+            ``filename``, which works too.
     """
 
     def __init__(

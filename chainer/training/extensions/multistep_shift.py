@@ -13,15 +13,16 @@ from chainer.training.trigger import load_optional
 class MultistepShift(AttributeShift):
     """Trainer extension to shift an optimizer attribute in several steps.
 
-    The attribute is multiplied by ``gamma`` when the number of calls reaches each entry of ``step_value``.
+    The attribute is multiplied by ``gamma`` when the number of calls reaches each entry of
+    ``step_value``.
 
     Args:
         attr (str): Name of the attribute to shift.
         gamma (float): Factor of each step.
         step_value (iterable of int): Numbers of calls at which the steps happen.
         init (float): Initial value of the attribute.
-        optimizer (Optimizer): Target optimizer to adjust the attribute. If it is None, the main optimizer of the
-            updater is used.
+        optimizer (Optimizer): Target optimizer to adjust the attribute. If it is None, the main
+            optimizer of the updater is used.
     """
 
     def __init__(

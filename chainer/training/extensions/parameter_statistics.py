@@ -27,29 +27,32 @@ def _percentile(x: Any) -> Any:
 class ParameterStatistics(Extension):
     """Trainer extension to report parameter statistics.
 
-    Statistics are collected at every iteration for the given links, and their means over an interval are reported. If a link contains
-    child links, the statistics are reported separately for each parameter.
+    Statistics are collected at every iteration for the given links, and their means over an
+    interval are reported. If a link contains child links, the statistics are reported separately
+    for each parameter.
 
-    Any function that takes a one-dimensional array and outputs a single or multiple real numbers can be registered to handle the
-    collection of statistics, e.g. :meth:`numpy.ndarray.mean`.
+    Any function that takes a one-dimensional array and outputs a single or multiple real numbers
+    can be registered to handle the collection of statistics, e.g. :meth:`numpy.ndarray.mean`.
 
-    The keys of reported statistics follow the convention of link name followed by parameter name, attribute name and
-    function name, e.g. ``VGG16Layers/conv1_1/W/data/mean``. They are prepended with an optional prefix and
-    appended with integer indices if the statistics generating function returns multiple values.
+    The keys of reported statistics follow the convention of link name followed by parameter name,
+    attribute name and function name, e.g. ``VGG16Layers/conv1_1/W/data/mean``. They are prepended
+    with an optional prefix and appended with integer indices if the statistics generating function
+    returns multiple values.
 
     Args:
-        links (Link or iterable of Link): Link(s) containing the parameters to observe. The link is expected to have a
-            ``name`` attribute which is used as a part of the report key.
-        statistics (dict): Dictionary with function name to function mappings. The name is a string and is used as a part of
-            the report key. The function is responsible for generating the statistics. ``'default'`` means
-            :attr:`default_statistics`, None no statistics.
-        report_params (bool): If True, report statistics for parameter values such as weights and biases.
+        links (Link or iterable of Link): Link(s) containing the parameters to observe. The link is
+            expected to have a ``name`` attribute which is used as a part of the report key.
+        statistics (dict): Dictionary with function name to function mappings. The name is a string
+            and is used as a part of the report key. The function is responsible for generating the
+            statistics. ``'default'`` means :attr:`default_statistics`, None no statistics.
+        report_params (bool): If True, report statistics for parameter values such as weights and
+            biases.
         report_grads (bool): If True, report statistics for parameter gradients.
         prefix (str): Optional prefix to prepend to the report keys.
         trigger: Trigger that decides when to aggregate the results and report the values.
-        skip_nan_params (bool): If True, statistics are not computed for parameters including NaNs and a single NaN value is
-            immediately reported instead. Otherwise, this extension will simply try to compute the statistics without performing
-            any checks for NaNs.
+        skip_nan_params (bool): If True, statistics are not computed for parameters including NaNs
+            and a single NaN value is immediately reported instead. Otherwise, this extension will
+            simply try to compute the statistics without performing any checks for NaNs.
     """
 
     default_name = "parameter_statistics"
@@ -132,12 +135,13 @@ class ParameterStatistics(Extension):
     def register_statistics(self, name: str, function: Statistic) -> None:
         """Register a function to compute a certain statistic.
 
-        The registered function will be called each time the extension runs and the results will be included in the report.
+        The registered function will be called each time the extension runs and the results will be
+        included in the report.
 
         Args:
             name (str): Name of the statistic.
-            function: Function to generate the statistic. Any function that takes a one-dimensional array and outputs a
-                single or multiple real numbers is allowed.
+            function: Function to generate the statistic. Any function that takes a one-dimensional
+                array and outputs a single or multiple real numbers is allowed.
         """
         self._statistics[name] = function
 

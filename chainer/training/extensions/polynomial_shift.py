@@ -10,16 +10,18 @@ from chainer.training.extensions._shift import AttributeShift, bounded
 class PolynomialShift(AttributeShift):
     """Trainer extension to polynomially shift an optimizer attribute.
 
-    The attribute is ``init * (1 - t / max_count) ** rate`` after ``t`` calls, and zero after ``max_count``.
+    The attribute is ``init * (1 - t / max_count) ** rate`` after ``t`` calls, and zero after
+    ``max_count``.
 
     Args:
         attr (str): Name of the attribute to shift.
         rate (float): Exponent of polynomial shift.
         max_count (int): Number of this extension to be invoked.
         init (float): Initial value of the attribute. If it is None, it is taken from the optimizer.
-        target (float): Target value of the attribute. If the attribute reaches this value, the shift stops.
-        optimizer (Optimizer): Target optimizer to adjust the attribute. If it is None, the main optimizer of the
-            updater is used.
+        target (float): Target value of the attribute. If the attribute reaches this value, the
+            shift stops.
+        optimizer (Optimizer): Target optimizer to adjust the attribute. If it is None, the main
+            optimizer of the updater is used.
     """
 
     def __init__(

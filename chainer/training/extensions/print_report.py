@@ -18,13 +18,15 @@ _MIN_WIDTH = 10
 class PrintReport(Extension):
     """Trainer extension to print the accumulated results.
 
-    It prints the entries of the log accumulated by a :class:`~chainer.training.extensions.LogReport` extension as the rows of a table.
-    What an entry lacks is left blank.
+    It prints the entries of the log accumulated by a
+    :class:`~chainer.training.extensions.LogReport` extension as the rows of a table. What an entry
+    lacks is left blank.
 
     Args:
         entries (list of str): List of keys of observations to print.
-        log_report (str or LogReport): Log report to accumulate the observations. This is either the name of a LogReport
-            extension registered to the trainer, or a LogReport instance to use internally.
+        log_report (str or LogReport): Log report to accumulate the observations. This is either the
+            name of a LogReport extension registered to the trainer, or a LogReport instance to use
+            internally.
         out: Stream to print the table to. Standard output is used by default.
 
     Raises:

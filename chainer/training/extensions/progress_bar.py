@@ -27,14 +27,15 @@ class _Moment:
 class ProgressBar(Extension):
     """Trainer extension to print a progress bar and recent training status.
 
-    On a terminal it is a bar that is drawn anew every ``update_interval`` iterations, with the speed and an estimate of the time
-    that is left. Elsewhere (in a file, say) it is one plain line each time.
+    On a terminal it is a bar that is drawn anew every ``update_interval`` iterations, with the
+    speed and an estimate of the time that is left. Elsewhere (in a file, say) it is one plain line
+    each time.
 
     Args:
-        training_length (tuple): Length of whole training. It consists of an integer and either ``'epoch'`` or
-            ``'iteration'``. If this value is omitted and the stop trigger of the trainer knows the length, as
-            :class:`~chainer.training.triggers.IntervalTrigger` does, that is used; otherwise the total is not
-            shown.
+        training_length (tuple): Length of whole training. It consists of an integer and either
+            ``'epoch'`` or ``'iteration'``. If this value is omitted and the stop trigger of the
+            trainer knows the length, as :class:`~chainer.training.triggers.IntervalTrigger` does,
+            that is used; otherwise the total is not shown.
         update_interval (int): Number of iterations to skip printing the progress bar.
         bar_length (int): Length of the progress bar in characters.
         out: Stream to print the bar. Standard output is used by default.

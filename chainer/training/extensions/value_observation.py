@@ -18,8 +18,8 @@ def observe_value(
 
     Args:
         observation_key (str): Key of observation to record.
-        target_func (function): Function that returns the value to record. It must take one argument: a
-            :class:`~chainer.training.Trainer` object.
+        target_func (function): Function that returns the value to record. It must take one
+            argument: a :class:`~chainer.training.Trainer` object.
 
     Returns:
         The extension function, of priority ``PRIORITY_WRITER`` and triggered once an epoch.

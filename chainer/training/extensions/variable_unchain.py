@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 class unchain_variables(Extension):
     """Trainer extension to unchain all computational graphs.
 
-    This extension unchains all computational graphs of reported variables after all extensions are run, to release memory and to avoid
-    memory leak. It can be used as a last resort when there is an extension that uses a variable graph and cannot
-    release the graph in itself. It is triggered when ``chainer.config.keep_graph_on_report`` is on, or was on at its previous
-    look, since the extension may have turned it off in between.
+    This extension unchains all computational graphs of reported variables after all extensions are
+    run, to release memory and to avoid memory leak. It can be used as a last resort when there is
+    an extension that uses a variable graph and cannot release the graph in itself. It is triggered
+    when ``chainer.config.keep_graph_on_report`` is on, or was on at its previous look, since the
+    extension may have turned it off in between.
     """
 
     priority = 0

@@ -10,15 +10,17 @@ from chainer.training.extensions._shift import AttributeShift
 class WarmupShift(AttributeShift):
     """Trainer extension to gradually warm up an optimizer attribute.
 
-    The attribute goes linearly from ``warmup_start`` to ``init`` during the first ``warmup_iter`` calls, and stays there. See:
-    `Accurate, Large Minibatch SGD <https://arxiv.org/abs/1706.02677>`_.
+    The attribute goes linearly from ``warmup_start`` to ``init`` during the first ``warmup_iter``
+    calls, and stays there. See: `Accurate, Large Minibatch SGD
+    <https://arxiv.org/abs/1706.02677>`_.
 
     Args:
         attr (str): Name of the optimizer attribute to adjust.
         warmup_start (float): Value of the attribute at the beginning.
         warmup_iter (int): Number of calls until ``init`` is reached.
         init (float): Value of the attribute after the warm-up.
-        optimizer (Optimizer): Target optimizer object. If it is None, the main optimizer of the trainer is used.
+        optimizer (Optimizer): Target optimizer object. If it is None, the main optimizer of the
+            trainer is used.
     """
 
     def __init__(

@@ -25,8 +25,8 @@ def _sum_of_squares(param: Any) -> Any:
 class GradientClipping:
     """Optimizer hook function for gradient clipping.
 
-    If the L2 norm of all gradients together exceeds a threshold, they are all scaled by the same factor,
-    so that their norm is the threshold.
+    If the L2 norm of all gradients together exceeds a threshold, they are all scaled by the same
+    factor, so that their norm is the threshold.
 
     Args:
         threshold (float): L2 norm threshold.

@@ -18,16 +18,18 @@ def _norm(array: Any) -> float:
 class GradientLARS:
     r"""Optimizer/UpdateRule hook function for layer wise adaptive rate scaling.
 
-    See: `Large Batch Training of Convolutional Networks <https://arxiv.org/abs/1708.03888>`_ and `Convergence Analysis of
-    Gradient Descent Algorithms with Proportional Updates <https://arxiv.org/abs/1801.03137>`_.
+    See: `Large Batch Training of Convolutional Networks <https://arxiv.org/abs/1708.03888>`_ and
+    `Convergence Analysis of Gradient Descent Algorithms with Proportional Updates
+    <https://arxiv.org/abs/1801.03137>`_.
 
-    A gradient array becomes :math:`r (\nabla L(w) + \beta w)`, where :math:`\beta` is ``weight_decay`` and
+    A gradient array becomes :math:`r (\nabla L(w) + \beta w)`, where :math:`\beta` is
+    ``weight_decay`` and
 
     .. math:: r = \frac{\|w\|}{\epsilon + \|\nabla L(w)\| + \beta \|w\|}
 
-    if the norm of the weight array exceeds ``threshold``, and one otherwise. The coefficient :math:`\eta` of the first
-    paper is to be multiplied into the learning rate of :class:`~chainer.optimizers.SGD` or
-    :class:`~chainer.optimizers.MomentumSGD`.
+    if the norm of the weight array exceeds ``threshold``, and one otherwise. The coefficient
+    :math:`\eta` of the first paper is to be multiplied into the learning rate of
+    :class:`~chainer.optimizers.SGD` or :class:`~chainer.optimizers.MomentumSGD`.
 
     Args:
         threshold (float): Weight norm up to which gradients are not scaled.

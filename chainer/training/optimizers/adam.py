@@ -94,14 +94,15 @@ class Adam(GradientMethod):
 
     See: `Adam: A Method for Stochastic Optimization <https://arxiv.org/abs/1412.6980v8>`_
 
-    With ``weight_decay_rate`` it is AdamW, whose weight decay is decoupled from ``alpha``; ``eta`` scales both the
-    step and the decay. See: `Fixing Weight Decay Regularization in Adam
-    <https://openreview.net/forum?id=rk6qdGgCZ>`_. With the defaults ``eta = 1`` and ``weight_decay_rate = 0`` it
-    is the standard Adam method.
+    With ``weight_decay_rate`` it is AdamW, whose weight decay is decoupled from ``alpha``; ``eta``
+    scales both the step and the decay. See: `Fixing Weight Decay Regularization in Adam
+    <https://openreview.net/forum?id=rk6qdGgCZ>`_. With the defaults ``eta = 1`` and
+    ``weight_decay_rate = 0`` it is the standard Adam method.
 
     With ``amsgrad`` it is AMSGrad, see: `On the Convergence of Adam and Beyond
-    <https://openreview.net/forum?id=ryQu7f-RZ>`_. With ``adabound`` it is AdaBound (AMSBound with both), see: `Adaptive
-    Gradient Methods with Dynamic Bound of Learning Rate <https://openreview.net/forum?id=Bkg3g2R9FX>`_.
+    <https://openreview.net/forum?id=ryQu7f-RZ>`_. With ``adabound`` it is AdaBound (AMSBound with
+    both), see: `Adaptive Gradient Methods with Dynamic Bound of Learning Rate
+    <https://openreview.net/forum?id=Bkg3g2R9FX>`_.
 
     Args:
         alpha (float): Coefficient of learning rate.

@@ -9,7 +9,8 @@ from chainer.training.optimizer import GradientMethod
 
 
 class CorrectedMomentumSGDRule(KernelUpdateRule):
-    """Update rule of :class:`~chainer.optimizers.CorrectedMomentumSGD`, which describes the hyperparameters.
+    """Update rule of :class:`~chainer.optimizers.CorrectedMomentumSGD`, which describes the
+    hyperparameters.
 
     Args:
         parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values.
@@ -23,10 +24,11 @@ class CorrectedMomentumSGDRule(KernelUpdateRule):
 class CorrectedMomentumSGD(GradientMethod):
     """Corrected Momentum SGD optimizer.
 
-    The learning rate is applied to the velocity when it is used, not when it is accumulated, so that the method
-    stays the same momentum method while the learning rate changes.
+    The learning rate is applied to the velocity when it is used, not when it is accumulated, so
+    that the method stays the same momentum method while the learning rate changes.
 
-    See: `Goyal et al., Accurate, Large Minibatch SGD <https://arxiv.org/abs/1706.02677>`_, remark 2.
+    See: `Goyal et al., Accurate, Large Minibatch SGD <https://arxiv.org/abs/1706.02677>`_, remark
+    2.
 
     Args:
         lr (float): Learning rate.

@@ -40,8 +40,8 @@ class MSVAG(GradientMethod):
     """M-SVAG optimizer: momentum adapted to the relative variance of each gradient.
 
     See: `Dissecting Adam: The Sign, Magnitude and Variance of Stochastic Gradients
-    <https://arxiv.org/abs/1705.07774>`_, with decoupled weight decay as in `Fixing Weight Decay Regularization in Adam
-    <https://openreview.net/forum?id=rk6qdGgCZ>`_.
+    <https://arxiv.org/abs/1705.07774>`_, with decoupled weight decay as in `Fixing Weight Decay
+    Regularization in Adam <https://openreview.net/forum?id=rk6qdGgCZ>`_.
 
     Args:
         lr (float): Learning rate.

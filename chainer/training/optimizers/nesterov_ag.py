@@ -23,9 +23,9 @@ class NesterovAGRule(KernelUpdateRule):
 class NesterovAG(GradientMethod):
     """Nesterov's Accelerated Gradient.
 
-    See: https://arxiv.org/abs/1212.0901. As in all releases of Chainer, the term ``momentum ** 2 * v`` of the
-    paper's equation (7) takes the velocity after its update, so that parameters look two steps ahead along the
-    velocity, not one.
+    See: https://arxiv.org/abs/1212.0901. As in all releases of Chainer, the term
+    ``momentum ** 2 * v`` of the paper's equation (7) takes the velocity after its update, so that
+    parameters look two steps ahead along the velocity, not one.
 
     Args:
         lr (float): Learning rate.

@@ -33,15 +33,15 @@ class RMSpropRule(KernelUpdateRule):
 class RMSprop(GradientMethod):
     """RMSprop optimizer.
 
-    See: T. Tieleman and G. Hinton (2012). Lecture 6.5 - rmsprop, COURSERA: Neural Networks for Machine
-    Learning.
+    See: T. Tieleman and G. Hinton (2012). Lecture 6.5 - rmsprop, COURSERA: Neural Networks for
+    Machine Learning.
 
     Args:
         lr (float): Learning rate.
         alpha (float): Exponential decay rate of the second order moment.
         eps (float): Small value for the numerical stability.
-        eps_inside_sqrt (bool): Whether ``eps`` is added to the second order moment before the square
-            root is taken instead of after it.
+        eps_inside_sqrt (bool): Whether ``eps`` is added to the second order moment before the
+            square root is taken instead of after it.
     """
 
     lr = HyperparameterProxy("lr")

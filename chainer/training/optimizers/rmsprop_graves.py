@@ -9,7 +9,8 @@ from chainer.training.optimizer import GradientMethod
 
 
 class RMSpropGravesRule(KernelUpdateRule):
-    """Update rule of :class:`~chainer.optimizers.RMSpropGraves`, which describes the hyperparameters.
+    """Update rule of :class:`~chainer.optimizers.RMSpropGraves`, which describes the
+    hyperparameters.
 
     Args:
         parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values.
@@ -27,7 +28,8 @@ class RMSpropGraves(GradientMethod):
 
     Args:
         lr (float): Learning rate.
-        alpha (float): Exponential decay rate of the first and second order moments of the raw gradient.
+        alpha (float): Exponential decay rate of the first and second order moments of the raw
+            gradient.
         momentum (float): Exponential decay rate of the first order moment of the adjusted gradient.
         eps (float): Small value for the numerical stability.
     """

@@ -17,19 +17,21 @@ if TYPE_CHECKING:
 class EarlyStoppingTrigger:
     """Trigger for Early Stopping.
 
-    It can be used as a stop trigger of :class:`~chainer.training.Trainer` to realize *early stopping* technique.
+    It can be used as a stop trigger of :class:`~chainer.training.Trainer` to realize *early
+    stopping* technique.
 
-    Within each check interval it accumulates the reported value. At the end of the interval it compares the mean
-    to the best one so far. When the best value was not improved for some intervals (``patients``), it fires.
+    Within each check interval it accumulates the reported value. At the end of the interval it
+    compares the mean to the best one so far. When the best value was not improved for some
+    intervals (``patients``), it fires.
 
     Args:
-        check_trigger: Trigger that decides the comparison interval; a pair such as ``(1, 'epoch')`` is passed to
-            :class:`~chainer.training.triggers.IntervalTrigger`.
+        check_trigger: Trigger that decides the comparison interval; a pair such as ``(1, 'epoch')``
+            is passed to :class:`~chainer.training.triggers.IntervalTrigger`.
         monitor (str): The metric you want to monitor.
-        patients (int): Number of successive intervals without improvement after which the trigger fires
-            (``patience`` is another name of this argument).
-        mode (str): ``'max'``, ``'min'`` or ``'auto'``: how to compare the values. ``'auto'`` means ``'max'`` if the name of
-            the metric contains ``'accuracy'``, and ``'min'`` otherwise.
+        patients (int): Number of successive intervals without improvement after which the trigger
+            fires (``patience`` is another name of this argument).
+        mode (str): ``'max'``, ``'min'`` or ``'auto'``: how to compare the values. ``'auto'`` means
+            ``'max'`` if the name of the metric contains ``'accuracy'``, and ``'min'`` otherwise.
         verbose (bool): If true, tells what it does on the standard output.
         max_trigger: Upper bound of the number of training loops.
 

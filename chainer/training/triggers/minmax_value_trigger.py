@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 class BestValueTrigger:
     """Trigger invoked when specific value becomes best.
 
-    The value is averaged over each comparison interval. The first average always counts as the best.
+    The value is averaged over each comparison interval. The first average always counts as the
+    best.
 
     Args:
         key (str): Key of the value in the observation.
-        compare (callable): Takes the current best value and a new value and returns whether the new value is
-            better.
-        trigger: Trigger that decides the comparison interval; a pair such as ``(1, 'epoch')`` is passed to
-            :class:`~chainer.training.triggers.IntervalTrigger`.
+        compare (callable): Takes the current best value and a new value and returns whether the new
+            value is better.
+        trigger: Trigger that decides the comparison interval; a pair such as ``(1, 'epoch')`` is
+            passed to :class:`~chainer.training.triggers.IntervalTrigger`.
 
     Attributes:
         best_value: The best average so far, or None.
@@ -84,12 +85,14 @@ class BestValueTrigger:
 class MaxValueTrigger(BestValueTrigger):
     """Trigger invoked when specific value becomes maximum.
 
-    For example you can use this trigger to take a snapshot on the epoch the validation accuracy is maximum.
+    For example you can use this trigger to take a snapshot on the epoch the validation accuracy is
+    maximum.
 
     Args:
-        key (str): Key of value. The trigger fires when the value associated with this key becomes maximum.
-        trigger: Trigger that decides the comparison interval; a pair such as ``(1, 'epoch')`` is passed to
-            :class:`~chainer.training.triggers.IntervalTrigger`.
+        key (str): Key of value. The trigger fires when the value associated with this key becomes
+            maximum.
+        trigger: Trigger that decides the comparison interval; a pair such as ``(1, 'epoch')`` is
+            passed to :class:`~chainer.training.triggers.IntervalTrigger`.
     """
 
     def __init__(self, key: str, trigger: Any = (1, "epoch")) -> None:
@@ -99,12 +102,14 @@ class MaxValueTrigger(BestValueTrigger):
 class MinValueTrigger(BestValueTrigger):
     """Trigger invoked when specific value becomes minimum.
 
-    For example you can use this trigger to take a snapshot on the epoch the validation loss is minimum.
+    For example you can use this trigger to take a snapshot on the epoch the validation loss is
+    minimum.
 
     Args:
-        key (str): Key of value. The trigger fires when the value associated with this key becomes minimum.
-        trigger: Trigger that decides the comparison interval; a pair such as ``(1, 'epoch')`` is passed to
-            :class:`~chainer.training.triggers.IntervalTrigger`.
+        key (str): Key of value. The trigger fires when the value associated with this key becomes
+            minimum.
+        trigger: Trigger that decides the comparison interval; a pair such as ``(1, 'epoch')`` is
+            passed to :class:`~chainer.training.triggers.IntervalTrigger`.
     """
 
     def __init__(self, key: str, trigger: Any = (1, "epoch")) -> None:

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 class TimeTrigger:
     """Trigger based on a fixed time interval.
 
-    It fires at the first iteration that ends after each multiple of the interval. Multiples passed together count
-    once. Time is ``trainer.elapsed_time``, which goes on where it stopped when training is resumed.
+    It fires at the first iteration that ends after each multiple of the interval. Multiples passed
+    together count once. Time is ``trainer.elapsed_time``, which goes on where it stopped when
+    training is resumed.
 
     Args:
         period (float): Interval time in seconds, positive.

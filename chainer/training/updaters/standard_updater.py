@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def call_with_batch(function: Callable[..., Any], arrays: Any) -> Any:
     """Calls a function with a converted minibatch.
 
-    A tuple is passed as positional arguments, a dictionary as keyword arguments, anything else as it is.
+    A tuple is passed as positional arguments, a dictionary as keyword arguments, anything else as
+    it is.
     """
     if isinstance(arrays, tuple):
         return function(*arrays)
@@ -38,30 +39,34 @@ def _named(value: Any) -> dict[str, Any]:
 class StandardUpdater(Updater):
     """Standard implementation of Updater.
 
-    It accepts one or more training datasets and one or more optimizers. The default update routine assumes that there is
-    only one of each, called ``'main'``; override :meth:`update_core` for anything else. Each batch is
-    converted to input arrays by ``converter`` and passed to the loss function: a tuple as positional, a dictionary as
-    keyword arguments.
+    It accepts one or more training datasets and one or more optimizers. The default update routine
+    assumes that there is only one of each, called ``'main'``; override :meth:`update_core` for
+    anything else. Each batch is converted to input arrays by ``converter`` and passed to the loss
+    function: a tuple as positional, a dictionary as keyword arguments.
 
     Args:
-        iterator: Dataset iterator for the training dataset. It can also be a dictionary that maps strings to iterators. If
-            this is just an iterator, then the iterator is registered by the name ``'main'``.
-        optimizer: Optimizer to update parameters. It can also be a dictionary that maps strings to optimizers. If this is
-            just an optimizer, then the optimizer is registered by the name ``'main'``.
+        iterator: Dataset iterator for the training dataset. It can also be a dictionary that maps
+            strings to iterators. If this is just an iterator, then the iterator is registered by
+            the name ``'main'``.
+        optimizer: Optimizer to update parameters. It can also be a dictionary that maps strings to
+            optimizers. If this is just an optimizer, then the optimizer is registered by the name
+            ``'main'``.
         converter: Converter function to build input arrays, called with a batch and ``device``.
             :func:`chainer.dataset.concat_examples` is used by default.
-        device: Device to which the training data is sent: anything :func:`chainer.get_device` takes. A negative value
-            indicates the host memory (CPU). The target links are moved to a device other than the CPU.
+        device: Device to which the training data is sent: anything :func:`chainer.get_device`
+            takes. A negative value indicates the host memory (CPU). The target links are moved to a
+            device other than the CPU.
         loss_func: Loss function. The target link of the main optimizer is used by default.
-        loss_scale (float): Loss scaling factor, against vanishing gradients of low precision data types like float16.
-            Gradients of loss values are multiplied by it before backprop, and gradients of parameters divided by
-            it before the parameters are updated.
-        auto_new_epoch (bool): Whether :meth:`~chainer.Optimizer.new_epoch` of each optimizer is called when the main
-            iterator finishes an epoch.
+        loss_scale (float): Loss scaling factor, against vanishing gradients of low precision data
+            types like float16. Gradients of loss values are multiplied by it before backprop, and
+            gradients of parameters divided by it before the parameters are updated.
+        auto_new_epoch (bool): Whether :meth:`~chainer.Optimizer.new_epoch` of each optimizer is
+            called when the main iterator finishes an epoch.
 
     Attributes:
         converter: Converter function.
-        loss_func: Loss function. If it is None, the target link of the main optimizer is used instead.
+        loss_func: Loss function. If it is None, the target link of the main optimizer is used
+            instead.
         device: Device to which the training data is sent.
         iteration (int): Current number of completed updates.
 
@@ -116,7 +121,8 @@ class StandardUpdater(Updater):
 
     @property
     def epoch_detail(self) -> float:
-        """Number of epochs the main iterator has completed, with the fraction of the present one."""
+        """Number of epochs the main iterator has completed, with the fraction of the present one.
+        """
         return self._iterators["main"].epoch_detail
 
     @property
@@ -171,7 +177,9 @@ class StandardUpdater(Updater):
         return self._iterators[name]
 
     def update(self) -> None:
-        """Updates the parameters of the target model by :meth:`update_core` and counts the iteration."""
+        """Updates the parameters of the target model by :meth:`update_core` and counts the
+        iteration.
+        """
         self.update_core()
         self.iteration += 1
         if self.auto_new_epoch and getattr(self._iterators["main"], "is_new_epoch", False):
@@ -180,7 +188,8 @@ class StandardUpdater(Updater):
                     optimizer.new_epoch(auto=True)
 
     def update_core(self) -> None:
-        """Makes one update: fetches a batch, converts it, and lets the main optimizer minimize the loss.
+        """Makes one update: fetches a batch, converts it, and lets the main optimizer minimize the
+        loss.
 
         Override it for another update routine; ``self.get_iterator()``, ``self.get_optimizer()``,
         ``self.converter`` and ``self.device`` are what it works with.

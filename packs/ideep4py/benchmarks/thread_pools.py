@@ -1,8 +1,10 @@
-"""How much NumPy's BLAS threads and oneDNN's OpenMP threads disturb each other when they take turns.
+"""How much NumPy's BLAS threads and oneDNN's OpenMP threads disturb each other when they take
+turns.
 
-``python -m benchmarks.thread_pools [THREADS]`` runs every arrangement in a process of its own and prints the time of a
-NumPy product and a oneDNN convolution in turns, beside the sum of both alone. A ratio far above 1 is the disturbance. The
-last arrangement is the one to use: products through oneDNN.
+``python -m benchmarks.thread_pools [THREADS]`` runs every arrangement in a process of its own and
+prints the time of a NumPy product and a oneDNN convolution in turns, beside the sum of both alone.
+A ratio far above 1 is the disturbance. The last arrangement is the one to use: products through
+oneDNN.
 """
 
 from __future__ import annotations

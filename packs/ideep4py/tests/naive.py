@@ -38,7 +38,8 @@ def convolution(x, w, b, stride, pad, dilate, groups):
 
 
 def numerical_gradient(function, array: np.ndarray, gy: np.ndarray) -> np.ndarray:
-    """Gradient of ``sum(gy * function(array))`` for a *linear* function, exactly: by unit vectors."""
+    """Gradient of ``sum(gy * function(array))`` for a *linear* function, exactly: by unit vectors.
+    """
     gradient = np.empty(array.shape)
     for index in itertools.product(*map(range, array.shape)):
         unit = np.zeros(array.shape)

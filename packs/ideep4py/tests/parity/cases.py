@@ -1,7 +1,8 @@
-"""Programs for the original ideep4py and for ours: each calls one part of the API and returns arrays.
+"""Programs for the original ideep4py and for ours: each calls one part of the API and returns
+arrays.
 
-``record.py`` runs them with the original (which needs Python 3.7, so that this file must do without newer syntax), and
-``test_parity.py`` with ours, comparing numbers, shapes and types.
+``record.py`` runs them with the original (which needs Python 3.7, so that this file must do without
+newer syntax), and ``test_parity.py`` with ours, comparing numbers, shapes and types.
 """
 
 import numpy as np

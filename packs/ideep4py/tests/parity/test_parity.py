@@ -1,4 +1,6 @@
-"""Ours against what the original ideep4py 2.0.0.post3 (MKL-DNN 0.14, Python 3.7) returned for the same calls."""
+"""Ours against what the original ideep4py 2.0.0.post3 (MKL-DNN 0.14, Python 3.7) returned for the
+same calls.
+"""
 
 from __future__ import annotations
 
