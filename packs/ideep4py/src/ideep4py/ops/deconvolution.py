@@ -1,16 +1,78 @@
-"""Deconvolution (transposed convolution): the gradient of a convolution by its input, with a
-bias.
-"""
+"""Deconvolution (transposed convolution): the gradient of a convolution by its input, with a bias."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ideep4py._core import constants as C
 from ideep4py._core import layout as L
-from ideep4py._kernels.binary import broadcast_inplace
-from ideep4py._mdarray import mdarray
-from ideep4py.ops._inputs import Array, data_of, per_axis, vector
-from ideep4py.ops.convolution import convolution_backward_data
+from ideep4py._core import runtime
+from ideep4py._core.buffers import allocate
+from ideep4py._core.library import NULL, lib
+from ideep4py._core.primitive import Primitive, attributes, chosen, describe
+from ideep4py._core.reorder import densified, in_layout
+from ideep4py._mdarray import mdarray, wrap
+from ideep4py.ops._inputs import Array, data_of, hashable, vector
+from ideep4py.ops._windows import make_window, window_dims
+
+Spatial = int | tuple[int, ...]
+
+
+class _Forward:
+    __slots__ = ("W", "channels", "given_W", "run", "x", "y")
+
+    def __init__(
+        self,
+        x: L.Layout,
+        w: tuple[int, ...],
+        bias: bool,
+        stride: Spatial,
+        pad: Spatial,
+        dilate: Spatial,
+        groups: int,
+        out_size: tuple[int, ...] | None,
+    ) -> None:
+        shape, kind = x.shape, x.data_type
+        if not 3 <= len(shape) <= 5 or len(w) != len(shape):
+            raise ValueError(f"x and W must have 3, 4 or 5 axes alike, got shapes {shape} and {w}")
+        if shape[1] != w[0]:
+            raise ValueError(f"W of shape {w} needs {w[0]} input channels, x has {shape[1]}")
+        if groups < 1 or w[0] % groups:
+            raise ValueError(f"groups={groups} does not divide the {w[0]} input channels")
+        window = make_window(w[2:], stride, pad, dilate, None)
+        if out_size is None:
+            rows = zip(shape[2:], window.extent(), window.stride, window.pad, strict=True)
+            out_size = tuple((i - 1) * s + e - 2 * p for i, e, s, p in rows)
+        window = window.with_out_size(out_size, shape[2:])
+        window.check(out_size, shape[2:], "deconvolution")
+        self.channels = w[1] * groups
+        y = (shape[0], self.channels, *out_size)
+        # In memory W is (groups, input, output, kernel); oneDNN counts outputs before inputs.
+        inside = (groups, w[0] // groups, w[1], *w[2:])
+        steps = L.row_major_strides(inside)
+        swapped = (0, 2, 1, *range(3, len(inside)))[1 if groups == 1 else 0 :]
+        self.given_W = L.strided(
+            tuple(inside[i] for i in swapped), tuple(steps[i] for i in swapped), kind
+        )
+        pd = describe(
+            lib.dnnl_deconvolution_forward_primitive_desc_create,
+            f"deconvolution of {shape} with {w}",
+            C.TRAINING,
+            C.DECONVOLUTION_DIRECT,
+            L.any_md(shape, kind),
+            L.any_md(self.given_W.shape, kind),
+            L.dense((self.channels,)).md if bias else NULL,
+            L.any_md(y, kind),
+            *window_dims(window),
+            attributes(),
+        )
+        self.x = chosen(pd, C.QUERY_SRC)
+        self.W = chosen(pd, C.QUERY_WEIGHTS)
+        self.y = chosen(pd, C.QUERY_DST)
+        arguments = [(C.SRC, self.x), (C.WEIGHTS, self.W), (C.DST, self.y)]
+        if bias:
+            arguments.append((C.BIAS, L.dense((self.channels,))))
+        self.run = Primitive(pd, arguments).run
 
 
 def deconvolution(
@@ -37,37 +99,27 @@ def deconvolution(
         out_size: spatial size of the output; the smallest possible when None.
 
     Returns:
-        Array of shape (N, O, out_size...).
+        Array of shape (N, O, out_size...), in the layout oneDNN chose.
 
     Raises:
         TypeError, ValueError: an argument does not fit; the message names it.
     """
-    x_shape = data_of(x, "x")[0].shape
-    w_shape = data_of(W, "W")[0].shape
-    if not 3 <= len(x_shape) <= 5 or len(w_shape) != len(x_shape):
-        raise ValueError(
-            f"x and W must have 3, 4 or 5 axes alike, got shapes {x_shape} and {w_shape}"
-        )
-    if x_shape[1] != w_shape[0]:
-        raise ValueError(f"W of shape {w_shape} needs {w_shape[0]} input channels, not {x_shape}")
-    channels = w_shape[1] * groups
-    if out_size is None:
-        n = len(x_shape) - 2
-        steps = per_axis(stride, n, "stride", 1)
-        before = per_axis(pad, n, "pad", 0)
-        distance = per_axis(dilate, n, "dilate", 1)
-        rows = zip(x_shape[2:], w_shape[2:], steps, before, distance, strict=True)
-        out_size = [(i - 1) * s + (k - 1) * d + 1 - 2 * p for i, k, s, p, d in rows]
-    y = convolution_backward_data(
-        x,
-        W,
-        (x_shape[0], channels, *out_size),
-        stride=stride,
-        pad=pad,
-        dilate=dilate,
-        groups=groups,
+    x_data, w_data = data_of(x, "x"), data_of(W, "W")
+    found = runtime.plan(
+        _Forward,
+        x_data[0],
+        w_data[0].shape,
+        b is not None,
+        hashable(stride),
+        hashable(pad),
+        hashable(dilate),
+        groups,
+        hashable(out_size),
     )
+    weights = in_layout((found.given_W, densified(w_data)[1]), found.W)
+    pointer = allocate(found.y.nbytes)
+    pointers = [in_layout(x_data, found.x), weights, pointer]
     if b is not None:
-        row = L.dense((1, channels, *[1] * (len(x_shape) - 2)))
-        broadcast_inplace("add", y._data, (row, vector(b, "b", channels)))
-    return y
+        pointers.append(vector(b, "b", found.channels))
+    found.run(*pointers)
+    return wrap(found.y, pointer)

@@ -31,18 +31,24 @@ def _pd_forward(x: L.Layout, axis: int, log: bool) -> Any:
     )
 
 
+def _innermost(x: L.Layout, axis: int) -> L.Layout:
+    """The layout of the shape of ``x`` with ``axis`` innermost, without blocks."""
+    order = [*[i for i in range(x.ndim) if i != axis], axis]
+    strides = L.row_major_strides(tuple(x.shape[i] for i in order))
+    placed = dict(zip(order, strides, strict=True))
+    return L.strided(x.shape, tuple(placed[i] for i in range(x.ndim)), x.data_type)
+
+
 class _Forward:
-    """``layout`` is that of ``x``, or dense where oneDNN has only its reference loop for that of
-    ``x``.
-    """
+    """``layout`` is that of ``x``, or one for which oneDNN has compiled code (``axis`` innermost)."""
 
     __slots__ = ("layout", "run")
 
     def __init__(self, x: L.Layout, axis: int, log: bool) -> None:
         axis = axis_index(axis, x.ndim)
         pd = _pd_forward(x, axis, log)
-        if "ref" in implementation(pd) and not x.dense:
-            x = L.dense(x.shape, x.data_type)
+        if "ref" in implementation(pd):
+            x = _innermost(x, axis)
             pd = _pd_forward(x, axis, log)
         self.layout = x
         self.run = Primitive(pd, [(C.SRC, x), (C.DST, x)]).run
