@@ -106,7 +106,6 @@ class UpdateRule:
         """
         if not self.enabled:
             return
-        self.t += 1
         if self.updates_in_float32(param):
             self._update_in_float32(param)
             return
@@ -117,11 +116,13 @@ class UpdateRule:
     def _update_and_call_hooks(self, param: Parameter) -> None:
         hooks = self._hooks
         if not hooks:
+            self.t += 1
             self._prepare(param)
             self.update_core(param)
             return
         for hook in hooks.at("pre"):
             hook(self, param)
+        self.t += 1
         self._prepare(param)
         self.update_core(param)
         for hook in hooks.at("post"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer.core.variable import Variable
+from chainer.links.serializer import Serializer
 from chainer.training.accumulator import to_float
 from chainer.training.extension import PRIORITY_EDITOR, Extension
 from chainer.training.trigger import get_trigger, load_optional
@@ -92,7 +93,10 @@ class MicroAverage(Extension):
         """
         if hasattr(self._trigger, "serialize"):
             self._trigger.serialize(serializer["_trigger"])  # type: ignore[attr-defined]
-        self._numerator = float(load_optional(serializer, "_numerator", float(self._numerator)))
-        self._denominator = float(
-            load_optional(serializer, "_denominator", float(self._denominator))
-        )
+        if isinstance(serializer, Serializer):
+            # As they are: release 7 loads an integer zero only as an integer.
+            serializer("_numerator", self._numerator)
+            serializer("_denominator", self._denominator)
+        else:
+            self._numerator = load_optional(serializer, "_numerator", float(self._numerator))
+            self._denominator = load_optional(serializer, "_denominator", float(self._denominator))

@@ -17,30 +17,32 @@ if TYPE_CHECKING:
 class PlotReport(Extension):
     """Trainer extension to output plots.
 
-    It accumulates the observations of the trainer over an interval, and plots the means of some of them against the iteration or the
-    epoch.
+    It accumulates the observations of the trainer over an interval, and plots the means of some of
+    them against the iteration or the epoch.
 
-    There are two triggers to handle this extension. The trigger of the extension itself, ``(1, 'iteration')`` by default,
-    determines when values are accumulated. The argument ``trigger`` determines when a point is added to the plot and the
-    file written.
+    There are two triggers to handle this extension. The trigger of the extension itself,
+    ``(1, 'iteration')`` by default, determines when values are accumulated. The argument
+    ``trigger`` determines when a point is added to the plot and the file written.
 
-    Figures are drawn by matplotlib (``pip install "chainer[plot]"``) without its global state: the backend that the program or the
-    environment has chosen does not matter and does not change. Without matplotlib there are a warning and no plots, see
-    :meth:`available`.
+    Figures are drawn by matplotlib (``pip install "chainer[plot]"``) without its global state: the
+    backend that the program or the environment has chosen does not matter and does not change.
+    Without matplotlib there are a warning and no plots, see :meth:`available`.
 
     Args:
-        y_keys (iterable of strs): Keys of values regarded as y. If this is None, nothing is output to the graph.
-        x_key (str): Key of values regarded as x, ``'iteration'`` or ``'epoch'``. The default value is
-            ``'iteration'``.
-        trigger: Trigger that decides when to aggregate the result and output the values. A pair such as ``(1, 'epoch')`` is
-            passed to :class:`~chainer.training.triggers.IntervalTrigger`.
-        postprocess: Callback to postprocess the plot. Figure object, Axes object, and all plot data are passed to
-            this callback in this order. This callback can modify the figure.
-        file_name (str): Name of the figure file under the output directory. It can be a format string, to which
-            the last values, ``epoch`` and ``iteration`` are passed. Later releases call this argument
-            ``filename``, which works too.
-        marker (str): The marker used to plot the graph. Default is ``'x'``. If ``None`` is given, it draws with no
-            markers.
+        y_keys (iterable of strs): Keys of values regarded as y. If this is None, nothing is output
+            to the graph.
+        x_key (str): Key of values regarded as x, ``'iteration'`` or ``'epoch'``. The default value
+            is ``'iteration'``.
+        trigger: Trigger that decides when to aggregate the result and output the values. A pair
+            such as ``(1, 'epoch')`` is passed to
+            :class:`~chainer.training.triggers.IntervalTrigger`.
+        postprocess: Callback to postprocess the plot. Figure object, Axes object, and all plot data
+            are passed to this callback in this order. This callback can modify the figure.
+        file_name (str): Name of the figure file under the output directory. It can be a format
+            string, to which the last values, ``epoch`` and ``iteration`` are passed. Later releases
+            call this argument ``filename``, which works too.
+        marker (str): The marker used to plot the graph. Default is ``'x'``. If ``None`` is given,
+            it draws with no markers.
         grid (bool): Set the axis grid on if True. Default is True.
     """
 
@@ -101,6 +103,7 @@ class PlotReport(Extension):
     def _plot(self, path: str) -> None:
         figure, axes = plotting.Figures().subplots(figsize=(7, 4.5))
         axes.set_xlabel(self._x_key)
+        axes.xaxis.get_major_locator().set_params(integer=True)
         axes.grid(self._grid)
         for key in self._y_keys:
             points = self._data.get(key)

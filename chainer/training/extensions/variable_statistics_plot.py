@@ -11,9 +11,10 @@ import numpy
 from chainer.core.backend import backend_of
 from chainer.core.variable import Variable
 from chainer.links.base_link import Link
+from chainer.links.serializer import Serializer
 from chainer.training import plotting
 from chainer.training.extension import Extension
-from chainer.training.trigger import get_trigger
+from chainer.training.trigger import get_trigger, load_optional
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
@@ -31,23 +32,42 @@ class Reservoir:
         self._items = numpy.empty((size, *shape), numpy.float32)
         self._positions = numpy.empty(size, numpy.int64)
         self._seen = 0
-        # Of its own: watching a training must not change its random numbers.
-        self._random = numpy.random.RandomState(0)
 
     def add(self, item: Any, position: int) -> None:
         """Adds an item that belongs to a position on the axis of time."""
         size = len(self._items)
-        index = self._seen if self._seen < size else self._random.randint(self._seen + 1)
+        index = self._seen if self._seen < size else _random_below(self._seen + 1)
         self._seen += 1
         if index < size:
             self._items[index] = item
             self._positions[index] = position
+
+    def serialize(self, serializer: Any) -> None:
+        """Serializes the sample."""
+        count = min(self._seen, len(self._items))
+        items = load_optional(serializer, "items", self._items[:count])
+        positions = load_optional(serializer, "positions", self._positions[:count])
+        if not isinstance(serializer, Serializer):
+            if items.shape[1:] != self._items.shape[1:] or len(items) > len(self._items):
+                raise ValueError("the sample in the file was made with other arguments")
+            self._items[: len(items)] = items
+            self._positions[: len(positions)] = positions
+        self._seen = int(load_optional(serializer, "seen", self._seen))
 
     def get(self) -> tuple[Any, Any]:
         """Returns positions and items in order of the positions."""
         count = min(self._seen, len(self._items))
         order = numpy.argsort(self._positions[:count], kind="stable")
         return self._positions[:count][order], self._items[:count][order]
+
+
+def _random_below(number: int) -> int:
+    """Returns an integer below a number, the same at the same time of every run.
+
+    Watching a training must not change its random numbers, and a resumed one must go on as it would
+    have.
+    """
+    return int(numpy.random.default_rng(number).integers(number))
 
 
 def _variables_of(targets: Any) -> list[Any]:
@@ -70,30 +90,36 @@ def _variables_of(targets: Any) -> list[Any]:
 class VariableStatisticsPlot(Extension):
     r"""Trainer extension to plot statistics for :class:`~chainer.Variable`\ s.
 
-    It collects mean, standard deviation and percentiles of variables at each iteration. In case multiple variables are found, the
-    means over them are computed. The collected statistics are plotted and saved as an image in the output directory
-    of the trainer.
+    It collects mean, standard deviation and percentiles of variables at each iteration. In case
+    multiple variables are found, the means over them are computed. The collected statistics are
+    plotted and saved as an image in the output directory of the trainer.
 
-    A fixed number of iterations is kept by reservoir sampling: when there are more, they are discarded uniformly at
-    random.
+    A fixed number of iterations is kept by reservoir sampling: when there are more, they are
+    discarded uniformly at random.
 
     Args:
         targets (Variable, Link or list of either): Parameters for which statistics are collected.
         max_sample_size (int): Maximum number of running samples.
-        report_data (bool): If True, data (e.g. weights) statistics are plotted. If False, they are neither computed
-            nor plotted.
-        report_grad (bool): If True, gradient statistics are plotted. If False, they are neither computed nor plotted.
-        plot_mean (bool): If True, means are plotted. If False, they are neither computed nor plotted.
-        plot_std (bool): If True, standard deviations are plotted. If False, they are neither computed nor plotted.
-        percentile_sigmas (float or tuple of floats): Percentiles to plot in the range :math:`[0, 100]`.
-        trigger: Trigger that decides when to save the plots as an image. This is distinct from the trigger of this extension
-            itself. A pair such as ``(1, 'epoch')`` is passed to
+        report_data (bool): If True, data (e.g. weights) statistics are plotted. If False, they are
+            neither computed nor plotted.
+        report_grad (bool): If True, gradient statistics are plotted. If False, they are neither
+            computed nor plotted.
+        plot_mean (bool): If True, means are plotted. If False, they are neither computed nor
+            plotted.
+        plot_std (bool): If True, standard deviations are plotted. If False, they are neither
+            computed nor plotted.
+        percentile_sigmas (float or tuple of floats): Percentiles to plot in the range
+            :math:`[0, 100]`.
+        trigger: Trigger that decides when to save the plots as an image. This is distinct from the
+            trigger of this extension itself. A pair such as ``(1, 'epoch')`` is passed to
             :class:`~chainer.training.triggers.IntervalTrigger`.
-        file_name (str): Name of the output image file under the output directory. Later releases call this argument
-            ``filename``, which works too.
-        figsize (tuple of int): Matplotlib ``figsize`` argument that specifies the size of the output image.
+        file_name (str): Name of the output image file under the output directory. Later releases
+            call this argument ``filename``, which works too.
+        figsize (tuple of int): Matplotlib ``figsize`` argument that specifies the size of the
+            output image.
         marker (str): Matplotlib ``marker`` argument that specified the marker style of the plots.
-        grid (bool): Matplotlib ``grid`` argument that specifies whether grids are rendered in the plots or not.
+        grid (bool): Matplotlib ``grid`` argument that specifies whether grids are rendered in the
+            plots or not.
     """
 
     def __init__(
@@ -178,6 +204,16 @@ class VariableStatisticsPlot(Extension):
         if not rows:
             return numpy.full(2 + self._percentiles.size, numpy.nan)
         return numpy.mean(rows, axis=0)
+
+    def serialize(self, serializer: Any) -> None:
+        """Serializes the sample and the trigger.
+
+        Args:
+            serializer (AbstractSerializer): Serializer or deserializer.
+        """
+        self._samples.serialize(serializer["_samples"])
+        if hasattr(self._trigger, "serialize"):
+            self._trigger.serialize(serializer["_trigger"])  # type: ignore[attr-defined]
 
     def save_plot_using_module(self, file_path: str, plt: Any) -> None:
         """Draws the plot and writes it to a file.

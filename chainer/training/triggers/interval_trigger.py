@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 class IntervalTrigger:
     """Trigger based on a fixed interval.
 
-    It fires at the iterations at which a multiple of the interval is reached or passed. An iteration is an update; an epoch
-    is a sweep over the training dataset, and fractions of it are allowed: the trigger uses the attributes ``iteration`` and
-    ``epoch_detail`` of the updater.
+    It fires at the iterations at which a multiple of the interval is reached or passed. An
+    iteration is an update; an epoch is a sweep over the training dataset, and fractions of it are
+    allowed: the trigger uses the attributes ``iteration`` and ``epoch_detail`` of the updater.
 
     For the description of triggers, see :func:`~chainer.training.get_trigger`.
 
@@ -41,8 +41,8 @@ class IntervalTrigger:
         """Decides whether the extension should be called on this iteration.
 
         Args:
-            trainer (Trainer): Trainer object that this trigger is associated with. Its updater is used to
-                determine if the trigger should fire.
+            trainer (Trainer): Trainer object that this trigger is associated with. Its updater is
+                used to determine if the trigger should fire.
 
         Returns:
             bool: True if the corresponding extension should be invoked in this iteration.
@@ -59,7 +59,7 @@ class IntervalTrigger:
             current = iteration
             previous = self._previous_iteration
             if previous < 0:
-                previous = iteration - 1
+                previous = max(iteration - 1, 0)
         self._previous_iteration = iteration
         if hasattr(updater, "epoch_detail"):  # hand-written updaters may not have it
             self._previous_epoch_detail = updater.epoch_detail

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 class ManualScheduleTrigger:
     """Trigger invoked at specified point(s) of iterations or epochs.
 
-    It fires at the iterations at which one of the points is reached or passed. Fractions of epochs are allowed:
-    the trigger uses the attributes ``iteration`` and ``epoch_detail`` of the updater.
+    It fires at the iterations at which one of the points is reached or passed. Fractions of epochs
+    are allowed: the trigger uses the attributes ``iteration`` and ``epoch_detail`` of the updater.
 
     Args:
-        points (int, float, or list of int or float): Time of the trigger. An integer or a list of integers if
-            ``unit`` is ``'iteration'``.
+        points (int, float, or list of int or float): Time of the trigger. An integer or a list of
+            integers if ``unit`` is ``'iteration'``.
         unit (str): Unit of the time: ``'iteration'`` or ``'epoch'``.
 
     Attributes:
@@ -43,8 +43,8 @@ class ManualScheduleTrigger:
         """Decides whether the extension should be called on this iteration.
 
         Args:
-            trainer (Trainer): Trainer object that this trigger is associated with. Its updater is used to
-                determine if the trigger should fire.
+            trainer (Trainer): Trainer object that this trigger is associated with. Its updater is
+                used to determine if the trigger should fire.
 
         Returns:
             bool: True if the corresponding extension should be invoked in this iteration.
@@ -60,7 +60,7 @@ class ManualScheduleTrigger:
             current = iteration
             previous = self._previous_iteration
             if previous < 0:
-                previous = iteration - 1
+                previous = max(iteration - 1, 0)
         self._previous_iteration = iteration
         if hasattr(updater, "epoch_detail"):  # hand-written updaters may not have it
             self._previous_epoch_detail = updater.epoch_detail

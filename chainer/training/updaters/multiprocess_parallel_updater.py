@@ -1,0 +1,209 @@
+"""Data-parallel updates in several processes."""
+
+from __future__ import annotations
+
+import atexit
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy
+
+from chainer.core.backend import backend_of, get_device
+from chainer.links.serializer import Serializer
+from chainer.training.dataset.convert import concat_examples
+from chainer.training.updaters.parallel_workers import (
+    Layout,
+    Worker,
+    choose_context,
+    sorted_params,
+)
+from chainer.training.updaters.standard_updater import (
+    StandardUpdater,
+    call_with_batch,
+    next_batch,
+)
+
+
+class MultiprocessParallelUpdater(StandardUpdater):
+    """Implementation of a multiprocess parallel GPU Updater.
+
+    It behaves similarly to :class:`~chainer.training.updaters.StandardUpdater`, with data-parallel
+    computation on several devices of one machine: a process for each device but the first computes
+    the gradients of a minibatch from its own iterator; the main process sums all gradients and
+    updates the parameters, which the others then get (synchronous parallel SGD). As the gradients
+    are summed, divide the learning rate by the number of devices for the step of a mean.
+
+    Gradients and parameters travel through shared memory, so that any devices will do, also several
+    times the CPU. Only values reported in the main process are seen.
+
+    Args:
+        iterators: List of dataset iterators for the training dataset, one for each device.
+        optimizer: Optimizer to update parameters. The model should be attached to the optimizer.
+        converter: Converter function to build input arrays. Each batch extracted by an iterator is
+            passed with the corresponding ``device`` option to this function.
+            :func:`~chainer.dataset.concat_examples` is used by default.
+        devices: Dictionary or list of devices to which the training data is sent. The master device
+            will be the first one in the list or the value attached to the key ``'main'``.
+        auto_new_epoch (bool): See :class:`~chainer.training.updaters.StandardUpdater`.
+
+    Raises:
+        TypeError: If ``devices`` is neither a dictionary nor a list.
+        ValueError: If the numbers of iterators and devices differ.
+        KeyError: If ``devices`` is a dictionary without ``'main'``.
+    """
+
+    def __init__(
+        self,
+        iterators: Sequence[Any],
+        optimizer: Any,
+        converter: Callable[..., Any] = concat_examples,
+        devices: dict[str, Any] | Sequence[Any] | None = None,
+        auto_new_epoch: bool = True,
+    ) -> None:
+        self._all_devices = _in_order(devices)
+        iterators = list(iterators)
+        if len(iterators) != len(self._all_devices):
+            raise ValueError(
+                f"there must be one iterator for each device, got {len(iterators)} iterators and "
+                f"{len(self._all_devices)} devices"
+            )
+        for device in self._all_devices:
+            get_device(device)
+        super().__init__(
+            iterators[0],
+            optimizer,
+            converter,
+            self._all_devices[0],
+            auto_new_epoch=auto_new_epoch,
+        )
+        self._worker_iterators = iterators[1:]
+        self._workers: list[Worker] = []
+        self._grad_arrays: list[list[Any]] = []
+        self._param_arrays: list[Any] = []
+
+    @staticmethod
+    def available() -> bool:
+        """Tells whether the updater can be used; it can wherever processes can share memory."""
+        return True
+
+    def setup_workers(self) -> None:
+        """Starts the worker processes, unless they are running.
+
+        The parameters of the model must be initialized; :meth:`update_core` calls this method after
+        the first forward computation.
+        """
+        if self._workers or not self._worker_iterators:
+            return
+        model = self._optimizers["main"].target
+        context = choose_context(self._all_devices)
+        layout = Layout(model)
+        params_block = context.RawArray("b", max(layout.nbytes, 1))
+        self._param_arrays = layout.arrays(params_block)
+        for index, iterator in enumerate(self._worker_iterators, 1):
+            grads_block = context.RawArray("b", max(layout.nbytes, 1))
+            self._grad_arrays.append(layout.arrays(grads_block))
+            arguments = (
+                model,
+                iterator,
+                self.converter,
+                self._all_devices[index],
+                self.loss_func,
+                layout,
+                params_block,
+                grads_block,
+                int(numpy.random.randint(2**31)),
+            )
+            others = [worker.connection for worker in self._workers]
+            self._workers.append(Worker(context, others, index, arguments))
+        # Python waits at its end for processes that wait for commands.
+        atexit.register(_close_if_alive, weakref.ref(self))
+
+    def update_core(self) -> None:
+        """Makes one update: every process computes gradients, which are summed for the main
+        optimizer.
+        """
+        optimizer = self._optimizers["main"]
+        model = optimizer.target
+        if self._workers:
+            self._start_workers(model)
+        arrays = self.converter(next_batch(self._iterators["main"]), self.device)
+        loss = call_with_batch(self.loss_func or model, arrays)
+        if not self._workers and self._worker_iterators:
+            # Only now are all parameters initialized.
+            self.setup_workers()
+            self._start_workers(model)
+        model.cleargrads()
+        loss.backward()
+        del loss
+        params = sorted_params(model)
+        for worker, grads in zip(self._workers, self._grad_arrays, strict=True):
+            for index in worker.receive():
+                param = params[index]
+                grad = param.device.send(grads[index])
+                param.grad = grad.copy() if param.grad is None else param.grad + grad
+        optimizer.update()
+
+    def _start_workers(self, model: Any) -> None:
+        for param, target in zip(sorted_params(model), self._param_arrays, strict=True):
+            target[...] = backend_of(param.array).to_host(param.array)
+        for worker in self._workers:
+            worker.send("update")
+
+    def serialize(self, serializer: Any) -> None:
+        """Serializes iterators (also those of the workers), optimizers, the model and the iteration
+        count.
+
+        Args:
+            serializer (AbstractSerializer): Serializer or deserializer.
+
+        Raises:
+            RuntimeError: If a state is loaded while the workers are running.
+        """
+        super().serialize(serializer)
+        saving = isinstance(serializer, Serializer)
+        if self._workers and not saving:
+            raise RuntimeError("load a snapshot before the first update: the workers are running")
+        for index, iterator in enumerate(self._worker_iterators, 1):
+            child = serializer[f"iterator:worker_{index}"]
+            if self._workers:
+                worker = self._workers[index - 1]
+                worker.send("state")
+                for key, value in worker.receive().items():
+                    child(key, value)
+                continue
+            try:
+                iterator.serialize(child)
+            except KeyError:  # other releases do not save these iterators: they start afresh
+                continue
+
+    def finalize(self) -> None:
+        """Ends the worker processes and finalizes the iterators."""
+        self._close_workers()
+        for iterator in self._worker_iterators:
+            iterator.finalize()
+        super().finalize()
+
+    def _close_workers(self) -> None:
+        workers, self._workers = self._workers, []
+        for worker in workers:
+            worker.close()
+
+
+def _in_order(devices: Any) -> list[Any]:
+    if isinstance(devices, dict):
+        if "main" not in devices:
+            raise KeyError("'devices' must contain a 'main' key.")
+        others = [device for name, device in devices.items() if name != "main"]
+        return [devices["main"], *others]
+    if isinstance(devices, (list, tuple)):
+        return list(devices)
+    raise TypeError(
+        f"devices must be a dictionary or a list of devices, got {type(devices).__name__}"
+    )
+
+
+def _close_if_alive(reference: weakref.ref[MultiprocessParallelUpdater]) -> None:
+    updater = reference()
+    if updater is not None:
+        updater._close_workers()  # pyright: ignore[reportPrivateUsage]

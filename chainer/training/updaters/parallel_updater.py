@@ -1,0 +1,177 @@
+"""Data-parallel updates in one process."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from chainer.core.backend import get_device
+from chainer.links.serializer import Serializer
+from chainer.training.dataset.convert import concat_examples
+from chainer.training.updaters.standard_updater import (
+    StandardUpdater,
+    call_with_batch,
+    next_batch,
+)
+
+if TYPE_CHECKING:
+    from chainer.core.variable import Variable
+    from chainer.links.base_link import Link
+    from chainer.training.trainer import Trainer
+
+
+class ParallelUpdater(StandardUpdater):
+    """Implementation of a parallel GPU Updater.
+
+    It behaves similarly to :class:`~chainer.training.updaters.StandardUpdater`, with data-parallel
+    computation on several devices of one machine: each minibatch is split, each device has a copy
+    of the model, and the gradients of all copies are summed before the parameters of the main model
+    are updated (synchronous parallel SGD). A loss that is a mean over its minibatch therefore
+    weighs as much as that many losses: divide the learning rate by the number of devices for the
+    same step as with one device.
+
+    Values that a model reports have the name of the model as a prefix: ``'main/loss'``,
+    ``'second/loss'``.
+
+    Args:
+        iterator: Dataset iterator for the training dataset. It can also be a dictionary that maps
+            strings to iterators. If this is just an iterator, then the iterator is registered by
+            the name ``'main'``.
+        optimizer: Optimizer to update parameters. It can also be a dictionary that maps strings to
+            optimizers. If this is just an optimizer, then the optimizer is registered by the name
+            ``'main'``.
+        converter: Converter function to build input arrays. Each batch extracted by the main
+            iterator is split equally between the devices and then passed with corresponding
+            ``device`` option to this function. :func:`~chainer.dataset.concat_examples` is used by
+            default.
+        models: Dictionary of models. The main model should be the same model attached to the
+            ``'main'`` optimizer. If it is omitted, copies of that are made for the other devices.
+        devices: Dictionary of devices to which the training data is sent. The devices should be
+            arranged in a dictionary with the same structure as ``models``.
+        loss_func: Loss function. The model is used as a loss function by default.
+        loss_scale (float): Loss scaling factor, see
+            :class:`~chainer.training.updaters.StandardUpdater`.
+        auto_new_epoch (bool): See :class:`~chainer.training.updaters.StandardUpdater`.
+
+    Raises:
+        ValueError: If neither models nor devices are given, or if they do not have the same names.
+        KeyError: If there is no ``'main'`` among them.
+
+    Example:
+        Two halves of each batch, both on the CPU::
+
+            updater = ParallelUpdater(iterator, optimizer, devices={'main': -1, 'second': -1})
+    """
+
+    def __init__(
+        self,
+        iterator: Any,
+        optimizer: Any,
+        converter: Callable[..., Any] = concat_examples,
+        models: dict[str, Link] | None = None,
+        devices: dict[str, Any] | None = None,
+        loss_func: Callable[..., Variable] | None = None,
+        loss_scale: float | None = None,
+        auto_new_epoch: bool = True,
+    ) -> None:
+        super().__init__(
+            iterator,
+            optimizer,
+            converter,
+            None,
+            loss_func,
+            loss_scale,
+            auto_new_epoch,
+        )
+        if models is None and devices is None:
+            raise ValueError("either models or devices must be specified")
+        if devices is None:
+            devices = dict.fromkeys(models or {})
+        if "main" not in devices:
+            raise KeyError("'devices' must contain a 'main' key.")
+        main = self._optimizers["main"].target
+        if models is None:
+            models = {name: main if name == "main" else _separate_copy(main) for name in devices}
+        if set(models) != set(devices):
+            raise ValueError(
+                f"models and devices must have the same names, got {sorted(models)} and {sorted(devices)}"
+            )
+        if models["main"] is not main:
+            raise ValueError("models['main'] must be the target of the 'main' optimizer")
+        for name, device in devices.items():
+            if device is not None:
+                models[name].to_device(get_device(device))
+        # The main model comes first: what it initializes is copied to the others.
+        self._models = {"main": main, **models}
+        self._devices = devices
+        self._share_parameters()
+
+    def _share_parameters(self) -> None:
+        main = self._models["main"]
+        for model in self._models.values():
+            if model is not main:
+                model.copyparams(main)
+
+    def connect_trainer(self, trainer: Trainer) -> None:
+        """Registers the models of the other devices to the reporter of the trainer.
+
+        Args:
+            trainer (Trainer): Trainer object to which the updater is registered.
+        """
+        for name, model in self._models.items():
+            if name != "main":
+                trainer.reporter.add_observer(name, model)
+                trainer.reporter.add_observers(name, model.namedlinks(skipself=True))
+
+    def update_core(self) -> None:
+        """Makes one update: splits a batch, sums the gradients of all models, and updates the main
+        one.
+        """
+        optimizer = self._optimizers["main"]
+        main = self._models["main"]
+        batch = next_batch(self._iterators["main"])
+        losses: list[Any] = []
+        for index, (name, model) in enumerate(self._models.items()):
+            part = batch[index :: len(self._models)]
+            if len(part) == 0:
+                continue
+            if any(True for _ in _uninitialized(model)):
+                model.copyparams(main)
+            arrays = self.converter(part, self._devices[name])
+            losses.append(call_with_batch(self.loss_func or model, arrays))
+        for model in self._models.values():
+            model.cleargrads()
+        for loss in losses:
+            loss.backward(loss_scale=self.loss_scale)
+        del losses
+        for model in self._models.values():
+            if model is not main:
+                main.addgrads(model)
+        if self.loss_scale is not None:
+            for param in main.params():
+                param.loss_scale = self.loss_scale  # also where only another model's data reached it
+        optimizer.update()
+        self._share_parameters()
+
+    def serialize(self, serializer: Any) -> None:
+        """Serializes iterators, optimizers, the main model and the number of iterations.
+
+        Args:
+            serializer (AbstractSerializer): Serializer or deserializer.
+        """
+        super().serialize(serializer)
+        if not isinstance(serializer, Serializer):
+            self._share_parameters()
+
+
+def _uninitialized(model: Link) -> Any:
+    return (param for param in model.params() if not param.is_initialized)
+
+
+def _separate_copy(model: Link) -> Link:
+    """Copies a model with its parameters; the copies are updated by nobody."""
+    copied = copy.deepcopy(model)
+    for param in copied.params():
+        param.update_rule = None
+    return copied
