@@ -7,4 +7,14 @@ MODULES: dict[str, tuple[str, ...]] = {
     "deconvolution_nd": ("deconvolution_nd",),
     "embed_id": ("embed_id",),
     "linear": ("linear",),
+    "n_step_gru": ("NStepBiGRU", "NStepGRU", "n_step_bigru", "n_step_gru"),
+    "n_step_lstm": ("NStepBiLSTM", "NStepLSTM", "n_step_bilstm", "n_step_lstm"),
+    "n_step_rnn": (
+        "NStepBiRNNReLU",
+        "NStepBiRNNTanh",
+        "NStepRNNReLU",
+        "NStepRNNTanh",
+        "n_step_birnn",
+        "n_step_rnn",
+    ),
 }

@@ -126,11 +126,14 @@ class Cell:
 
 
 class LSTMCell(Cell):
-    """Long short-term memory; gates ``i, f, o, a``.
+    """Long short-term memory, given the weights of ``i, f, a, o``.
 
-    The sigmoids are computed as ``tanh(z / 2) / 2 + 1 / 2``, so that one call serves all gates;
-    the weights are halved for it.
+    The gates are kept in the order ``i, f, o, a``: sigmoids are neighbours. They are computed as
+    ``tanh(z / 2) / 2 + 1 / 2``, so that one call serves all gates; the weights are halved for it.
     """
+
+    def __init__(self, xp: Any, mode: str, w: list[Any], b: list[Any], steps: Steps) -> None:
+        super().__init__(xp, mode, _exchanged(w), _exchanged(b), steps)
 
     def forward(self, x: Any, h: Any, c: Any) -> tuple[Any, Any, Any]:
         xp, n = self.xp, self.size
@@ -197,7 +200,12 @@ class LSTMCell(Cell):
             gc_now *= f[elements]
             xp.matmul(g_now, self.w_h, out=gh_now)
         gws, gbs = self._weights(g, g)
-        return g @ self.w_x, gh, gc, gws, gbs
+        return g @ self.w_x, gh, gc, _exchanged(gws), _exchanged(gbs)
+
+
+def _exchanged(parameters: list[Any]) -> list[Any]:
+    """Returns the parameters of an LSTM with those of ``a`` and ``o`` in each other's place."""
+    return [parameters[i] for i in (0, 1, 3, 2, 4, 5, 7, 6)]
 
 
 class GRUCell(Cell):
