@@ -8,7 +8,6 @@ The core reads a handful of entries for every function application; those are ke
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import weakref
 from collections.abc import Iterator
@@ -16,6 +15,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy
+
+from chainer.core.utils.streams import STANDARD_OUTPUT, current_stream
 
 if TYPE_CHECKING:
     from chainer.core.function_hook import FunctionHook
@@ -180,7 +181,7 @@ class GlobalConfig:
     def _entries(self) -> dict[str, Any]:
         return {k: v for k, v in self.__dict__.items() if k not in ("_states", "_lock")}
 
-    def show(self, file: TextIO | None = None) -> None:
+    def show(self, file: TextIO | None = STANDARD_OUTPUT) -> None:
         """Prints the entries, one per line, sorted by name.
 
         Args:
@@ -249,7 +250,7 @@ class LocalConfig:
         state = self._threads.state  # type: ignore[attr-defined]
         return sorted({*super().__dir__(), *self._global._entries(), *state.values})  # type: ignore[attr-defined]
 
-    def show(self, file: TextIO | None = None) -> None:
+    def show(self, file: TextIO | None = STANDARD_OUTPUT) -> None:
         """Prints the effective entries of the current thread, one per line, sorted by name.
 
         Args:
@@ -262,7 +263,7 @@ class LocalConfig:
 def _print_entries(entries: dict[str, Any], file: TextIO | None) -> None:
     width = max(map(len, entries), default=0)
     for name in sorted(entries):
-        print(f"{name:<{width}} {entries[name]}", file=file or sys.stdout)
+        print(f"{name:<{width}} {entries[name]}", file=current_stream(file))
 
 
 def _environment_flag(name: str, default: bool) -> bool:

@@ -32,6 +32,8 @@ class _Checker(doctest.OutputChecker):
     """Compares numbers as float32 numbers: the last digit depends on the NumPy version."""
 
     def check_output(self, want, got, optionflags):
+        if not want and got.startswith("function\t"):
+            return True  # the page does not show what PrintHook prints
         if super().check_output(want, got, optionflags):
             return True
         return _same_numbers(want, got)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any, TextIO
 
 from chainer.backends import cuda
 from chainer.core.function_hook import FunctionHook
+from chainer.core.utils.streams import STANDARD_OUTPUT, current_stream
 from chainer.functions.hooks._report import function_name, print_table, with_unit
 
 _UNITS = ("B", "KB", "MB", "GB", "TB")
@@ -85,19 +85,19 @@ class CupyMemoryProfileHook(FunctionHook):
             record["occurrence"] += 1
         return summary
 
-    def print_report(self, unit: str = "auto", file: TextIO | None = None) -> None:
+    def print_report(self, file: TextIO | str | None = STANDARD_OUTPUT, unit: str = "auto") -> None:
         """Prints a summary report of memory profiling in functions.
 
         Args:
+            file: Text stream to print to; ``sys.stdout`` by default.
             unit (str): ``'B'``, ``'KB'``, ``'MB'``, ``'GB'``, ``'TB'``, or ``'auto'`` for the one
                 that fits each size.
-            file: Text stream to print to; ``sys.stdout`` by default.
 
         Raises:
             ValueError: If ``unit`` is something else.
         """
-        if not isinstance(unit, str):  # print_report(file) of earlier releases
-            unit, file = "auto", unit
+        if isinstance(file, str):  # print_report(unit) of later releases
+            file, unit = None, file
         if unit != "auto" and unit not in _UNITS:
             raise ValueError(f"unit must be 'auto' or one of {', '.join(_UNITS)}, got {unit!r}")
 
@@ -111,4 +111,4 @@ class CupyMemoryProfileHook(FunctionHook):
             for name, r in self.summary().items()
         ]
         head = ("FunctionName", "UsedBytes", "AcquiredBytes", "Occurrence")
-        print_table(head, rows, file or sys.stdout)
+        print_table(head, rows, current_stream(file))

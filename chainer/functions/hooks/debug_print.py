@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any, TextIO
 
 from chainer.core.function_hook import FunctionHook
+from chainer.core.utils.streams import STANDARD_OUTPUT, current_stream
 from chainer.core.variable import Variable
 
 
@@ -38,7 +38,11 @@ class PrintHook(FunctionHook):
     name = "PrintHook"
 
     def __init__(
-        self, sep: Any = None, end: str = "\n", file: TextIO | None = None, flush: bool = True
+        self,
+        sep: Any = None,
+        end: str = "\n",
+        file: TextIO | None = STANDARD_OUTPUT,
+        flush: bool = True,
     ) -> None:
         self.sep = sep
         self.end = end
@@ -46,11 +50,11 @@ class PrintHook(FunctionHook):
         self.flush = flush
 
     def _print(self, text: str) -> None:
-        print(text, end=self.end, file=self.file or sys.stdout)
+        print(text, end=self.end, file=current_stream(self.file))
 
     def _finish(self) -> None:
         if self.flush:
-            (self.file or sys.stdout).flush()
+            current_stream(self.file).flush()
 
     def _print_inputs(self, function: Any, in_data: tuple[Any, ...]) -> None:
         self._print(f"function\t{function.label}")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import Any, TextIO
 
 from chainer.core.backend import find_backend
 from chainer.core.function_hook import FunctionHook
+from chainer.core.utils.streams import STANDARD_OUTPUT, current_stream
 from chainer.functions.hooks._report import function_name, print_table, with_unit
 
 _UNITS = {"sec": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
@@ -87,19 +87,19 @@ class TimerHook(FunctionHook):
             record["occurrence"] += 1
         return summary
 
-    def print_report(self, unit: str = "auto", file: TextIO | None = None) -> None:
+    def print_report(self, file: TextIO | str | None = STANDARD_OUTPUT, unit: str = "auto") -> None:
         """Prints a summary report of time profiling in functions.
 
         Args:
+            file: Text stream to print to; ``sys.stdout`` by default.
             unit (str): ``'sec'``, ``'ms'``, ``'us'``, ``'ns'``, or ``'auto'`` for the one that fits
                 each time.
-            file: Text stream to print to; ``sys.stdout`` by default.
 
         Raises:
             ValueError: If ``unit`` is something else.
         """
-        if not isinstance(unit, str):  # print_report(file) of earlier releases
-            unit, file = "auto", unit
+        if isinstance(file, str):  # print_report(unit) of later releases
+            file, unit = None, file
         if unit != "auto" and unit not in _UNITS:
             raise ValueError(f"unit must be 'auto', 'sec', 'ms', 'us' or 'ns', got {unit!r}")
         rows = []
@@ -110,7 +110,7 @@ class TimerHook(FunctionHook):
             else:
                 text = f"{seconds * _UNITS[unit]:.2f}{unit}"
             rows.append((name, text, str(record["occurrence"])))
-        print_table(("FunctionName", "ElapsedTime", "Occurrence"), rows, file or sys.stdout)
+        print_table(("FunctionName", "ElapsedTime", "Occurrence"), rows, current_stream(file))
 
 
 def _synchronize(arrays: tuple[Any, ...]) -> None:
