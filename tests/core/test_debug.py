@@ -1,0 +1,142 @@
+import traceback
+
+import numpy as np
+import pytest
+
+import chainer
+from chainer.core.configuration import using_config
+from chainer.core.function_node import FunctionNode
+from chainer.core.variable import Variable
+from tests.core.nodes import MultiplyArrays, NotDifferentiable, f32, multiply, var
+
+
+class NaNForward(FunctionNode):
+    def forward(self, inputs):
+        return (inputs[0] * np.float32("nan"),)
+
+
+class NaNBackward(FunctionNode):
+    def forward(self, inputs):
+        return (inputs[0] * 1,)
+
+    def backward(self, target_input_indexes, grad_outputs):
+        return (Variable(grad_outputs[0].array * np.float32("nan")),)
+
+
+class NaNBackwardOnArrays(NaNBackward):
+    def backward_arrays(self, target_input_indexes, grad_outputs):
+        return (grad_outputs[0] * np.float32("nan"),)
+
+
+@pytest.fixture
+def debug():
+    with using_config("debug", True):
+        yield
+
+
+class TestNaN:
+    def test_forward(self, debug):
+        with pytest.raises(
+            RuntimeError, match="NaN is detected on forward computation of NaNForward"
+        ):
+            NaNForward().apply((var(1),))
+
+    def test_forward_without_graph(self, debug):
+        with chainer.no_backprop_mode(), pytest.raises(RuntimeError, match="NaN is detected"):
+            NaNForward().apply((var(1),))
+
+    @pytest.mark.parametrize("double", [False, True])
+    @pytest.mark.parametrize("node", [NaNBackward, NaNBackwardOnArrays])
+    def test_backward(self, debug, node, double):
+        (y,) = node().apply((var(1),))
+        with pytest.raises(
+            RuntimeError, match=f"NaN is detected on backward computation of {node.__name__}"
+        ):
+            y.backward(enable_double_backprop=double)
+
+    def test_backward_tells_where_the_function_was_applied(self, debug):
+        (y,) = NaNBackward().apply((var(1),))
+        with pytest.raises(RuntimeError, match=r"(?s)Stacktrace of the function.*test_debug\.py"):
+            y.backward()
+
+    def test_grad(self, debug):
+        x = var(1)
+        (y,) = NaNBackward().apply((x,))
+        with pytest.raises(RuntimeError, match="NaN is detected"):
+            chainer.grad([y], [x])
+
+    def test_integers_are_not_looked_at(self, debug):
+        class Integers(FunctionNode):
+            def forward(self, inputs):
+                return (np.array([1, 2]),)
+
+        assert Integers().apply((var(1),))[0].array.tolist() == [1, 2]
+
+    def test_not_without_debug_mode(self):
+        x = var(1)
+        (y,) = NaNForward().apply((x,))
+        assert np.isnan(y.array).all()
+        (z,) = NaNBackward().apply((x,))
+        z.backward()
+        assert np.isnan(x.grad).all()
+
+    def test_on_an_accelerator(self, debug):
+        x = chainer.get_device("@strict").send(f32(1))
+        with pytest.raises(RuntimeError, match="NaN is detected"):
+            NaNForward().apply((x,))
+
+
+class TestStack:
+    def test_in_debug_mode(self, debug):
+        y = multiply(var(1), var(2))
+        assert isinstance(y.creator.stack, traceback.StackSummary)
+        assert any("test_debug.py" in frame.filename for frame in y.creator.stack)
+
+    def test_otherwise(self):
+        assert multiply(var(1), var(2)).creator.stack is None
+
+
+class TestNothingToPropagate:
+    """Silent outside debug mode, as documented; debug mode names the reason."""
+
+    def test_leaf(self, debug):
+        with pytest.raises(RuntimeError, match="cannot reach anything: it was not created by"):
+            var(1).backward()
+
+    def test_not_differentiable(self, debug):
+        (y,) = NotDifferentiable().apply((var(1),))
+        with pytest.raises(RuntimeError, match="NotDifferentiable or a function before it"):
+            y.backward()
+
+    def test_silent_otherwise(self):
+        x = var(1)
+        x.backward()
+        NotDifferentiable().apply((x,))[0].backward()
+        assert x.grad is None
+
+
+class TestSwitches:
+    def test_set_debug(self):
+        assert not chainer.is_debug()
+        chainer.set_debug(True)
+        try:
+            assert chainer.is_debug()
+            assert chainer.config.debug
+        finally:
+            chainer.set_debug(False)
+            del chainer.config.debug
+        assert not chainer.is_debug()
+
+    def test_debug_mode_context(self):
+        with chainer.DebugMode(True):
+            assert chainer.is_debug()
+            with chainer.DebugMode(False):
+                assert not chainer.is_debug()
+            assert chainer.is_debug()
+        assert not chainer.is_debug()
+        del chainer.config.debug
+
+    def test_result_is_the_same(self, debug):
+        x = var(2)
+        multiply(multiply(x, x, MultiplyArrays), x, MultiplyArrays).backward()
+        assert x.grad.tolist() == [12]

@@ -1,0 +1,177 @@
+import threading
+
+import pytest
+
+import chainer
+from chainer.core.function_hook import FunctionHook, get_function_hooks
+from tests.core.nodes import (
+    Multiply,
+    MultiplyArrays,
+    OldMultiply,
+    Recorder,
+    exp,
+    f32,
+    multiply,
+    var,
+)
+
+NODES = pytest.mark.parametrize("node", [Multiply, MultiplyArrays])
+
+
+class TestThreadLocalHooks:
+    def test_order_of_calls(self):
+        x = var(3)
+        with Recorder() as hook:
+            y = multiply(x, x)
+        assert hook.events == [
+            ("added", None),
+            ("forward_preprocess", "Multiply"),
+            ("forward_postprocess", "Multiply"),
+            ("deleted", None),
+        ]
+        assert y.array.tolist() == [9]
+
+    @NODES
+    def test_backward(self, node):
+        x = var(3)
+        y = multiply(x, x, node)
+        with Recorder() as hook:
+            y.backward()
+        assert x.grad.tolist() == [6]
+        calls = [c for c in hook.calls if c[0].startswith("backward") and c[1] == node.__name__]
+        assert [call[0] for call in calls] == ["backward_preprocess", "backward_postprocess"]
+        _, _, in_data, out_grad = calls[0]
+        assert [a.tolist() for a in in_data] == [[3], [3]]
+        assert [g.tolist() for g in out_grad] == [[1]]
+
+    def test_in_data_of_what_is_not_retained(self):
+        x = var(0)
+        y = exp(x)
+        with Recorder() as hook:
+            y.backward()
+        assert hook.calls[1][2] == (None,)
+
+    def test_gradients_are_the_same_with_hooks(self):
+        x = var(2)
+        with Recorder():
+            z = multiply(multiply(x, x), x)
+            z.backward(retain_grad=True, enable_double_backprop=True)
+        assert x.grad.tolist() == [12]
+        assert x.grad_var.creator is not None
+
+    def test_without_backprop(self):
+        with Recorder() as hook, chainer.no_backprop_mode():
+            multiply(var(1), var(2))
+        assert ("forward_preprocess", "Multiply") in hook.events
+
+    def test_other_threads_are_not_seen(self):
+        with Recorder() as hook:
+            thread = threading.Thread(target=lambda: multiply(var(1), var(2)))
+            thread.start()
+            thread.join()
+        assert hook.events == [("added", None), ("deleted", None)]
+
+    def test_registry(self):
+        assert get_function_hooks() == {}
+        with Recorder() as hook:
+            assert get_function_hooks() == {"Recorder": hook}
+            assert chainer.thread_local.function_hooks is get_function_hooks()
+        assert get_function_hooks() == {}
+
+    def test_one_name_twice(self):
+        match = "hook Recorder already exists"
+        with Recorder(), pytest.raises(KeyError, match=match), Recorder():
+            pass
+        assert get_function_hooks() == {}
+
+    def test_two_hooks_in_order_of_entry(self):
+        order = []
+
+        class First(FunctionHook):
+            name = "First"
+
+            def forward_preprocess(self, function, in_data):
+                order.append(self.name)
+
+        class Second(First):
+            name = "Second"
+
+        with First(), Second():
+            multiply(var(1), var(2))
+        assert order == ["First", "Second"]
+
+    def test_taken_away_after_an_error(self):
+        with pytest.raises(ZeroDivisionError), Recorder():
+            raise ZeroDivisionError
+        assert get_function_hooks() == {}
+
+    def test_sees_old_style_functions(self):
+        with Recorder() as hook:
+            OldMultiply()(var(2), var(3)).backward()
+        assert [event for event, label in hook.events if label == "OldMultiply"] == [
+            "forward_preprocess",
+            "forward_postprocess",
+            "backward_preprocess",
+            "backward_postprocess",
+        ]
+
+
+class TestLocalHooks:
+    @NODES
+    def test_one_function_only(self, node):
+        x = var(3)
+        hook = Recorder()
+        observed = node()
+        observed.add_hook(hook)
+        assert hook.calls == [("added", observed)]
+        (y,) = observed.apply((x, x))
+        z = multiply(y, x, node)
+        z.backward()
+        assert hook.events == [
+            ("added", observed),
+            ("forward_preprocess", node.__name__),
+            ("forward_postprocess", node.__name__),
+            ("backward_preprocess", node.__name__),
+            ("backward_postprocess", node.__name__),
+        ]
+        assert x.grad.tolist() == [27]
+
+    def test_delete(self):
+        node, hook = Multiply(), Recorder()
+        node.add_hook(hook)
+        assert list(node.local_function_hooks) == ["Recorder"]
+        node.delete_hook("Recorder")
+        assert list(node.local_function_hooks) == []
+        assert hook.calls[-1] == ("deleted", node)
+
+    def test_names(self):
+        node = Multiply()
+        node.add_hook(Recorder(), "one")
+        node.add_hook(Recorder(), name="two")
+        assert list(node.local_function_hooks) == ["one", "two"]
+        with pytest.raises(KeyError, match="hook one already exists"):
+            node.add_hook(Recorder(), "one")
+
+    def test_errors(self):
+        with pytest.raises(TypeError, match="hook must be of type FunctionHook, got int"):
+            Multiply().add_hook(3)
+        with pytest.raises(KeyError, match="hook x does not exist"):
+            Multiply().delete_hook("x")
+
+    def test_on_old_style_functions(self):
+        function, hook = OldMultiply(), Recorder()
+        function.add_hook(hook)
+        assert list(function.local_function_hooks) == ["Recorder"]
+        function(var(2), var(3))
+        assert ("forward_preprocess", "OldMultiply") in hook.events
+        function.delete_hook("Recorder")
+        assert list(function.local_function_hooks) == []
+
+    def test_both_kinds(self):
+        local, everywhere = Recorder(), Recorder()
+        node = Multiply()
+        node.add_hook(local)
+        with everywhere:
+            node.apply((f32(1), f32(2)))
+        assert ("forward_preprocess", "Multiply") in local.events
+        assert ("forward_preprocess", "Multiply") in everywhere.events
