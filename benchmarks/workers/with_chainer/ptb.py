@@ -6,7 +6,7 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 from bench_case import Case
-from bench_chainer import fill, integers, random, training_step
+from bench_chainer import fill, integers, link, random, training_step
 
 UNIT = "ms"
 BUDGETS = {"upstream": 1.0, "ours-ideep/upstream-ideep": 1.0, "ours-ideep/torch": 1.0}
@@ -41,7 +41,7 @@ class Sequences(chainer.Chain):
         super().__init__()
         with self.init_scope():
             self.embed = L.EmbedID(WORDS, UNITS)
-            self.lstm = L.NStepLSTM(2, UNITS, UNITS, 0.0)
+            self.lstm = link("NStepLSTM")(2, UNITS, UNITS, 0.0)
             self.out = L.Linear(UNITS, WORDS)
 
     def __call__(self, words, following):
@@ -61,7 +61,7 @@ def train(network):
 
 def lstm_layer():
     """The recurrent layer alone, without the large output layer."""
-    layer = fill(L.NStepLSTM(2, UNITS, UNITS, 0.0))
+    layer = fill(link("NStepLSTM")(2, UNITS, UNITS, 0.0))
     xs = [random(STEPS, UNITS, seed=n) for n in range(BATCH)]
 
     def step():
