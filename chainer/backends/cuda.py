@@ -367,9 +367,7 @@ def clear_memo() -> None:
 
 
 @memoize(for_each_device=True)
-def elementwise(
-    in_params: str, out_params: str, operation: str, name: str, **kwargs: Any
-) -> Any:
+def elementwise(in_params: str, out_params: str, operation: str, name: str, **kwargs: Any) -> Any:
     """Creates an elementwise kernel function, cached by its arguments and device.
 
     Args:

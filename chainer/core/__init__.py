@@ -1,3 +1,1 @@
-"""The core: variables, function nodes, backpropagation, configuration, and the protocols plugins
-implement.
-"""
+"""The core: variables, function nodes, backpropagation, configuration, plugin protocols."""

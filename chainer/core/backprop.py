@@ -46,8 +46,8 @@ def backward(
     if root.grad is None:
         if root.size != 1:
             raise ValueError(
-                f"backward() from a variable of shape {root.shape} needs an initial gradient: set its "
-                "'grad' to an array of the same shape, or reduce it to one element first"
+                f"backward() from a variable of shape {root.shape} needs an initial gradient: set "
+                "its 'grad' to an array of the same shape, or reduce it to one element first"
             )
         root.grad = _ones(root, loss_scale)
     grads: _Grads = {node: root.grad_var if enable_double_backprop else root.grad}
@@ -159,7 +159,7 @@ def _run_on_arrays(start: FunctionNode, grads: _Grads, root: VariableNode) -> No
                     gxs = _differentiate_other(function, targets, gys, grads, owned)
                 if len(gxs) != len(targets):
                     gxs = function._complete(targets, gxs)
-                for i, gx in zip(targets, gxs):  # noqa: B905 - lengths are equal
+                for i, gx in zip(targets, gxs):
                     if gx is None:
                         continue
                     x = inputs[i]
@@ -473,7 +473,8 @@ class _Walk:
             for gx in gxs:
                 if has_nan(gx.array if isinstance(gx, Variable) else gx):
                     raise RuntimeError(
-                        f"NaN is detected on backward computation of {function.label}{_where(function)}"
+                        "NaN is detected on backward computation of "
+                        f"{function.label}{_where(function)}"
                     )
         return gxs
 
@@ -605,8 +606,7 @@ def grad(
 def _paths(
     output_nodes: list[VariableNode], wanted: set[VariableNode]
 ) -> tuple[set[VariableNode], list[FunctionNode]]:
-    """Returns the nodes on paths from wanted nodes to the outputs, and the functions to start at.
-    """
+    """Returns the nodes between wanted nodes and outputs, and the functions to start at."""
     functions: set[FunctionNode] = set()
     pending = [node.creator_node for node in output_nodes]
     while pending:

@@ -17,8 +17,9 @@ def is_debug() -> bool:
 
 
 def set_debug(debug: bool) -> None:
-    """Enables or disables the debug mode in the current thread; same as
-    ``chainer.config.debug = debug``.
+    """Enables or disables the debug mode in the current thread.
+
+    The same as ``chainer.config.debug = debug``.
 
     Args:
         debug (bool): New debug mode.

@@ -29,8 +29,7 @@ _MEMO_LIMIT = 4096
 
 
 def load_object(reference: Any) -> Any:
-    """Returns the object behind a lazy reference ``'module:attribute'``; other objects as they are.
-    """
+    """Returns the object behind a lazy reference ``'module:attribute'``, others as they are."""
     if not isinstance(reference, str):
         return reference
     module, _, attribute = reference.partition(":")
@@ -325,7 +324,8 @@ def _switched_off(kernel: Kernel, backend: Backend, policy: KernelPolicy) -> str
     reason = load_object(kernel.unavailable)()
     if reason is not None and setting == "always":
         raise RuntimeError(
-            f"the configuration demands provider {kernel.provider!r}, which is not available: {reason}"
+            f"the configuration demands provider {kernel.provider!r}, which is not available: "
+            f"{reason}"
         )
     return reason
 

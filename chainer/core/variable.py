@@ -93,7 +93,8 @@ def _unary(name: str, text: str) -> Any:
 def _refused(name: str, symbol: str) -> Any:
     def method(self: Variable, other: Any) -> bool:
         raise NotImplementedError(
-            f"Variables do not support the {symbol} operator; compare their 'array' attributes instead"
+            f"Variables do not support the {symbol} operator; compare their 'array' attributes "
+            "instead"
         )
 
     method.__name__ = name
@@ -547,7 +548,7 @@ class Variable:
 
     def summary(self) -> str:
         """Returns a one-line text that names the variable."""
-        return f"<variable {self._name}>" if self._name else "<variable at 0x%x>" % id(self)
+        return f"<variable {self._name}>" if self._name else f"<variable at {id(self):#x}>"
 
     def debug_print(self) -> str:
         """Returns a summary of the stored data and the location of the variable."""

@@ -108,9 +108,7 @@ class VariableNode:
         self.creator = creator
 
     def set_creator_node(self, creator_node: FunctionNode | Function) -> None:
-        """Sets the function node that created this node; same as
-        ``self.creator_node = creator_node``.
-        """
+        """Sets the function node that created this node, as :attr:`creator_node` does."""
         self.creator_node = creator_node
 
     def unchain(self) -> None:

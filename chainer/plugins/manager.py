@@ -285,8 +285,7 @@ class PluginManager:
         return record
 
     def unregister(self, plugin: Any) -> PluginRecord:
-        """Takes away everything a plugin registered; names it had overridden go back to their
-        owners.
+        """Takes away all a plugin registered; names it had overridden go to their owners.
 
         Args:
             plugin: The object, or the name of a plugin registered at run time or of an entry point.

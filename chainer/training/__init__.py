@@ -1,6 +1,4 @@
-"""Training: the loop, its extensions, and everything that feeds it (public module
-``chainer.training``).
-"""
+"""Training: the loop, its extensions, and everything that feeds it."""
 
 from __future__ import annotations
 

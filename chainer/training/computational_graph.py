@@ -209,7 +209,8 @@ def build_computational_graph(
     for node in nodes.values():
         if not isinstance(node, VariableNode) and not hasattr(node, "inputs"):
             raise TypeError(
-                f"outputs must hold variables, variable nodes and function nodes, got {type(node).__name__}"
+                "outputs must hold variables, variable nodes and function nodes, got "
+                f"{type(node).__name__}"
             )
     while pending:
         node = pending.pop(0)

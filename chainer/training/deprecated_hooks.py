@@ -16,7 +16,8 @@ from chainer.training.optimizer_hooks import (
 
 def _warn(name: str) -> None:
     warnings.warn(
-        f"chainer.optimizer.{name} is deprecated from v4. Use chainer.optimizer_hooks.{name} instead.",
+        f"chainer.optimizer.{name} is deprecated from v4. Use chainer.optimizer_hooks.{name} "
+        "instead.",
         DeprecationWarning,
         stacklevel=3,
     )

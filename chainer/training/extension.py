@@ -125,7 +125,8 @@ def make_extension(
     """
     if "invoke_before_training" in kwargs:
         raise ValueError(
-            "invoke_before_training has been removed since Chainer v2.0.0. Use initializer= instead."
+            "invoke_before_training has been removed since Chainer v2.0.0. Use initializer= "
+            "instead."
         )
     if kwargs:
         raise TypeError(
@@ -186,9 +187,7 @@ class ExtensionEntry:
         self.named_by_user = named_by_user
 
     def call(self, method: str, *args: Any) -> None:
-        """Calls an optional method of the extension (functions may have it as an attribute, or
-        None).
-        """
+        """Calls an optional method of the extension (an attribute of functions; may be None)."""
         function = getattr(self.extension, method, None)
         if function is not None:
             function(*args)

@@ -68,7 +68,8 @@ def _own_timing(hook: Any) -> str:
     timing = getattr(hook, "timing", "pre")
     if timing not in ("pre", "post"):
         warnings.warn(
-            f"Hook timing attribute not in ('pre', 'post'): {timing!r}, defaulting timing to 'pre'.",
+            f"Hook timing attribute not in ('pre', 'post'): {timing!r}, defaulting timing to "
+            "'pre'.",
             stacklevel=4,
         )
         return "pre"

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
 
 class KernelUpdateRule(UpdateRule):
-    """Base class of the built-in update rules: gathers arrays and hyperparameters and calls a
-    kernel.
+    """Base of the built-in update rules: calls a kernel with arrays and hyperparameters.
 
     Attributes:
         operation: The operation; its ``update`` method gets the parameter, the gradient, the states
@@ -66,6 +65,6 @@ class KernelUpdateRule(UpdateRule):
         eps = self.hyperparam.eps
         if dtype.type(eps) == 0:
             raise ValueError(
-                f"eps of {name} optimizer is too small for {dtype.name} ({eps}); set a larger eps, or update "
-                "in float32 by optimizer.use_fp32_update()"
+                f"eps of {name} optimizer is too small for {dtype.name} ({eps}); set a larger eps, "
+                "or update in float32 by optimizer.use_fp32_update()"
             )

@@ -347,9 +347,10 @@ class GradientMethod(Optimizer):
         # update in float32 divide (and call their hooks) in float32.
         for param in params:
             rule = param.update_rule
-            if param.loss_scale is not None and rule is not None:
-                if not (rule.enabled and rule.updates_in_float32(param)):
-                    remove_loss_scale(param)
+            if param.loss_scale is None or rule is None:
+                continue
+            if not (rule.enabled and rule.updates_in_float32(param)):
+                remove_loss_scale(param)
 
     def use_cleargrads(self, use: bool = True) -> None:
         """Enables or disables use of :meth:`~chainer.Link.cleargrads` in :meth:`update`.

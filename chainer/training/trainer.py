@@ -166,8 +166,8 @@ class Trainer:
             )
         if invoke_before_training is not None:
             warnings.warn(
-                "invoke_before_training has been removed since Chainer v2.0.0. Define initialize() in the "
-                "extension, or pass call_before_training=True.",
+                "invoke_before_training has been removed since Chainer v2.0.0. Define initialize() "
+                "in the extension, or pass call_before_training=True.",
                 DeprecationWarning,
                 stacklevel=2,
             )

@@ -64,8 +64,7 @@ class Updater:
         raise NotImplementedError(f"{type(self).__name__} must define get_all_optimizers()")
 
     def update(self) -> None:
-        """Updates the parameters of the target model; called once at each iteration of the training
-        loop.
+        """Updates the parameters of the target model; called once per iteration.
 
         It implements an update formula for the training task, including data loading,
         forward/backward computations, and actual updates of parameters.

@@ -20,7 +20,10 @@ def find() -> tuple[ModuleType | None, str | None]:
     try:
         return importlib.import_module("ideep4py"), None
     except Exception as error:  # a missing shared library may raise ImportError or OSError
-        return None, f"ideep4py is installed but cannot be imported: {type(error).__name__}: {error}"
+        return (
+            None,
+            f"ideep4py is installed but cannot be imported: {type(error).__name__}: {error}",
+        )
 
 
 def require() -> ModuleType:

@@ -1,7 +1,8 @@
 """The operations: named pieces of array work that kernels implement.
 
-Each class documents the methods of its implementations, with shapes, dtypes and attributes; the backend author's guide is made
-from these docstrings. ``operations.softmax.select(x, axis=1)`` gives the implementation that serves a call.
+Each class documents the methods of its implementations, with shapes, dtypes and attributes; the
+backend author's guide is made from these docstrings. ``operations.softmax.select(x, axis=1)`` gives
+the implementation that serves a call.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     ),
     "poolings": ("average_pooling_nd", "max_pooling_nd", "unpooling_nd", "window_indexing"),
     "rnns": ("n_step_rnn",),
+    "spatial_transformers": ("spatial_transformer_sampler",),
     "special": ("erf", "erfc"),
 }
 

@@ -82,7 +82,7 @@ class LocalResponseNormalization(Operation):
     """
 
     name = "local_response_normalization"
-    reference = "chainer.backends.numpy.kernels.local_response_normalization:LocalResponseNormalizationKernel"
+    reference = "chainer.backends.numpy.kernels.response_normalizations:ResponseNormalizationKernel"
 
 
 batch_normalization = BatchNormalization()

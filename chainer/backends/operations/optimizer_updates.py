@@ -43,8 +43,9 @@ class MomentumSGDUpdate(OptimizerUpdate):
 
 
 class CorrectedMomentumSGDUpdate(OptimizerUpdate):
-    """Momentum whose velocity is free of the learning rate:
-    ``v = momentum * v - grad; param += lr * v``.
+    """Momentum whose velocity is free of the learning rate.
+
+    ``v = momentum * v - grad``, ``param += lr * v``.
 
     ``update(param, grad, v, *, lr, momentum)``; selected with ``select(param, grad, v)``.
     """
@@ -98,7 +99,8 @@ class AdamUpdate(OptimizerUpdate):
     correction in it; with AdaBound the factor ``alpha_t / (sqrt(v) + eps)`` is clipped to
     ``bounds`` first. ``param -= eta * (step + weight_decay_rate * param)``.
 
-    ``update(param, grad, m, v, vhat, *, alpha_t, beta1, beta2, eps, eta, weight_decay_rate, bounds)``;
+    ``update(param, grad, m, v, vhat, *, alpha_t, beta1, beta2, eps, eta, weight_decay_rate,
+    bounds)``;
     ``vhat`` is None without AMSGrad and ``bounds`` is a pair of floats or None. Selected with
     ``select(param, grad, m, v, vhat, bounded=bounds is not None)``.
     """
@@ -108,10 +110,10 @@ class AdamUpdate(OptimizerUpdate):
 
 
 class RMSpropUpdate(OptimizerUpdate):
-    """RMSprop:
-    ``ms = alpha * ms + (1 - alpha) * grad ** 2; param -= lr * grad / (sqrt(ms) + eps)``.
+    """RMSprop.
 
-    With ``eps_inside_sqrt`` the denominator is ``sqrt(ms + eps)``.
+    ``ms = alpha * ms + (1 - alpha) * grad ** 2``, ``param -= lr * grad / (sqrt(ms) + eps)``. With
+    ``eps_inside_sqrt`` the denominator is ``sqrt(ms + eps)``.
 
     ``update(param, grad, ms, *, lr, alpha, eps, eps_inside_sqrt)``; selected with
     ``select(param, grad, ms)``.
@@ -151,8 +153,7 @@ class SMORMS3Update(OptimizerUpdate):
 
 
 class MSVAGUpdate(OptimizerUpdate):
-    """M-SVAG: momentum whose step is shrunk by an estimate of the relative variance of each
-    gradient.
+    """M-SVAG: momentum, its step shrunk by the estimated relative variance of each gradient.
 
     ``m = beta * m + (1 - beta) * grad``, ``v = beta * v + (1 - beta) * grad ** 2``; with
     ``c = 1 - beta ** t``, ``mh = m / c``, ``vh = v / c`` the step is

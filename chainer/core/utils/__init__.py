@@ -6,9 +6,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from chainer.core.utils._experimental import experimental
     from chainer.core.utils.arrays import force_array, force_type, size_of_shape
     from chainer.core.utils.conv import get_conv_outsize, get_deconv_outsize
-    from chainer.core.utils._experimental import experimental
     from chainer.core.utils.walker_alias import WalkerAlias
 
 __all__ = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 
+
 def experimental(api_name: str) -> None:
     """Declares that the user is using an experimental feature.
 

@@ -8,8 +8,7 @@ import numpy
 
 
 def force_array(x: Any, dtype: Any = None) -> Any:
-    """Returns an array also for the scalars that NumPy reductions and 0-dimensional arithmetic
-    give.
+    """Returns an array also for the scalars that NumPy makes of 0-dimensional results.
 
     Args:
         x: Array or scalar.

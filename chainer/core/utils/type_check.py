@@ -240,6 +240,10 @@ class Variable(Expr):
         return self.name
 
 
+#: The product of a shape, as in ``prod(in_types[0].shape)``.
+prod = Variable(numpy.prod, "prod")
+
+
 class GetAttribute(Expr):
     """Attribute access, ``obj.name``."""
 
@@ -282,7 +286,11 @@ def _index_text(index: Any) -> str:
     if isinstance(index, tuple):
         text = ", ".join(map(_index_text, index))
         return text + "," if len(index) == 1 else text
-    return _text(index, 0)
+    return "..." if index is Ellipsis else _argument_text(index)
+
+
+def _argument_text(argument: Any) -> str:
+    return str(argument) if isinstance(argument, Expr) else repr(argument)
 
 
 class Call(Expr):
@@ -297,7 +305,7 @@ class Call(Expr):
         return eval(self.function)(*map(eval, self.args))
 
     def __str__(self) -> str:
-        arguments = ", ".join(_text(argument, 0) for argument in self.args)
+        arguments = ", ".join(map(_argument_text, self.args))
         return f"{_text(self.function, self.priority)}({arguments})"
 
 

@@ -54,8 +54,7 @@ def window_slices(
 def copy_patches(
     x: Any, patches: Any, stride: Sizes, pad: Sizes, dilate: Sizes, value: float | None = 0
 ) -> None:
-    """Fills ``patches``, shape ``(N, C, k_1, ..., l_1, ...)``, from ``x``, shape
-    ``(N, C, d_1, ...)``.
+    """Fills ``patches``, ``(N, C, k_1, ..., l_1, ...)``, from ``x``, ``(N, C, d_1, ...)``.
 
     Args:
         x: Images.

@@ -50,8 +50,7 @@ class Softplus(FunctionNode):
 
 
 def softplus(x: Any, beta: float = 1.0) -> Variable:
-    """Elementwise softplus function ``log(1 + exp(beta x)) / beta``, a smooth approximation of
-    ReLU.
+    """Elementwise softplus ``log(1 + exp(beta x)) / beta``, a smooth approximation of ReLU.
 
     Args:
         x (Variable or array): Input of any shape, floating point.

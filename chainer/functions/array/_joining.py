@@ -10,8 +10,7 @@ from chainer.functions.array._stacking import cut, expect_joinable, expect_stack
 
 
 class Join(FunctionNode):
-    """Base of the three; subclasses say how arrays are lifted and along which axis they are joined.
-    """
+    """Base of the three; subclasses say how arrays are lifted and which axis joins them."""
 
     type_check_key = ()
 

@@ -12,9 +12,7 @@ from chainer.core.variable import Variable
 
 
 class Pad(FunctionNode):
-    """Pads an array; the gradient is that of the elements taken over, and of those they were copied
-    to.
-    """
+    """Pads an array; an element's gradient is that of its own place and of its copies."""
 
     type_check_key = ()
 

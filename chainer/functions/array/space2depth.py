@@ -44,8 +44,9 @@ class Space2Depth(FunctionNode):
 
 
 def space2depth(X: Any, r: int) -> Variable:
-    """Computes the space2depth transformation for subpixel calculations, the inverse of
-    :func:`depth2space`.
+    """Computes the space2depth transformation for subpixel calculations.
+
+    It is the inverse of :func:`~chainer.functions.depth2space`.
 
     Args:
         X (Variable or array): Array of shape ``(batch, channel, dim1 * r, dim2 * r)``, floating

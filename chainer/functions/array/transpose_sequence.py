@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from chainer.core.function_node import FunctionNode
@@ -17,7 +18,7 @@ class TransposeSequence(FunctionNode):
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         types = list(in_types)
-        for x_type, next_type in zip(types[:-1], types[1:], strict=True):
+        for x_type, next_type in pairwise(types):
             type_check.expect(
                 x_type.shape[0] >= next_type.shape[0],
                 x_type.shape[1:] == next_type.shape[1:],

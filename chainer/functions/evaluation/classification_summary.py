@@ -21,7 +21,8 @@ class ClassificationSummary(FunctionNode):
         self.ignore_label = ignore_label
         if label_num is not None and 0 <= ignore_label < label_num:
             warnings.warn(
-                "ignore_label should not be one of the labels: its entries of the summary are wrong",
+                "ignore_label should not be one of the labels: its entries of the summary are "
+                "wrong",
                 RuntimeWarning,
                 stacklevel=4,
             )

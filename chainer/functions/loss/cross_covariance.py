@@ -38,7 +38,8 @@ class CrossCovariance(FunctionNode):
             covariance = self.xp.zeros((y.shape[1], z.shape[1]), y.dtype)
         else:
             # Centering one of the two centers the product.
-            covariance = (y - y.mean(axis=0, dtype=y.dtype)).T.dot(z - z.mean(axis=0, dtype=z.dtype))
+            centred_z = z - z.mean(axis=0, dtype=z.dtype)
+            covariance = (y - y.mean(axis=0, dtype=y.dtype)).T.dot(centred_z)
             covariance /= len(y)
         if self.reduce == "no":
             return (covariance,)

@@ -61,8 +61,9 @@ class DeCov(FunctionNode):
 
 
 def decov(h: Any, reduce: str = "half_squared_sum") -> Variable:
-    """Computes the DeCov loss of ``h``: half the squared Frobenius norm of the off-diagonal
-    covariance.
+    """Computes the DeCov loss of ``h``.
+
+    It is half the squared Frobenius norm of the covariance without its diagonal.
 
     See Reducing Overfitting in Deep Networks by Decorrelating Representations
     (https://arxiv.org/abs/1511.06068).

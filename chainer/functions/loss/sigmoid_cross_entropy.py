@@ -83,9 +83,7 @@ class SigmoidCrossEntropy(FunctionNode):
         return (gx, None)[: len(target_input_indexes)]
 
 
-def sigmoid_cross_entropy(
-    x: Any, t: Any, normalize: bool = True, reduce: str = "mean"
-) -> Variable:
+def sigmoid_cross_entropy(x: Any, t: Any, normalize: bool = True, reduce: str = "mean") -> Variable:
     """Computes cross entropy loss for pre-sigmoid activations.
 
     Args:

@@ -119,8 +119,8 @@ class SoftmaxCrossEntropy(FunctionNode):
         if not self.double_backprop:
             if config.enable_backprop:
                 raise RuntimeError(
-                    "F.softmax_cross_entropy was called with 'enable_double_backprop=False' argument, "
-                    "but double-backprop is actually being performed. Please specify "
+                    "F.softmax_cross_entropy was called with 'enable_double_backprop=False' "
+                    "argument, but double-backprop is actually being performed. Please specify "
                     "'enable_double_backprop=True' explicitly."
                 )
             (gy,) = grad_outputs

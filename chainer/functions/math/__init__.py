@@ -33,6 +33,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "square": ("Square", "square"),
     "squared_difference": ("SquaredDifference", "squared_difference"),
     "sum": ("sum", "sum_to", "Sum"),
+    "tensordot": ("tensordot",),
     "trigonometric": (
         "Arccos",
         "Arcsin",

@@ -1,6 +1,4 @@
-"""Functions of one array, element by element, whose derivative is a formula in the functions
-themselves.
-"""
+"""Functions of one array, element by element, with a formula for the derivative."""
 
 from __future__ import annotations
 

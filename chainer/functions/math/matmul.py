@@ -71,8 +71,8 @@ class MatMul(FunctionNode):
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         inputs = self.get_retained_inputs()
-        a, b, transa, transb = self._promote(*inputs)
-        gy = reshape(grad_outputs[0], self._promoted_shape(*inputs, grad_outputs[0]))
+        a, b, transa, transb = self._promote(inputs[0], inputs[1])
+        gy = reshape(grad_outputs[0], self._promoted_shape(inputs[0], inputs[1], grad_outputs[0]))
         gxs: list[Any] = []
         for i in target_input_indexes:
             if i == 0:
@@ -89,8 +89,8 @@ class MatMul(FunctionNode):
     ) -> tuple[Any, ...]:
         xp = self.xp
         inputs = self.retained_input_arrays
-        a, b, transa, transb = self._promote(*inputs)
-        gy = grad_outputs[0].reshape(self._promoted_shape(*inputs, grad_outputs[0]))
+        a, b, transa, transb = self._promote(inputs[0], inputs[1])
+        gy = grad_outputs[0].reshape(self._promoted_shape(inputs[0], inputs[1], grad_outputs[0]))
         gxs: list[Any] = []
         for i in target_input_indexes:
             if i == 0:
@@ -163,7 +163,7 @@ class BatchMatMul(MatMul):
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         self.retain_inputs((0, 1))
-        return (_product(self.xp, *self._promote(*inputs)),)
+        return (_product(self.xp, *self._promote(inputs[0], inputs[1])),)
 
     def _promoted_shape(self, a: Any, b: Any, gy: Any) -> tuple[int, ...]:
         return gy.shape

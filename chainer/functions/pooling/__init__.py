@@ -5,4 +5,9 @@ MODULES: dict[str, tuple[str, ...]] = {
     "average_pooling_nd": ("AveragePoolingND", "average_pooling_nd"),
     "max_pooling_2d": ("MaxPooling2D", "max_pooling_2d"),
     "max_pooling_nd": ("MaxPoolingND", "max_pooling_nd"),
+    "roi_pooling_2d": ("ROIPooling2D", "roi_pooling_2d"),
+    "spatial_pyramid_pooling_2d": ("spatial_pyramid_pooling_2d",),
+    "unpooling_2d": ("Unpooling2D", "unpooling_2d"),
+    "unpooling_nd": ("UnpoolingND", "unpooling_nd"),
+    "upsampling_2d": ("Upsampling2D", "upsampling_2d"),
 }

@@ -10,7 +10,7 @@ import numpy
 from chainer.core import registries
 from chainer.core.backend import get_device, is_array
 from chainer.core.configuration import config
-from chainer.links.initializer import Initializer
+from chainer.links.initializer import Initializer as Initializer
 from chainer.links.initializers.constant import Constant, Identity, NaN, One, Zero
 from chainer.links.initializers.normal import GlorotNormal, HeNormal, LeCunNormal, Normal
 from chainer.links.initializers.orthogonal import Orthogonal

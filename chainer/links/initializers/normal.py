@@ -37,8 +37,9 @@ class _Scaled(Normal):
 
 
 class LeCunNormal(_Scaled):
-    """Initializes array with a normal distribution of standard deviation
-    ``scale * sqrt(1 / fan_in)``.
+    """Initializes array with a normal distribution scaled by the fan-in (LeCun).
+
+    The standard deviation is ``scale * sqrt(1 / fan_in)``.
 
     Reference: LeCun et al., 1998, Efficient BackProp.
 
@@ -53,8 +54,9 @@ class LeCunNormal(_Scaled):
 
 
 class GlorotNormal(_Scaled):
-    """Initializes array with a normal distribution of standard deviation
-    ``scale * sqrt(2 / (fan_in + fan_out))``.
+    """Initializes array with a normal distribution scaled by fan-in and fan-out (Glorot).
+
+    The standard deviation is ``scale * sqrt(2 / (fan_in + fan_out))``.
 
     Reference: Glorot & Bengio, AISTATS 2010.
 

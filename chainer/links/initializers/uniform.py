@@ -38,8 +38,9 @@ class _Scaled(Uniform):
 
 
 class LeCunUniform(_Scaled):
-    """Initializes array with a uniform distribution over ``[-s, s]``,
-    ``s = scale * sqrt(3 / fan_in)``.
+    """Initializes array with a uniform distribution scaled by the fan-in (LeCun).
+
+    The interval is ``[-s, s]``, ``s = scale * sqrt(3 / fan_in)``.
 
     Reference: LeCun et al., 1998, Efficient BackProp.
 
@@ -54,8 +55,9 @@ class LeCunUniform(_Scaled):
 
 
 class GlorotUniform(_Scaled):
-    """Initializes array with a uniform distribution over ``[-s, s]``,
-    ``s = scale * sqrt(6 / (fan_in + fan_out))``.
+    """Initializes array with a uniform distribution scaled by fan-in and fan-out (Glorot).
+
+    The interval is ``[-s, s]``, ``s = scale * sqrt(6 / (fan_in + fan_out))``.
 
     Reference: Glorot & Bengio, AISTATS 2010.
 
@@ -70,8 +72,9 @@ class GlorotUniform(_Scaled):
 
 
 class HeUniform(_Scaled):
-    """Initializes array with a uniform distribution over ``[-s, s]``,
-    ``s = scale * sqrt(6 / fan_in)``.
+    """Initializes array with a uniform distribution scaled by the fan-in (He).
+
+    The interval is ``[-s, s]``, ``s = scale * sqrt(6 / fan_in)``.
 
     Reference: He et al., https://arxiv.org/abs/1502.01852
 

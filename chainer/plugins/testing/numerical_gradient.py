@@ -93,9 +93,7 @@ def numerical_grad(
 
 
 class _Function:
-    """The function under test: its outputs as wide host arrays, checked against the output
-    gradients.
-    """
+    """The function under test: outputs as wide host arrays, checked against the gradients."""
 
     def __init__(self, f: Callable[[], Any], grad_outputs: Sequence[Any]) -> None:
         self._f = f

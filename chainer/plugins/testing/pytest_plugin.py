@@ -1,5 +1,4 @@
-"""The pytest plugin of Chainer: options and markers (entry point ``chainer`` of group
-``pytest11``).
+"""The pytest plugin of Chainer: options and markers (group ``pytest11``).
 
 pytest imports this module in every session of every environment that has Chainer installed, so it
 imports nothing of ours before a test needs it.

@@ -11,8 +11,7 @@ if TYPE_CHECKING:
 
 
 class AttributeShift(Extension):
-    """Base class of extensions that set an attribute of an optimizer to a function of the number of
-    calls.
+    """Base of extensions that set an optimizer's attribute by the number of their calls.
 
     A subclass defines :meth:`value_at`. The value is also set before the training begins, the last
     one when the training is resumed: a snapshot does not contain hyperparameters.
@@ -81,8 +80,7 @@ class AttributeShift(Extension):
 
 
 def bounded(value: float, start: float, target: float | None) -> float:
-    """Returns the value, or the target once the value has gone past it on its way from the start.
-    """
+    """Returns the value, or the target once the value, coming from the start, is past it."""
     if target is None:
         return value
     return min(value, target) if target > start else max(value, target)

@@ -86,12 +86,14 @@ class DumpGraph(Extension):
         observation = trainer.observation
         if self._root_name not in observation:
             raise KeyError(
-                f"dump_graph finds no {self._root_name!r} in the observation; reported: {sorted(observation)}"
+                f"dump_graph finds no {self._root_name!r} in the observation; reported: "
+                f"{sorted(observation)}"
             )
         root = observation[self._root_name]
         if not isinstance(root, Variable):
             raise TypeError(
-                f"root value {self._root_name!r} must be a chainer.Variable, got {type(root).__name__}"
+                f"root value {self._root_name!r} must be a chainer.Variable, got "
+                f"{type(root).__name__}"
             )
         return root
 
@@ -166,7 +168,8 @@ def dump_graph(
     Returns:
         The extension.
 
-    .. seealso:: See :func:`~chainer.computational_graph.build_computational_graph` for the ``variable_style`` and
+    .. seealso:: :func:`~chainer.computational_graph.build_computational_graph` for the
+        ``variable_style`` and
         ``function_style`` arguments.
     """
     return DumpGraph(root_name, filename or out_name, variable_style, function_style, formats)

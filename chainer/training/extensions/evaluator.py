@@ -83,8 +83,8 @@ class Evaluator(Extension):
         for name, each in self._iterators.items():
             if getattr(each, "repeat", False):
                 warnings.warn(
-                    f"iterator {name!r} of the evaluator has repeat=True: an evaluation that waits for it to stop "
-                    "never ends; pass repeat=False to the iterator",
+                    f"iterator {name!r} of the evaluator has repeat=True: an evaluation that waits "
+                    "for it to stop never ends; pass repeat=False to the iterator",
                     stacklevel=2,
                 )
 

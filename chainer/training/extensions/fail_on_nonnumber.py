@@ -36,7 +36,8 @@ class FailOnNonNumber(Extension):
             if bad:
                 raise RuntimeError(
                     f"Kill the process since parameters in optimizer '{optimizer_name}' diverge. "
-                    f"R.I.P. Not finite after {trainer.updater.iteration} iterations: {', '.join(bad)}"
+                    f"R.I.P. Not finite after {trainer.updater.iteration} iterations: "
+                    f"{', '.join(bad)}"
                 )
 
 

@@ -19,6 +19,9 @@ from chainer.training.trigger import get_trigger, load_optional
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
 
+# Percentiles at the mean and one, two and three standard deviations of a normal distribution.
+_SIGMAS = (0, 0.13, 2.28, 15.87, 50, 84.13, 97.72, 99.87, 100)
+
 
 class Reservoir:
     """A sample of fixed size in which each item seen so far is with equal probability.
@@ -130,17 +133,7 @@ class VariableStatisticsPlot(Extension):
         report_grad: bool = True,
         plot_mean: bool = True,
         plot_std: bool = True,
-        percentile_sigmas: float | Sequence[float] = (
-            0,
-            0.13,
-            2.28,
-            15.87,
-            50,
-            84.13,
-            97.72,
-            99.87,
-            100,
-        ),  # fmt: skip
+        percentile_sigmas: float | Sequence[float] = _SIGMAS,
         trigger: Any = (1, "epoch"),
         file_name: str = "statistics.png",
         figsize: tuple[float, float] | None = None,

@@ -19,8 +19,8 @@ def _bias_corrected(hyperparam: dict[str, Any], t: int) -> float:
     """Returns the learning rate at update ``t``, with the bias correction of both moments in it."""
     if t == 0:
         raise RuntimeError(
-            "Can't determine the learning rate of Adam optimizer because the update steps have not been "
-            "started."
+            "Can't determine the learning rate of Adam optimizer because the update steps have not "
+            "been started."
         )
     correction1 = 1.0 - hyperparam["beta1"] ** t
     correction2 = 1.0 - hyperparam["beta2"] ** t

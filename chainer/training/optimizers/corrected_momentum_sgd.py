@@ -9,8 +9,7 @@ from chainer.training.optimizer import GradientMethod
 
 
 class CorrectedMomentumSGDRule(KernelUpdateRule):
-    """Update rule of :class:`~chainer.optimizers.CorrectedMomentumSGD`, which describes the
-    hyperparameters.
+    """Update rule of :class:`~chainer.optimizers.CorrectedMomentumSGD`; see there.
 
     Args:
         parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values.

@@ -9,8 +9,7 @@ from chainer.training.optimizer import GradientMethod
 
 
 class RMSpropGravesRule(KernelUpdateRule):
-    """Update rule of :class:`~chainer.optimizers.RMSpropGraves`, which describes the
-    hyperparameters.
+    """Update rule of :class:`~chainer.optimizers.RMSpropGraves`; see there.
 
     Args:
         parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values.

@@ -121,8 +121,7 @@ class StandardUpdater(Updater):
 
     @property
     def epoch_detail(self) -> float:
-        """Number of epochs the main iterator has completed, with the fraction of the present one.
-        """
+        """Epochs the main iterator has completed, with the fraction of the present one."""
         return self._iterators["main"].epoch_detail
 
     @property
@@ -177,9 +176,7 @@ class StandardUpdater(Updater):
         return self._iterators[name]
 
     def update(self) -> None:
-        """Updates the parameters of the target model by :meth:`update_core` and counts the
-        iteration.
-        """
+        """Updates the parameters by :meth:`update_core` and counts the iteration."""
         self.update_core()
         self.iteration += 1
         if self.auto_new_epoch and getattr(self._iterators["main"], "is_new_epoch", False):
@@ -188,8 +185,7 @@ class StandardUpdater(Updater):
                     optimizer.new_epoch(auto=True)
 
     def update_core(self) -> None:
-        """Makes one update: fetches a batch, converts it, and lets the main optimizer minimize the
-        loss.
+        """Makes one update: a batch is fetched and converted, the main optimizer minimizes.
 
         Override it for another update routine; ``self.get_iterator()``, ``self.get_optimizer()``,
         ``self.converter`` and ``self.device`` are what it works with.

@@ -1,8 +1,8 @@
 """Reference kernels of the parameter updates.
 
-The formulas are written as chains of ufuncs with explicit outputs: a NumPy expression would allocate an array for each operator.
-Large arrays are worked on in blocks that stay in the cache, so that only the first of a dozen passes reads
-main memory.
+The formulas are written as chains of ufuncs with explicit outputs: a NumPy expression would
+allocate an array for each operator. Large arrays are worked on in blocks that stay in the cache, so
+that only the first of a dozen passes reads main memory.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ class UpdateKernel(ReferenceKernel):
     def blocks(self, n_scratch: int, *arrays: Any) -> Iterator[_Arrays]:
         """Yields the arrays block by block, each time followed by scratch arrays of the same shape.
 
-        Blocks are views, so that what is done to them is done to the arrays. Of float16 arrays float32 copies
-        are yielded, which are written back (except the gradient, the second array) afterwards: half
-        precision is for storage, not for arithmetic. None stays None.
+        Blocks are views, so that what is done to them is done to the arrays. Of float16 arrays
+        float32 copies are yielded, which are written back (except the gradient, the second array)
+        afterwards: half precision is for storage, not for arithmetic. None stays None.
 
         Args:
             n_scratch: Number of scratch arrays.
@@ -128,7 +128,7 @@ class CorrectedMomentumSGDKernel(UpdateKernel):
     """Reference of ``corrected_momentum_sgd_update``."""
 
     def update(self, param: Any, grad: Any, v: Any, *, lr: float, momentum: float) -> None:
-        """See :class:`~chainer.backends.operations.optimizer_updates.CorrectedMomentumSGDUpdate`."""
+        """See :class:`~.operations.optimizer_updates.CorrectedMomentumSGDUpdate`."""
         xp = self.xp
         lr_, momentum_ = self.constants(param, lr, momentum)
         for p, g, v_, t in self.blocks(1, param, grad, v):

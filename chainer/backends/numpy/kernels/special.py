@@ -1,5 +1,4 @@
-"""Reference kernels of special functions: SciPy's on host arrays, element by element without SciPy.
-"""
+"""Reference kernels of special functions: SciPy's where there is SciPy, else by element."""
 
 from __future__ import annotations
 

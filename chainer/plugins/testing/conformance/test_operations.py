@@ -1,6 +1,4 @@
-"""Every function of the table against its formula: outputs, gradients, gradients of gradients,
-refusals.
-"""
+"""Every function of the table against its formula: outputs, gradients twice, refusals."""
 
 # pyright: basic
 from __future__ import annotations

@@ -14,9 +14,7 @@ def _sigmoid(x):
 
 
 def _lstm(c_prev, x):
-    """Gates lie interleaved: element ``4 * j + k`` of a row is gate ``k`` (a, i, f, o) of unit
-    ``j``.
-    """
+    """Element ``4 * j + k`` of a row is gate ``k`` (a, i, f, o) of unit ``j``."""
     a, i, f, o = np.moveaxis(x.reshape(len(x), -1, 4, *x.shape[2:]), 2, 0)
     going_on = c_prev[: len(x)]
     c = np.tanh(a) * _sigmoid(i) + _sigmoid(f) * going_on
