@@ -1,0 +1,127 @@
+"""Reference kernel of the sampling of images at arbitrary points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from chainer.core.kernel import ReferenceKernel
+
+
+def sampling_positions(xp: Any, coordinates: Any, length: int) -> tuple[Any, Any]:
+    """Turns coordinates along an axis into positions in an image with a border of zeros.
+
+    Args:
+        xp: Array namespace.
+        coordinates: Coordinates, -1 for the first and 1 for the last pixel.
+        length: Number of pixels.
+
+    Returns:
+        The index of the pixel before (counting from 0 at the border, so that there are
+        ``length + 3`` pixels: one of border before, two behind) and the distance from it. Points
+        outside the border are moved onto it.
+    """
+    half = (length - 1) / 2
+    position = coordinates * half
+    position += half + 1
+    position = xp.clip(position, 0, length + 1)
+    before = xp.floor(position)
+    position -= before
+    return before.astype(numpy.intp), position
+
+
+def add_border(xp: Any, x: Any) -> Any:
+    """Returns images with a border of zeros, channels last, of shape ``(N, H + 3, W + 3, C)``."""
+    n, c, h, w = x.shape
+    padded = xp.zeros((n, h + 3, w + 3, c), dtype=x.dtype)
+    padded[:, 1 : h + 1, 1 : w + 1] = x.transpose(0, 2, 3, 1)
+    return padded
+
+
+class SpatialTransformerSamplerKernel(ReferenceKernel):
+    """Channels come last while sampling: a point gathers the vectors of four pixels."""
+
+    def forward(self, x: Any, grid: Any) -> Any:
+        """Returns the images at the points of the grid."""
+        if x.dtype.char == "e":
+            return self.forward(x.astype("f"), grid.astype("f")).astype("e")
+        xp = self.xp
+        _, corners, (fu, fv) = self._gather(x, grid)
+        (a, b), (c, d) = corners
+        fu, fv = fu[:, None], fv[:, None]
+        # Horizontally first: two interpolations, and one between them.
+        b -= a
+        b *= fu
+        a += b
+        d -= c
+        d *= fu
+        c += d
+        c -= a
+        c *= fv
+        a += c
+        n, _, h, w = grid.shape
+        return xp.ascontiguousarray(a.reshape((n, h, w, x.shape[1])).transpose(0, 3, 1, 2))
+
+    def _gather(self, x: Any, grid: Any) -> tuple[Any, Any, tuple[Any, Any]]:
+        """Returns flat indexes of the upper left pixels, the four pixels, and the distances."""
+        xp = self.xp
+        n, c, h, w = x.shape
+        iu, fu = sampling_positions(xp, grid[:, 0], w)
+        iv, fv = sampling_positions(xp, grid[:, 1], h)
+        width = w + 3
+        rows = iv
+        rows += xp.arange(n).reshape((n, 1, 1)) * (h + 3)
+        rows *= width
+        rows += iu
+        rows = rows.reshape(-1)
+        pixels = add_border(xp, x).reshape((-1, c))
+        corners = tuple(
+            [tuple([pixels[rows + (dv * width + du)] for du in (0, 1)]) for dv in (0, 1)]
+        )
+        return rows, corners, (fu.reshape(-1), fv.reshape(-1))
+
+    def backward(self, x: Any, grid: Any, gy: Any) -> tuple[Any, Any]:
+        """Returns the gradients with respect to the images and to the points."""
+        if x.dtype.char == "e":
+            wide = [array.astype("f") for array in (x, grid, gy)]
+            gx, ggrid = self.backward(*wide)
+            return gx.astype("e"), ggrid.astype("e")
+        xp = self.xp
+        n, c, h, w = x.shape
+        rows, corners, (fu, fv) = self._gather(x, grid)
+        (a, b), (e, d) = corners
+        gy = xp.ascontiguousarray(gy.transpose(0, 2, 3, 1)).reshape((-1, c))
+        # With respect to the points: how fast the interpolated values change.
+        top, left = b - a, e - a
+        twist = d - e - top
+        gu = _rowwise_dot(top + twist * fv[:, None], gy) * ((w - 1) / 2)
+        gv = _rowwise_dot(left + twist * fu[:, None], gy) * ((h - 1) / 2)
+        ggrid = xp.stack([gu.reshape(grid[:, 0].shape), gv.reshape(grid[:, 0].shape)], axis=1)
+        ggrid *= self._inside(grid, h, w)
+        # With respect to the images: each point spreads its gradient over four pixels.
+        padded = xp.zeros((n, h + 3, w + 3, c), dtype=x.dtype)
+        flat = padded.reshape(-1)
+        channels = xp.arange(c)
+        for dv, weight_v in ((0, 1 - fv), (1, fv)):
+            for du, weight_u in ((0, 1 - fu), (1, fu)):
+                positions = (rows + (dv * (w + 3) + du))[:, None] * c + channels
+                values = gy * (weight_u * weight_v)[:, None]
+                xp.add.at(flat, positions.reshape(-1), values.reshape(-1))
+        gx = padded[:, 1 : h + 1, 1 : w + 1].transpose(0, 3, 1, 2)
+        return xp.ascontiguousarray(gx), ggrid.astype(grid.dtype, copy=False)
+
+    def _inside(self, grid: Any, h: int, w: int) -> Any:
+        """Where points were not moved onto the border."""
+        xp = self.xp
+        inside = xp.empty(grid.shape, dtype=bool)
+        for k, length in enumerate((w, h)):
+            half = (length - 1) / 2
+            position = grid[:, k] * half + (half + 1)
+            inside[:, k] = (position >= 0) & (position <= length + 1)
+        return inside
+
+
+def _rowwise_dot(a: Any, b: Any) -> Any:
+    a *= b
+    return a.sum(axis=1)

@@ -1,0 +1,140 @@
+"""Extraction of patches from images."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.backends.operations.convolutions import im2col as im2col_operation
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.utils.conv import get_conv_outsize, pair
+from chainer.core.variable import Variable
+
+_Pair = tuple[int, int]
+
+
+class Im2Col(FunctionNode):
+    """Extracts the patches of images and puts them into the channel dimension."""
+
+    type_check_key = ()
+
+    def __init__(self, ksize: Any, stride: Any, pad: Any, cover_all: bool, dilate: Any) -> None:
+        self.ksize = pair(ksize, "ksize")
+        self.stride = pair(stride, "stride")
+        self.pad = pair(pad, "pad")
+        self.dilate = pair(dilate, "dilate")
+        self.cover_all = cover_all
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 1)
+        type_check.expect(in_types[0].dtype.kind == "f", in_types[0].ndim == 4)
+
+    def _out_size(self, in_size: _Pair) -> _Pair:
+        out_size = [
+            get_conv_outsize(n, k, s, p, self.cover_all, d)
+            for n, k, s, p, d in zip(
+                in_size, self.ksize, self.stride, self.pad, self.dilate, strict=True
+            )
+        ]
+        for name, length in zip(("Height", "Width"), out_size, strict=True):
+            if length <= 0:
+                raise ValueError(
+                    f"{name} in the output should be positive, got {length}: a patch of size "
+                    f"{self.ksize} does not fit into an image of size {in_size}"
+                )
+        return out_size[0], out_size[1]
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        x = inputs[0]
+        n, c, *in_size = x.shape
+        out_size = self._out_size((in_size[0], in_size[1]))
+        self._kernel = im2col_operation.select(
+            x,
+            ksize=self.ksize,
+            stride=self.stride,
+            pad=self.pad,
+            dilate=self.dilate,
+            out_size=out_size,
+        )
+        patches = self._kernel.forward(x, self.ksize, self.stride, self.pad, self.dilate, out_size)
+        return (patches.reshape((n, c * self.ksize[0] * self.ksize[1], *out_size)),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        return Im2ColGrad(self).apply(grad_outputs)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        return (self._add_up(grad_outputs[0]),)
+
+    def _add_up(self, gy: Any) -> Any:
+        n, c, h, w = self.inputs[0].shape  # type: ignore[index]
+        patches = gy.reshape((n, c, *self.ksize, *gy.shape[2:]))
+        return self._kernel.backward(patches, (h, w), self.stride, self.pad, self.dilate)
+
+
+class Im2ColGrad(FunctionNode):
+    """Adds patches up to images: the adjoint of :class:`Im2Col`."""
+
+    def __init__(self, im2col: Im2Col) -> None:
+        self._im2col = im2col
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (self._im2col._add_up(inputs[0]),)  # pyright: ignore[reportPrivateUsage]
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        im = self._im2col
+        return Im2Col(im.ksize, im.stride, im.pad, im.cover_all, im.dilate).apply(grad_outputs)
+
+
+def im2col(
+    x: Any,
+    ksize: Any,
+    stride: Any = 1,
+    pad: Any = 0,
+    cover_all: bool = False,
+    dilate: Any = 1,
+) -> Variable:
+    """Extracts patches from an image based on the filter.
+
+    This function rearranges patches of an image and puts them in the channel dimension of the
+    output. Patches are extracted at positions shifted by multiples of ``stride`` from the first
+    position ``-pad`` for each spatial axis. The right-most (or bottom-most) patches do not run over
+    the padded spatial size.
+
+    With :math:`n` the batch size, :math:`c` the number of channels, :math:`h` and :math:`w` the
+    height and width of the image, :math:`k_H, k_W` the sizes of the filters, :math:`s_Y, s_X` the
+    strides, :math:`p_H, p_W` the padding and :math:`d_Y, d_X` the dilation factors, the output size
+    :math:`(h_O, w_O)` is
+
+    .. math::
+       h_O &= (h + 2p_H - k_H - (k_H - 1) * (d_Y - 1)) / s_Y + 1,\\\\
+       w_O &= (w + 2p_W - k_W - (k_W - 1) * (d_X - 1)) / s_X + 1,
+
+    rounded down. With ``cover_all``, :math:`s_Y - 1` and :math:`s_X - 1` are added to the
+    dividends.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of shape :math:`(n, c, h, w)`, floating
+            point.
+        ksize (int or pair of ints): Size of filters (a.k.a. kernels). ``ksize=k`` and
+            ``ksize=(k, k)`` are equivalent.
+        stride (int or pair of ints): Stride of filter applications.
+        pad (int or pair of ints): Spatial padding width for input arrays.
+        cover_all (bool): If True, all spatial locations are rearranged into some output pixels. It
+            may make the output size larger.
+        dilate (int or pair of ints): Dilation factor of filter applications.
+
+    Returns:
+        ~chainer.Variable: Output of shape :math:`(n, c \\cdot k_H \\cdot k_W, h_O, w_O)`.
+
+    Raises:
+        InvalidType: If ``x`` is not four-dimensional or not of floating point numbers.
+        ValueError: If the output would be empty.
+
+    Example:
+        >>> x = np.arange(9, dtype=np.float32).reshape(1, 1, 3, 3)
+        >>> F.im2col(x, 2).shape
+        (1, 4, 2, 2)
+    """
+    return Im2Col(ksize, stride, pad, cover_all, dilate).apply((x,))[0]

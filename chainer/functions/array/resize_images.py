@@ -1,0 +1,140 @@
+"""Resizing of images by bilinear interpolation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+
+#: Number of positions along an axis that are interpolated by one matrix product.
+_BLOCK = 64
+
+
+class ResizeImages(FunctionNode):
+    """Bilinear interpolation at the points of a grid whose corners are those of the image."""
+
+    type_check_key = ()
+
+    def __init__(self, output_shape: Sequence[int]) -> None:
+        height, width = output_shape
+        if height <= 0 or width <= 0:
+            raise ValueError(f"output_shape must be positive, got {tuple(output_shape)}")
+        self.out_size = (height, width)
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 1)
+        type_check.expect(in_types[0].dtype.kind == "f", in_types[0].ndim == 4)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        x = inputs[0]
+        y = x.astype("f") if x.dtype.char == "e" else x
+        for axis, length in ((2, self.out_size[0]), (3, self.out_size[1])):
+            y = _resample(self.xp, y, axis, x.shape[axis], length, adjoint=False)
+        return (y.astype(x.dtype, copy=False),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        return ResizeImagesGrad(self.inputs[0].shape[2:]).apply(grad_outputs)  # type: ignore[index]
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        return (_gradient(self.xp, grad_outputs[0], self.inputs[0].shape[2:]),)  # type: ignore[index]
+
+
+class ResizeImagesGrad(FunctionNode):
+    """Adjoint of the interpolation: spreads values over the pixels they would be made of."""
+
+    def __init__(self, in_size: tuple[int, int]) -> None:
+        self.in_size = in_size
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (_gradient(self.xp, inputs[0], self.in_size),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        return ResizeImages(self.inputs[0].shape[2:]).apply(grad_outputs)  # type: ignore[index]
+
+
+def _gradient(xp: Any, gy: Any, in_size: tuple[int, int]) -> Any:
+    gx = gy.astype("f") if gy.dtype.char == "e" else gy
+    for axis, length in ((3, in_size[1]), (2, in_size[0])):
+        gx = _resample(xp, gx, axis, length, gy.shape[axis], adjoint=True)
+    return gx.astype(gy.dtype, copy=False)
+
+
+def _resample(xp: Any, x: Any, axis: int, small: int, large: int, adjoint: bool) -> Any:
+    """Interpolates linearly along one of the last two axes, or applies the adjoint.
+
+    Args:
+        xp: Array namespace.
+        x: Array of length ``small`` along the axis (``large`` for the adjoint).
+        axis: 2 or 3.
+        small: Length of the interpolated axis.
+        large: Number of positions, from the first to the last element.
+        adjoint: Whether values are spread instead.
+    """
+    if small == large:
+        return x
+    positions = numpy.linspace(0, small - 1, large)
+    lower = numpy.minimum(positions.astype(int), max(small - 2, 0))
+    upper = numpy.minimum(lower + 1, small - 1)
+    shape = list(x.shape)
+    shape[axis] = small if adjoint else large
+    y = (xp.zeros if adjoint else xp.empty)(tuple(shape), dtype=x.dtype)
+    # A matrix product, but neighbours depend on few elements: so it is done block by block.
+    for start in range(0, large, _BLOCK):
+        stop = min(start + _BLOCK, large)
+        first, last = int(lower[start]), int(upper[stop - 1]) + 1
+        matrix = numpy.zeros((stop - start, last - first))
+        rows = numpy.arange(stop - start)
+        fraction = positions[start:stop] - lower[start:stop]
+        matrix[rows, lower[start:stop] - first] += 1 - fraction
+        matrix[rows, upper[start:stop] - first] += fraction
+        weights = xp.asarray(matrix, dtype=x.dtype)
+        block, source = slice(start, stop), slice(first, last)
+        if adjoint:
+            block, source = source, block
+            weights = weights.T
+        if axis == 2:
+            product = weights @ x[:, :, source]
+            view = y[:, :, block]
+        else:
+            product = x[..., source] @ weights.T
+            view = y[..., block]
+        if adjoint:
+            view += product
+        else:
+            view[...] = product
+    return y
+
+
+def resize_images(x: Any, output_shape: Sequence[int]) -> Variable:
+    """Resizes images to the given shape.
+
+    This function resizes 2D data to ``output_shape``. The sampling method is bilinear
+    interpolation; the corners of the output are those of the input.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Images of shape :math:`(n, c_I, h, w)`, floating
+            point: batch size, channels, height and width.
+        output_shape (tuple): Height and width of the output :math:`(h_O, w_O)`. Note that the order
+            is opposite of the one in OpenCV.
+
+    Returns:
+        ~chainer.Variable: Resized images of shape :math:`(n, c_I, h_O, w_O)`.
+
+    Raises:
+        InvalidType: If ``x`` is not four-dimensional or not of floating point numbers.
+        ValueError: If ``output_shape`` is not positive.
+
+    Example:
+        >>> x = np.array([[0, 1], [2, 3]], np.float32).reshape(1, 1, 2, 2)
+        >>> F.resize_images(x, (2, 3)).array
+        array([[[[0. , 0.5, 1. ],
+                 [2. , 2.5, 3. ]]]], dtype=float32)
+    """
+    return ResizeImages(output_shape).apply((x,))[0]

@@ -1,0 +1,191 @@
+"""Tensor dot product."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+from chainer.functions.array.cast import cast
+from chainer.functions.array.transpose import transpose
+
+_Axes = tuple[int, ...]
+
+
+class TensorDot(FunctionNode):
+    """Dot product along pairs of axes, which are treated as one by reshaping.
+
+    Args:
+        a_axes: Axes of the first input.
+        b_axes: As many axes of the second one.
+    """
+
+    type_check_key = ("a_axes", "b_axes")
+
+    def __init__(self, a_axes: _Axes, b_axes: _Axes) -> None:
+        self.a_axes = a_axes
+        self.b_axes = b_axes
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 2)
+        type_check.expect(in_types[0].dtype.kind == "f", in_types[1].dtype.kind == "f")
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0, 1))
+        a, b = inputs
+        return (_tensordot(self.xp, a, b, self.a_axes, self.b_axes),)
+
+    def _plans(self) -> tuple[tuple[_Axes, _Axes], tuple[_Axes, _Axes]]:
+        """Returns which axes of the inputs the axes of the gradients are, as they are computed."""
+        a, b = self.inputs  # type: ignore[misc]
+        a_free = _others(len(a.shape), self.a_axes)
+        b_free = _others(len(b.shape), self.b_axes)
+        # gy x b: axes a_free, then those of b that were summed over, in ascending order.
+        a_axes = [self.a_axes[self.b_axes.index(i)] for i in sorted(self.b_axes)]
+        # a x gy: the other way round.
+        b_axes = [self.b_axes[self.a_axes.index(i)] for i in sorted(self.a_axes)]
+        return (a_free, tuple(a_axes)), (tuple(b_axes), b_free)
+
+    def _gradient(self, dot: Any, move: Any, i: int, a: Any, b: Any, gy: Any) -> Any:
+        left, right = self._plans()[i]
+        if i == 0:
+            count = len(left)
+            gx = dot(gy, b, tuple(range(count, gy.ndim)), _others(b.ndim, self.b_axes))
+        else:
+            count = gy.ndim - len(right)
+            gx = dot(a, gy, _others(a.ndim, self.a_axes), tuple(range(count)))
+        order = left + right
+        return move(gx, tuple([order.index(d) for d in range(len(order))]))
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        a, b = self.get_retained_inputs()
+        inputs = (a, b)
+        return tuple(
+            [
+                cast(self._gradient(_apply, transpose, i, a, b, grad_outputs[0]), inputs[i].dtype)
+                for i in target_input_indexes
+            ]
+        )
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        a, b = self.retained_input_arrays
+        inputs = (a, b)
+        xp = self.xp
+
+        def dot(left: Any, right: Any, left_axes: _Axes, right_axes: _Axes) -> Any:
+            return _tensordot(xp, left, right, left_axes, right_axes)
+
+        return tuple(
+            [
+                self._gradient(dot, xp.transpose, i, a, b, grad_outputs[0]).astype(
+                    inputs[i].dtype, copy=False
+                )
+                for i in target_input_indexes
+            ]
+        )
+
+
+def _apply(a: Any, b: Any, a_axes: _Axes, b_axes: _Axes) -> Variable:
+    return TensorDot(a_axes, b_axes).apply((a, b))[0]
+
+
+def _others(ndim: int, axes: _Axes) -> _Axes:
+    return tuple([i for i in range(ndim) if i not in axes])
+
+
+def _tensordot(xp: Any, a: Any, b: Any, a_axes: _Axes, b_axes: _Axes) -> Any:
+    """Dot product by one matrix product; arrays are copied only where their layout demands it."""
+    half = a.dtype.char == "e" and b.dtype.char == "e"
+    if half:
+        a, b = a.astype("f"), b.astype("f")
+    a_free, b_free = _others(a.ndim, a_axes), _others(b.ndim, b_axes)
+    shape = tuple([a.shape[i] for i in a_free]) + tuple([b.shape[i] for i in b_free])
+    inner = prod([a.shape[i] for i in a_axes])
+    # The pairs may be summed over in any order: take the one that suits the larger array.
+    pairs = sorted(zip(a_axes, b_axes, strict=True), key=lambda p: p[0 if a.size >= b.size else 1])
+    a_order = tuple([p[0] for p in pairs])
+    b_order = tuple([p[1] for p in pairs])
+    left = _as_matrix(a, a_free, a_order, inner)
+    right = _as_matrix(b, b_free, b_order, inner).T
+    y = (left @ right).reshape(shape)
+    return y.astype("e") if half else y
+
+
+def _as_matrix(x: Any, free: _Axes, summed: _Axes, inner: int) -> Any:
+    """Arranges an array as a matrix of ``inner`` columns; as a view where that is possible."""
+    rows = prod([x.shape[i] for i in free])
+    if summed + free == tuple(range(x.ndim)):
+        return x.reshape((inner, rows)).T
+    return x.transpose(free + summed).reshape((rows, inner))
+
+
+def _normalized(axes: Any, a: Any, b: Any) -> tuple[_Axes, _Axes]:
+    if isinstance(axes, int):
+        if axes < 0 or a.ndim < axes or b.ndim < axes:
+            raise ValueError(
+                f"dimension of input tensors must be greater equal to dot-axes count ({axes}), "
+                f"got shapes {a.shape} and {b.shape}"
+            )
+        return tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes))
+    if isinstance(axes, str) or not isinstance(axes, Sequence) or len(axes) != 2:
+        raise ValueError(
+            f"axes must be a pair of sequence of integers when it is a list or tuple, got {axes!r}"
+        )
+    a_axes, b_axes = ((value,) if isinstance(value, int) else tuple(value) for value in axes)
+    if len(a_axes) != len(b_axes):
+        raise ValueError(f"axes count mismatch: {len(a_axes)} axes of a, {len(b_axes)} axes of b")
+    for name, x, own in (("a", a, a_axes), ("b", b, b_axes)):
+        for axis in own:
+            if not -x.ndim <= axis < x.ndim:
+                raise IndexError(f"{name} of shape {x.shape} has no axis {axis}")
+    a_axes = tuple([axis % a.ndim for axis in a_axes])
+    b_axes = tuple([axis % b.ndim for axis in b_axes])
+    if len(set(a_axes)) != len(a_axes) or len(set(b_axes)) != len(b_axes):
+        raise ValueError(f"an axis occurs twice in axes={axes!r}")
+    return a_axes, b_axes
+
+
+def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Variable:
+    """Returns the tensor dot product of two arrays along specified axes.
+
+    This is equivalent to computing the dot product along the specified axes, which are treated as
+    one axis by reshaping.
+
+    Args:
+        a (:class:`~chainer.Variable` or array): The first argument, of a floating point dtype.
+        b (:class:`~chainer.Variable` or array): The second argument.
+        axes: An integer: so many axes at the last of ``a`` and the first of ``b`` are used. Or a
+            pair of sequences of integers: the axes of ``a`` and of ``b``; corresponding ones are
+            paired for the sum-product.
+
+    Returns:
+        ~chainer.Variable: The tensor dot product of ``a`` and ``b`` along the axes; first the other
+        axes of ``a``, then those of ``b``.
+
+    Raises:
+        ValueError: If axes are missing, occur twice or do not match in number or length.
+        IndexError: If there is no such axis.
+        InvalidType: If an input is not of floating point numbers.
+
+    .. seealso:: :func:`numpy.tensordot`
+
+    Example:
+        >>> a = np.random.rand(5, 3, 2)
+        >>> b = np.random.rand(3, 2, 4)
+        >>> c = F.tensordot(a, b, axes=2)
+        >>> c.shape
+        (5, 4)
+    """
+    a_axes, b_axes = _normalized(axes, a, b)
+    for i, j in zip(a_axes, b_axes, strict=True):
+        if a.shape[i] != b.shape[j]:
+            raise ValueError(
+                f"shape mismatch: axis {i} of a has length {a.shape[i]}, "
+                f"axis {j} of b has length {b.shape[j]}"
+            )
+    return _apply(a, b, a_axes, b_axes)
