@@ -1,0 +1,270 @@
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from chainer.links.serializers.npz import DictionarySerializer, NpzDeserializer
+from chainer.training import triggers
+from chainer.training.trainer import Trainer
+from chainer.training.trigger import get_trigger
+from tests.training.small_training import FakeUpdater
+
+
+class Run:
+    """Steps through iterations and asks a trigger after each."""
+
+    def __init__(self, trigger, batch=1, values=None):
+        self.trigger = trigger
+        self.updater = FakeUpdater(batch)
+        self.observation = {}
+        self.elapsed_time = 0.0
+        self._values = values
+
+    def step(self):
+        self.updater.update()
+        if self._values is not None:
+            self.observation = {"value": self._values[self.updater.iteration - 1]}
+        return self.trigger(self)
+
+    def fired(self, iterations):
+        return [self.updater.iteration for _ in range(iterations) if self.step()]
+
+
+def save(obj):
+    target = {}
+    DictionarySerializer(target).save(obj)
+    return {key: np.array(value) for key, value in target.items()}
+
+
+def fired_with_resumes(make, iterations, **kwargs):
+    """The same as Run.fired(), with a new trigger restored from the old one after each iteration."""
+    run = Run(make(), **kwargs)
+    fired = []
+    for _ in range(iterations):
+        if run.step():
+            fired.append(run.updater.iteration)
+        fresh = make()
+        NpzDeserializer(save(run.trigger)).load(fresh)
+        run.trigger = fresh
+    return fired
+
+
+# Iterations observed in releases 4.3.1 and 7.8.1 (ten examples, batches of three).
+INTERVALS = [
+    ((2, "iteration"), [2, 4, 6, 8, 10, 12]),
+    ((1.5, "iteration"), [2, 3, 5, 6, 8, 9, 11, 12]),
+    ((1, "epoch"), [4, 7, 10]),
+    ((0.5, "epoch"), [2, 4, 5, 7, 9, 10, 12]),
+    ((0.3, "epoch"), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12]),
+]
+SCHEDULES = [
+    (([2, 5], "iteration"), [2, 5]),
+    (([0.5, 1.3], "epoch"), [2, 5]),
+    ((1, "epoch"), [4]),
+    ((3, "iteration"), [3]),
+]
+VALUES = [3, 2, 2.5, 1, 1, 4, 5, 6, 0.5, 7, 8, 9]
+
+
+class TestGetTrigger:
+    def test_callable(self):
+        assert get_trigger(len) is len
+
+    def test_none_never_fires(self):
+        assert get_trigger(None)(None) is False
+
+    def test_pair(self):
+        trigger = get_trigger((3, "epoch"))
+        assert isinstance(trigger, triggers.IntervalTrigger)
+        assert repr(trigger) == "IntervalTrigger(3, 'epoch')"
+
+    @pytest.mark.parametrize("value", [3, "epoch", (1, 2, 3), (1,)])
+    def test_something_else(self, value):
+        with pytest.raises(TypeError, match="trigger must be a callable, a pair"):
+            get_trigger(value)
+
+    def test_unknown_unit(self):
+        with pytest.raises(ValueError, match="must be either 'epoch' or 'iteration', got 'epochs'"):
+            get_trigger((1, "epochs"))
+
+
+class TestIntervalTrigger:
+    @pytest.mark.parametrize(("arguments", "expected"), INTERVALS)
+    def test_iterations(self, arguments, expected):
+        run = Run(triggers.IntervalTrigger(*arguments), batch=3)
+        assert run.fired(12) == expected
+
+    @pytest.mark.parametrize(("arguments", "expected"), INTERVALS)
+    def test_resume(self, arguments, expected):
+        make = lambda: triggers.IntervalTrigger(*arguments)
+        assert fired_with_resumes(make, 12, batch=3) == expected
+
+    def test_skipped_iterations(self):
+        # It is asked rarely, and fires when a multiple was passed in between.
+        run = Run(triggers.IntervalTrigger(4, "iteration"))
+        run.step()
+        run.updater.iteration = 6
+        assert run.trigger(run)
+        assert not run.trigger(run)
+
+    def test_does_not_fire_before_the_first_iteration(self):
+        run = Run(None)
+        assert not triggers.IntervalTrigger(3, "iteration")(run)
+        assert not triggers.IntervalTrigger(3, "epoch")(run)
+
+    def test_length(self):
+        assert triggers.IntervalTrigger(3, "epoch").get_training_length() == (3, "epoch")
+
+    @pytest.mark.parametrize("period", [0, -1])
+    def test_bad_period(self, period):
+        with pytest.raises(ValueError, match="period must be positive"):
+            triggers.IntervalTrigger(period, "epoch")
+
+    def test_names_in_files(self):
+        assert sorted(save(triggers.IntervalTrigger(1, "epoch"))) == [
+            "previous_epoch_detail",
+            "previous_iteration",
+        ]
+
+
+class TestManualScheduleTrigger:
+    @pytest.mark.parametrize(("arguments", "expected"), SCHEDULES)
+    def test_iterations(self, arguments, expected):
+        run = Run(triggers.ManualScheduleTrigger(*arguments), batch=3)
+        assert run.fired(12) == expected
+        assert run.trigger.finished
+
+    @pytest.mark.parametrize(("arguments", "expected"), SCHEDULES)
+    def test_resume(self, arguments, expected):
+        make = lambda: triggers.ManualScheduleTrigger(*arguments)
+        assert fired_with_resumes(make, 12, batch=3) == expected
+
+    def test_unknown_unit(self):
+        with pytest.raises(ValueError, match="Trigger unit"):
+            triggers.ManualScheduleTrigger([1], "day")
+
+
+class TestOnceTrigger:
+    def test_iterations(self):
+        run = Run(triggers.OnceTrigger())
+        assert run.fired(3) == [1]
+        assert run.trigger.finished
+
+    def test_resume(self):
+        assert fired_with_resumes(triggers.OnceTrigger, 3) == [1]
+        assert fired_with_resumes(lambda: triggers.OnceTrigger(call_on_resume=True), 3) == [1, 2, 3]
+
+
+class TestTimeTrigger:
+    def test_fires_after_each_period(self):
+        run = Run(triggers.TimeTrigger(2.0))
+        fired = []
+        for time in (0.5, 1.9, 2.0, 3.0, 4.5, 11.0, 11.5, 12.1):
+            run.elapsed_time = time
+            if run.step():
+                fired.append(time)
+        assert fired == [2.0, 4.5, 11.0, 12.1]
+
+    def test_resume(self):
+        run = Run(triggers.TimeTrigger(2.0))
+        run.elapsed_time = 3.0
+        assert run.step()
+        other = triggers.TimeTrigger(2.0)
+        NpzDeserializer(save(run.trigger)).load(other)
+        assert not other(run)
+
+    def test_bad_period(self):
+        with pytest.raises(ValueError, match="period must be positive"):
+            triggers.TimeTrigger(0)
+
+
+# Iterations observed in releases 4.3.1 and 7.8.1.
+BEST = [
+    (lambda: triggers.MinValueTrigger("value", (1, "iteration")), [1, 2, 4, 9]),
+    (lambda: triggers.MaxValueTrigger("value", (1, "iteration")), [1, 6, 7, 8, 10, 11, 12]),
+    (lambda: triggers.MaxValueTrigger("value", (2, "iteration")), [2, 8, 12]),
+    (
+        lambda: triggers.BestValueTrigger("value", lambda old, new: new < old, (1, "iteration")),
+        [1, 2, 4, 9],
+    ),
+]
+
+
+class TestBestValueTrigger:
+    @pytest.mark.parametrize(("make", "expected"), BEST)
+    def test_iterations(self, make, expected):
+        assert Run(make(), values=VALUES).fired(12) == expected
+
+    @pytest.mark.parametrize(("make", "expected"), BEST)
+    def test_resume(self, make, expected):
+        assert fired_with_resumes(make, 12, values=VALUES) == expected
+
+    def test_value_that_is_not_reported(self):
+        run = Run(triggers.MaxValueTrigger("value", (1, "iteration")))
+        assert run.fired(3) == []
+        assert run.trigger.best_value is None
+
+    def test_files_of_release_4_do_not_contain_it(self):
+        trigger = triggers.MaxValueTrigger("value")
+        NpzDeserializer({}).load(trigger)
+        assert trigger.best_value is None
+
+
+def early_stop(**kwargs):
+    return triggers.EarlyStoppingTrigger(
+        **{"monitor": "value", "check_trigger": (1, "iteration"), "max_trigger": (12, "iteration"), **kwargs}
+    )
+
+
+class TestEarlyStoppingTrigger:
+    # Iterations observed in releases 4.3.1 and 7.8.1.
+    @pytest.mark.parametrize(
+        ("kwargs", "expected"),
+        [({}, 7), ({"mode": "max"}, 4), ({"patients": 2}, 6), ({"patience": 2}, 6), ({"mode": "max", "patients": 20}, 12)],
+    )
+    def test_iteration(self, kwargs, expected):
+        run = Run(early_stop(**kwargs), values=VALUES)
+        assert run.fired(12)[0] == expected
+
+    def test_resume(self):
+        assert fired_with_resumes(early_stop, 12, values=VALUES)[0] == 7
+
+    def test_auto_mode_maximizes_accuracy(self):
+        trigger = early_stop(monitor="validation/main/accuracy")
+        assert trigger.best == -np.inf
+
+    def test_missing_value_warns_once(self):
+        run = Run(early_stop(monitor="nope"), values=VALUES)
+        with pytest.warns(UserWarning, match="nope is not in observation"):
+            run.step()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert run.fired(11) == [12]
+
+    def test_verbose(self, capsys):
+        run = Run(early_stop(verbose=True), values=VALUES)
+        run.fired(7)
+        out = capsys.readouterr().out
+        assert out.startswith("early stopping: operator is less\n")
+        assert "Epoch 0: early stopping, best value 1" in out
+
+    def test_length(self):
+        assert early_stop().get_training_length() == (12, "iteration")
+
+    def test_bad_arguments(self):
+        with pytest.raises(ValueError, match="mode must be"):
+            early_stop(mode="up")
+        with pytest.raises(TypeError, match="'patiens'"):
+            early_stop(patiens=3)
+
+    def test_stops_a_trainer(self, tmp_path):
+        trainer = Trainer(FakeUpdater(), early_stop(), out=tmp_path)
+
+        def observe(trainer):
+            trainer.observation["value"] = VALUES[trainer.updater.iteration - 1]
+
+        trainer.extend(observe, name="observe")
+        trainer.run()
+        assert trainer.updater.iteration == 7

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from chainer.links.serializers.npz import DictionarySerializer
+from chainer.training import optimizers
+from chainer.training.iterators.serial_iterator import SerialIterator
+from chainer.training.trainer import Trainer
+from chainer.training.updater import Updater
+from chainer.training.updaters.standard_updater import StandardUpdater
+
+from tests.training.small_training import Regression, make_dataset
+
+
+def make(**kwargs):
+    model = Regression()
+    optimizer = optimizers.SGD(0.01).setup(model)
+    iterator = SerialIterator(make_dataset(), 4, shuffle=False)
+    return StandardUpdater(iterator, optimizer, **kwargs)
+
+
+def test_update():
+    updater = make()
+    optimizer = updater.get_optimizer("main")
+    examples = make_dataset()[0:4]
+    x, t = (np.array(column) for column in zip(*examples, strict=True))
+    expected = 1 - 0.01 * 2 * (x.sum(axis=1) - t) @ x
+    updater.update()
+    assert updater.iteration == 1
+    np.testing.assert_allclose(optimizer.target.W.array, expected, rtol=1e-5)
+
+
+def test_epochs():
+    updater = make()
+    seen = []
+    for _ in range(5):
+        updater.update()
+        seen.append((updater.epoch, updater.is_new_epoch, updater.epoch_detail))
+    assert [new for _, new, _ in seen] == [False, False, True, False, True]
+    assert seen[-1][0] == 2
+    assert updater.previous_epoch_detail == pytest.approx(1.6)
+    assert updater.get_optimizer("main").epoch == 2
+
+
+def test_epochs_counted_by_the_program():
+    updater = make(auto_new_epoch=False)
+    for _ in range(3):
+        updater.update()
+    assert updater.get_optimizer("main").epoch == 0
+
+
+@pytest.mark.parametrize(
+    ("convert", "expected"),
+    [
+        (lambda batch: (1, 2), ((1, 2), {})),
+        (lambda batch: {"x": 1, "t": 2}, ((), {"x": 1, "t": 2})),
+        (lambda batch: 5, ((5,), {})),
+        (lambda batch: [1, 2], (([1, 2],), {})),
+    ],
+)
+def test_how_the_loss_function_is_called(convert, expected):
+    calls = []
+
+    def loss_func(*args, **kwargs):
+        calls.append((args, kwargs))
+        return updater.get_optimizer("main").target.W.reshape(3)[0]
+
+    updater = make(converter=lambda batch, device: convert(batch), loss_func=loss_func)
+    updater.update()
+    assert calls == [expected]
+
+
+def test_converter_gets_the_device():
+    seen = []
+
+    def converter(batch, device):
+        seen.append((len(batch), device))
+        x, t = zip(*batch, strict=True)
+        return np.array(x), np.array(t)
+
+    make(converter=converter, device=-1).update()
+    assert seen == [(4, -1)]
+
+
+def test_loss_scale():
+    plain, scaled = make(), make(loss_scale=1024.0)
+    for updater in (plain, scaled):
+        updater.update()
+    weights = [u.get_optimizer("main").target.W.array for u in (plain, scaled)]
+    np.testing.assert_allclose(*weights, rtol=1e-6)
+
+
+def test_iterator_of_the_new_protocol_only():
+    class Minimal:
+        epoch, epoch_detail, previous_epoch_detail, is_new_epoch = 0, 0.0, 0.0, False
+
+        def __next__(self):
+            return make_dataset()[0:2]
+
+    updater = StandardUpdater(Minimal(), optimizers.SGD().setup(Regression()))
+    updater.update()
+    assert updater.iteration == 1
+
+
+def test_names_in_files():
+    updater = StandardUpdater(
+        {"main": SerialIterator(make_dataset(), 4), "other": SerialIterator(make_dataset(), 4)},
+        {
+            "main": optimizers.SGD().setup(Regression()),
+            "second": optimizers.SGD().setup(Regression()),
+        },
+    )
+    target = {}
+    DictionarySerializer(target).save(updater)
+    prefixes = {key.partition("/")[0] for key in target}
+    assert prefixes == {
+        "iteration", "iterator:main", "iterator:other", "optimizer:main", "optimizer:second",
+        "model:main", "model:second",
+    }  # fmt: skip
+    assert set(updater.get_all_optimizers()) == {"main", "second"}
+    trainer = Trainer(updater)
+    with pytest.raises(KeyError, match="nope"):
+        trainer.updater.get_iterator("nope")
+
+
+def test_finalize():
+    class Iterator(SerialIterator):
+        finalized = False
+
+        def finalize(self):
+            self.finalized = True
+
+    updater = StandardUpdater(
+        Iterator(make_dataset(), 2), optimizers.SGD().setup(Regression())
+    )
+    updater.finalize()
+    assert updater.get_iterator("main").finalized
+
+
+def test_bad_arguments():
+    iterator = SerialIterator(make_dataset(), 2)
+    with pytest.raises(TypeError, match="optimizer 'main' must be a chainer.Optimizer, got int"):
+        StandardUpdater(iterator, 3)
+    with pytest.raises(ValueError, match="nonsense"):
+        StandardUpdater(iterator, optimizers.SGD().setup(Regression()), device="@nonsense")
+
+
+@pytest.mark.parametrize("method", ["update", "finalize", "get_all_optimizers"])
+def test_interface(method):
+    with pytest.raises(NotImplementedError, match=method):
+        getattr(Updater(), method)()
