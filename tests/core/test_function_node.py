@@ -226,7 +226,8 @@ class TestRetaining:
     def test_outputs(self):
         y = exp(var(0))
         node = y.creator_node
-        assert node.get_retained_outputs() == (y,) or node.get_retained_outputs()[0] is y
+        (retained,) = node.get_retained_outputs()
+        assert retained is y
         assert node.output_data[0] is y.array
 
     def test_outputs_come_back_after_their_death(self):

@@ -1,0 +1,202 @@
+import numpy as np
+import pytest
+
+import chainer
+from chainer.core import registries
+from chainer.core.backend import (
+    Backend,
+    backend_of,
+    copyto,
+    find_backend,
+    get_array_module,
+    get_backend,
+    get_device,
+    get_device_from_array,
+    is_array,
+    using_device,
+)
+from tests.core.nodes import f32, var
+
+
+class OtherArray:
+    """An array type nobody knows until a test registers it."""
+
+    def __init__(self, host):
+        self.host = host
+
+
+class OtherBackend(Backend):
+    name = "other"
+    array_types = (f"{__name__}:OtherArray",)
+    reason = None
+
+    @property
+    def xp(self):
+        return np.linalg  # any module will do
+
+    def unavailable_reason(self):
+        return self.reason
+
+    def from_host(self, array, device):
+        return OtherArray(array)
+
+    def to_host(self, array):
+        return array.host
+
+
+@pytest.fixture
+def other():
+    backend = OtherBackend()
+    registries.backends.register("other", backend)
+    yield backend
+    registries.backends.unregister("other")
+
+
+class TestRecognition:
+    def test_numpy(self):
+        assert backend_of(f32(1)) is get_backend("numpy")
+        assert is_array(f32(1))
+
+    @pytest.mark.parametrize("value", [1, 1.0, None, "a", [1], np.float32(1), object()])
+    def test_others(self, value):
+        assert find_backend(type(value)) is None
+        assert not is_array(value)
+        with pytest.raises(TypeError, match=r"expected\.\nActual: <class"):
+            backend_of(value)
+
+    def test_subclass_of_an_array_class(self):
+        class Mine(np.ndarray):
+            pass
+
+        assert backend_of(np.zeros(2).view(Mine)) is get_backend("numpy")
+
+    def test_lazy_name(self, other):
+        assert backend_of(OtherArray(f32(1))) is other
+
+    def test_subclass_of_a_lazy_name(self, other):
+        class Derived(OtherArray):
+            pass
+
+        assert backend_of(Derived(f32(1))) is other
+
+    def test_registration_is_seen_at_once_and_forgotten(self):
+        assert not is_array(OtherArray(f32(1)))
+        registries.backends.register("other", OtherBackend())
+        assert is_array(OtherArray(f32(1)))
+        registries.backends.unregister("other")
+        assert not is_array(OtherArray(f32(1)))
+
+    def test_unknown_backend(self):
+        with pytest.raises(LookupError, match="nonsense"):
+            get_backend("nonsense")
+
+    def test_family_defaults_to_the_name(self, other):
+        assert other.family == "other"
+        assert get_backend("numpy").family == "host"
+
+    def test_incomplete_backend(self):
+        class Incomplete(Backend):
+            name = "incomplete"
+
+        backend = Incomplete()
+        for call in (
+            lambda: backend.xp,
+            lambda: backend.from_host(f32(1), None),
+            lambda: backend.to_host(None),
+        ):
+            with pytest.raises(NotImplementedError, match="backend Incomplete must define"):
+                call()
+
+
+class TestGetArrayModule:
+    def test_numpy(self):
+        assert get_array_module() is np
+        assert get_array_module(1, None, "a") is np
+        assert get_array_module(f32(1), var(1)) is np
+
+    def test_accelerator_wins(self):
+        array = get_device("@strict").send(f32(1))
+        xp = get_device("@strict").xp
+        assert get_array_module(f32(1), array) is xp
+        assert get_array_module(None, chainer.Variable(array), 1) is xp
+
+    def test_uninitialized(self):
+        assert get_array_module(chainer.Variable()) is np
+
+    def test_public_name(self):
+        assert chainer.backend.get_array_module is get_array_module
+
+
+class TestGetDevice:
+    @pytest.mark.parametrize(
+        "spec", [None, "native", "@native", "cpu", "@numpy", "numpy", -1, "-1"]
+    )
+    def test_cpu(self, spec):
+        device = get_device(spec)
+        assert device.name == "@numpy"
+        assert device.xp is np
+
+    def test_index(self):
+        assert get_device("@strict:1").index == 1
+        assert get_device("strict:1").name == "@strict:1"
+        assert get_device(("@strict", 1)).index == 1
+
+    def test_device(self):
+        device = get_device("@strict:1")
+        assert get_device(device) is device
+
+    @pytest.mark.parametrize(
+        "spec", ["", "@", "@:0", "@numpy:x", "@numpy:-1", 1.5, [], True, object()]
+    )
+    def test_nonsense(self, spec):
+        with pytest.raises(ValueError, match="device"):
+            get_device(spec)
+
+    def test_unknown_backend(self):
+        with pytest.raises(ValueError, match="unknown backend in device specifier '@nonsense'"):
+            get_device("@nonsense:0")
+
+    @pytest.mark.parametrize("spec", ["@numpy:1", "@strict:2"])
+    def test_missing_device(self, spec):
+        with pytest.raises(ValueError, match=spec[-1]):
+            get_device(spec)
+
+    def test_unavailable(self, other):
+        other.reason = "there is none of it; pip install other"
+        with pytest.raises(
+            RuntimeError, match="device '@other' is not available: .*pip install other"
+        ):
+            get_device("@other")
+
+    def test_using_device(self):
+        from chainer_strict_backend import current
+
+        with using_device("@strict:1"):
+            assert current.get() == 1
+        assert current.get() == 0
+
+    def test_of_arrays(self):
+        array = get_device("@strict:1").send(f32(1))
+        assert get_device_from_array().name == "@numpy"
+        assert get_device_from_array(1, f32(1)).name == "@numpy"
+        assert get_device_from_array(f32(1), array).name == "@strict:1"
+        assert get_device_from_array(chainer.Variable(array)).name == "@strict:1"
+
+
+class TestCopyto:
+    @pytest.mark.parametrize("target", ["@numpy", "@strict:0"])
+    @pytest.mark.parametrize("source", ["@numpy", "@strict:0", "@strict:1"])
+    def test_between_devices(self, source, target):
+        array = get_device(target).send(f32(0, 0))
+        copyto(array, get_device(source).send(f32(1, 2)))
+        assert get_device("@numpy").send(array).tolist() == [1, 2]
+        assert get_device_from_array(array).name == target
+
+    def test_broadcasts(self):
+        array = np.zeros((2, 2), np.float32)
+        copyto(array, f32(1, 2))
+        assert array.tolist() == [[1, 2], [1, 2]]
+
+    def test_refuses_others(self):
+        with pytest.raises(TypeError, match="expected"):
+            copyto([0], f32(1))
