@@ -45,7 +45,7 @@ class ELU(Operation):
 
         ``backward(x, y, gy, alpha) -> gx``: ``gy`` where ``x >= 0``, else ``gy * (y + alpha)``.
             ``x`` may
-        be None if ``alpha >= 0``, where ``y`` has the sign of ``x``.
+        be None if ``alpha > 0``, where ``y`` has the sign of ``x``.
     """
 
     name = "elu"

@@ -28,7 +28,7 @@ class ELU(FunctionNode):
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         x = inputs[0]
         self._kernel = elu_operation.select(x, alpha=self.alpha)
-        if self.alpha < 0:
+        if self.alpha <= 0:
             self.retain_inputs((0,))
         self.retain_outputs((0,))
         return (self._kernel.forward(x, self.alpha),)

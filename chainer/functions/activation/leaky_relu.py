@@ -27,7 +27,7 @@ class LeakyReLU(FunctionNode):
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         x = inputs[0]
         y = x * self.slope
-        if self.slope >= 0:
+        if self.slope > 0:
             self.retain_outputs((0,))  # has the sign of the input
         else:
             self.retain_inputs((0,))

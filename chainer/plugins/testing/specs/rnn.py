@@ -15,7 +15,7 @@ def _sigmoid(x):
 
 def _lstm(c_prev, x):
     """Element ``4 * j + k`` of a row is gate ``k`` (a, i, f, o) of unit ``j``."""
-    a, i, f, o = np.moveaxis(x.reshape(len(x), -1, 4, *x.shape[2:]), 2, 0)
+    a, i, f, o = np.moveaxis(x.reshape(len(x), x.shape[1] // 4, 4, *x.shape[2:]), 2, 0)
     going_on = c_prev[: len(x)]
     c = np.tanh(a) * _sigmoid(i) + _sigmoid(f) * going_on
     h = _sigmoid(o) * np.tanh(c)
@@ -29,6 +29,8 @@ SPECS = (
         samples=lambda draw: [
             Sample(draw((3, 2)), draw((3, 8))),
             Sample(draw((4, 2)), draw((2, 8)), label="shorter batch"),
+            Sample(draw((2, 1, 3)), draw((2, 4, 3))),
+            Sample(draw((3, 2)), draw((0, 8)), kind="empty"),
         ],
         errors=lambda draw: [
             BadSample(
