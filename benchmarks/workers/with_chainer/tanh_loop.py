@@ -34,27 +34,4 @@ def forward_backward():
     return Case([("", step)], lambda: x.grad.ravel())
 
 
-def forward():
-    x = chainer.Variable(random(4, 4))
-
-    def step():
-        _loop(x)
-
-    return step
-
-
-def forward_without_graph():
-    x = chainer.Variable(random(4, 4))
-
-    def step():
-        with chainer.no_backprop_mode():
-            _loop(x)
-
-    return step
-
-
-CASES = {
-    "forward and backward": forward_backward,
-    "forward": forward,
-    "forward, no graph": forward_without_graph,
-}
+CASES = {"forward and backward": forward_backward}

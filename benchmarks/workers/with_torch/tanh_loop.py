@@ -29,27 +29,4 @@ def forward_backward():
     return Case([("", step)], lambda: x.grad.ravel())
 
 
-def forward():
-    x = random(4, 4).requires_grad_()
-
-    def step():
-        _loop(x)
-
-    return step
-
-
-def forward_without_graph():
-    x = random(4, 4).requires_grad_()
-
-    def step():
-        with torch.no_grad():
-            _loop(x)
-
-    return step
-
-
-CASES = {
-    "forward and backward": forward_backward,
-    "forward": forward,
-    "forward, no graph": forward_without_graph,
-}
+CASES = {"forward and backward": forward_backward}
