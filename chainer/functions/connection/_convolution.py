@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar, Self
 
 from chainer.backends.operations.convolutions import convolution_nd as operation
@@ -269,7 +270,7 @@ def _all_but_channels(y: Any) -> Sizes:
 
 def bias_gradient(gy: Any) -> Any:
     """Sums up everything but channels; contiguous sums first."""
-    return gy.reshape(*gy.shape[:2], -1).sum(axis=2).sum(axis=0)
+    return gy.reshape(*gy.shape[:2], math.prod(gy.shape[2:])).sum(axis=2).sum(axis=0)
 
 
 def check_convolution_types(
