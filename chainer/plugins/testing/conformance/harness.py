@@ -228,7 +228,7 @@ class Case:
     def _moved(self, directions: Sequence[np.ndarray], step: float) -> list[np.ndarray]:
         hosts = [host.copy() for host in self.host]
         for i, direction in zip(self.moving, directions, strict=True):
-            hosts[i] = hosts[i] + step * direction
+            hosts[i] = np.asarray(hosts[i] + step * direction)
         return hosts
 
     def mixed_derivative(

@@ -32,7 +32,7 @@ def _cross_entropy_samples(draw):
         Sample(draw((4, 3)), labels, normalize=False),
         Sample(draw((4, 3)), labels, reduce="no"),
         Sample(draw((4, 3)), labels, class_weight=draw.positive((3,))),
-        Sample(draw((4, 3)), labels, ignore_label=2),
+        Sample(draw((4, 3)), np.array([0, 2, 1, 1], np.int32), ignore_label=2),
         Sample(draw((2, 3, 2)), draw.integers((2, 2), -1, 3)),
         Sample(draw((2, 3, 2)), draw.integers((2, 2), -1, 3), normalize=False, reduce="no"),
         Sample(np.zeros((0, 3)), np.zeros((0,), np.int32), kind="empty"),
