@@ -21,14 +21,14 @@ def _number(value: Any) -> float:
 class MicroAverage(Extension):
     r"""Calculates micro-average ratio.
 
-    Given :math:`N` batches and values :math:`\{n_1, \dots, n_N\}` and :math:`\{d_1, \dots, d_N\}`, this extension calculates the
-    micro-average of their ratio, defined as
+    Given :math:`N` batches and values :math:`\{n_1, \dots, n_N\}` and :math:`\{d_1, \dots, d_N\}`,
+    this extension calculates the micro-average of their ratio, defined as
 
     .. math:: \frac{\sum_i^N n_i}{\sum_i^N d_i}.
 
-    A user usually uses the number of examples which a system correctly predicts as :math:`n_i` and the number of total
-    examples in the :math:`i`-th batch as :math:`d_i`. The macro-average, :math:`\frac{1}{N}\sum_i^N (n_i / d_i)`, is the same when
-    all :math:`d_i` are.
+    A user usually uses the number of examples which a system correctly predicts as :math:`n_i` and
+    the number of total examples in the :math:`i`-th batch as :math:`d_i`. The macro-average,
+    :math:`\frac{1}{N}\sum_i^N (n_i / d_i)`, is the same when all :math:`d_i` are.
 
     Numerator and denominator are values that the model reports.
 
@@ -36,8 +36,8 @@ class MicroAverage(Extension):
         numerator_key (str): Key string of observation storing a numerator value.
         denominator_key (str): Key string of observation storing a denominator value.
         result_key (str): Key string of observation to store a result.
-        trigger: Trigger that decides when to calculate the average. This is distinct from the trigger of this extension
-            itself. A pair such as ``(1, 'epoch')`` is passed to
+        trigger: Trigger that decides when to calculate the average. This is distinct from the
+            trigger of this extension itself. A pair such as ``(1, 'epoch')`` is passed to
             :class:`~chainer.training.triggers.IntervalTrigger`.
 
     Example:
@@ -75,7 +75,8 @@ class MicroAverage(Extension):
         for key in (self._numerator_key, self._denominator_key):
             if key not in observation:
                 raise KeyError(
-                    f"MicroAverage finds no {key!r} in the observation; reported: {sorted(observation)}"
+                    f"MicroAverage finds no {key!r} in the observation; reported: "
+                    f"{sorted(observation)}"
                 )
         self._numerator += _number(observation[self._numerator_key])
         self._denominator += _number(observation[self._denominator_key])

@@ -46,16 +46,24 @@ class Reservoir:
             self._positions[index] = position
 
     def serialize(self, serializer: Any) -> None:
-        """Serializes the sample."""
-        count = min(self._seen, len(self._items))
-        items = load_optional(serializer, "items", self._items[:count])
-        positions = load_optional(serializer, "positions", self._positions[:count])
-        if not isinstance(serializer, Serializer):
-            if items.shape[1:] != self._items.shape[1:] or len(items) > len(self._items):
-                raise ValueError("the sample in the file was made with other arguments")
-            self._items[: len(items)] = items
-            self._positions[: len(positions)] = positions
-        self._seen = int(load_optional(serializer, "seen", self._seen))
+        """Serializes the sample; where a file has none, the present one is kept."""
+        if isinstance(serializer, Serializer):
+            count = min(self._seen, len(self._items))
+            serializer("items", self._items[:count])
+            serializer("positions", self._positions[:count])
+            serializer("seen", self._seen)
+            return
+        items = load_optional(serializer, "items", None)
+        if items is None:
+            return
+        if items.shape[1:] != self._items.shape[1:] or len(items) > len(self._items):
+            raise ValueError(
+                f"a sample of {len(items)} items of shape {items.shape[1:]} does not fit one of at most "
+                f"{len(self._items)} items of shape {self._items.shape[1:]}"
+            )
+        self._items[: len(items)] = items
+        self._positions[: len(items)] = serializer("positions", None)
+        self._seen = int(serializer("seen", self._seen))
 
     def get(self) -> tuple[Any, Any]:
         """Returns positions and items in order of the positions."""

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from chainer.core.configuration import config
+from chainer.core.reporter import Reporter, report
+from chainer.training.extensions import Evaluator
+from chainer.training.iterators.serial_iterator import SerialIterator
+
+from tests.training.small_training import Regression, make_dataset, make_trainer
+
+
+def make_iterator(batch=4):
+    return SerialIterator(make_dataset(), batch, repeat=False, shuffle=False)
+
+
+def mean_loss(model, batch=4):
+    dataset, losses = make_dataset(), []
+    for start in range(0, 10, batch):
+        x, t = (np.array(c) for c in zip(*dataset[start : start + batch], strict=True))
+        losses.append((((model.W.array * x).sum(axis=1) - t) ** 2).sum())
+    return np.mean(losses)
+
+
+def test_without_a_trainer():
+    model = Regression()
+    result = Evaluator(make_iterator(), model)()
+    assert list(result) == ["main/loss"]
+    np.testing.assert_allclose(result["main/loss"], mean_loss(model), rtol=1e-6)
+
+
+def test_can_be_called_again():
+    evaluator = Evaluator(make_iterator(), Regression())
+    assert evaluator() == evaluator()
+
+
+def test_iterator_without_reset_is_copied():
+    class Old:
+        """An iterator of the time before reset(): a copy starts where it was."""
+
+        def __init__(self):
+            self.position = 0
+
+        def __iter__(self):
+            return self
+
+        def __next__(self):
+            if self.position >= 10:
+                raise StopIteration
+            self.position += 5
+            return make_dataset()[self.position - 5 : self.position]
+
+    iterator = Old()
+    evaluator = Evaluator(iterator, Regression())
+    assert evaluator() == evaluator()
+    assert iterator.position == 0
+
+
+def test_in_a_trainer(tmp_path):
+    trainer = make_trainer(tmp_path, (1, "epoch"))
+    model = trainer.updater.get_optimizer("main").target
+    for name in (None, None, "test"):
+        trainer.extend(Evaluator(make_iterator(), model), name=name)
+    trainer.run()
+    assert set(trainer.observation) == {
+        "main/loss", "validation/main/loss", "validation_1/main/loss", "test/main/loss",
+    }  # fmt: skip
+
+
+def test_mode_and_hook():
+    seen = []
+
+    class Watching(Regression):
+        def forward(self, x, t):
+            seen.append((config.train, config.enable_backprop))
+            return super().forward(x, t)
+
+    evaluator = Evaluator(make_iterator(5), Watching(), eval_hook=lambda e: seen.append(e))
+    evaluator()
+    assert seen == [evaluator, (False, False), (False, False)]
+    assert config.train
+
+
+def test_eval_func_and_converter():
+    evaluator = Evaluator(
+        make_iterator(),
+        Regression(),
+        converter=lambda batch, device: {"n": len(batch), "device": device},
+        device=-1,
+        eval_func=lambda n, device: report({"n": n, "device": device}),
+    )
+    assert evaluator() == {"n": pytest.approx(10 / 3), "device": -1}
+
+
+def test_reports_to_the_current_reporter():
+    observation = {}
+    with Reporter().scope(observation):
+        result = Evaluator(make_iterator(), Regression())()
+    assert observation == result
+
+
+def test_several_targets_and_iterators():
+    model = Regression()
+    other = Regression()
+    evaluator = Evaluator(
+        {"main": make_iterator(), "second": make_iterator()}, {"main": model, "other": other}
+    )
+    assert set(evaluator.get_all_iterators()) == {"main", "second"}
+    assert evaluator.get_all_targets() == {"main": model, "other": other}
+    assert evaluator.get_target("other") is other
+    assert evaluator.get_iterator("second") is not evaluator.get_iterator("main")
+    evaluator.finalize()
+
+
+def test_custom_evaluate(tmp_path):
+    class Fixed(Evaluator):
+        def evaluate(self):
+            return {"fixed": 3}
+
+    assert Fixed(make_iterator(), Regression())() == {"fixed": 3}
+
+
+def test_mistakes():
+    with pytest.warns(UserWarning, match="repeat=True"):
+        Evaluator(SerialIterator(make_dataset(), 2), Regression())
+    with pytest.raises(ValueError, match="nonsense"):
+        Evaluator(make_iterator(), Regression(), device="@nonsense")
