@@ -18,6 +18,8 @@ def shape_and_dtype_label(shape: tuple[int, ...] | None, dtype: Any) -> str:
     """Returns the text that stands for an array in graphs: ``'(2, 3), float32'``."""
     if shape is None:
         return "(uninitialized)"
+    if shape == ():
+        return str(dtype)
     lengths = ", ".join(map(str, shape))
     return f"({lengths}), {dtype}"
 
