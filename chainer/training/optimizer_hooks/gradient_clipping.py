@@ -43,6 +43,7 @@ class GradientClipping:
         self.threshold = threshold
 
     def __call__(self, opt: Any) -> None:
+        """Changes the gradients of the target link's parameters."""
         params = [p for p in opt.target.params(include_uninit=False) if p.grad is not None]
         norm = math.sqrt(sum(map(_sum_of_squares, params)))
         if norm == 0:

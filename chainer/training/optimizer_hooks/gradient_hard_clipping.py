@@ -32,6 +32,7 @@ class GradientHardClipping:
         self.upper_bound = upper_bound
 
     def __call__(self, rule: Any, param: Any) -> None:
+        """Changes the gradient of a parameter, before its update."""
         grad = param.grad
         if grad is None:
             return

@@ -60,6 +60,7 @@ class GradientNoise:
         self.noise_func = noise_func
 
     def __call__(self, rule: Any, param: Any) -> None:
+        """Changes the gradient of a parameter, before its update."""
         grad = param.grad
         if grad is None:
             return

@@ -29,6 +29,7 @@ class Lasso:
         self.rate = rate
 
     def __call__(self, rule: Any, param: Any) -> None:
+        """Changes the gradient of a parameter, before its update."""
         array, grad = param.array, param.grad
         if array is None or grad is None:
             return

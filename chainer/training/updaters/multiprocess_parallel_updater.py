@@ -120,9 +120,7 @@ class MultiprocessParallelUpdater(StandardUpdater):
         atexit.register(_close_if_alive, weakref.ref(self))
 
     def update_core(self) -> None:
-        """Makes one update: every process computes gradients, which are summed for the main
-        optimizer.
-        """
+        """Makes one update: every process computes gradients, the main optimizer their sum."""
         optimizer = self._optimizers["main"]
         model = optimizer.target
         if self._workers:
@@ -151,8 +149,7 @@ class MultiprocessParallelUpdater(StandardUpdater):
             worker.send("update")
 
     def serialize(self, serializer: Any) -> None:
-        """Serializes iterators (also those of the workers), optimizers, the model and the iteration
-        count.
+        """Serializes iterators (the workers' too), optimizers, model and iteration count.
 
         Args:
             serializer (AbstractSerializer): Serializer or deserializer.

@@ -95,7 +95,8 @@ class ParallelUpdater(StandardUpdater):
             models = {name: main if name == "main" else _separate_copy(main) for name in devices}
         if set(models) != set(devices):
             raise ValueError(
-                f"models and devices must have the same names, got {sorted(models)} and {sorted(devices)}"
+                f"models and devices must have the same names, got {sorted(models)} and "
+                f"{sorted(devices)}"
             )
         if models["main"] is not main:
             raise ValueError("models['main'] must be the target of the 'main' optimizer")
@@ -125,9 +126,7 @@ class ParallelUpdater(StandardUpdater):
                 trainer.reporter.add_observers(name, model.namedlinks(skipself=True))
 
     def update_core(self) -> None:
-        """Makes one update: splits a batch, sums the gradients of all models, and updates the main
-        one.
-        """
+        """Makes one update: splits a batch, sums all models' gradients, updates the main one."""
         optimizer = self._optimizers["main"]
         main = self._models["main"]
         batch = next_batch(self._iterators["main"])
@@ -150,7 +149,9 @@ class ParallelUpdater(StandardUpdater):
                 main.addgrads(model)
         if self.loss_scale is not None:
             for param in main.params():
-                param.loss_scale = self.loss_scale  # also where only another model's data reached it
+                param.loss_scale = (
+                    self.loss_scale
+                )  # also where only another model's data reached it
         optimizer.update()
         self._share_parameters()
 

@@ -60,7 +60,9 @@ class Worker:
         arguments: What :func:`run_worker` takes after the connection.
     """
 
-    def __init__(self, context: Any, others: list[Any], index: int, arguments: tuple[Any, ...]) -> None:
+    def __init__(
+        self, context: Any, others: list[Any], index: int, arguments: tuple[Any, ...]
+    ) -> None:
         self.connection, remote = context.Pipe()
         self._index = index
         self._owner = os.getpid()
@@ -137,7 +139,9 @@ def run_worker(
     seed: int,
 ) -> None:
     """Main function of a worker process: computes the gradients of one batch for each command."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the main process, which ends this one
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # the main process ends this one
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for other in inherited:
         other.close()
