@@ -36,7 +36,9 @@ def _best(call: Callable[[], object], repeat: int = 200) -> float:
         call()
         best.append(time.perf_counter() - start)
     best.sort()
-    return best[len(best) // 2] * 1e3  # the median: the disturbance is in most calls, not in the best
+    return (
+        best[len(best) // 2] * 1e3
+    )  # the median: the disturbance is in most calls, not in the best
 
 
 def measure(kind: str, threads: int) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 import ideep4py
 from ideep4py import ops
+from ideep4py._core import layout as L
 
 
 @pytest.fixture
@@ -33,6 +34,13 @@ def blocked(normal: Callable[..., np.ndarray]) -> Callable[..., ideep4py.mdarray
         return ops.convolution(normal(*shape), weights)
 
     return make
+
+
+def channels_last(array: ideep4py.mdarray) -> ideep4py.mdarray:
+    """The array with axis 1 innermost, without blocks, as oneDNN chooses it on some CPUs."""
+    n, c, *size = array.shape
+    steps = L.row_major_strides((n, *size, c))
+    return ops.reorder(array, L.strided(array.shape, (steps[0], 1, *steps[1:-1])))
 
 
 def elements(array: ideep4py.mdarray) -> np.ndarray:

@@ -30,16 +30,13 @@ def convolution(x, w, b, stride, pad, dilate, groups):
         np.split(view, groups, 1), np.split(w.astype(np.float64), groups), strict=True
     ):
         kernel_axes = list(range(2 + n, 2 + 2 * n))
-        outs.append(
-            np.tensordot(part, filters, ([1, *kernel_axes], [1, *range(2, 2 + n)]))
-        )
+        outs.append(np.tensordot(part, filters, ([1, *kernel_axes], [1, *range(2, 2 + n)])))
     y = np.moveaxis(np.concatenate(outs, -1), -1, 1)
     return y if b is None else y + b.reshape(1, -1, *[1] * n)
 
 
 def numerical_gradient(function, array: np.ndarray, gy: np.ndarray) -> np.ndarray:
-    """Gradient of ``sum(gy * function(array))`` for a *linear* function, exactly: by unit vectors.
-    """
+    """Gradient of ``sum(gy * function(array))`` for a *linear* function, by unit vectors: exact."""
     gradient = np.empty(array.shape)
     for index in itertools.product(*map(range, array.shape)):
         unit = np.zeros(array.shape)

@@ -8,7 +8,7 @@ from conftest import elements
 
 import ideep4py
 from ideep4py import ops
-from ideep4py._core import buffers, primitive, runtime
+from ideep4py._core import buffers, runtime
 from ideep4py._core import layout as L
 from ideep4py._core.library import ffi
 
@@ -109,39 +109,6 @@ def test_new_arrays_do_not_alias_living_ones(normal) -> None:
     kept = [ops.eltwise(x, "linear", 1.0, float(k)) for k in range(50)]
     for k, y in enumerate(kept):
         np.testing.assert_allclose(elements(y), elements(x) + np.float32(k), rtol=1e-5, atol=1e-5)
-
-
-def test_typical_operations_run_compiled_code(monkeypatch, normal, blocked) -> None:
-    """oneDNN's reference loops are up to a thousand times slower: none may be chosen in silence."""
-    seen = []
-    create = primitive.Primitive.__init__
-
-    def recorded(self, pd, arguments):
-        create(self, pd, arguments)
-        seen.append((self.implementation, [layout for _, layout in arguments]))
-
-    monkeypatch.setattr(primitive.Primitive, "__init__", recorded)
-    runtime.drop_plans()
-    row = normal(16)
-    for x in (blocked(2, 16, 8, 8), ops.dense(blocked(2, 16, 8, 8))):
-        w = normal(16, 16, 3, 3)
-        y = ops.convolution(x, w, row, pad=1, relu=True)
-        ops.convolution_backward_data(y, w, x.shape, pad=1)
-        ops.convolution_backward_weights(x, y, w.shape, pad=1, bias=True)
-        out, workspace = ops.pooling(y, "max", 2)
-        ops.pooling_backward(out, y, "max", 2, workspace=workspace)
-        _, mean, var, workspace = ops.batch_normalization(y, row, row, relu=True)
-        ops.batch_normalization_backward(y, y, row, mean, var, workspace=workspace)
-        _ = (x + x, x * 2, x / 3, 1 - x, x.axpby(1, 2, x), x.sum((0, 2, 3)), x.sum())
-        for name in ("relu", "tanh", "logistic"):
-            ops.eltwise_backward(ops.eltwise(x, name), x, name, from_output=True)
-        ops.log_softmax_backward(ops.log_softmax(x), x)
-        ops.softmax_backward(ops.softmax(x), x)
-        ops.deconvolution(x, w, row, pad=1)
-        ops.adam_update(x, x.copy(), ops.zeros_like(x), ops.zeros_like(x), 0.1)
-    slow = [(name, layouts) for name, layouts in seen if name.startswith("ref")]
-    assert slow == [], "\n".join(map(str, slow))
-    assert len(seen) > 40
 
 
 def test_operation_after_a_change_of_threads(normal) -> None:

@@ -127,3 +127,19 @@ def test_copy_to(normal, blocked) -> None:
     np.testing.assert_array_equal(elements(target), source)
     with pytest.raises(TypeError, match="target must be an mdarray"):
         ops.copy_to(source, source)
+
+
+@pytest.mark.parametrize("name", ["relu", "tanh", "logistic"])
+def test_gradients_of_large_arrays(normal, blocked, name) -> None:
+    for x in (normal(200, 100), blocked(4, 5, 40, 40)):
+        plain = elements(ideep4py.mdarray(x))
+        y = ops.eltwise(x, name)
+        gy = normal(*plain.shape)
+        slope = {
+            "relu": plain > 0,
+            "tanh": 1 - np.tanh(plain) ** 2,
+            "logistic": naive.sigmoid(plain) * (1 - naive.sigmoid(plain)),
+        }[name]
+        gx = ops.eltwise_backward(y, gy, name, from_output=True)
+        np.testing.assert_allclose(elements(gx), gy * slope, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(float(gx.sum()), (gy * slope).sum(), rtol=1e-2, atol=1e-1)

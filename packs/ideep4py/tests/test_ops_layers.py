@@ -3,26 +3,32 @@ from __future__ import annotations
 import naive
 import numpy as np
 import pytest
-from conftest import elements
+from conftest import channels_last, elements
 
 from ideep4py import ops
 
 CLOSE = {"rtol": 2e-4, "atol": 2e-4}
 
 
-@pytest.fixture(params=["blocked", "padded", "dense"])
+@pytest.fixture(params=["blocked", "padded", "dense", "channels_last"])
 def x(request, normal, blocked):
-    """(2, C, 5, 6): in whole blocks, with a padded block, or row-major."""
+    """(2, C, 5, 6): in whole blocks, with a padded block, row-major, or channels last."""
     channels = 5 if request.param == "padded" else 8
     array = blocked(2, channels, 5, 6)
     assert not array.layout.dense
+    if request.param == "channels_last":
+        return channels_last(array)
     return ops.dense(array) if request.param == "dense" else array
 
 
 @pytest.mark.parametrize("kind", ["max", "average", "average_exclude_pad"])
 @pytest.mark.parametrize(
     ("ksize", "stride", "pad", "after"),
-    [((2, 2), (2, 2), (0, 0), (0, 0)), ((3, 3), (2, 1), (1, 1), (1, 0)), ((2, 3), (1, 3), (0, 1), (1, 2))],
+    [
+        ((2, 2), (2, 2), (0, 0), (0, 0)),
+        ((3, 3), (2, 1), (1, 1), (1, 0)),
+        ((2, 3), (1, 3), (0, 1), (1, 2)),
+    ],
 )
 def test_pooling(normal, x, kind, ksize, stride, pad, after) -> None:
     plain = elements(x)

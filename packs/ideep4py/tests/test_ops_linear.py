@@ -38,9 +38,7 @@ def test_linear_and_gradients(normal, blocked) -> None:
         W, b, gy = normal(4, 72), normal(4), normal(6, 4)
         np.testing.assert_allclose(ops.linear(x, W, b), flat @ W.T + b, rtol=1e-4, atol=1e-4)
         np.testing.assert_allclose(ops.linear(x, W), flat @ W.T, rtol=1e-4, atol=1e-4)
-        np.testing.assert_allclose(
-            ops.linear_backward_data(W, gy), gy @ W, rtol=1e-4, atol=1e-4
-        )
+        np.testing.assert_allclose(ops.linear_backward_data(W, gy), gy @ W, rtol=1e-4, atol=1e-4)
         gW, gb = ops.linear_backward_weights(x, gy, bias=True)
         np.testing.assert_allclose(gW, gy.T @ flat, rtol=1e-4, atol=1e-4)
         np.testing.assert_allclose(gb, gy.sum(0), rtol=1e-4, atol=1e-4)

@@ -6,11 +6,13 @@ import pytest
 
 from ideep4py import ops
 
-T, N, I, H = 4, 3, 5, 6
+T, N, SIZE, H = 4, 3, 5, 6
 
 
 def test_lstm(normal) -> None:
-    arguments = [normal(*s) / 2 for s in ((T, N, I), (N, H), (N, H), (4, H, I), (4, H, H), (4, H))]
+    arguments = [
+        normal(*s) / 2 for s in ((T, N, SIZE), (N, H), (N, H), (4, H, SIZE), (4, H, H), (4, H))
+    ]
     found = ops.lstm(*arguments)
     expected = naive.lstm(*arguments)
     for array, value in zip((found.y, found.h, found.c), expected, strict=True):
@@ -28,7 +30,7 @@ def test_lstm(normal) -> None:
 
 
 def test_gru(normal) -> None:
-    arguments = [normal(*s) / 2 for s in ((T, N, I), (N, H), (3, H, I), (3, H, H), (4, H))]
+    arguments = [normal(*s) / 2 for s in ((T, N, SIZE), (N, H), (3, H, SIZE), (3, H, H), (4, H))]
     found = ops.gru(*arguments)
     assert found.c is None
     for array, value in zip((found.y, found.h), naive.gru(*arguments), strict=True):
@@ -47,7 +49,7 @@ def test_gru(normal) -> None:
 
 
 def test_missing_gradients_are_zero(normal) -> None:
-    arguments = [normal(*s) / 2 for s in ((T, N, I), (N, H), (3, H, I), (3, H, H), (4, H))]
+    arguments = [normal(*s) / 2 for s in ((T, N, SIZE), (N, H), (3, H, SIZE), (3, H, H), (4, H))]
     saved = ops.gru(*arguments).saved
     gy, zero = normal(T, N, H), np.zeros((N, H), "f")
     for a, b in zip(
@@ -58,12 +60,12 @@ def test_missing_gradients_are_zero(normal) -> None:
 
 
 def test_errors(normal) -> None:
-    good = [normal(*s) for s in ((T, N, I), (N, H), (N, H), (4, H, I), (4, H, H), (4, H))]
+    good = [normal(*s) for s in ((T, N, SIZE), (N, H), (N, H), (4, H, SIZE), (4, H, H), (4, H))]
     for k, shape, message in [
         (0, (T, N), "x must have shape"),
         (1, (N + 1, H), "h must have shape"),
         (2, (N, H + 1), "c must have the shape of h"),
-        (3, (4, H, I + 1), "W must have shape"),
+        (3, (4, H, SIZE + 1), "W must have shape"),
         (4, (3, H, H), "U must have shape"),
         (5, (3, H), "b must have"),
     ]:

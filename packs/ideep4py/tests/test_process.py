@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -24,7 +25,10 @@ def run(code: str, timeout: float = 60, **environment: str) -> subprocess.Comple
 @pytest.mark.parametrize(
     ("environment", "message"),
     [
-        ({"IDEEP4PY_LIBRARY": "/nowhere/libdnnl.so"}, "'/nowhere/libdnnl.so', which does not exist"),
+        (
+            {"IDEEP4PY_LIBRARY": "/nowhere/libdnnl.so"},
+            "'/nowhere/libdnnl.so', which does not exist",
+        ),
         ({"ONEDNN_MAX_CPU_ISA": "SSE41"}, "the CPU lacks AVX2"),
         ({"IDEEP4PY_LIBRARY": __file__}, "libdnnl.so.3 was not found: pip install"),
         ({"IDEEP4PY_LIBRARY": "libc"}, "is no oneDNN library"),
@@ -52,7 +56,8 @@ def test_import_without_cffi() -> None:
 def test_import_needs_no_framework_and_no_metadata() -> None:
     code = """
         import sys, ideep4py
-        print([m for m in ("chainer", "torch", "importlib.metadata", "ml_dtypes") if m in sys.modules])
+        print([m for m in ("chainer", "torch", "importlib.metadata", "ml_dtypes") if m in
+        sys.modules])
     """
     assert run(code).stdout.strip() == "[]"
 
@@ -81,24 +86,29 @@ PREPARE = """
 
 
 def test_forked_processes_compute() -> None:
-    code = PREPARE + """
+    code = (
+        PREPARE
+        + """
     with context.Pool(2) as pool:
         found = pool.map_async(work, range(6)).get(timeout=40)
     assert found == [expected] * 6, found
     assert work() == expected  # and so does the parent, afterwards
     print("done", ideep4py.get_num_threads())
     """
+    )
     result = run(code)
     assert result.stdout.strip() == "done 2", result.stderr
 
 
 def test_without_the_precaution_a_forked_process_would_hang() -> None:
     """The test above can fail: libgomp's pool does not survive a fork."""
-    code = PREPARE + """
+    code = (
+        PREPARE
+        + """
     import os
     from ideep4py._core import runtime
 
-    runtime._before_fork = runtime._after_fork_in_child = None  # registered already: replace what they call
+    runtime._before_fork = runtime._after_fork_in_child = None  # registered: replace what they call
     runtime._omp_pause_resource_all = lambda kind: None
     process = context.Process(target=work)
     process.start()
@@ -106,12 +116,15 @@ def test_without_the_precaution_a_forked_process_would_hang() -> None:
     print("hangs" if process.is_alive() else "works")
     process.kill()
     """
+    )
     result = run(code)
     assert result.stdout.strip() == "hangs", result.stderr
 
 
 def test_fork_from_a_thread_and_fork_in_a_fork() -> None:
-    code = PREPARE + """
+    code = (
+        PREPARE
+        + """
     results = []
 
     def nested(queue):
@@ -133,12 +146,15 @@ def test_fork_from_a_thread_and_fork_in_a_fork() -> None:
     assert results == [expected] * 2, results
     print("done")
     """
+    )
     result = run(code)
     assert result.stdout.strip() == "done", result.stderr
 
 
 def test_threads_at_once() -> None:
-    code = PREPARE + """
+    code = (
+        PREPARE
+        + """
     from ideep4py._core import runtime
     results, errors = [], []
 
@@ -158,12 +174,15 @@ def test_threads_at_once() -> None:
     assert set(results) == {expected} and len(results) == 120
     print("done")
     """
+    )
     result = run(code)
     assert result.stdout.strip() == "done", result.stderr
 
 
 def test_number_of_threads_holds_in_all_threads() -> None:
-    code = PREPARE + """
+    code = (
+        PREPARE
+        + """
     from ideep4py._core.library import lib
     numbers = []
 
@@ -179,6 +198,7 @@ def test_number_of_threads_holds_in_all_threads() -> None:
         assert np.allclose(work(), expected, rtol=1e-3)
     print(numbers, ideep4py.get_num_threads())
     """
+    )
     result = run(code)
     assert result.stdout.strip() == "[1, 2] 2", result.stderr
 
@@ -186,3 +206,15 @@ def test_number_of_threads_holds_in_all_threads() -> None:
 def test_interpreter_ends_quietly() -> None:
     result = run(PREPARE + "    kept = [ops.relu(b) for _ in range(10)]; kept.append(kept)")
     assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_typical_operations_run_compiled_code() -> None:
+    """oneDNN's reference loops are up to a thousand times slower: none may be chosen in silence.
+
+    With AVX2, which has the least compiled code, on any CPU.
+    """
+    code = f"import runpy; runpy.run_path({str(Path(__file__).with_name('compiled_code.py'))!r})"
+    result = run(code, ONEDNN_MAX_CPU_ISA="AVX2")
+    count, *slow = result.stdout.splitlines()
+    assert slow == []
+    assert int(count) > 40

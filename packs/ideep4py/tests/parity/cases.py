@@ -278,7 +278,10 @@ def overlapping_max_pooling(i, a):
 @case
 def average_pooling(i, a):
     out = ()
-    for kind in (i.pol2DParam.pooling_avg_include_padding, i.pol2DParam.pooling_avg_exclude_padding):
+    for kind in (
+        i.pol2DParam.pooling_avg_include_padding,
+        i.pol2DParam.pooling_avg_exclude_padding,
+    ):
         (y,) = i.pooling2D.Forward(a.x4, pool(i, (2, 8, 3, 3), 3, 2, 1, 1, kind))
         p = pool(i, (2, 8, 5, 5), 3, 2, 1, 1, kind)
         out += (y, i.pooling2D.Backward(a.x4, y, None, p))
@@ -375,6 +378,11 @@ def checks(i, a):
     arrays.append(a.b)
     out = []
     for x in arrays:
-        out += [i.all_ready((x,)), i.check_ndim((x,)), i.check_type((x,)), i.check_ndim((x,), (1, 3))]
+        out += [
+            i.all_ready((x,)),
+            i.check_ndim((x,)),
+            i.check_type((x,)),
+            i.check_ndim((x,), (1, 3)),
+        ]
     out += [i.all_ready((arrays[1], arrays[3])), i.check_ndim((arrays[3], arrays[1]))]
     return (np.array(out),)

@@ -8,8 +8,9 @@ writes ``original_2_0_0.npz``: for every case the results, and under ``types`` t
 import os
 import sys
 
-import ideep4py
 import numpy as np
+
+import ideep4py
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 

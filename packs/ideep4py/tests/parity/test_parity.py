@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from parity import cases
 
 import ideep4py
+from parity import cases
 
 REFERENCE = np.load(Path(__file__).with_name("original_2_0_0.npz"))
 TYPES = dict(line.split("=") for line in REFERENCE["types"].tolist())

@@ -15,7 +15,7 @@ from typing import Any
 
 from ideep4py._core.library import NULL, ffi, lib
 
-_SMALL = 4096
+_SMALL = 16384
 _PAGE = 4096
 _HUGE = 4 << 20
 _COLOR = 512

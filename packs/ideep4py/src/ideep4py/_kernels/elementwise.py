@@ -12,6 +12,9 @@ from ideep4py._core.library import CPU_ISA, ffi, lib
 from ideep4py._core.primitive import Primitive, attributes, describe
 from ideep4py._core.reorder import Data, in_layout
 
+_TANH_OUT = C.ELTWISE_FROM_OUTPUT["tanh"]
+_LOGISTIC_OUT = C.ELTWISE_FROM_OUTPUT["logistic"]
+_LARGE = 16384  # elements from which two passes beat one
 _RELU = (C.ELTWISE["relu"], C.ELTWISE_FROM_OUTPUT["relu"])
 
 
@@ -62,13 +65,51 @@ class _ReluBackward:
         self._primitive.run(saved, self._zero, out, gy)
 
 
+class _SquashBackward:
+    """Gradients of tanh and sigmoid from the output in two passes: faster than oneDNN's one for
+    AVX2.
+    """
+
+    __slots__ = ("_first", "_second", "_tanh")
+
+    def __init__(self, layout: L.Layout, alg: int) -> None:
+        layout = layout.flat()
+        self._tanh = alg == _TANH_OUT
+        complement = ("eltwise", "linear", -1.0, 1.0)
+        create, md = lib.dnnl_binary_primitive_desc_create, layout.md
+        three = [(C.SRC, layout), (C.SRC_1, layout), (C.DST, layout)]
+        mul, what = C.BINARY["mul"], "gradient of tanh or sigmoid"
+        if self._tanh:  # (1 - y * y) * gy
+            pd = describe(create, what, mul, md, md, md, attributes([complement]))
+            self._first = Primitive(pd, three)
+            pd = describe(create, what, mul, md, md, md, attributes())
+            self._second = Primitive(pd, three)
+        else:  # (1 - y) * y * gy
+            pd = _forward_pd(layout, C.ELTWISE["linear"], -1.0, 1.0)
+            self._first = Primitive(pd, [(C.SRC, layout), (C.DST, layout)])
+            pd = describe(create, what, mul, md, md, md, attributes([("binary", "mul", layout)]))
+            self._second = Primitive(pd, [*three, (C.POST_OP_BASE | C.SRC_1, layout)])
+
+    def run(self, y: Any, gy: Any, out: Any) -> None:
+        if self._tanh:
+            self._first.run(y, y, out)
+            self._second.run(out, gy, out)
+        else:
+            self._first.run(y, out)
+            self._second.run(out, y, out, gy)
+
+
 class _Backward:
     __slots__ = ("run",)
 
     def __init__(self, layout: L.Layout, alg: int, alpha: float, beta: float, saved: int) -> None:
-        if alg in _RELU and not alpha and layout.data_type == C.F32 and CPU_ISA.startswith("avx2"):
-            self.run = _ReluBackward(layout).run
-            return
+        if layout.data_type == C.F32 and CPU_ISA.startswith("avx2"):
+            if alg in _RELU and not alpha:
+                self.run = _ReluBackward(layout).run
+                return
+            if alg in (_TANH_OUT, _LOGISTIC_OUT) and layout.size >= _LARGE:
+                self.run = _SquashBackward(layout, alg).run
+                return
         hint = _forward_pd(layout, alg, alpha, beta)
         md = layout.md
         pd = describe(

@@ -32,6 +32,7 @@ from ideep4py.ops.convolution import (
     convolution,
     convolution_backward_data,
     convolution_backward_weights,
+    prepare_weights,
 )
 from ideep4py.ops.deconvolution import deconvolution
 from ideep4py.ops.joining import concat, split
@@ -92,6 +93,7 @@ __all__ = [
     "mul",
     "pooling",
     "pooling_backward",
+    "prepare_weights",
     "recurrent_backward",
     "relu",
     "relu_backward",

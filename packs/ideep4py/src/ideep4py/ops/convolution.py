@@ -216,6 +216,43 @@ def convolution(
     return wrap(found.y, pointer)
 
 
+def prepare_weights(
+    W: mdarray,
+    x: Array | L.Layout,
+    *,
+    stride: int | Sequence[int] = 1,
+    pad: int | Sequence[int] = 0,
+    dilate: int | Sequence[int] = 1,
+    bias: bool = True,
+) -> mdarray:
+    """Reorders filters in place into the layout that :func:`convolution` wants for an input like
+    ``x``.
+
+    Otherwise every call reorders them, which matters for filters larger than the images. They keep
+    the layout until NumPy looks at them; updates (:func:`sgd_update` and the like) and gradients
+    work in it. For one group.
+
+    Args:
+        W: filters (O, C, kernel...), an mdarray.
+        x: an input, or its layout.
+        stride, pad, dilate: as given to :func:`convolution`.
+        bias: whether there will be a bias.
+
+    Returns:
+        ``W`` itself.
+
+    Raises:
+        TypeError, ValueError: as :func:`convolution`.
+    """
+    if not isinstance(W, mdarray):
+        raise TypeError(f"W must be an mdarray, got {type(W).__name__}")
+    layout = x if isinstance(x, L.Layout) else data_of(x, "x")[0]
+    geometry = (hashable(stride), hashable(pad), hashable(dilate))
+    found = runtime.plan(_Forward, layout, W.shape, bias, *geometry, 1, None, None, False)
+    W._data = found.w, in_layout(data_of(W, "W"), found.w)
+    return W
+
+
 def convolution_backward_data(
     gy: Array,
     W: Array,

@@ -1,4 +1,4 @@
-"""Deconvolution (transposed convolution): the gradient of a convolution by its input, with a bias."""
+"""Deconvolution (transposed convolution): the gradient of a convolution by its input, with bias."""
 
 from __future__ import annotations
 

@@ -23,7 +23,9 @@ from ideep4py.ops._inputs import Array, data_of, vector
 
 def _matrix(x: Any, name: str) -> tuple[int, int, Any]:
     """Rows, columns and pointer of an array taken as a matrix: all axes but the first are one."""
-    layout, pointer = densified(data_of(x, name))
+    layout, pointer = data_of(x, name)
+    if not layout.dense:
+        layout, pointer = densified((layout, pointer))
     shape = layout.shape
     if layout.data_type != C.F32:
         raise TypeError(f"{name} must be of dtype float32, got {layout.dtype}")

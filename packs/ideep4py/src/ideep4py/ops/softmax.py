@@ -40,7 +40,7 @@ def _innermost(x: L.Layout, axis: int) -> L.Layout:
 
 
 class _Forward:
-    """``layout`` is that of ``x``, or one for which oneDNN has compiled code (``axis`` innermost)."""
+    """``layout`` is that of ``x``, or one that oneDNN compiles for (``axis`` innermost)."""
 
     __slots__ = ("layout", "run")
 
