@@ -25,4 +25,4 @@ def ceil(x: Any) -> Variable:
     """
     array = x.array if isinstance(x, Variable) else x
     backend = backend_of(array)
-    return Variable(backend.asarray(backend.xp.ceil(backend.plain(array))))
+    return Variable(backend.asarray(backend.xp.ceil(backend.plain(array))), requires_grad=False)
