@@ -1,11 +1,17 @@
 """Function nodes: applications of differentiable functions in the computational graph."""
 
+# The graph is one data structure in several modules, which reach into each other for speed.
+# pyright: reportPrivateUsage=false
+
+# What the annotations promise is checked again at run time: users write these arguments.
+# pyright: reportUnnecessaryIsInstance=false
+
 from __future__ import annotations
 
 import traceback
 import weakref
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy
 
@@ -20,6 +26,8 @@ if TYPE_CHECKING:
     from chainer.core.backend import Device
 
 _ndarray = numpy.ndarray
+# As Any: to the checker what is an instance of numpy.generic is "partially unknown".
+_Scalar: Any = numpy.generic
 _ref = weakref.ref
 _new = object.__new__
 _SIGNATURE_LIMIT = 1024
@@ -92,6 +100,13 @@ class FunctionNode:
     _gradients_on_arrays: bool = False
     _accumulates: ClassVar[bool] = False
     _plain_inputs: ClassVar[bool] = True
+    #: The four of these that apply reads, in one look-up: _checks, type_check_key, _checked, _plain_inputs.
+    _traits: ClassVar[tuple[bool, tuple[str, ...] | None, set[Any], bool]] = (
+        False,
+        None,
+        set(),
+        True,
+    )
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -100,6 +115,7 @@ class FunctionNode:
         owner = next(base for base in cls.__mro__ if any(rule in vars(base) for rule in _RULES))
         cls._gradients_on_arrays = owner is not FunctionNode and "backward_arrays" in vars(owner)
         cls._accumulates = cls.backward_accumulate is not FunctionNode.backward_accumulate
+        cls._traits = (cls._checks, cls.type_check_key, cls._checked, cls._plain_inputs)
 
     # -- identity ---------------------------------------------------------------------------------
 
@@ -134,6 +150,7 @@ class FunctionNode:
         return tuple(data)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Refuses: a function node is applied with :meth:`apply`."""
         if hasattr(self.__class__, "forward") and self.outputs is None:
             raise RuntimeError(
                 f"a function node is applied with its apply() method: "
@@ -206,16 +223,16 @@ class FunctionNode:
             targets = tuple([i for i, x in enumerate(variables) if x._requires_grad])
             signature = tuple([node._type for node in nodes])
 
-        if not (plain and self._plain_inputs):
+        checks, names, checked, plain_inputs = self._traits
+        if not (plain and plain_inputs):
             in_data = self._enter(in_data)
             if self._device is not None and not _is_current(self._device):
                 with self._device:
                     return self.apply(inputs)
-        if self._checks and state.type_check:
-            names = self.type_check_key
+        if checks and state.type_check:
             if names:
                 signature = (signature, *[getattr(self, name) for name in names])
-            if names is None or signature not in self._checked:
+            if names is None or signature not in checked:
                 self._check_types(in_data, signature)
 
         if state.hooks or self._hooks or state.debug:
@@ -292,32 +309,35 @@ class FunctionNode:
         self, inputs: Sequence[Any], state: ThreadState
     ) -> tuple[Variable, ...]:
         """Computes the outputs; nothing is recorded."""
-        requires_grad = False
-        plain = self._plain_inputs
-        arrays: list[Any] = []
-        for x in inputs:
+        checks, names, checked, plain = self._traits
+        signature: Any
+        if len(inputs) == 1:
+            x = inputs[0]
             if not isinstance(x, Variable):
                 x = self._wrap(x)
-            if x._requires_grad:
-                requires_grad = True
+            requires_grad = x._requires_grad
             array = x._array
-            if array.__class__ is not _ndarray:
-                plain = False
-            arrays.append(array)
-        in_data = tuple(arrays)
+            in_data: tuple[Any, ...] = (array,)
+            plain = plain and array.__class__ is _ndarray
+        else:
+            variables = [x if isinstance(x, Variable) else self._wrap(x) for x in inputs]
+            requires_grad = any([x._requires_grad for x in variables])
+            in_data = tuple([x._array for x in variables])
+            plain = plain and all([array.__class__ is _ndarray for array in in_data])
         if not plain:
             in_data = self._enter(in_data)
             if self._device is not None and not _is_current(self._device):
                 with self._device:
                     return self._apply_without_graph(inputs, state)
-        if self._checks and state.type_check:
-            names = self.type_check_key
-            signature: Any = tuple([(array.dtype, array.shape) for array in in_data])
+        if checks and state.type_check:
             if len(in_data) == 1:
-                signature = signature[0]
+                array = in_data[0]
+                signature = (array.dtype, array.shape)
+            else:
+                signature = tuple([(array.dtype, array.shape) for array in in_data])
             if names:
                 signature = (signature, *[getattr(self, name) for name in names])
-            if names is None or signature not in self._checked:
+            if names is None or signature not in checked:
                 self._check_types(in_data, signature)
         if state.hooks or self._hooks or state.debug:
             outputs = self._forward_observed(in_data, state)
@@ -327,12 +347,14 @@ class FunctionNode:
             raise TypeError(
                 f"forward output must be a tuple ({self.label})\nActual: {type(outputs)}"
             )
+        if len(outputs) == 1 and plain and outputs[0].__class__ is _ndarray:
+            return (Variable._of_array(outputs[0], requires_grad),)
         if not plain or any([y.__class__ is not _ndarray for y in outputs]):
             outputs = self._leave(in_data, outputs)
         return tuple([Variable._of_array(y, requires_grad) for y in outputs])
 
     def _wrap(self, obj: Any) -> Variable:
-        if find_backend(type(obj)) is None:
+        if find_backend(obj.__class__) is None:
             raise TypeError(
                 f"incompatible array types are mixed in the forward input ({self.label}).\n"
                 f"{not_an_array_message(obj)}"
@@ -343,7 +365,7 @@ class FunctionNode:
         """Finds the backend of inputs that are not all plain NumPy arrays."""
         backend: Backend | None = None
         for i, array in enumerate(in_data):
-            found = find_backend(type(array))
+            found = find_backend(array.__class__)
             if found is None:
                 if array is None:
                     raise RuntimeError(
@@ -373,9 +395,9 @@ class FunctionNode:
         checked: list[Any] = []
         families: set[str] = set()
         for y in outputs:
-            if isinstance(y, numpy.generic):  # NumPy reduces to scalars
+            if isinstance(y, _Scalar):  # NumPy reduces to scalars
                 y = numpy.asarray(y)
-            backend = find_backend(type(y))
+            backend = find_backend(y.__class__)
             if backend is None:
                 raise TypeError(
                     f"forward output must be a tuple of arrays.\nFunction: {self.label}\n"
@@ -388,7 +410,7 @@ class FunctionNode:
         return tuple(checked)
 
     def _mixed_message(self, where: str, arrays: Iterable[Any]) -> str:
-        types = ", ".join(str(type(array)) for array in arrays)
+        types = ", ".join(str(array.__class__) for array in arrays)
         return (
             f"incompatible array types are mixed in the forward {where} ({self.label}).\n"
             f"Actual: {types}"
@@ -446,7 +468,7 @@ class FunctionNode:
             tuple: Output arrays; a tuple even if there is one only.
         """
         for array in inputs:
-            backend = find_backend(type(array))
+            backend = find_backend(array.__class__)
             if backend is not None and backend.is_accelerator:
                 return self.forward_gpu(inputs)
         return self.forward_cpu(inputs)
@@ -573,14 +595,15 @@ class FunctionNode:
                 f"got {type(gradients)}"
             )
         count = len(self.inputs or ())
-        if len(gradients) == len(targets):
-            return gradients
-        if len(gradients) == count:
-            return tuple([gradients[i] for i in targets])
+        given = cast("tuple[Any, ...]", gradients)
+        if len(given) == len(targets):
+            return given
+        if len(given) == count:
+            return tuple([given[i] for i in targets])
         expected = f"{len(targets)}" if len(targets) == count else f"{len(targets)} or {count}"
         raise ValueError(
             f"number of gradients returned by {self._impl_name} ({self.label}) is incorrect: "
-            f"{len(gradients)} != expected {expected}"
+            f"{len(given)} != expected {expected}"
         )
 
     @property
@@ -663,7 +686,7 @@ def has_nan(array: Any) -> bool:
     """Tells whether a floating-point array contains NaN."""
     if array is None or getattr(array, "dtype", None) is None or array.dtype.kind not in "fc":
         return False
-    backend = find_backend(type(array))
+    backend = find_backend(array.__class__)
     if backend is None:
         return bool(numpy.isnan(array).any())
     return bool(backend.xp.isnan(backend.plain(array)).any())

@@ -13,14 +13,14 @@ class Tanh(FunctionNode):
     """Hyperbolic tangent function."""
 
     type_check_key = ()
+    # What retain_outputs((0,)) in forward says each time, said once: the function is that cheap.
+    _retained_outputs = (0,)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        y = self.xp.tanh(inputs[0])
-        self.retain_outputs((0,))
-        return (y,)
+        return (self.xp.tanh(inputs[0]),)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         (y,) = self.get_retained_outputs()
@@ -43,7 +43,8 @@ class TanhGrad(FunctionNode):
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         y, gy = self.get_retained_inputs()
         g = grad_outputs[0]
-        return -2 * y * gy * g, g * (1 - y * y)
+        gradients = {0: lambda: -2 * y * gy * g, 1: lambda: g * (1 - y * y)}
+        return tuple([gradients[i]() for i in target_input_indexes])
 
 
 def _gradient(y: Any, gy: Any) -> Any:
@@ -54,5 +55,19 @@ def _gradient(y: Any, gy: Any) -> Any:
 
 
 def tanh(x: Any) -> Variable:
-    """Elementwise hyperbolic tangent function."""
+    """Elementwise hyperbolic tangent function.
+
+    Args:
+        x (Variable or array): Input of any shape, floating point.
+
+    Returns:
+        Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        InvalidType: If the dtype does not fit.
+
+    Example:
+        >>> F.tanh(np.array([0.]))
+        variable([0.])
+    """
     return Tanh().apply((x,))[0]
