@@ -111,6 +111,7 @@ class Evil:
         (archive({"x/data_batch_1": pickle.dumps({"labels": [1]})}), "'data'"),
         (archive({"x/data_batch_1": b""}), "damaged or cut off"),
     ],
+    ids=["cut-off", "cut-short", "foreign", "incomplete", "hostile", "no-data", "empty"],
 )
 def test_damaged_cifar(root, capsys, data, message):
     write(root / "pfnet/chainer/cifar/cifar-10-python.tar.gz", data)
