@@ -182,4 +182,34 @@ def _linear(name: str, m: int, k: int, n: int) -> None:
 for _name, _sizes in shapes.MATRICES.items():
     _linear(_name, *_sizes)
 
+
+def _lstm(backward: bool) -> Callable[[], Any]:
+    t, n, h = shapes.LSTM
+    x, state = _array(t, n, h), _array(n, h)
+    W, U, b = _array(4, h, h), _array(4, h, h), _array(4, h)
+
+    def step() -> Any:
+        found = ops.lstm(x, state, state, W, U, b)
+        return ops.recurrent_backward(found.saved, found.y) if backward else found
+
+    return step
+
+
+CASES["lstm_forward"] = lambda: _lstm(False)
+CASES["lstm_forward_backward"] = lambda: _lstm(True)
+
+
+@_case("sgd")
+def _() -> Any:
+    p, g = _array(shapes.ADAM), _array(shapes.ADAM)
+    return lambda: ops.sgd_update(p, g, 1e-6)
+
+
+@_case("adam")
+def _() -> Any:
+    p, g = _array(shapes.ADAM), _array(shapes.ADAM)
+    m, v = ops.zeros_like(p), ops.zeros_like(p)
+    return lambda: ops.adam_update(p, g, m, v, 1e-6)
+
+
 CASES["cnn_step"] = cnn_ideep4py.make

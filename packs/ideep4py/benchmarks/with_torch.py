@@ -127,4 +127,29 @@ def _linear(name: str, m: int, k: int, n: int) -> None:
 for _name, _sizes in shapes.MATRICES.items():
     _linear(_name, *_sizes)
 
+
+def _lstm(backward: bool) -> Callable[[], Any]:
+    t, n, h = shapes.LSTM
+    module, x = torch.nn.LSTM(h, h), torch.randn(t, n, h, requires_grad=True)
+
+    def step() -> Any:
+        with torch.enable_grad():
+            y = module(x)[0]
+            if backward:
+                y.backward(y.detach())
+        return y
+
+    return step
+
+
+def _optimizer(kind: Any) -> Callable[[], Any]:
+    parameter = torch.nn.Parameter(torch.randn(shapes.ADAM))
+    parameter.grad = torch.randn(shapes.ADAM)
+    return kind([parameter], lr=1e-6, foreach=True).step
+
+
+CASES["lstm_forward"] = lambda: _lstm(False)
+CASES["lstm_forward_backward"] = lambda: _lstm(True)
+CASES["sgd"] = lambda: _optimizer(torch.optim.SGD)
+CASES["adam"] = lambda: _optimizer(torch.optim.Adam)
 CASES["cnn_step"] = cnn_torch.make
