@@ -99,7 +99,8 @@ _SUBMODULES = frozenset(
     }
 )
 
-__all__ = [
+# What is in _LAZY is public, too; checkers read __init__.pyi.
+__all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "DebugMode",
     "Device",
     "Function",

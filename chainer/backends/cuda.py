@@ -199,10 +199,10 @@ def get_device(*args: Any) -> Any:
         Device: The ``cupy.cuda.Device``, or a dummy that stands for the CPU.
     """
     for arg in args:
-        if isinstance(arg, (int, numpy.integer)) and not isinstance(arg, bool):
-            return get_device_from_id(int(arg))
         if _is_cupy(arg):
             return arg.device
+        if isinstance(arg, (int, numpy.integer)) and not isinstance(arg, bool):
+            return get_device_from_id(int(arg))
         if isinstance(arg, DummyDeviceType) or type(arg).__module__.startswith("cupy"):
             return arg
     return DummyDevice

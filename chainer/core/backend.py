@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy
 
@@ -19,6 +19,10 @@ from chainer.core.device import Device
 
 #: Family of the backends whose arrays live in host memory and may be mixed in one call.
 HOST_FAMILY = "host"
+
+# As Any: to the checker what is an instance of numpy.generic is "partially unknown".
+_Scalar: Any = numpy.generic
+_Integer: Any = numpy.integer
 
 
 class Backend:
@@ -118,8 +122,8 @@ class Backend:
         return f"<backend {self.name}>"
 
 
-_by_type: dict[type, Backend] = {}
-_unknown_types: set[type] = set()
+_by_type: dict[type[Any], Backend] = {}
+_unknown_types: set[type[Any]] = set()
 
 
 def _forget(*_: Any) -> None:
@@ -158,7 +162,7 @@ def is_instance_of_lazy(candidate: type | str, cls: type) -> bool:
     return _matches(candidate, cls)
 
 
-def _search(cls: type, names: Iterable[str]) -> Backend | None:
+def _search(cls: type[Any], names: Iterable[str]) -> Backend | None:
     for name in names:
         backend: Backend = registries.backends.get(name)
         if any(_matches(candidate, cls) for candidate in backend.array_types):
@@ -166,7 +170,7 @@ def _search(cls: type, names: Iterable[str]) -> Backend | None:
     return None
 
 
-def find_backend(cls: type) -> Backend | None:
+def find_backend(cls: type[Any]) -> Backend | None:
     """Returns the backend whose arrays are of class ``cls``, or None."""
     backend = _by_type.get(cls)
     if backend is not None or cls in _unknown_types:
@@ -178,7 +182,7 @@ def find_backend(cls: type) -> Backend | None:
     backend = _search(cls, known)
     # Only what looks like an array is worth importing third-party packs for: initializers, labels
     # and the like pass here, too.
-    if backend is None and hasattr(cls, "shape") and not issubclass(cls, numpy.generic):
+    if backend is None and hasattr(cls, "shape") and not issubclass(cls, _Scalar):
         registries.backends.load_all()
         backend = _search(cls, (n for n in registries.backends.names() if n not in known))
     if backend is None:
@@ -190,7 +194,7 @@ def find_backend(cls: type) -> Backend | None:
 
 def is_array(obj: Any) -> bool:
     """Tells whether an object is an array of a known backend."""
-    return find_backend(type(obj)) is not None
+    return find_backend(obj.__class__) is not None
 
 
 def backend_of(array: Any) -> Backend:
@@ -199,7 +203,7 @@ def backend_of(array: Any) -> Backend:
     Raises:
         TypeError: If the object is not an array of a known backend.
     """
-    backend = _by_type.get(type(array)) or find_backend(type(array))
+    backend = _by_type.get(array.__class__) or find_backend(array.__class__)
     if backend is None:
         raise TypeError(not_an_array_message(array))
     return backend
@@ -231,7 +235,7 @@ def get_array_module(*args: Any) -> ModuleType:
         array = _unwrap(arg)
         if type(array) is numpy.ndarray:
             continue
-        backend = find_backend(type(array))
+        backend = find_backend(array.__class__)
         if backend is not None and backend.family != HOST_FAMILY:
             return backend.xp
     return numpy
@@ -245,7 +249,7 @@ def get_device_from_array(*arrays: Any) -> Device:
     host: Device | None = None
     for arg in arrays:
         array = _unwrap(arg)
-        backend = find_backend(type(array))
+        backend = find_backend(array.__class__)
         if backend is None:
             continue
         if backend.family != HOST_FAMILY:
@@ -295,14 +299,17 @@ def get_device(device_spec: Any) -> Device:
                 f"device specifier must look like '@numpy' or '@cupy:0', got {device_spec!r}"
             )
         return _device(name, int(index) if index else None)
-    if isinstance(device_spec, (int, numpy.integer)) and not isinstance(device_spec, bool):
+    if isinstance(device_spec, (int, _Integer)) and not isinstance(device_spec, bool):
         if device_spec < 0:
             return get_backend("numpy").device()
         return _device("cupy", int(device_spec))
-    if isinstance(device_spec, tuple) and len(device_spec) == 2:  # ('@cupy', 0) of later releases
-        return get_device(f"{device_spec[0]}:{device_spec[1]}")
-    index = getattr(device_spec, "id", None)
-    if isinstance(index, int) and type(device_spec).__module__.split(".")[0] in (
+    if isinstance(device_spec, tuple):
+        pair = cast("tuple[Any, ...]", device_spec)
+        if len(pair) == 2:  # ('@cupy', 0) of later releases
+            return get_device(f"{pair[0]}:{pair[1]}")
+    other = cast(Any, device_spec)
+    index = getattr(other, "id", None)
+    if isinstance(index, int) and type(other).__module__.split(".")[0] in (
         "cupy",
         "cupy_backends",
     ):

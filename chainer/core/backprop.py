@@ -6,11 +6,17 @@ then a function node that defines ``backward_arrays`` is never bothered with Var
 ``enable_double_backprop`` they are Variables and the computation is recorded.
 """
 
+# The graph is one data structure in several modules, which reach into each other for speed.
+# pyright: reportPrivateUsage=false
+
+# What the annotations promise is checked again at run time: users write these arguments.
+# pyright: reportUnnecessaryIsInstance=false
+
 from __future__ import annotations
 
 from collections.abc import Sequence
 from heapq import heappop, heappush, heappushpop
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy
 
@@ -24,6 +30,8 @@ if TYPE_CHECKING:
     from chainer.core.variable_node import VariableNode
 
 _ndarray = numpy.ndarray
+# As Any: to the checker what is an instance of numpy.generic is "partially unknown".
+_Scalar: Any = numpy.generic
 _Grads = dict["VariableNode", Any]
 
 
@@ -94,7 +102,7 @@ def _deliver(
         previous = variable.grad
         if previous is not None:
             grad = previous + grad
-        if isinstance(grad, numpy.generic):
+        if isinstance(grad, _Scalar):
             grad = numpy.asarray(grad)
         if previous is None:
             # Rules may hand out the array they were given, or a view of it; nobody wants two
@@ -104,8 +112,8 @@ def _deliver(
                 grad = grad.copy()
             else:
                 taken.add(owner)
-        variable._grad = grad  # pyright: ignore[reportPrivateUsage]
-        variable._grad_var = None  # pyright: ignore[reportPrivateUsage]
+        variable._grad = grad
+        variable._grad_var = None
 
 
 def _owner(array: Any) -> int:
@@ -142,7 +150,7 @@ def _run_on_arrays(start: FunctionNode, grads: _Grads, root: VariableNode) -> No
             if len(outputs) == 1:
                 node = outputs[0]()
                 gy = None if node is None else pop(node, None)
-                if gy.__class__ is not _ndarray and isinstance(gy, numpy.generic):
+                if gy.__class__ is not _ndarray and isinstance(gy, _Scalar):
                     gy = numpy.asarray(gy)
                 gys = (gy,)
                 some = gy is not None
@@ -218,7 +226,7 @@ def _take(pop: Any, node: VariableNode | None, given: bool) -> Any:
     if gy is None and given:
         variable = node.get_variable_or_none()
         gy = None if variable is None else variable.grad
-    return numpy.asarray(gy) if isinstance(gy, numpy.generic) else gy
+    return numpy.asarray(gy) if isinstance(gy, _Scalar) else gy
 
 
 def _clear_outputs(outputs: Any, root: VariableNode) -> None:
@@ -233,7 +241,7 @@ def _clear_outputs(outputs: Any, root: VariableNode) -> None:
 
 def _check(function: FunctionNode, index: int, array: Any) -> None:
     """Raises unless an array can be the gradient of an input of a function."""
-    x = function.inputs[index]  # type: ignore[index]
+    x = (function.inputs or ())[index]
     if x.shape is not None:
         check_gradient(
             x, array, f"gradient {index} returned by backward of {function.label} is wrong. "
@@ -369,7 +377,7 @@ class _Walk:
                         gy = _sum(gy)
                         if wanted is not None and node in wanted:
                             grads[node] = gy
-                    elif gy.__class__ is not _ndarray and isinstance(gy, numpy.generic):
+                    elif gy.__class__ is not _ndarray and isinstance(gy, _Scalar):
                         gy = numpy.asarray(gy)
                 variable = node._variable() if node._variable is not None else None  # pyright: ignore
                 if gy is None and variable is not None and self._counts_given(function):
@@ -424,12 +432,13 @@ class _Walk:
     def _differentiate_variables(
         self, function: FunctionNode, targets: tuple[int, ...], gys: tuple[Any, ...]
     ) -> tuple[Any, ...]:
-        if not function._accumulates:  # pyright: ignore[reportPrivateUsage]
+        if not function._accumulates:
             return function._complete(targets, function.backward(targets, gys))  # pyright: ignore
         # The function adds to what is there already: take it out, once for each node.
         current: list[Any] = []
+        inputs = function.inputs or ()
         for i in targets:
-            x = function.inputs[i]  # type: ignore[index]
+            x = inputs[i]
             previous = self.grads.pop(x, None)
             self._owned.discard(x)
             if previous.__class__ is list:
@@ -461,7 +470,7 @@ class _Walk:
         state: ThreadState,
     ) -> tuple[Any, ...]:
         """Runs a rule with hooks and debug checks around it."""
-        hooks = function._all_hooks(state)  # pyright: ignore[reportPrivateUsage]
+        hooks = function._all_hooks(state)
         in_data = tuple([x.data for x in function.inputs or ()])
         out_grad = tuple([gy.array if isinstance(gy, Variable) else gy for gy in gys])
         for hook in hooks:
@@ -547,7 +556,7 @@ def grad(
     for name, value in (("outputs", outputs), ("inputs", inputs)):
         if not isinstance(value, (tuple, list)):
             raise TypeError(f"{name} must be a tuple or a list, not {type(value)}.")
-        for variable in value:
+        for variable in cast("Sequence[Any]", value):
             if not isinstance(variable, Variable):
                 raise TypeError(f"{name} must contain Variables, got {type(variable)}")
     for name, value, partner in (
@@ -558,8 +567,9 @@ def grad(
             continue
         if not isinstance(value, (tuple, list)):
             raise TypeError(f"{name} must be a tuple or a list or None, not {type(value)}.")
-        if len(value) != len(partner):
-            raise ValueError(f"{name} has {len(value)} elements, expected {len(partner)}")
+        count = len(cast("Sequence[Any]", value))
+        if count != len(partner):
+            raise ValueError(f"{name} has {count} elements, expected {len(partner)}")
 
     input_nodes = [x.node for x in inputs]
     wanted = set(input_nodes)
@@ -572,8 +582,8 @@ def grad(
         else:
             given = as_variable(given)
             check_gradient(y.array, given.array, f"grad_outputs[{i}]: ")
-            gy = given if loss_scale is None else given * loss_scale
-        value = gy if enable_double_backprop else gy.array
+            gy: Variable = given if loss_scale is None else given * loss_scale
+        value: Any = gy if enable_double_backprop else gy.array
         previous = grads.get(y.node)
         grads[y.node] = value if previous is None else previous + value
 
@@ -587,7 +597,7 @@ def grad(
             if node not in shared:
                 gx = grads.get(node)
                 if gx is not None and not isinstance(gx, Variable):
-                    gx = Variable(numpy.asarray(gx) if isinstance(gx, numpy.generic) else gx)
+                    gx = Variable(numpy.asarray(gx) if isinstance(gx, _Scalar) else gx)
                 shared[node] = gx
             result = shared[node]
             initial = None if grad_inputs is None else grad_inputs[i]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -156,6 +156,9 @@ class GlobalConfig:
     thread-local :class:`LocalConfig` hide the values here for their thread.
     """
 
+    _states: weakref.WeakSet[ThreadState]
+    _lock: threading.Lock
+
     def __init__(self) -> None:
         object.__setattr__(self, "_states", weakref.WeakSet())
         object.__setattr__(self, "_lock", threading.Lock())
@@ -170,12 +173,12 @@ class GlobalConfig:
         self._refresh()
 
     def _attach(self, state: ThreadState) -> None:
-        with self._lock:  # type: ignore[attr-defined]
-            self._states.add(state)  # type: ignore[attr-defined]
+        with self._lock:
+            self._states.add(state)
 
     def _refresh(self) -> None:
-        with self._lock:  # type: ignore[attr-defined]
-            for state in self._states:  # type: ignore[attr-defined]
+        with self._lock:
+            for state in self._states:
                 state.refresh()
 
     def _entries(self) -> dict[str, Any]:
@@ -323,7 +326,7 @@ threads: _States = config._threads
 
 
 @contextmanager
-def using_config(name: str, value: Any, config: LocalConfig = config) -> Iterator[None]:
+def using_config(name: str, value: Any, config: LocalConfig = config) -> Generator[None]:
     """Context manager that sets a configuration entry of the current thread.
 
     Args:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from chainer.core.backend import Backend
@@ -66,10 +67,11 @@ class Device:
         if arrays is None:
             return None
         if isinstance(arrays, (list, tuple)):
-            moved = [self.send(item) for item in arrays]
+            moved = [self.send(item) for item in cast("Sequence[Any]", arrays)]
             return moved if isinstance(arrays, list) else tuple(moved)
         if isinstance(arrays, dict):
-            return {key: self.send(item) for key, item in arrays.items()}
+            entries = cast("dict[Any, Any]", arrays)
+            return {key: self.send(item) for key, item in entries.items()}
         return self._send_array(arrays)
 
     def _send_array(self, array: Any) -> Any:

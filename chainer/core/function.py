@@ -1,5 +1,8 @@
 """Old-style functions, and the modes of backpropagation (public module ``chainer.function``)."""
 
+# What the annotations promise is checked again at run time: users write these arguments.
+# pyright: reportUnnecessaryIsInstance=false
+
 from __future__ import annotations
 
 import weakref
@@ -400,7 +403,7 @@ class Function:
 
 def _on_accelerator(arrays: Iterable[Any]) -> bool:
     for array in arrays:
-        backend = find_backend(type(array))
+        backend = find_backend(array.__class__)
         if backend is not None and backend.is_accelerator:
             return True
     return False

@@ -79,7 +79,7 @@ class CallSpec:
     """
 
     arrays: tuple[ArraySpec | None, ...]
-    attributes: dict[str, Any] = field(default_factory=dict)
+    attributes: dict[str, Any] = field(default_factory=dict[str, Any])
     deterministic: bool = False
 
 
@@ -273,7 +273,7 @@ class Operation:
         return implementation
 
     def _build(self, policy: KernelPolicy, array: Any) -> Any:
-        cls = type(array)
+        cls: type[Any] = array.__class__
         backend = find_backend(cls)
         if backend is None:
             raise TypeError(f"{self.name}: {not_an_array_message(array)}")
@@ -388,7 +388,7 @@ def _explain(
     spec = CallSpec(tuple(map(_spec_of, arrays)), dict(attributes), policy.deterministic)
     candidates: list[Candidate] = []
     chosen = False
-    for kernel in _ordered(operation.kernels_for(type(arrays[0])), policy):
+    for kernel in _ordered(operation.kernels_for(arrays[0].__class__), policy):
         reason = _switched_off(kernel, backend, policy) or _verdict(kernel, spec)
         if reason is None and chosen:
             reason = "a kernel of higher priority serves the call"
@@ -396,7 +396,7 @@ def _explain(
         candidates.append(Candidate(kernel.provider, kernel.priority, reason, kernel))
     reason = "an accelerated kernel serves the call" if chosen else None
     candidates.append(Candidate("reference", -1, reason, None))
-    return Explanation(operation.name, type(arrays[0]), tuple(candidates))
+    return Explanation(operation.name, arrays[0].__class__, tuple(candidates))
 
 
 def get_operation(name: str) -> Operation:

@@ -67,7 +67,7 @@ class Parameter(Variable):
             initializer = float("nan")
         array: Any = None
         if shape is None:
-            if find_backend(type(initializer)) is not None:
+            if find_backend(initializer.__class__) is not None:
                 array = initializer
                 initializer = _ConstantLike(array.dtype)
         else:
@@ -78,7 +78,7 @@ class Parameter(Variable):
             self._undefine_grad()
 
     def _undefine_grad(self) -> None:
-        kind = self._array.dtype.kind
+        kind = self.dtype.kind
         self._grad = _UNDEFINED if kind in "fc" else None
 
     @property
@@ -193,7 +193,7 @@ def _generate(initializer: Any, shape: int | Sequence[int], device: Device) -> A
     shape = tuple(shape)
     backend = device.backend
     xp = backend.xp
-    given = find_backend(type(initializer))
+    given = find_backend(initializer.__class__)
     with backend.use(device):
         if given is not None:
             array = xp.empty(shape, config.dtype)

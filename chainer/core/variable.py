@@ -1,5 +1,8 @@
 """Variables: arrays that remember how they were computed (public module ``chainer.variable``)."""
 
+# What the annotations promise is checked again at run time: users write these arguments.
+# pyright: reportUnnecessaryIsInstance=false
+
 from __future__ import annotations
 
 import copy
@@ -42,10 +45,10 @@ def check_gradient(array: Any, grad: Any, what: str = "") -> None:
         TypeError: If type or dtype do not match.
         ValueError: If the shape does not match.
     """
-    backend = find_backend(type(grad))
+    backend = find_backend(grad.__class__)
     if backend is None:
         raise TypeError(what + not_an_array_message(grad))
-    own = find_backend(type(array))
+    own = find_backend(array.__class__)
     if own is not None and own.family != backend.family:
         raise TypeError(
             f"{what}Type of data and grad mismatch\ngrad: {type(grad)} != data: {type(array)}"
@@ -70,7 +73,7 @@ def _method(name: str) -> Callable[..., Any]:
     return function
 
 
-def _binary(name: str, text: str) -> Any:
+def _binary(name: str, text: str) -> Callable[[Variable, Any], Variable]:
     def method(self: Variable, rhs: Any) -> Variable:
         return _method(name)(self, rhs)
 
@@ -80,7 +83,7 @@ def _binary(name: str, text: str) -> Any:
     return method
 
 
-def _unary(name: str, text: str) -> Any:
+def _unary(name: str, text: str) -> Callable[[Variable], Variable]:
     def method(self: Variable) -> Variable:
         return _method(name)(self)
 
@@ -161,7 +164,7 @@ class Variable:
     ) -> None:
         if args or kwargs:
             _refuse_arguments(args, kwargs)
-        if data is not None and find_backend(type(data)) is None:
+        if data is not None and find_backend(data.__class__) is None:
             raise TypeError(not_an_array_message(data))
         self._array = data
         self._grad: Any = None
@@ -202,7 +205,7 @@ class Variable:
 
     @array.setter
     def array(self, array: Any) -> None:
-        if array is not None and find_backend(type(array)) is None:
+        if array is not None and find_backend(array.__class__) is None:
             raise TypeError(not_an_array_message(array))
         self._array = array
         if self._node is not None:
@@ -308,7 +311,7 @@ class Variable:
     def _check_gradient(self, grad: Any) -> None:
         if self._array is not None:
             check_gradient(self._array, grad)
-        elif find_backend(type(grad)) is None:
+        elif find_backend(grad.__class__) is None:
             raise TypeError(not_an_array_message(grad))
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 
 class Hyperparameter:
@@ -39,6 +39,10 @@ class Hyperparameter:
             known = ", ".join(sorted(k for k in self.__dict__ if k != "_parent")) or "none"
             raise AttributeError(f"there is no hyperparameter {name!r}; known ones: {known}")
         return getattr(parent, name)
+
+    if TYPE_CHECKING:
+
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     @property
     def parent(self) -> Hyperparameter | None:

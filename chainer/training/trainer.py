@@ -7,7 +7,7 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from chainer.core import events
@@ -187,12 +187,11 @@ class Trainer:
             if trigger is None:
                 trigger = (1, "iteration")
         if priority is None:
-            priority = getattr(extension, "priority", PRIORITY_READER)
+            priority = int(getattr(extension, "priority", PRIORITY_READER))
         name = self._free_name(name)
         if isinstance(extension, Extension):
-            extension.name = (
-                name  # Evaluator and others use the name under which they are registered
-            )
+            # Evaluator and others use the name under which they are registered.
+            extension.name = name
         self._extensions[name] = ExtensionEntry(
             name, extension, priority, get_trigger(trigger), call_before_training, named_by_user
         )
@@ -295,7 +294,9 @@ class Trainer:
     def _finalize(self, entries: list[ExtensionEntry]) -> None:
         """Finalizes everything, even when one of them fails; the first failure is raised."""
         failure: BaseException | None = None
-        steps = [(entry.name, lambda entry=entry: entry.call("finalize")) for entry in entries]
+        steps: list[tuple[str, Callable[[], Any]]] = [
+            (entry.name, lambda entry=entry: entry.call("finalize")) for entry in entries
+        ]
         steps.append(("updater", self.updater.finalize))
         for name, finalize in steps:
             try:

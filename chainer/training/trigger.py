@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
@@ -39,7 +39,7 @@ def get_trigger(trigger: Any) -> Trigger:
         IntervalTrigger(2, 'epoch')
     """
     if callable(trigger):
-        return trigger
+        return cast("Trigger", trigger)
     if trigger is None:
         return never_fire_trigger
     if isinstance(trigger, (tuple, list)) and len(trigger) == 2:

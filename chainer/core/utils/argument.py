@@ -43,7 +43,8 @@ def parse_kwargs(
     check_unexpected_kwargs(kwargs, **unexpected)
     values = tuple(kwargs.pop(name, default) for name, default in names_and_defaults)
     if kwargs:
-        caller = sys._getframe(1).f_code.co_qualname
+        frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+        caller = frame.f_code.co_qualname
         names = ", ".join(repr(name) for name in sorted(kwargs))
         raise TypeError(f"{caller}() got unexpected keyword argument(s) {names}")
     return values

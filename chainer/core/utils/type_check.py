@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, cast
 
 import numpy
 
@@ -17,6 +17,9 @@ from chainer.core.configuration import config, threads
 
 # Precedence levels of Python's grammar, loosest first.
 _COMPARE, _ADD, _MULTIPLY, _UNARY, _POWER, _CALL, _ATOM = 1, 4, 5, 6, 7, 8, 10
+
+# As Any: some of its functions are without types.
+_operator: Any = operator
 
 
 class TypeInfo:
@@ -49,7 +52,7 @@ class TypeInfo:
         return f"TypeInfo({self.shape!r}, {self.dtype!r})"
 
 
-class TypeInfoTuple(tuple):  # type: ignore[type-arg]
+class TypeInfoTuple(tuple[Any, ...]):
     """Type information of the inputs of a function: a tuple of expressions.
 
     The i-th element describes the i-th input and is an :class:`Expr` that evaluates to a
@@ -181,6 +184,7 @@ class Expr:
         return GetItem(self, key)
 
     def __call__(self, *args: Any) -> Expr:
+        """Makes the expression of a call of this one."""
         return Call(self, args)
 
     def __bool__(self) -> bool:
@@ -194,30 +198,30 @@ class Expr:
     def __iter__(self) -> Any:
         raise TypeError("an Expr cannot be iterated; call its eval method first")
 
-    __eq__ = _comparison("==", operator.eq, "!=")  # type: ignore[assignment]
-    __ne__ = _comparison("!=", operator.ne, "==")  # type: ignore[assignment]
-    __lt__ = _comparison("<", operator.lt, ">=")
-    __le__ = _comparison("<=", operator.le, ">")
-    __gt__ = _comparison(">", operator.gt, "<=")
-    __ge__ = _comparison(">=", operator.ge, "<")
+    __eq__ = _comparison("==", _operator.eq, "!=")  # type: ignore[assignment]
+    __ne__ = _comparison("!=", _operator.ne, "==")  # type: ignore[assignment]
+    __lt__ = _comparison("<", _operator.lt, ">=")
+    __le__ = _comparison("<=", _operator.le, ">")
+    __gt__ = _comparison(">", _operator.gt, "<=")
+    __ge__ = _comparison(">=", _operator.ge, "<")
 
-    __add__ = _binary("+", operator.add, _ADD)
-    __radd__ = _reflected("+", operator.add, _ADD)
-    __sub__ = _binary("-", operator.sub, _ADD)
-    __rsub__ = _reflected("-", operator.sub, _ADD)
-    __mul__ = _binary("*", operator.mul, _MULTIPLY)
-    __rmul__ = _reflected("*", operator.mul, _MULTIPLY)
-    __truediv__ = _binary("/", operator.truediv, _MULTIPLY)
-    __rtruediv__ = _reflected("/", operator.truediv, _MULTIPLY)
-    __floordiv__ = _binary("//", operator.floordiv, _MULTIPLY)
-    __rfloordiv__ = _reflected("//", operator.floordiv, _MULTIPLY)
-    __mod__ = _binary("%", operator.mod, _MULTIPLY)
-    __rmod__ = _reflected("%", operator.mod, _MULTIPLY)
-    __pow__ = _binary("**", operator.pow, _POWER, right=True)
-    __rpow__ = _reflected("**", operator.pow, _POWER, right=True)
+    __add__ = _binary("+", _operator.add, _ADD)
+    __radd__ = _reflected("+", _operator.add, _ADD)
+    __sub__ = _binary("-", _operator.sub, _ADD)
+    __rsub__ = _reflected("-", _operator.sub, _ADD)
+    __mul__ = _binary("*", _operator.mul, _MULTIPLY)
+    __rmul__ = _reflected("*", _operator.mul, _MULTIPLY)
+    __truediv__ = _binary("/", _operator.truediv, _MULTIPLY)
+    __rtruediv__ = _reflected("/", _operator.truediv, _MULTIPLY)
+    __floordiv__ = _binary("//", _operator.floordiv, _MULTIPLY)
+    __rfloordiv__ = _reflected("//", _operator.floordiv, _MULTIPLY)
+    __mod__ = _binary("%", _operator.mod, _MULTIPLY)
+    __rmod__ = _reflected("%", _operator.mod, _MULTIPLY)
+    __pow__ = _binary("**", _operator.pow, _POWER, right=True)
+    __rpow__ = _reflected("**", _operator.pow, _POWER, right=True)
 
     def __neg__(self) -> Expr:
-        return UnaryOperator(_UNARY, self, "-", operator.neg)
+        return UnaryOperator(_UNARY, self, "-", _operator.neg)
 
 
 class Variable(Expr):
@@ -234,6 +238,7 @@ class Variable(Expr):
         self.name = name
 
     def eval(self) -> Any:
+        """Returns the value."""
         return self.value
 
     def __str__(self) -> str:
@@ -253,6 +258,7 @@ class GetAttribute(Expr):
         self.name = name
 
     def eval(self) -> Any:
+        """Returns the attribute."""
         return getattr(eval(self.obj), self.name)
 
     def __str__(self) -> str:
@@ -268,24 +274,31 @@ class GetItem(Expr):
         self.index = index
 
     def eval(self) -> Any:
-        index = self.index
-        if isinstance(index, slice):
-            index = slice(eval(index.start), eval(index.stop), eval(index.step))
-        elif isinstance(index, tuple):
-            index = tuple(map(eval, index))
-        return eval(self.obj)[eval(index)]
+        """Returns the item."""
+        return eval(self.obj)[_evaluated(self.index)]
 
     def __str__(self) -> str:
         return f"{_text(self.obj, self.priority)}[{_index_text(self.index)}]"
 
 
+def _evaluated(index: Any) -> Any:
+    if isinstance(index, slice):
+        ends = cast("slice[Any, Any, Any]", index)
+        return slice(eval(ends.start), eval(ends.stop), eval(ends.step))
+    if isinstance(index, tuple):
+        return tuple(map(eval, cast("tuple[Any, ...]", index)))
+    return eval(index)
+
+
 def _index_text(index: Any) -> str:
     if isinstance(index, slice):
-        ends = [index.start, index.stop] + ([index.step] if index.step is not None else [])
+        part = cast("slice[Any, Any, Any]", index)
+        ends = [part.start, part.stop] + ([part.step] if part.step is not None else [])
         return ":".join("" if end is None else _text(end, 0) for end in ends)
     if isinstance(index, tuple):
-        text = ", ".join(map(_index_text, index))
-        return text + "," if len(index) == 1 else text
+        items = cast("tuple[Any, ...]", index)
+        text = ", ".join(map(_index_text, items))
+        return text + "," if len(items) == 1 else text
     return "..." if index is Ellipsis else _argument_text(index)
 
 
@@ -302,6 +315,7 @@ class Call(Expr):
         self.args = args
 
     def eval(self) -> Any:
+        """Calls the function with the values of the arguments."""
         return eval(self.function)(*map(eval, self.args))
 
     def __str__(self) -> str:
@@ -321,6 +335,7 @@ class UnaryOperator(Expr):
         self.function = function
 
     def eval(self) -> Any:
+        """Applies the operator to the value of the operand."""
         return self.function(eval(self.term))
 
     def __str__(self) -> str:
@@ -348,6 +363,7 @@ class BinaryOperator(Expr):
         self._rhs_priority = priority if right else priority + 1
 
     def eval(self) -> Any:
+        """Applies the operator to the values of the operands."""
         return self.function(eval(self.lhs), eval(self.rhs))
 
     def __str__(self) -> str:

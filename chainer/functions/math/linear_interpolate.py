@@ -36,14 +36,14 @@ class LinearInterpolate(FunctionNode):
         return tuple([gradients[i]() for i in targets])
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        inputs = self.get_retained_inputs()
-        return self._gradients(target_input_indexes, *inputs, grad_outputs[0])
+        p, x, y = self.get_retained_inputs()
+        return self._gradients(target_input_indexes, p, x, y, grad_outputs[0])
 
     def backward_arrays(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
-        inputs = self.retained_input_arrays
-        return self._gradients(target_input_indexes, *inputs, grad_outputs[0])
+        p, x, y = self.retained_input_arrays
+        return self._gradients(target_input_indexes, p, x, y, grad_outputs[0])
 
 
 def linear_interpolate(p: Any, x: Any, y: Any) -> Variable:

@@ -236,7 +236,8 @@ class FixedBatchNormalization(FunctionNode):
     def backward_arrays(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
-        gradients = self._gradients(*self.retained_input_arrays, grad_outputs[0])
+        x, gamma, mean, var = self.retained_input_arrays
+        gradients = self._gradients(x, gamma, mean, var, grad_outputs[0])
         return tuple([gradients[i] for i in target_input_indexes])
 
     def _gradients(self, x: Any, gamma: Any, mean: Any, var: Any, gy: Any) -> tuple[Any, ...]:

@@ -20,7 +20,7 @@ def to_host(value: Any) -> Any:
     """
     if hasattr(value, "creator_node"):
         value = value.array
-    cls: Any = type(value)
+    cls = value.__class__
     backend = find_backend(cls)
     if backend is not None:
         return backend.to_host(value)

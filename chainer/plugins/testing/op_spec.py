@@ -54,6 +54,8 @@ from chainer.core import registries
 Kind = Literal["regular", "empty", "zero-dim"]
 
 _Pair = tuple[float, float]
+# As Any: to the checker what is an instance of numpy.ndarray is "partially unknown".
+_Array: Any = numpy.ndarray
 
 
 @dataclass(frozen=True)
@@ -132,11 +134,11 @@ class BadSample:
 
 def _describe(arrays: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
     parts = [
-        f"{array.dtype}{list(array.shape)}" if isinstance(array, numpy.ndarray) else repr(array)
+        f"{array.dtype}{list(array.shape)}" if isinstance(array, _Array) else repr(array)
         for array in arrays
     ]
     parts += [
-        f"{name}={list(value.shape) if isinstance(value, numpy.ndarray) else value!r}"
+        f"{name}={list(value.shape) if isinstance(value, _Array) else value!r}"
         for name, value in kwargs.items()
     ]
     return ", ".join(parts)

@@ -27,7 +27,7 @@ _RENDER_SECONDS = 60
 class DumpGraph(Extension):
     """Trainer extension to dump a computational graph; see :func:`dump_graph`."""
 
-    default_name = "dump_graph"
+    default_name = "dump_graph"  # pyright: ignore[reportAssignmentType]
 
     def __init__(
         self,

@@ -59,7 +59,7 @@ class Evaluator(Extension):
     """
 
     trigger = (1, "epoch")
-    default_name = "validation"
+    default_name = "validation"  # pyright: ignore[reportAssignmentType]
     priority = PRIORITY_WRITER
     name: str | None = None
 

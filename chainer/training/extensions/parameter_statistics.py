@@ -55,7 +55,7 @@ class ParameterStatistics(Extension):
             simply try to compute the statistics without performing any checks for NaNs.
     """
 
-    default_name = "parameter_statistics"
+    default_name = "parameter_statistics"  # pyright: ignore[reportAssignmentType]
     priority = PRIORITY_WRITER
     report_key_template = "{prefix}{link_name}{param_name}/{attr_name}/{function_name}"
     default_statistics: ClassVar[dict[str, Statistic]] = {
@@ -122,7 +122,7 @@ class ParameterStatistics(Extension):
         xp = backend_of(flat).xp
         broken = self._skip_nan_params and bool(xp.isnan(flat).any())
         for name, function in self._statistics.items():
-            value = float("nan") if broken else function(flat)
+            value: Any = float("nan") if broken else function(flat)
             if is_array(value) and value.size != 1:
                 for index, item in enumerate(value.ravel()):
                     yield f"{name}/{index}", item

@@ -58,8 +58,8 @@ class Reservoir:
             return
         if items.shape[1:] != self._items.shape[1:] or len(items) > len(self._items):
             raise ValueError(
-                f"a sample of {len(items)} items of shape {items.shape[1:]} does not fit one of at most "
-                f"{len(self._items)} items of shape {self._items.shape[1:]}"
+                f"a sample of {len(items)} items of shape {items.shape[1:]} does not fit one of at "
+                f"most {len(self._items)} items of shape {self._items.shape[1:]}"
             )
         self._items[: len(items)] = items
         self._positions[: len(items)] = serializer("positions", None)

@@ -63,7 +63,7 @@ class UpdateKernel(ReferenceKernel):
             for start in range(0, param.size, BLOCK):
                 piece = slice(start, start + BLOCK)
                 part = tuple([None if array is None else array[piece] for array in flat])
-                size = part[0].size
+                size = min(BLOCK, param.size - start)
                 spare = scratch if size == BLOCK else [array[:size] for array in scratch]
                 yield from _in_work_dtype(part, spare, dtype)
         else:

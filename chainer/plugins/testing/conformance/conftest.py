@@ -21,7 +21,7 @@ _ORDERS = {"test_backward": 1, "test_double_backward": 2}
 
 
 def _device(config: pytest.Config) -> Device:
-    name: str = config.getoption("--chainer-backend")
+    name = str(config.getoption("--chainer-backend"))
     try:
         return get_device("@" + name.removeprefix("@"))
     except (ValueError, RuntimeError) as error:
@@ -97,13 +97,13 @@ def _check_provider(config: pytest.Config) -> None:
         raise pytest.UsageError(f"--chainer-provider={provider}: no such provider; known: {known}")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def device(pytestconfig: pytest.Config) -> Device:
     """The device under test."""
     return _device(pytestconfig)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def backend(device: Device):
     """The backend under test."""
     return device.backend

@@ -249,7 +249,7 @@ class Case:
             for b in (1, -1):
                 moved = [a * ggx + b * r for ggx, r in zip(ggxs, directions, strict=True)]
                 weights = [
-                    None if gy is None else gy + b * h * s
+                    None if gy is None or s is None else gy + b * h * s
                     for gy, s in zip(gys, gy_directions, strict=True)
                 ]
                 total += a * b * _weighted_sum(self.reference(self._moved(moved, h)), weights)
