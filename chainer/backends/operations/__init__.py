@@ -20,6 +20,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "lstm_cells": ("lstm_cell",),
     "normalizations": (
         "batch_normalization",
+        "batch_renormalization",
         "fixed_batch_normalization",
         "layer_normalization",
         "local_response_normalization",

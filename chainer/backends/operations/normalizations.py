@@ -89,3 +89,28 @@ batch_normalization = BatchNormalization()
 fixed_batch_normalization = FixedBatchNormalization()
 layer_normalization = LayerNormalization()
 local_response_normalization = LocalResponseNormalization()
+
+
+class BatchRenormalization(Operation):
+    """Batch renormalisation: batch normalisation corrected towards given statistics.
+
+    ``y = gamma * ((x - mean) * inv_std * r + d) + beta`` with ``r = clip(std / running_std, 1 /
+    rmax, rmax)`` and ``d = clip((mean - running_mean) / running_std, -dmax, dmax)``, where a
+    standard deviation is ``sqrt(var + eps)``.
+
+    ``select(x, gamma, beta, axis=, eps=)``; see :class:`BatchNormalization` for shapes and dtypes.
+
+    Methods:
+        ``forward(x, gamma, beta, running_mean, running_var, eps, rmax, dmax, axis) -> (y, mean,
+        var, r, d)``: the statistics of the batch (``var`` biased, without ``eps``) and the
+        corrections have the shape of the parameters.
+
+        ``backward(x, gamma, gy, mean, var, r, d, eps, axis) -> (gx, ggamma, gbeta)``; ``r`` and
+        ``d`` count as constants.
+    """
+
+    name = "batch_renormalization"
+    reference = "chainer.backends.numpy.kernels.batch_renormalizations:BatchRenormalizationKernel"
+
+
+batch_renormalization = BatchRenormalization()

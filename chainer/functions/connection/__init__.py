@@ -17,4 +17,9 @@ MODULES: dict[str, tuple[str, ...]] = {
         "n_step_birnn",
         "n_step_rnn",
     ),
+    "bilinear": ("bilinear",),
+    "depthwise_convolution_2d": ("depthwise_convolution_2d",),
+    "dilated_convolution_2d": ("dilated_convolution_2d",),
+    "local_convolution_2d": ("local_convolution_2d",),
+    "shift": ("shift",),
 }

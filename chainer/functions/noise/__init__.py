@@ -2,4 +2,8 @@
 
 MODULES: dict[str, tuple[str, ...]] = {
     "dropout": ("Dropout", "dropout"),
+    "gaussian": ("Gaussian", "gaussian"),
+    "gumbel_softmax": ("gumbel_softmax",),
+    "simplified_dropconnect": ("SimplifiedDropconnect", "simplified_dropconnect"),
+    "zoneout": ("Zoneout", "zoneout"),
 }

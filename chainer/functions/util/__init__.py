@@ -1,3 +1,5 @@
 """Utility functions."""
 
-MODULES: dict[str, tuple[str, ...]] = {}
+MODULES: dict[str, tuple[str, ...]] = {
+    "forget": ("Forget", "forget"),
+}

@@ -19,7 +19,7 @@ def _widened(x: Any) -> Any:
     return x.astype(numpy.float32) if x.dtype == numpy.float16 else x
 
 
-class _Channels:
+class Channels:
     """View of an array as ``(batch, channels, positions)``, and reductions to channels.
 
     Args:
@@ -91,7 +91,7 @@ class BatchNormalizationKernel(ReferenceKernel):
         xp = self.xp
         wide = _widened(x)
         dtype = numpy.result_type(wide.dtype, gamma.dtype)
-        channels = _Channels(xp, x.shape, axis)
+        channels = Channels(xp, x.shape, axis)
         if x.size == 0:
             return xp.empty_like(x), xp.zeros(gamma.shape, dtype), xp.ones(gamma.shape, dtype), None
         values = channels.view(wide.astype(dtype, copy=False))
@@ -118,7 +118,7 @@ class BatchNormalizationKernel(ReferenceKernel):
         if x.size == 0:
             return xp.empty_like(x), xp.zeros_like(gamma), xp.zeros_like(gamma)
         dtype = mean.dtype
-        channels = _Channels(xp, x.shape, axis)
+        channels = Channels(xp, x.shape, axis)
         gradient = channels.view(gy.astype(dtype, copy=False))
         gbeta = channels.sum(gradient)
         # From here on what is x less its mean becomes the gradient, in place.
@@ -149,7 +149,7 @@ class FixedBatchNormalizationKernel(ReferenceKernel):
         self, x: Any, gamma: Any, beta: Any, mean: Any, var: Any, eps: float, axis: Axes
     ) -> Any:
         dtype = numpy.result_type(_widened(x[:0]).dtype, gamma.dtype)
-        channels = _Channels(self.xp, x.shape, axis)
+        channels = Channels(self.xp, x.shape, axis)
         factor, _ = self._factor(gamma, var, eps, dtype)
         summand = beta.astype(dtype, copy=False) - mean.astype(dtype, copy=False) * factor
         y = channels.view(x.astype(dtype, copy=False)) * channels.along(factor, dtype)
@@ -160,7 +160,7 @@ class FixedBatchNormalizationKernel(ReferenceKernel):
         self, x: Any, gamma: Any, mean: Any, var: Any, gy: Any, eps: float, axis: Axes
     ) -> tuple[Any, Any, Any, Any, Any]:
         dtype = numpy.result_type(_widened(x[:0]).dtype, gamma.dtype)
-        channels = _Channels(self.xp, x.shape, axis)
+        channels = Channels(self.xp, x.shape, axis)
         factor, inv_std = self._factor(gamma, var, eps, dtype)
         gradient = channels.view(gy.astype(dtype, copy=False))
         gbeta = channels.sum(gradient).reshape(gamma.shape)

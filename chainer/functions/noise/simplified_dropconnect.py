@@ -1,0 +1,189 @@
+"""Linear function with dropped weights."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+from chainer.functions._composed import composed_gradients
+from chainer.functions.array.broadcast import broadcast_to
+from chainer.functions.array.reshape import reshape
+from chainer.functions.math.matmul import matmul
+from chainer.functions.math.sum import sum as sum_axes
+
+
+class SimplifiedDropconnect(FunctionNode):
+    """Linear function with dropped weights.
+
+    Args:
+        ratio (float): Probability to drop a weight.
+        mask (array): Which weights are kept; made at random if None.
+        use_batchwise_mask (bool): Whether a random mask differs between samples.
+
+    Attributes:
+        mask: Which weights are kept.
+    """
+
+    def __init__(self, ratio: float, mask: Any = None, use_batchwise_mask: bool = True) -> None:
+        if not 0.0 <= ratio < 1.0:
+            raise ValueError(f"ratio must be in the range [0, 1), got {ratio}")
+        self.ratio = ratio
+        self.mask = mask
+        self.use_batchwise_mask = use_batchwise_mask
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        n_in = in_types.size()
+        type_check.expect(n_in >= 2, n_in <= 3)
+        x_type, w_type = in_types[:2]
+        type_check.expect(
+            x_type.dtype.kind == "f",
+            w_type.dtype.kind == "f",
+            x_type.ndim >= 2,
+            w_type.ndim == 2,
+        )
+        elements = type_check.Variable(
+            prod(type_check.eval(x_type.shape)[1:]), f"prod({x_type}.shape[1:])"
+        )
+        type_check.expect(elements == w_type.shape[1])
+        if len(in_types) == 3:
+            b_type = in_types[2]
+            type_check.expect(
+                b_type.dtype == x_type.dtype,
+                b_type.ndim == 1,
+                b_type.shape[0] == w_type.shape[0],
+            )
+        if self.mask is not None:
+            mask_shape = self.mask.shape
+            if len(mask_shape) == 3:
+                type_check.expect(x_type.shape[0] == mask_shape[0])
+            type_check.expect(w_type.shape == mask_shape[-2:])
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0, 1))
+        x, W = _as_matrix(inputs[0]), inputs[1]
+        xp = self.xp
+        if self.mask is None:
+            shape = (len(x), *W.shape) if self.use_batchwise_mask else W.shape
+            self.mask = xp.random.rand(*shape) >= self.ratio
+        elif self.mask.dtype.kind in "iu":
+            self.mask = self.mask.astype(W.dtype)
+        weights = self._weights(W)
+        y = x @ weights.T if weights.ndim == 2 else (weights @ x[:, :, None])[:, :, 0]
+        if len(inputs) == 3:
+            y += inputs[2]
+        return (y.astype(x.dtype, copy=False),)
+
+    def _weights(self, W: Any) -> Any:
+        """Returns the weights that are kept, scaled."""
+        return self.mask * (W * W.dtype.type(1.0 / (1 - self.ratio)))
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        shape = self.retained_input_arrays[0].shape
+        x, W = _as_matrix(self.retained_input_arrays[0]), self.retained_input_arrays[1]
+        (gy,) = grad_outputs
+        scale = W.dtype.type(1.0 / (1 - self.ratio))
+        gradients: list[Any] = []
+        for i in target_input_indexes:
+            if i == 0:
+                weights = self._weights(W)
+                gx = gy @ weights if weights.ndim == 2 else (gy[:, None] @ weights)[:, 0]
+                gradients.append(gx.reshape(shape).astype(x.dtype, copy=False))
+            elif i == 1:
+                if self.mask.ndim == 2:
+                    gW = gy.T @ x
+                    gW *= self.mask
+                else:
+                    gW = self.xp.einsum("no,ni,noi->oi", gy, x, self.mask)
+                gradients.append((gW * scale).astype(W.dtype, copy=False))
+            else:
+                gradients.append(gy.sum(axis=0))
+        return tuple(gradients)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        targets = [i for i in target_input_indexes if i < 2]
+        found: dict[int, Variable] = {}
+        if targets:
+            gradients = composed_gradients(
+                self._composition, self.get_retained_inputs(), targets, grad_outputs
+            )
+            found = dict(zip(targets, gradients, strict=True))
+        if 2 in target_input_indexes:
+            found[2] = sum_axes(grad_outputs[0], axis=0)
+        return tuple([found[i] for i in target_input_indexes])
+
+    def _composition(self, x: Variable, W: Variable) -> tuple[Variable]:
+        n, o, size = len(x), W.shape[0], W.shape[1]
+        x = reshape(x, (n, size, 1))
+        factors = self.mask.astype(W.dtype) * W.dtype.type(1.0 / (1 - self.ratio))
+        if factors.ndim == 2:
+            factors = factors[None]
+        factors = self.xp.broadcast_to(factors, (n, o, size))
+        weights = broadcast_to(W, (n, o, size)) * factors
+        return (reshape(matmul(weights, x), (n, o)),)
+
+
+def _as_matrix(x: Any) -> Any:
+    return x if x.ndim == 2 else x.reshape(len(x), prod(x.shape[1:]))
+
+
+def simplified_dropconnect(
+    x: Any,
+    W: Any,
+    b: Any = None,
+    ratio: float = 0.5,
+    train: bool = True,
+    mask: Any = None,
+    use_batchwise_mask: bool = True,
+) -> Variable:
+    r"""Linear unit regularized by simplified dropconnect.
+
+    It drops elements of the weight matrix randomly with probability ``ratio``, scales the remaining
+    ones by factor ``1 / (1 - ratio)``, and computes :math:`Y = xW^\top + b`. In testing mode
+    (``train`` is False) zero takes the place of ``ratio``.
+
+    It cannot be used for reproduction of the paper: the original version samples from a Gaussian
+    distribution before the activation function, whereas this implementation averages before
+    activation.
+
+    Args:
+        x (~chainer.Variable or array): Input. Its first dimension ``n`` is the minibatch; the
+            others are treated as one of size ``N``.
+        W (~chainer.Variable or array): Weight of shape ``(M, N)``.
+        b (~chainer.Variable or array): Bias of shape ``(M,)`` (optional).
+        ratio (float): Dropconnect ratio, ``0.0 <= ratio < 1.0``.
+        train (bool): If True, executes simplified dropconnect. Otherwise it is a linear function.
+        mask (None, ~chainer.Variable or array): If None, a mask is generated randomly. Otherwise
+            the mask of kept weights (1 or True), of shape ``(n, M, N)`` or ``(M, N)``;
+            ``use_batchwise_mask`` is then ignored. Mainly for debugging.
+        use_batchwise_mask (bool): If True, dropped connections depend on each sample in the
+            minibatch.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, M)``.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If ``ratio`` is out of range.
+
+    .. seealso:: :class:`~chainer.links.SimplifiedDropconnect`
+
+    See: Li, W., Matthew Z., Sixin Z., Yann L., Rob F. (2013). Regularization of Neural Network
+    using DropConnect. International Conference on Machine Learning. `URL
+    <https://cs.nyu.edu/~wanli/dropc/>`_
+
+    Example:
+        >>> x, W = np.ones((1, 3), np.float32), np.ones((2, 3), np.float32)
+        >>> F.simplified_dropconnect(x, W, mask=np.array([[1, 1, 0], [1, 0, 0]])).array
+        array([[4., 2.]], dtype=float32)
+    """
+    node = SimplifiedDropconnect(
+        ratio if train else 0.0,
+        mask.array if isinstance(mask, Variable) else mask,
+        use_batchwise_mask,
+    )
+    return node.apply((x, W) if b is None else (x, W, b))[0]

@@ -1,0 +1,89 @@
+"""Zoneout."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.configuration import config
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.utils.argument import assert_kwargs_empty, check_unexpected_kwargs
+from chainer.core.variable import Variable, as_variable
+from chainer.functions.noise.dropout import REMOVED_TRAIN
+
+
+class Zoneout(FunctionNode):
+    """Random choice between the elements of two inputs.
+
+    Args:
+        zoneout_ratio (float): Probability of an element of the first input.
+    """
+
+    type_check_key = ()
+
+    def __init__(self, zoneout_ratio: float) -> None:
+        if not 0.0 <= zoneout_ratio <= 1.0:
+            raise ValueError(f"zoneout ratio must be in the range [0, 1], got {zoneout_ratio}")
+        self.zoneout_ratio = zoneout_ratio
+        self.flag_x: Any = None
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 2)
+        h_type, x_type = in_types
+        type_check.expect(
+            h_type.dtype.kind == "f",
+            x_type.dtype.kind == "f",
+            h_type.dtype == x_type.dtype,
+            h_type.shape == x_type.shape,
+        )
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        h, x = inputs
+        if self.flag_x is None:
+            self.flag_x = self.xp.random.rand(*x.shape) >= self.zoneout_ratio
+        return (self.xp.where(self.flag_x, x, h),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        (gy,) = grad_outputs
+        kept = self.flag_x.astype(gy.dtype)
+        return tuple([gy * (1 - kept) if i == 0 else gy * kept for i in target_input_indexes])
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        (gy,) = grad_outputs
+        return tuple([gy * (~self.flag_x if i == 0 else self.flag_x) for i in target_input_indexes])
+
+
+def zoneout(h: Any, x: Any, ratio: float = 0.5, **kwargs: Any) -> Variable:
+    """Drops elements of input variable and sets to previous variable randomly.
+
+    It replaces each element of ``x`` by that of ``h`` with probability ``ratio``. In testing mode
+    (``chainer.config.train`` is False) it does nothing and just returns ``x``.
+
+    Args:
+        h (~chainer.Variable or array): Previous variable, shape and dtype of ``x``.
+        x (~chainer.Variable or array): Input variable, floating point.
+        ratio (float): Zoneout ratio, ``0.0 <= ratio <= 1.0``.
+
+    Returns:
+        ~chainer.Variable: Output variable.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If ``ratio`` is out of range, or for the removed argument ``train``.
+
+    See the paper: `Zoneout: Regularizing RNNs by Randomly Preserving Hidden Activations
+    <https://arxiv.org/abs/1606.01305>`_.
+
+    Example:
+        >>> h, x = np.zeros(1000, np.float32), np.ones(1000, np.float32)
+        >>> bool(0.6 < F.zoneout(h, x, ratio=0.3).array.mean() < 0.8)
+        True
+    """
+    if kwargs:
+        check_unexpected_kwargs(kwargs, train=REMOVED_TRAIN)
+        assert_kwargs_empty(kwargs)
+    if config.train:
+        return Zoneout(ratio).apply((h, x))[0]
+    return as_variable(x)

@@ -1,0 +1,227 @@
+"""Batch renormalisation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.backends.operations.normalizations import batch_renormalization as operation
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+from chainer.functions._composed import composed_gradients
+from chainer.functions.array.broadcast import broadcast_to
+from chainer.functions.array.cast import cast
+from chainer.functions.array.reshape import reshape
+from chainer.functions.math.sum import sum as sum_axes
+from chainer.functions.normalization.batch_normalization import (
+    as_axes,
+    check_types,
+    expanded_shape,
+    fixed_batch_normalization,
+    reduced_axes,
+)
+
+
+class BatchRenormalizationFunction(FunctionNode):
+    """Batch renormalisation.
+
+    An instance can be called with ``x``, ``gamma`` and ``beta``; afterwards it has the updated
+    running statistics.
+
+    Args:
+        eps (float): Added to variances.
+        mean (array): Running mean; zeros if None.
+        var (array): Running variance; zeros if None.
+        decay (float): Decay rate of the running statistics.
+        rmax (float): Largest correction of the scale.
+        dmax (float): Largest correction of the mean.
+        axis (tuple of int): Axes to normalise over.
+
+    Attributes:
+        running_mean: Updated running mean, a new array.
+        running_var: Updated running variance, a new array.
+    """
+
+    type_check_key = ("axis",)
+
+    def __init__(
+        self,
+        eps: float = 2e-5,
+        mean: Any = None,
+        var: Any = None,
+        decay: float = 0.9,
+        rmax: float = 1,
+        dmax: float = 0,
+        axis: Any = None,
+    ) -> None:
+        if rmax < 1:
+            raise ValueError(f"rmax must not be less than 1, got {rmax}")
+        if dmax < 0:
+            raise ValueError(f"dmax must not be negative, got {dmax}")
+        self.eps = eps
+        self.running_mean = mean
+        self.running_var = var
+        self.decay = decay
+        self.rmax = rmax
+        self.dmax = dmax
+        self.axis = as_axes(axis)
+
+    def __call__(self, *inputs: Any) -> Variable:
+        """Applies the function.
+
+        Args:
+            inputs: ``x``, ``gamma`` and ``beta``.
+        """
+        return self.apply(inputs)[0]
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        check_types(in_types, self.axis, 3)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0, 1, 2))
+        x, gamma, beta = inputs
+        xp = self.xp
+        running_mean, running_var = self.running_mean, self.running_var
+        if running_mean is None:
+            running_mean = xp.zeros_like(gamma)
+        if running_var is None:
+            running_var = xp.zeros_like(gamma)
+        self._reduced = reduced_axes(self.axis, x.ndim, gamma.ndim)
+        self._kernel = operation.select(x, gamma, beta, axis=self._reduced, eps=self.eps)
+        y, mean, var, r, d = self._kernel.forward(
+            x,
+            gamma,
+            beta,
+            running_mean,
+            running_var,
+            self.eps,
+            self.rmax,
+            self.dmax,
+            self._reduced,
+        )
+        self._statistics = (mean, var, r, d)
+        count = x.size // max(gamma.size, 1)
+        unbiased = var * (count / max(count - 1, 1))
+        self.running_mean = _averaged(running_mean, mean, self.decay)
+        self.running_var = _averaged(running_var, unbiased, self.decay)
+        return (y,)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        x, gamma, _ = self.retained_input_arrays
+        gradients = self._kernel.backward(
+            x, gamma, grad_outputs[0], *self._statistics, self.eps, self._reduced
+        )
+        return tuple([gradients[i] for i in target_input_indexes])
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        return composed_gradients(
+            self._composition, self.get_retained_inputs(), target_input_indexes, grad_outputs
+        )
+
+    def _composition(self, x: Variable, gamma: Variable, beta: Variable) -> tuple[Variable]:
+        dtype = x.dtype
+        _, _, r, d = self._statistics
+        working = r.dtype
+        x, gamma, beta = cast(x, working), cast(gamma, working), cast(beta, working)
+        shape, axis = x.shape, self._reduced
+        kept = expanded_shape(shape, axis)
+        count = max(1, x.size // max(1, gamma.size))
+
+        def spread(parameter: Variable) -> Variable:
+            return broadcast_to(reshape(parameter, kept), shape)
+
+        centered = x - spread(sum_axes(x, axis) / count)
+        var = sum_axes(centered * centered, axis) / count
+        factor = (var + self.eps) ** -0.5 * r
+        y = (centered * spread(factor) + spread(Variable(d))) * spread(gamma) + spread(beta)
+        return (cast(y, dtype),)
+
+
+def _averaged(running: Any, statistic: Any, decay: float) -> Any:
+    """Returns an updated running average."""
+    average = running * decay + statistic.reshape(running.shape) * (1 - decay)
+    return average.astype(running.dtype, copy=False)
+
+
+def batch_renormalization(
+    x: Any,
+    gamma: Any,
+    beta: Any,
+    rmax: float,
+    dmax: float,
+    eps: float = 2e-5,
+    running_mean: Any = None,
+    running_var: Any = None,
+    decay: float = 0.9,
+    axis: Any = None,
+) -> Variable:
+    """Batch renormalization function.
+
+    This is an extension of batch normalization, which ensures that the training and inference
+    models generate the same outputs that depend on individual examples rather than the entire
+    minibatch.
+
+    The running statistics are *not* updated in place, contrary to :func:`batch_normalization`. Who
+    needs the updated ones makes an instance of the function object, calls it, and reads its
+    attributes ``running_mean`` and ``running_var``, as :class:`~chainer.links.BatchRenormalization`
+    does.
+
+    Args:
+        x (~chainer.Variable or array): Input, floating point.
+        gamma (~chainer.Variable or array): Scaling parameter of normalized data.
+        beta (~chainer.Variable or array): Shifting parameter of scaled normalized data.
+        rmax (float): Largest correction of the scale, at least 1.
+        dmax (float): Largest correction of the mean, at least 0.
+        eps (float): Added to variances for numerical stability.
+        running_mean (array): Running average of the mean; zeros if None.
+        running_var (array): Running average of the variance; zeros if None.
+        decay (float): Decay rate of the running averages.
+        axis (int, tuple of ints or None): Axes to average over; see :func:`batch_normalization`.
+
+    Returns:
+        ~chainer.Variable: Output with the shape and dtype of ``x``.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If ``rmax`` or ``dmax`` is out of range.
+
+    See: `Batch Renormalization: Towards Reducing Minibatch Dependence in Batch-Normalized Models
+    <https://arxiv.org/abs/1702.03275>`_
+
+    .. seealso:: :class:`~chainer.links.BatchRenormalization`, :func:`batch_normalization`
+
+    Example:
+        >>> x = np.array([[1, 10], [3, 30]], np.float32)
+        >>> one, zero = np.ones(2, np.float32), np.zeros(2, np.float32)
+        >>> y = F.batch_renormalization(
+        ...     x, one, zero, rmax=1, dmax=0, running_mean=zero, running_var=one)
+        >>> y.array.round(3)
+        array([[-1., -1.],
+               [ 1.,  1.]], dtype=float32)
+    """
+    node = BatchRenormalizationFunction(eps, running_mean, running_var, decay, rmax, dmax, axis)
+    return node.apply((x, gamma, beta))[0]
+
+
+def fixed_batch_renormalization(
+    x: Any, gamma: Any, beta: Any, mean: Any, var: Any, eps: float = 2e-5, axis: Any = None
+) -> Variable:
+    """Batch renormalization function with fixed statistics.
+
+    It is the same as :func:`fixed_batch_normalization`: at test time no correction is left.
+
+    Args:
+        x (~chainer.Variable or array): Input, floating point.
+        gamma (~chainer.Variable or array): Scaling parameter of normalized data.
+        beta (~chainer.Variable or array): Shifting parameter of scaled normalized data.
+        mean (~chainer.Variable or array): Shifting parameter of input.
+        var (~chainer.Variable or array): Square of scaling parameter of input.
+        eps (float): Added to the variance for numerical stability.
+        axis (int, tuple of ints or None): Axes that the parameters do not have.
+
+    Returns:
+        ~chainer.Variable: Output with the shape and dtype of ``x``.
+    """
+    return fixed_batch_normalization(x, gamma, beta, mean, var, eps, axis)

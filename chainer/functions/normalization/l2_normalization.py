@@ -1,0 +1,115 @@
+"""L2 normalisation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+from chainer.functions._composed import Composed
+from chainer.functions.array.broadcast import broadcast_to
+from chainer.functions.math.sum import sum as sum_axes
+
+Axes = tuple[int, ...]
+
+
+class NormalizeL2(FunctionNode):
+    """Division by the Euclidean norm along some axes.
+
+    Args:
+        eps (float): Added to the norm.
+        axis (int or tuple of ints): The axes.
+    """
+
+    type_check_key = ("axis",)
+
+    def __init__(self, eps: float = 1e-5, axis: Any = 1) -> None:
+        axes = axis if isinstance(axis, tuple) else (axis,)
+        if not all(isinstance(i, int) for i in axes):
+            raise TypeError(f"axis must be an int or a tuple of ints, got {axis!r}")
+        self.eps = eps
+        self.axis: Axes = axes
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 1)
+        type_check.expect(in_types[0].dtype.kind == "f")
+        ndim = type_check.eval(in_types[0].ndim)
+        for axis in self.axis:
+            if axis >= 0:
+                type_check.expect(in_types[0].ndim > axis)
+            else:
+                type_check.expect(in_types[0].ndim >= -axis)
+        if len({axis % ndim for axis in self.axis}) != len(self.axis):
+            raise ValueError(f"duplicate value in 'axis': {self.axis}")
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0,))
+        (x,) = inputs
+        norm = self._norm(x)
+        norm += self.eps
+        return (x / norm.astype(x.dtype, copy=False),)
+
+    def _norm(self, x: Any) -> Any:
+        wide = x.astype("f") if x.dtype == "float16" else x
+        return self.xp.sqrt((wide * wide).sum(axis=self.axis, keepdims=True))
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        (x,) = self.retained_input_arrays
+        (gy,) = grad_outputs
+        norm = self._norm(x)
+        shifted = norm + self.eps
+        # Where the norm is zero, x is: the second term is zero there, whatever it is divided by.
+        norm[norm == 0] = 1
+        dot = (gy * x).sum(axis=self.axis, keepdims=True)
+        gx = gy / shifted
+        gx -= x * (dot / (norm * shifted * shifted))
+        return (gx.astype(x.dtype, copy=False),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        (x,) = self.get_retained_inputs()
+        return Composed(self._gradient_composition).apply((x, grad_outputs[0]))
+
+    def _gradient_composition(self, x: Variable, gy: Variable) -> tuple[Variable]:
+        shape = x.shape
+        squares = sum_axes(x * x, self.axis, keepdims=True)
+        zero = (squares.array == 0).astype(x.dtype)
+        norm = (squares + zero) ** 0.5
+        shifted = norm * (1 - zero) + self.eps
+        dot = sum_axes(gy * x, self.axis, keepdims=True)
+        inner = dot / (norm * shifted * shifted)
+        return (gy / broadcast_to(shifted, shape) - x * broadcast_to(inner, shape),)
+
+
+def normalize(x: Any, eps: float = 1e-5, axis: Any = 1) -> Variable:
+    r"""L2 normalization.
+
+    It divides ``x`` by its Euclidean norm along the given axes. For ``x`` of shape :math:`(N, K)`
+    and ``axis=1``
+
+    .. math::
+
+        y_i = {x_i \over \| x_i \|_2 + \epsilon}.
+
+    Args:
+        x (~chainer.Variable or array): Input, floating point. With the default axis the first
+            dimension is the minibatch.
+        eps (float): Added to the norm, to avoid division by zero.
+        axis (int or tuple of ints): Axes along which to normalize.
+
+    Returns:
+        ~chainer.Variable: Output which has the same shape as ``x``.
+
+    Raises:
+        InvalidType: If ``x`` is not of floating point numbers or has no such axis.
+        ValueError: If an axis occurs twice.
+
+    Example:
+        >>> x = np.array([[3, 4], [0, 0]], np.float32)
+        >>> F.normalize(x, eps=0.0625).array
+        array([[0.5925926, 0.7901235],
+               [0.       , 0.       ]], dtype=float32)
+    """
+    return NormalizeL2(eps, axis).apply((x,))[0]

@@ -1,0 +1,103 @@
+"""Layer normalisation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.backends.operations.normalizations import layer_normalization as operation
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+from chainer.functions._composed import composed_gradients
+from chainer.functions.array.broadcast import broadcast_to
+from chainer.functions.array.cast import cast
+from chainer.functions.math.sum import sum as sum_axes
+
+
+class LayerNormalization(FunctionNode):
+    """Layer normalisation.
+
+    Args:
+        eps (float): Added to the variance.
+    """
+
+    type_check_key = ()
+
+    def __init__(self, eps: float = 1e-5) -> None:
+        self.eps = eps
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 3)
+        x_type, gamma_type, beta_type = in_types
+        type_check.expect(
+            x_type.dtype.kind == "f",
+            x_type.ndim == 2,
+            gamma_type.ndim == 1,
+            beta_type.ndim == 1,
+            gamma_type.dtype == x_type.dtype,
+            beta_type.dtype == x_type.dtype,
+            gamma_type.shape == beta_type.shape,
+            x_type.shape[1] == gamma_type.shape[0],
+        )
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0, 1))
+        x, gamma, beta = inputs
+        self._kernel = operation.select(x, gamma, beta, eps=self.eps)
+        y, *self._saved = self._kernel.forward(x, gamma, beta, self.eps)
+        return (y,)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        x, gamma = self.retained_input_arrays
+        gradients = self._kernel.backward(x, gamma, grad_outputs[0], *self._saved)
+        return tuple([gradients[i] for i in target_input_indexes])
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        x, gamma = self.get_retained_inputs()
+        # The value of beta does not matter: any array of its shape stands for it.
+        inputs = (x, gamma, Variable(self.xp.zeros_like(gamma.array)))
+        return composed_gradients(self._composition, inputs, target_input_indexes, grad_outputs)
+
+    def _composition(self, x: Variable, gamma: Variable, beta: Variable) -> tuple[Variable]:
+        dtype, shape = x.dtype, x.shape
+        working = "f" if dtype == "float16" else dtype
+        x, gamma, beta = cast(x, working), cast(gamma, working), cast(beta, working)
+        size = max(shape[1], 1)
+        centered = x - broadcast_to(sum_axes(x, 1, keepdims=True) / size, shape)
+        var = sum_axes(centered * centered, 1, keepdims=True) / size
+        y = centered * broadcast_to((var + self.eps) ** -0.5, shape)
+        y = y * broadcast_to(gamma, shape) + broadcast_to(beta, shape)
+        return (cast(y, dtype),)
+
+
+def layer_normalization(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Variable:
+    """Layer normalization.
+
+    It normalizes the input units by statistics that are computed along the second axis, scales and
+    shifts them.
+
+    Args:
+        x (~chainer.Variable or array): Batch vectors of shape ``(batch_size, unit_size)``, floating
+            point, for example the output of :func:`linear`.
+        gamma (~chainer.Variable or array): Scaling vector of shape ``(unit_size,)``.
+        beta (~chainer.Variable or array): Shifting vector of shape ``(unit_size,)``.
+        eps (float): Added to the variance for numerical stability.
+
+    Returns:
+        ~chainer.Variable: Output which has the same shape as ``x``.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+
+    See: `Layer Normalization <https://arxiv.org/abs/1607.06450>`_
+
+    Example:
+        >>> x = np.array([[1, 3], [10, 30]], np.float32)
+        >>> gamma, beta = np.ones(2, np.float32), np.zeros(2, np.float32)
+        >>> F.layer_normalization(x, gamma, beta).array.round(3)
+        array([[-1.,  1.],
+               [-1.,  1.]], dtype=float32)
+    """
+    return LayerNormalization(eps).apply((x, gamma, beta))[0]

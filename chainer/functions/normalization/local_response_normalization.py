@@ -1,0 +1,117 @@
+"""Local response normalisation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.backends.operations.normalizations import local_response_normalization as operation
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+from chainer.functions._composed import composed_gradients
+
+
+class LocalResponseNormalization(FunctionNode):
+    """Local response normalisation.
+
+    Args:
+        n (int): Width of the window.
+        k (float): Smoothing parameter.
+        alpha (float): Scaling parameter.
+        beta (float): Power parameter.
+    """
+
+    type_check_key = ()
+
+    def __init__(self, n: int = 5, k: float = 2, alpha: float = 1e-4, beta: float = 0.75) -> None:
+        self.n = n
+        self.k = k
+        self.alpha = alpha
+        self.beta = beta
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 1)
+        type_check.expect(in_types[0].dtype.kind == "f", in_types[0].ndim >= 2)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0,))
+        self.retain_outputs((0,))
+        (x,) = inputs
+        parameters = (self.n, self.k, self.alpha, self.beta)
+        self._kernel = operation.select(x, n=self.n, k=self.k, alpha=self.alpha, beta=self.beta)
+        y, self._residual = self._kernel.forward(x, *parameters)
+        return (y,)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        (x,), (y,) = self.retained_input_arrays, self.retained_output_arrays
+        parameters = (self.n, self.k, self.alpha, self.beta)
+        return (self._kernel.backward(x, y, grad_outputs[0], self._residual, *parameters),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        return composed_gradients(
+            self._composition, self.get_retained_inputs(), target_input_indexes, grad_outputs
+        )
+
+    def _composition(self, x: Variable) -> tuple[Variable]:
+        sums = NeighbourSums(self.n).apply((x * x,))[0]
+        return (x * (sums * self.alpha + self.k) ** -self.beta,)
+
+
+class NeighbourSums(FunctionNode):
+    """Sums over neighbouring channels; a symmetric linear function, so its own gradient.
+
+    Args:
+        n (int): Width of the window.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = inputs
+        sums = x.copy()
+        for shift in range(1, min(self.n // 2, x.shape[1] - 1) + 1):
+            sums[:, shift:] += x[:, :-shift]
+            sums[:, :-shift] += x[:, shift:]
+        return (sums,)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        return NeighbourSums(self.n).apply(grad_outputs)
+
+
+def local_response_normalization(
+    x: Any, n: int = 5, k: float = 2, alpha: float = 1e-4, beta: float = 0.75
+) -> Variable:
+    r"""Local response normalization across neighboring channels.
+
+    With :math:`N` channels it computes
+
+    .. math::
+
+        y_i = {x_i \over \left( k + \alpha \sum_{j=\max{1, i - n/2}}^{\min{N, i + n/2}}
+        x_j^2 \right)^\beta}.
+
+    Args:
+        x (~chainer.Variable or array): Input of shape ``(batch, N, ...)``, floating point.
+        n (int): Normalization window width.
+        k (float): Smoothing parameter.
+        alpha (float): Normalizer scaling parameter.
+        beta (float): Normalizer power parameter.
+
+    Returns:
+        ~chainer.Variable: Output with the shape and dtype of ``x``.
+
+    Raises:
+        InvalidType: If ``x`` has less than two dimensions or is not of floating point numbers.
+
+    See: Section 3.3 of `ImageNet Classification with Deep Convolutional Neural Networks
+    <https://papers.nips.cc/paper/4824-imagenet-classification-with-deep-convolutional-neural-networks>`_
+
+    Example:
+        >>> x = np.ones((1, 3), np.float32)
+        >>> F.local_response_normalization(x, n=3, k=1, alpha=1, beta=1).array
+        array([[0.33333334, 0.25      , 0.33333334]], dtype=float32)
+    """
+    return LocalResponseNormalization(n, k, alpha, beta).apply((x,))[0]

@@ -1,0 +1,122 @@
+"""Recalculation instead of storing intermediate results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from chainer.core.configuration import using_config
+from chainer.core.function_node import FunctionNode
+from chainer.core.variable import Variable
+
+
+class Forget(FunctionNode):
+    """Call of a function whose intermediate results are not stored.
+
+    Args:
+        func (callable): The function.
+    """
+
+    def __init__(self, func: Callable[..., Any]) -> None:
+        if not callable(func):
+            raise TypeError("func must be callable")
+        self.func = func
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs(range(len(inputs)))
+        with using_config("enable_backprop", False):
+            outputs = _call(self.func, [Variable(x) for x in inputs])
+        return tuple([y.array for y in outputs])
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        raise RuntimeError("double backpropagation in functions.forget is not allowed.")
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        targets = set(target_input_indexes)
+        inputs = [
+            Variable(x, requires_grad=i in targets)
+            for i, x in enumerate(self.retained_input_arrays)
+        ]
+        # A graph of its own; parameters that the function refers to get their gradients on the way.
+        with using_config("enable_backprop", True):
+            outputs = _call(self.func, inputs)
+            start = _StartOfBackward(grad_outputs).apply(outputs)[0]
+        start.backward()
+        return tuple([inputs[i].grad for i in target_input_indexes])
+
+
+class _StartOfBackward(FunctionNode):
+    """Joins variables, so that one backward call starts at all of them with given gradients."""
+
+    def __init__(self, gradients: tuple[Any, ...]) -> None:
+        self._gradients = gradients
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (self.xp.zeros((), self.xp.float32),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        raise RuntimeError("double backpropagation in functions.forget is not allowed.")
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        return tuple([self._gradients[i] for i in target_input_indexes])
+
+
+def _call(func: Callable[..., Any], inputs: list[Variable]) -> tuple[Variable, ...]:
+    """Calls a function and checks what it returns."""
+    outputs = func(*inputs)
+    if isinstance(outputs, tuple):
+        for i, y in enumerate(outputs):
+            if not isinstance(y, Variable):
+                n = i + 1
+                suffix = {1: "st", 2: "nd", 3: "rd"}.get(0 if 10 < n % 100 < 20 else n % 10, "th")
+                raise RuntimeError(
+                    f"{n}{suffix} element of a returned tuple is not Variable, but is {type(y)}"
+                )
+        return outputs
+    if isinstance(outputs, Variable):
+        return (outputs,)
+    raise RuntimeError(
+        f"A tuple of Variables or a Variable are expected, but {type(outputs)} is returned."
+    )
+
+
+def forget(func: Callable[..., Any], *xs: Any) -> Any:
+    """Calls a function without storing intermediate results.
+
+    On a forward propagation Chainer normally stores intermediate results as they are required on
+    backward propagation. Sometimes they consume too much memory. ``F.forget`` calls a function
+    without creating a computational graph, and calls it again on backward propagation to create the
+    graph. It reduces memory usage and needs more time.
+
+    Args:
+        func (callable): A function to call. It needs to be called with Variables and to return a
+            Variable or a tuple of Variables.
+        xs (~chainer.Variable or array): Argument variables of the function. Arrays are converted to
+            Variables, so that the function becomes part of the graph.
+
+    Returns:
+        ~chainer.Variable or tuple: What ``func`` returns.
+
+    Raises:
+        TypeError: If ``func`` is not callable or an argument is neither a Variable nor an array.
+        RuntimeError: If ``func`` does not return Variables, or if gradients of the gradients are
+            wanted.
+
+    .. note::
+        ``func`` must give the same at both calls: no :func:`dropout`, no :func:`negative_sampling`.
+
+    Example:
+        >>> def f(a, b):
+        ...     return a + b + a
+        >>> x = chainer.Variable(np.array([1, 2], np.float32))
+        >>> y = chainer.Variable(np.array([3, 4], np.float32))
+        >>> z = F.forget(f, x, y)  # x + y is not stored
+        >>> z.array
+        array([5., 8.], dtype=float32)
+    """
+    outputs = Forget(func).apply(tuple([x if isinstance(x, Variable) else Variable(x) for x in xs]))
+    return outputs[0] if len(outputs) == 1 else outputs
