@@ -1,0 +1,8 @@
+"""The conformance suite as part of our own tests: each module here runs it on one device."""
+
+from chainer.plugins.testing.conformance.conftest import (  # noqa: F401
+    _provider,
+    backend,
+    pytest_generate_tests,
+    xp,
+)
