@@ -225,7 +225,7 @@ def prepare_weights(
     dilate: int | Sequence[int] = 1,
     bias: bool = True,
 ) -> mdarray:
-    """Reorders filters in place into the layout that :func:`convolution` wants for an input like ``x``.
+    """Reorders filters in place into the layout that :func:`convolution` wants for such an input.
 
     Otherwise every call reorders them, which matters a little for filters larger than the images.
     They keep the layout until NumPy looks at them; updates (:func:`sgd_update` and the like) and
