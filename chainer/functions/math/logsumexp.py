@@ -37,8 +37,7 @@ class LogSumExp(FunctionNode):
         if x.size == 0:
             return (xp.log(xp.exp(x).sum(axis=self.axis)),)
         m = x.max(axis=self.axis, keepdims=True)
-        y = x - xp.where(xp.isfinite(m), m, 0)
-        xp.exp(y, out=y)
+        y = xp.exp(x - xp.where(xp.isfinite(m), m, 0))
         s = xp.log(y.sum(axis=self.axis, keepdims=True))
         s += xp.where(xp.isfinite(m), m, 0)
         return (s.reshape(self._reduced(x.shape)),)
@@ -68,8 +67,7 @@ class LogSumExp(FunctionNode):
         (x,) = self.retained_input_arrays
         (y,) = self.retained_output_arrays
         kept = self._kept(x.shape)
-        gx = x - y.reshape(kept)
-        self.xp.exp(gx, out=gx)
+        gx = self.xp.exp(x - y.reshape(kept))
         gx *= grad_outputs[0].reshape(kept)
         return (gx,)
 

@@ -49,7 +49,7 @@ class SelectorBase(FunctionNode):
         (x,) = self.retained_input_arrays
         (y,) = self.retained_output_arrays
         kept = kept_shape(x.shape, normalized_axes(self.axis, x.ndim))
-        return x == y.reshape(kept), kept
+        return self.xp.asarray(x == y.reshape(kept)), kept
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         selected, kept = self._selected()
