@@ -3,7 +3,8 @@
 # pyright: basic
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -31,6 +32,22 @@ def flatten(result: Any) -> list[Any]:
     return [result]
 
 
+def map_arrays(function: Callable[[np.ndarray], Any], value: Any) -> Any:
+    """Returns a nested structure with a function applied to each NumPy array in it.
+
+    Args:
+        function: The function.
+        value: An array, or a tuple, list or dictionary of such; other values stay.
+    """
+    if isinstance(value, np.ndarray):
+        return function(value)
+    if isinstance(value, (tuple, list)):
+        return type(value)([map_arrays(function, item) for item in value])
+    if isinstance(value, dict):
+        return {name: map_arrays(function, item) for name, item in value.items()}
+    return value
+
+
 def is_float(array: Any) -> bool:
     """Tells whether an array, Variable or NumPy scalar is of a floating-point dtype."""
     return np.dtype(array.dtype).kind == "f"
@@ -56,10 +73,7 @@ class Case:
         self.device = device
         # Formulas get what the function gets: values rounded to the dtype under test.
         self.host = [self._rounded(array) for array in sample.arrays]
-        self.kwargs = {
-            name: self._rounded(value) if isinstance(value, np.ndarray) else value
-            for name, value in sample.kwargs.items()
-        }
+        self.kwargs = map_arrays(self._rounded, sample.kwargs)
         self.moving = [
             i
             for i, array in enumerate(sample.arrays)
@@ -100,10 +114,8 @@ class Case:
 
     def keywords(self, dtype: Any = None) -> dict[str, Any]:
         """Returns the keywords, arrays among them on the device."""
-        return {
-            name: self.send(value, dtype, i) if isinstance(value, np.ndarray) else value
-            for i, (name, value) in enumerate(self.kwargs.items())
-        }
+        turns = itertools.count()
+        return map_arrays(lambda array: self.send(array, dtype, next(turns)), self.kwargs)
 
     # -- calls ------------------------------------------------------------------------------------
 
@@ -134,10 +146,7 @@ class Case:
     def reference(self, hosts: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Returns the outputs of the formula (of the function in float64 if there is none)."""
         if self.spec.reference is not None:
-            kwargs = {
-                name: value.copy() if isinstance(value, np.ndarray) else value
-                for name, value in self.kwargs.items()
-            }
+            kwargs = map_arrays(np.copy, self.kwargs)
             with np.errstate(all="ignore"):
                 result = self.spec.reference(*[host.copy() for host in hosts], **kwargs)
             return [np.asarray(y) for y in flatten(result)]

@@ -8,7 +8,7 @@ import pytest
 
 from chainer.core.device import Device
 from chainer.plugins.testing.array import assert_allclose, to_host
-from chainer.plugins.testing.conformance.harness import Case, along, is_float
+from chainer.plugins.testing.conformance.harness import Case, along, is_float, map_arrays
 from chainer.plugins.testing.op_spec import OpSpec
 
 #: Layouts of the suite, and the kind of sample each takes.
@@ -123,11 +123,8 @@ def test_refuses(spec: OpSpec, device: Device) -> None:
     """Bad inputs raise the documented error."""
     assert spec.errors is not None
     for bad in spec.errors(spec.draw()):
-        arrays = [device.send(a.copy()) if isinstance(a, np.ndarray) else a for a in bad.arrays]
-        kwargs = {
-            name: device.send(value) if isinstance(value, np.ndarray) else value
-            for name, value in bad.kwargs.items()
-        }
+        arrays = map_arrays(device.send, list(map_arrays(np.copy, bad.arrays)))
+        kwargs = map_arrays(device.send, bad.kwargs)
         with device, pytest.raises(bad.error, match=bad.match):
             spec.apply(*arrays, **kwargs)
             pytest.fail(f"{bad} was accepted")
