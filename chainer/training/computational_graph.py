@@ -27,8 +27,6 @@ def _in_record(text: str) -> str:
 def _label(node: Any, show_name: bool) -> str:
     label = node.label
     if isinstance(node, VariableNode):
-        if node.shape == ():
-            label = str(node.dtype)
         if show_name and node.name is not None:
             label = f"{node.name}: {label}"
         return label

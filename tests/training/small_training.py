@@ -38,7 +38,9 @@ def make_dataset(size=10):
     return TupleDataset(x, x @ np.array([1, -2, 0.5], np.float32))
 
 
-def make_trainer(out, stop=(2, "epoch"), *, size=10, batch=4, shuffle=False, optimizer=None, lazy=False):
+def make_trainer(
+    out, stop=(2, "epoch"), *, size=10, batch=4, shuffle=False, optimizer=None, lazy=False
+):
     model = Regression(lazy)
     optimizer = (optimizer or optimizers.SGD(0.01)).setup(model)
     iterator = SerialIterator(make_dataset(size), batch, shuffle=shuffle)

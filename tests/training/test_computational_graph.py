@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from chainer.core.function import Function
 from chainer.core.variable import Variable
 from chainer.training.computational_graph import ComputationalGraph, build_computational_graph
@@ -67,7 +68,7 @@ def test_only_what_is_reachable():
 
 
 def test_stops_where_the_graph_was_cut():
-    x, y = make()
+    _, y = make()
     middle = y * 1
     y.unchain_backward()
     assert len(build_computational_graph([middle]).nodes) == 3

@@ -3,9 +3,10 @@ from __future__ import annotations
 import copy
 import pickle
 
-import chainer
 import numpy as np
 import pytest
+
+import chainer
 from chainer.core.parameter import Parameter
 from chainer.core.variable import Variable
 from chainer.links.base_link import Link

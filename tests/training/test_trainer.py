@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from chainer.core import events
 from chainer.core.reporter import report
 from chainer.links.serializers.npz import load_npz, save_npz
@@ -18,7 +19,6 @@ from chainer.training import extensions as E
 from chainer.training import optimizers, triggers
 from chainer.training.extension import Extension, make_extension
 from chainer.training.trainer import Trainer
-
 from tests.training.small_training import FakeUpdater, make_trainer, weights_of
 
 
@@ -159,7 +159,9 @@ class TestExtend:
         trainer.extend(lambda t: None)
         assert trainer.get_extension("Recorder_1") is recorders[1]
         assert [recorder.name for recorder in recorders] == ["Recorder", "Recorder_1", "Recorder_2"]
-        with pytest.raises(ValueError, match="extension Recorder_3 not found; registered.*mine, <lambda>"):
+        with pytest.raises(
+            ValueError, match="extension Recorder_3 not found; registered.*mine, <lambda>"
+        ):
             trainer.get_extension("Recorder_3")
 
     def test_function_used_in_two_trainers_keeps_its_name(self, tmp_path):
@@ -282,7 +284,9 @@ class TestErrors:
             trainer.run(show_loop_exception_msg=False)
         assert isinstance(info.value.__context__, ValueError)
         assert calls == ["initialize", ("on_error", "boom", True), "finalize"]
-        assert "Exception in on_error of 'Fails': OSError('cannot handle')" in capsys.readouterr().err
+        assert (
+            "Exception in on_error of 'Fails': OSError('cannot handle')" in capsys.readouterr().err
+        )
 
     def test_keyboard_interrupt(self, tmp_path, capsys):
         def interrupt(trainer):
@@ -366,7 +370,9 @@ class TestSerialization:
     def test_a_resumed_training_ends_like_an_uninterrupted_one(self, tmp_path, at):
         np.random.seed(1)
         whole = with_many_extensions(tmp_path, (4, "epoch"))
-        whole.extend(E.snapshot(filename="snapshot"), trigger=triggers.ManualScheduleTrigger(at, "iteration"))
+        whole.extend(
+            E.snapshot(filename="snapshot"), trigger=triggers.ManualScheduleTrigger(at, "iteration")
+        )
         whole.run()
 
         np.random.seed(2)

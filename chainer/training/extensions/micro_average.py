@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from chainer.core.backend import backend_of, is_array
 from chainer.core.variable import Variable
 from chainer.links.serializer import Serializer
-from chainer.training.accumulator import to_float
 from chainer.training.extension import PRIORITY_EDITOR, Extension
 from chainer.training.trigger import get_trigger, load_optional
 
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def _number(value: Any) -> float:
-    return to_float(value.array if isinstance(value, Variable) else value)
+    """Returns a reported value as a Python number; integers stay integers."""
+    value = value.array if isinstance(value, Variable) else value
+    return backend_of(value).to_host(value).item() if is_array(value) else value
 
 
 class MicroAverage(Extension):

@@ -139,9 +139,7 @@ def run_worker(
     seed: int,
 ) -> None:
     """Main function of a worker process: computes the gradients of one batch for each command."""
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # the main process ends this one
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process ends this one
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for other in inherited:
         other.close()

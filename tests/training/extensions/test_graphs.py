@@ -6,10 +6,10 @@ import os
 import stat
 
 import pytest
+
 from chainer.core.configuration import config
 from chainer.links.serializers.npz import load_npz, save_npz
 from chainer.training import extensions as E
-
 from tests.training.small_training import make_trainer
 
 

@@ -5,12 +5,12 @@ import sys
 
 import numpy as np
 import pytest
+
 from chainer.core.variable import Variable
 from chainer.links.serializers.npz import load_npz, save_npz
 from chainer.training import extensions as E
 from chainer.training import plotting
 from chainer.training.extensions.variable_statistics_plot import Reservoir
-
 from tests.training.small_training import make_trainer
 
 PNG = b"\x89PNG\r\n\x1a\n"

@@ -7,13 +7,13 @@ import json
 
 import numpy as np
 import pytest
+
 from chainer.core.reporter import report
 from chainer.core.variable import Variable
 from chainer.links.base_link import Link
 from chainer.links.serializers.npz import DictionarySerializer
 from chainer.training import extensions as E
 from chainer.training.trainer import Trainer
-
 from tests.training.small_training import FakeUpdater, make_trainer
 
 
@@ -64,7 +64,9 @@ class TestLogReport:
         trainer_with(tmp_path, E.LogReport(postprocess=add, trigger=(3, "iteration"))).run()
         assert [e["double"] for e in json.loads((tmp_path / "log").read_text())] == [4, 10]
 
-    @pytest.mark.parametrize("kwargs", [{"log_name": "log_{iteration}"}, {"filename": "log_{iteration}"}])
+    @pytest.mark.parametrize(
+        "kwargs", [{"log_name": "log_{iteration}"}, {"filename": "log_{iteration}"}]
+    )
     def test_file_names(self, tmp_path, kwargs):
         trainer_with(tmp_path, E.LogReport(**kwargs)).run()
         assert sorted(p.name for p in tmp_path.iterdir()) == ["log_2", "log_4", "log_6"]

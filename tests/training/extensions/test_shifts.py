@@ -1,28 +1,49 @@
 from __future__ import annotations
 
 import pytest
+
 from chainer.links.serializers.npz import load_npz, save_npz
 from chainer.training import extensions as E
 from chainer.training import optimizers
-
 from tests.training.small_training import make_trainer
 
 # Learning rates during eight iterations, observed in release 7.8.1 (the first five also in 4.3.1).
 CASES = [
-    (lambda: E.ExponentialShift("lr", 0.5), [0.1, 0.05, 0.025, 0.0125, 0.00625, 0.003125, 0.0015625, 0.00078125]),
-    (lambda: E.ExponentialShift("lr", 0.5, init=1.0, target=0.2), [1, 0.5, 0.25, 0.2, 0.2, 0.2, 0.2, 0.2]),
-    (lambda: E.ExponentialShift("lr", 2.0, target=0.5), [0.1, 0.2, 0.4, 0.5, 0.5, 0.5, 0.5, 0.5]),
+    (
+        lambda: E.ExponentialShift("lr", 0.5),
+        [0.1, 0.05, 0.025, 0.0125, 0.00625, 0.003125, 0.0015625, 0.00078125],
+    ),
+    (
+        lambda: E.ExponentialShift("lr", 0.5, init=1.0, target=0.2),
+        [1, 0.5, 0.25, 0.2, 0.2, 0.2, 0.2, 0.2],
+    ),
+    (
+        lambda: E.ExponentialShift("lr", 2.0, target=0.5),
+        [0.1, 0.2, 0.4, 0.5, 0.5, 0.5, 0.5, 0.5],
+    ),
     (lambda: E.LinearShift("lr", (1.0, 0.0), (2, 6)), [1, 1, 1, 0.75, 0.5, 0.25, 0, 0]),
     (lambda: E.LinearShift("lr", (0.0, 1.0), (0, 2)), [0, 0.5, 1, 1, 1, 1, 1, 1]),
-    (lambda: E.InverseShift("lr", 0.1, 0.75), [0.1, 0.093101, 0.08722, 0.082138, 0.077697, 0.073779, 0.070293, 0.067168]),
-    (lambda: E.InverseShift("lr", 0.1, 0.75, init=1.0, target=0.8), [1, 0.931012, 0.872196, 0.821377, 0.8, 0.8, 0.8, 0.8]),
-    (lambda: E.MultistepShift("lr", 0.1, [2, 4], 1.0), [1, 1, 0.1, 0.1, 0.01, 0.01, 0.01, 0.01]),
+    (
+        lambda: E.InverseShift("lr", 0.1, 0.75),
+        [0.1, 0.093101, 0.08722, 0.082138, 0.077697, 0.073779, 0.070293, 0.067168],
+    ),
+    (
+        lambda: E.InverseShift("lr", 0.1, 0.75, init=1.0, target=0.8),
+        [1, 0.931012, 0.872196, 0.821377, 0.8, 0.8, 0.8, 0.8],
+    ),
+    (
+        lambda: E.MultistepShift("lr", 0.1, [2, 4], 1.0),
+        [1, 1, 0.1, 0.1, 0.01, 0.01, 0.01, 0.01],
+    ),
     (lambda: E.PolynomialShift("lr", 2.0, 5), [0.1, 0.064, 0.036, 0.016, 0.004, 0, 0, 0]),
-    (lambda: E.PolynomialShift("lr", 0.5, 20, init=1.0, target=0.9), [1, 0.974679, 0.948683, 0.921954, 0.9, 0.9, 0.9, 0.9]),
+    (
+        lambda: E.PolynomialShift("lr", 0.5, 20, init=1.0, target=0.9),
+        [1, 0.974679, 0.948683, 0.921954, 0.9, 0.9, 0.9, 0.9],
+    ),
     (lambda: E.StepShift("lr", 0.1, 2), [0.1, 0.1, 0.01, 0.01, 0.001, 0.001, 0.0001, 0.0001]),
     (lambda: E.StepShift("lr", 0.5, 2, init=1.0, target=0.3), [1, 1, 0.5, 0.5, 0.3, 0.3, 0.3, 0.3]),
     (lambda: E.WarmupShift("lr", 0.1, 4, 1.0), [0.1, 0.325, 0.55, 0.775, 1, 1, 1, 1]),
-]  # fmt: skip
+]
 IDS = [type(make()).__name__ for make, _ in CASES]
 
 

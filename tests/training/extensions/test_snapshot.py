@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from chainer.links.serializers.npz import load_npz, save_npz
 from chainer.training import extensions as E
 from chainer.training.extensions import snapshot_writers
 from chainer.training.extensions.snapshot_files import find_snapshots
-
 from tests.training.small_training import make_trainer, weights_of
 
 
@@ -163,7 +163,9 @@ class TestWriters:
     @pytest.mark.parametrize("name", ["ThreadWriter", "ProcessWriter"])
     def test_errors_are_raised(self, name, tmp_path):
         writer = getattr(snapshot_writers, name)(save_badly)
-        with pytest.raises(RuntimeError, match="writing a snapshot failed: ValueError: cannot save"):
+        with pytest.raises(
+            RuntimeError, match="writing a snapshot failed: ValueError: cannot save"
+        ):
             run(tmp_path, E.snapshot(writer=writer), stop=(1, "iteration"))
         assert names(tmp_path) == []
 
@@ -189,7 +191,7 @@ def start(out, stop):
 
 
 def kill_and_resume(out, times, seed):
-    """Kills a training at random moments while it does little but write snapshots, and resumes it."""
+    """Kills a training that does little but write snapshots at random moments, and resumes it."""
     moments = random.Random(seed)
     reached = 0
     for _ in range(times):

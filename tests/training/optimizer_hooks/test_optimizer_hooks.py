@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from chainer.core.parameter import Parameter
 from chainer.links.base_link import Link
 from chainer.training import optimizer_hooks as H

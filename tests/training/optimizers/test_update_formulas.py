@@ -1,9 +1,10 @@
-"""Every optimizer against the formula of its paper, written here in the plainest NumPy, in float64."""
+"""Every optimizer against the formula of its paper, here in the plainest NumPy, in float64."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from chainer.core.parameter import Parameter
 from chainer.links.base_link import Link
 from chainer.training import optimizers as O
@@ -37,7 +38,8 @@ def corrected_momentum_sgd(lr=0.01, momentum=0.9):
 
 def nesterov_ag(lr=0.01, momentum=0.9):
     def step(p, g, t, s):
-        # The velocity moves y; the parameters are y + (momentum + momentum ** 2) * v, two steps ahead of it.
+        # The velocity moves y; the parameters are y + (momentum + momentum ** 2) * v, two steps
+        # ahead of it.
         y = s.get("y", p)
         v = momentum * s.get("v", np.zeros_like(p)) - lr * g
         s["y"], s["v"] = y + v, v
@@ -124,7 +126,8 @@ def msvag(lr=0.1, beta=0.9, eta=1.0, weight_decay_rate=0.0):
         rho = (1 - beta) * (1 + beta**t) / ((1 + beta) * (1 - beta**t))
         with np.errstate(invalid="ignore", divide="ignore"):
             factor = m**2 / (m**2 + rho * (v - m**2) / (1 - rho))
-        # Of a single gradient the variance is unknown (rho is one), and where m and v vanish it is zero.
+        # Of a single gradient the variance is unknown (rho is one), and where m and v vanish it is
+        # zero.
         factor = np.where(np.isfinite(factor), factor, 1.0) if t > 1 else 1.0
         return p - eta * (lr * factor * m + weight_decay_rate * p)
 
@@ -249,9 +252,7 @@ def test_float16_is_computed_in_float32(name):
     start = np.random.RandomState(0).standard_normal(SHAPE).astype(np.float16)
     grads = list(gradients(SHAPE, np.float16))[:3]
     result = run_optimizer(name, {}, start.copy(), grads)
-    wide = run_optimizer(
-        name, {}, start.astype(np.float32), [g.astype(np.float32) for g in grads]
-    )
+    wide = run_optimizer(name, {}, start.astype(np.float32), [g.astype(np.float32) for g in grads])
     assert result.dtype == np.float16
     np.testing.assert_allclose(result, wide, rtol=2e-3, atol=2e-3)
     assert np.isfinite(result).all()

@@ -1,7 +1,7 @@
 """Numbers made with upstream.
 
-upstream_numbers.json holds parameters after the third and the twentieth step and the states after the twentieth, in float64,
-of the releases named in it.
+upstream_numbers.json holds parameters after the third and the twentieth step and the states after
+the twentieth, in float64, of the releases named in it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from chainer.core.parameter import Parameter
 from chainer.links.base_link import Link
 from chainer.training import optimizers as O

@@ -39,7 +39,7 @@ def save(obj):
 
 
 def fired_with_resumes(make, iterations, **kwargs):
-    """The same as Run.fired(), with a new trigger restored from the old one after each iteration."""
+    """Run.fired() with a new trigger, restored from the old one, after each iteration."""
     run = Run(make(), **kwargs)
     fired = []
     for _ in range(iterations):
@@ -214,7 +214,12 @@ class TestBestValueTrigger:
 
 def early_stop(**kwargs):
     return triggers.EarlyStoppingTrigger(
-        **{"monitor": "value", "check_trigger": (1, "iteration"), "max_trigger": (12, "iteration"), **kwargs}
+        **{
+            "monitor": "value",
+            "check_trigger": (1, "iteration"),
+            "max_trigger": (12, "iteration"),
+            **kwargs,
+        }
     )
 
 
@@ -222,7 +227,13 @@ class TestEarlyStoppingTrigger:
     # Iterations observed in releases 4.3.1 and 7.8.1.
     @pytest.mark.parametrize(
         ("kwargs", "expected"),
-        [({}, 7), ({"mode": "max"}, 4), ({"patients": 2}, 6), ({"patience": 2}, 6), ({"mode": "max", "patients": 20}, 12)],
+        [
+            ({}, 7),
+            ({"mode": "max"}, 4),
+            ({"patients": 2}, 6),
+            ({"patience": 2}, 6),
+            ({"mode": "max", "patients": 20}, 12),
+        ],
     )
     def test_iteration(self, kwargs, expected):
         run = Run(early_stop(**kwargs), values=VALUES)

@@ -5,6 +5,7 @@ import signal
 
 import numpy as np
 import pytest
+
 from chainer.links.serializers.npz import load_npz, save_npz
 from chainer.training import optimizers
 from chainer.training.iterators.serial_iterator import SerialIterator
@@ -12,7 +13,6 @@ from chainer.training.trainer import Trainer
 from chainer.training.updaters.multiprocess_parallel_updater import MultiprocessParallelUpdater
 from chainer.training.updaters.parallel_updater import ParallelUpdater
 from chainer.training.updaters.standard_updater import StandardUpdater
-
 from tests.training.small_training import Regression, make_dataset
 
 DEVICES = {"main": -1, "second": -1, "third": -1}
@@ -58,7 +58,9 @@ def test_resume(make, tmp_path):
     whole = run(make(), tmp_path)
     first = make()
     trainer = Trainer(first, (3, "iteration"), out=str(tmp_path))
-    trainer.extend(lambda t: save_npz(tmp_path / "snapshot", t), name="save", trigger=(3, "iteration"))
+    trainer.extend(
+        lambda t: save_npz(tmp_path / "snapshot", t), name="save", trigger=(3, "iteration")
+    )
     trainer.run()
     second = make()
     trainer = Trainer(second, (6, "iteration"), out=str(tmp_path))

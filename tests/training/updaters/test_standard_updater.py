@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from chainer.links.serializers.npz import DictionarySerializer
 from chainer.training import optimizers
 from chainer.training.iterators.serial_iterator import SerialIterator
 from chainer.training.trainer import Trainer
 from chainer.training.updater import Updater
 from chainer.training.updaters.standard_updater import StandardUpdater
-
 from tests.training.small_training import Regression, make_dataset
 
 
@@ -130,9 +130,7 @@ def test_finalize():
         def finalize(self):
             self.finalized = True
 
-    updater = StandardUpdater(
-        Iterator(make_dataset(), 2), optimizers.SGD().setup(Regression())
-    )
+    updater = StandardUpdater(Iterator(make_dataset(), 2), optimizers.SGD().setup(Regression()))
     updater.finalize()
     assert updater.get_iterator("main").finalized
 
