@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import os
+import unittest
 from collections.abc import Callable
 from typing import Any
 
@@ -60,8 +61,9 @@ def multi_gpu(gpu_num: int) -> Callable[[Any], Any]:
         gpu_num (int): Number of required GPUs.
     """
     limit = gpu_limit()
-    skip = pytest.mark.skipif(
-        gpu_num > limit, reason=f"needs {gpu_num} GPUs, CHAINER_TEST_GPU_LIMIT is {limit}"
+    # unittest's own skip, which both runners honour.
+    skip = unittest.skipIf(
+        gpu_num > limit, f"needs {gpu_num} GPUs, CHAINER_TEST_GPU_LIMIT is {limit}"
     )
 
     def decorate(test: Any) -> Any:
@@ -77,5 +79,5 @@ def gpu(f: Any) -> Any:
         f: Test function or class.
     """
     limit = gpu_limit()
-    skip = pytest.mark.skipif(limit < 1, reason=f"needs a GPU, CHAINER_TEST_GPU_LIMIT is {limit}")
+    skip = unittest.skipIf(limit < 1, f"needs a GPU, CHAINER_TEST_GPU_LIMIT is {limit}")
     return pytest.mark.gpu(skip(f))

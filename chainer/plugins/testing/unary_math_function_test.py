@@ -85,7 +85,7 @@ def unary_math_function_unittest(
 
     def decorate(cls: type) -> Any:
         for attribute, method in vars(_Methods).items():
-            if attribute == "setUp" or attribute.startswith("test"):
+            if attribute == "setUp" or attribute.startswith(("test", "_check")):
                 setattr(cls, attribute, method)
         cls._plan = plan  # type: ignore[attr-defined]
         cases = product(
