@@ -43,24 +43,64 @@ class SLSTM(FunctionNode):
                 x2_type.shape[i] == c1_type.shape[i],
             )
 
-    def _split(self, x: Any) -> tuple[Any, ...]:
-        y = x.reshape((x.shape[0], x.shape[1] // 4, 4, *x.shape[2:]))
-        return tuple([y[:, :, k] for k in range(4)])
-
-    def _sigmoid(self, x: Any) -> Any:
-        return self.xp.tanh(x * 0.5) * 0.5 + 0.5
-
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         self.retain_inputs((0, 1, 2, 3))
         self.retain_outputs((0,))
         c1, c2, x1, x2 = inputs
-        a1, i1, f1, o1 = self._split(x1)
-        a2, i2, f2, o2 = self._split(x2)
         xp = self.xp
-        c = xp.tanh(a1 + a2) * self._sigmoid(i1 + i2)
-        c += c1 * self._sigmoid(f1)
-        c += c2 * self._sigmoid(f2)
-        return c, xp.tanh(c) * self._sigmoid(o1 + o2)
+        y1, y2 = _units(x1), _units(x2)
+        a1, a2 = xp.tanh(y1[:, :, 0]), xp.tanh(y2[:, :, 0])
+        i1, i2 = self._sigmoid(y1[:, :, 1]), self._sigmoid(y2[:, :, 1])
+        f1, f2 = self._sigmoid(y1[:, :, 2]), self._sigmoid(y2[:, :, 2])
+        o = self._sigmoid(y1[:, :, 3] + y2[:, :, 3])
+        c = a1 * i1
+        for left, right in ((a2, i2), (c1, f1), (c2, f2)):
+            c += left * right
+        self._gates = a1, a2, i1, i2, f1, f2, o
+        return c, xp.tanh(c) * o
+
+    def _sigmoid(self, x: Any) -> Any:
+        y = x * 0.5
+        self.xp.tanh(y, out=y)
+        y *= 0.5
+        y += 0.5
+        return y
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        c1, c2, x1, x2 = self.retained_input_arrays
+        (c,) = self.retained_output_arrays
+        gc, gh = grad_outputs
+        a1, a2, i1, i2, f1, f2, o = self._gates
+        if gh is None:
+            total, go = gc, 0
+        else:
+            tanh_c = self.xp.tanh(c)
+            total = gh * o
+            go = total * tanh_c
+            go *= 1 - o
+            tanh_c *= tanh_c
+            total *= 1 - tanh_c
+            if gc is not None:
+                total += gc
+
+        def gx(c_prev: Any, a: Any, i: Any, f: Any, x: Any) -> Any:
+            gx = self.xp.empty(x.shape, x.dtype)
+            units = _units(gx)
+            units[:, :, 0] = total * i * (1 - a * a)
+            units[:, :, 1] = total * a * i * (1 - i)
+            units[:, :, 2] = total * c_prev * f * (1 - f)
+            units[:, :, 3] = go
+            return gx
+
+        gradients = {
+            0: lambda: total * f1,
+            1: lambda: total * f2,
+            2: lambda: gx(c1, a1, i1, f1, x1),
+            3: lambda: gx(c2, a2, i2, f2, x2),
+        }
+        return tuple([gradients[i]() for i in target_input_indexes])
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         from chainer.functions.activation.sigmoid import sigmoid
@@ -71,39 +111,51 @@ class SLSTM(FunctionNode):
         c1, c2, x1, x2 = self.get_retained_inputs()
         (c,) = self.get_retained_outputs()
         gc, gh = grad_outputs
-        shape = (x1.shape[0], x1.shape[1] // 4, 4, *x1.shape[2:])
-        a1, i1, f1, o1 = separate(x1.reshape(shape), axis=2)
-        a2, i2, f2, o2 = separate(x2.reshape(shape), axis=2)
-        a, i, o = tanh(a1 + a2), sigmoid(i1 + i2), sigmoid(o1 + o2)
-        f1, f2 = sigmoid(f1), sigmoid(f2)
+        a1, i1, f1, o1 = separate(_units(x1), axis=2)
+        a2, i2, f2, o2 = separate(_units(x2), axis=2)
+        o = sigmoid(o1 + o2)
         tanh_c = tanh(c)
         total = None if gh is None else gh * o * (1 - tanh_c * tanh_c)
         if gc is not None:
             total = gc if total is None else total + gc
-        ga = total * i * (1 - a * a)
-        gi = total * a * i * (1 - i)
         if gh is None:
             go = Variable(self.xp.zeros(o.shape, dtype=o.dtype))
         else:
             go = gh * tanh_c * o * (1 - o)
-        gf1 = total * c1 * f1 * (1 - f1)
-        gf2 = total * c2 * f2 * (1 - f2)
+
+        def gx(c_prev: Any, a: Any, i: Any, f: Any) -> Variable:
+            a, i, f = tanh(a), sigmoid(i), sigmoid(f)
+            ga = total * i * (1 - a * a)
+            gi = total * a * i * (1 - i)
+            gf = total * c_prev * f * (1 - f)
+            return stack([ga, gi, gf, go], axis=2).reshape(x1.shape)
+
         gradients = {
-            0: lambda: total * f1,
-            1: lambda: total * f2,
-            2: lambda: stack([ga, gi, gf1, go], axis=2).reshape(x1.shape),
-            3: lambda: stack([ga, gi, gf2, go], axis=2).reshape(x2.shape),
+            0: lambda: total * sigmoid(f1),
+            1: lambda: total * sigmoid(f2),
+            2: lambda: gx(c1, a1, i1, f1),
+            3: lambda: gx(c2, a2, i2, f2),
         }
         return tuple([gradients[i]() for i in target_input_indexes])
+
+
+def _units(x: Any) -> Any:
+    """Separates the four sources of each unit, which are neighbours: ``(B, n, 4, ...)``."""
+    return x.reshape((x.shape[0], x.shape[1] // 4, 4, *x.shape[2:]))
 
 
 def slstm(c_prev1: Any, c_prev2: Any, x1: Any, x2: Any) -> tuple[Variable, Variable]:
     """S-LSTM units as an activation function: an extension of LSTM units to binary trees.
 
     With the sources ``a, i, f, o`` of each child as in :func:`lstm`,
-    ``c = tanh(a1 + a2) sigmoid(i1 + i2) + c_prev1 sigmoid(f1) + c_prev2 sigmoid(f2)`` and
-    ``h = tanh(c) sigmoid(o1 + o2)``. See Long Short-Term Memory Over Tree Structures
+    ``c = tanh(a1) sigmoid(i1) + tanh(a2) sigmoid(i2) + c_prev1 sigmoid(f1) + c_prev2 sigmoid(f2)``
+    and ``h = tanh(c) sigmoid(o1 + o2)``. See Long Short-Term Memory Over Tree Structures
     (https://arxiv.org/abs/1503.04881).
+
+    Note:
+        The reference of Chainer 4 prints ``tanh(a1 + a2) sigmoid(i1 + i2)`` for the first two
+        summands. Its releases compute what stands above, and so does this function: trained models
+        depend on it.
 
     Args:
         c_prev1 (Variable or array): Cell state of the first child, shape ``(B, n)``, floating

@@ -49,7 +49,8 @@ def _expand(parameter, x):
 def _slstm(c1, c2, x1, x2):
     a1, i1, f1, o1 = (x1[:, k::4] for k in range(4))
     a2, i2, f2, o2 = (x2[:, k::4] for k in range(4))
-    c = np.tanh(a1 + a2) * _sigmoid(i1 + i2) + c1 * _sigmoid(f1) + c2 * _sigmoid(f2)
+    c = np.tanh(a1) * _sigmoid(i1) + np.tanh(a2) * _sigmoid(i2)
+    c = c + c1 * _sigmoid(f1) + c2 * _sigmoid(f2)
     return c, np.tanh(c) * _sigmoid(o1 + o2)
 
 
