@@ -402,6 +402,9 @@ class InvalidType(Exception):
         msg (str): Text shown before both; the function that was called.
     """
 
+    # Tracebacks show the name under which the documentation knows it.
+    __module__ = "chainer.utils.type_check"
+
     def __init__(self, expect: str, actual: str, msg: str | None = None) -> None:
         text = f"Expect: {expect}\nActual: {actual}"
         if msg is not None:
