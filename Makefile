@@ -8,12 +8,13 @@ ARGS ?=
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint types layers check bench clean help
+.PHONY: demo test lint types layers check stubs bench clean help
 
 help:
 	@echo "make demo [ARGS=--resume]  train a digit classifier on real data (result/)"
 	@echo "make test                  run the tests"
 	@echo "make check                 lint, types and import layers"
+	@echo "make stubs                 rewrite the type stubs after names were added"
 	@echo "make bench [ARGS=...]      benchmarks against PyTorch and Chainer 7.8.1, in one run"
 
 $(BIN)/python:
@@ -51,6 +52,9 @@ layers: $(VENV)/.lint
 	$(BIN)/lint-imports
 
 check: lint types layers
+
+stubs: $(VENV)/.test
+	$(BIN)/python scripts/make_stubs.py
 
 bench: $(VENV)/.demo
 	$(BIN)/python scripts/setup_peers.py

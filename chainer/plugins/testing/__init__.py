@@ -4,9 +4,9 @@ What our own tests use is here for authors of plugins as well:
 
 - :mod:`~chainer.testing.gradient_check` (also ``chainer.gradient_check``): gradients against finite
   differences;
-- assertions, parameterised test cases, markers, retries, seeds; - :mod:`~chainer.testing.op_spec`
-and the conformance suite, which tests any backend or kernel provider
-  with ``pytest --pyargs chainer.plugins.testing.conformance --chainer-backend=NAME``.
+- assertions, parameterised test cases, markers, retries, seeds;
+- :mod:`~chainer.testing.op_spec` and the conformance suite, which tests any backend or kernel
+  provider with ``pytest --pyargs chainer.plugins.testing.conformance --chainer-backend=NAME``.
 
 Everything is imported at first use.
 """

@@ -1,0 +1,95 @@
+# Written by scripts/make_stubs.py. Do not edit.
+
+from chainer import (
+    backends as backends,
+    function_hooks as function_hooks,
+    functions as functions,
+    links as links,
+    plugins as plugins,
+    training as training,
+)
+from chainer.backends import cuda as cuda
+from chainer.core import (
+    backend as backend,
+    configuration as configuration,
+    device as device,
+    function as function,
+    function_hook as function_hook,
+    function_node as function_node,
+    reporter as reporter,
+    utils as utils,
+    variable as variable,
+)
+from chainer.core.backend import get_device as get_device, using_device as using_device
+from chainer.core.backprop import grad as grad
+from chainer.core.configuration import (
+    GlobalConfig as GlobalConfig,
+    LocalConfig as LocalConfig,
+    config as config,
+    global_config as global_config,
+    using_config as using_config,
+)
+from chainer.core.debug import DebugMode as DebugMode, is_debug as is_debug, set_debug as set_debug
+from chainer.core.device import Device as Device
+from chainer.core.dtype import get_dtype as get_dtype
+from chainer.core.function import (
+    Function as Function,
+    FunctionAdapter as FunctionAdapter,
+    force_backprop_mode as force_backprop_mode,
+    no_backprop_mode as no_backprop_mode,
+)
+from chainer.core.function_hook import (
+    FunctionHook as FunctionHook,
+    get_function_hooks as get_function_hooks,
+    thread_local as thread_local,
+)
+from chainer.core.function_node import FunctionNode as FunctionNode
+from chainer.core.kernel import explain as explain
+from chainer.core.parameter import Parameter as Parameter
+from chainer.core.reporter import (
+    DictSummary as DictSummary,
+    Reporter as Reporter,
+    Summary as Summary,
+    get_current_reporter as get_current_reporter,
+    report as report,
+    report_scope as report_scope,
+)
+from chainer.core.runtime_info import print_runtime_info as print_runtime_info
+from chainer.core.variable import Variable as Variable, as_variable as as_variable
+from chainer.core.variable_node import VariableNode as VariableNode
+from chainer.core.version import __version__ as __version__
+from chainer.links import (
+    initializer as initializer,
+    initializers as initializers,
+    link as link,
+    sequential as sequential,
+    serializer as serializer,
+    serializers as serializers,
+)
+from chainer.links.base_link import Link as Link
+from chainer.links.chain import Chain as Chain, ChainList as ChainList
+from chainer.links.initializer import Initializer as Initializer
+from chainer.links.sequential import Sequential as Sequential
+from chainer.links.serializer import (
+    AbstractSerializer as AbstractSerializer,
+    Deserializer as Deserializer,
+    Serializer as Serializer,
+)
+from chainer.plugins import testing as testing
+from chainer.plugins.testing import gradient_check as gradient_check
+from chainer.training import (
+    computational_graph as computational_graph,
+    dataset as dataset,
+    datasets as datasets,
+    iterators as iterators,
+    optimizer as optimizer,
+    optimizer_hooks as optimizer_hooks,
+    optimizers as optimizers,
+)
+from chainer.training.optimizer import (
+    GradientMethod as GradientMethod,
+    Optimizer as Optimizer,
+    UpdateRule as UpdateRule,
+)
+
+disable_experimental_feature_warning: bool

@@ -1,0 +1,24 @@
+# Written by scripts/make_stubs.py. Do not edit.
+
+from typing import Any
+
+from chainer.training.datasets import *
+from chainer.training.datasets import (
+    cifar as cifar,
+    concatenated_dataset as concatenated_dataset,
+    dict_dataset as dict_dataset,
+    fashion_mnist as fashion_mnist,
+    image_dataset as image_dataset,
+    mnist as mnist,
+    mnist_format as mnist_format,
+    ptb as ptb,
+    raw_files as raw_files,
+    sub_dataset as sub_dataset,
+    svhn as svhn,
+    transform_dataset as transform_dataset,
+    tuple_dataset as tuple_dataset,
+    zipped_image_dataset as zipped_image_dataset,
+)
+
+# Installed packs register more names.
+def __getattr__(name: str) -> Any: ...

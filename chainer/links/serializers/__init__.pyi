@@ -1,0 +1,28 @@
+# Written by scripts/make_stubs.py. Do not edit.
+
+from typing import Any
+
+from chainer.links.serializers import (
+    hdf5 as hdf5,
+    npz as npz,
+    npz_archive as npz_archive,
+    pickled_none as pickled_none,
+    rollback as rollback,
+    values as values,
+)
+from chainer.links.serializers.hdf5 import (
+    HDF5Deserializer as HDF5Deserializer,
+    HDF5Serializer as HDF5Serializer,
+    load_hdf5 as load_hdf5,
+    save_hdf5 as save_hdf5,
+)
+from chainer.links.serializers.npz import (
+    DictionarySerializer as DictionarySerializer,
+    NpzDeserializer as NpzDeserializer,
+    load_npz as load_npz,
+    save_npz as save_npz,
+)
+from chainer.links.serializers.npz_archive import FileFormatError as FileFormatError
+
+# Installed packs register more names.
+def __getattr__(name: str) -> Any: ...

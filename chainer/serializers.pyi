@@ -1,0 +1,16 @@
+# Written by scripts/make_stubs.py. Do not edit.
+
+from typing import Any
+
+from chainer.links.serializers import *
+from chainer.links.serializers import (
+    hdf5 as hdf5,
+    npz as npz,
+    npz_archive as npz_archive,
+    pickled_none as pickled_none,
+    rollback as rollback,
+    values as values,
+)
+
+# Installed packs register more names.
+def __getattr__(name: str) -> Any: ...

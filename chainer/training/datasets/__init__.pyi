@@ -1,0 +1,58 @@
+# Written by scripts/make_stubs.py. Do not edit.
+
+from typing import Any
+
+from chainer.training.datasets import (
+    cifar as cifar,
+    concatenated_dataset as concatenated_dataset,
+    dict_dataset as dict_dataset,
+    fashion_mnist as fashion_mnist,
+    image_dataset as image_dataset,
+    mnist as mnist,
+    mnist_format as mnist_format,
+    ptb as ptb,
+    raw_files as raw_files,
+    sub_dataset as sub_dataset,
+    svhn as svhn,
+    transform_dataset as transform_dataset,
+    tuple_dataset as tuple_dataset,
+    zipped_image_dataset as zipped_image_dataset,
+)
+from chainer.training.datasets.cifar import get_cifar10 as get_cifar10, get_cifar100 as get_cifar100
+from chainer.training.datasets.concatenated_dataset import (
+    ConcatenatedDataset as ConcatenatedDataset,
+)
+from chainer.training.datasets.dict_dataset import DictDataset as DictDataset
+from chainer.training.datasets.fashion_mnist import (
+    get_fashion_mnist as get_fashion_mnist,
+    get_fashion_mnist_labels as get_fashion_mnist_labels,
+)
+from chainer.training.datasets.image_dataset import (
+    ImageDataset as ImageDataset,
+    LabeledImageDataset as LabeledImageDataset,
+)
+from chainer.training.datasets.mnist import get_mnist as get_mnist
+from chainer.training.datasets.ptb import (
+    get_ptb_words as get_ptb_words,
+    get_ptb_words_vocabulary as get_ptb_words_vocabulary,
+)
+from chainer.training.datasets.sub_dataset import (
+    SubDataset as SubDataset,
+    get_cross_validation_datasets as get_cross_validation_datasets,
+    get_cross_validation_datasets_random as get_cross_validation_datasets_random,
+    split_dataset as split_dataset,
+    split_dataset_n as split_dataset_n,
+    split_dataset_n_random as split_dataset_n_random,
+    split_dataset_random as split_dataset_random,
+)
+from chainer.training.datasets.svhn import get_svhn as get_svhn
+from chainer.training.datasets.transform_dataset import TransformDataset as TransformDataset
+from chainer.training.datasets.tuple_dataset import TupleDataset as TupleDataset
+from chainer.training.datasets.zipped_image_dataset import (
+    LabeledZippedImageDataset as LabeledZippedImageDataset,
+    MultiZippedImageDataset as MultiZippedImageDataset,
+    ZippedImageDataset as ZippedImageDataset,
+)
+
+# Installed packs register more names.
+def __getattr__(name: str) -> Any: ...

@@ -1,0 +1,39 @@
+# Written by scripts/make_stubs.py. Do not edit.
+
+from typing import Any
+
+from chainer.training.optimizers import (
+    ada_delta as ada_delta,
+    ada_grad as ada_grad,
+    adam as adam,
+    corrected_momentum_sgd as corrected_momentum_sgd,
+    momentum_sgd as momentum_sgd,
+    msvag as msvag,
+    nesterov_ag as nesterov_ag,
+    rmsprop as rmsprop,
+    rmsprop_graves as rmsprop_graves,
+    sgd as sgd,
+    smorms3 as smorms3,
+)
+from chainer.training.optimizers.ada_delta import AdaDelta as AdaDelta
+from chainer.training.optimizers.ada_grad import AdaGrad as AdaGrad
+from chainer.training.optimizers.adam import (
+    AMSBound as AMSBound,
+    AMSGrad as AMSGrad,
+    AdaBound as AdaBound,
+    Adam as Adam,
+    AdamW as AdamW,
+)
+from chainer.training.optimizers.corrected_momentum_sgd import (
+    CorrectedMomentumSGD as CorrectedMomentumSGD,
+)
+from chainer.training.optimizers.momentum_sgd import MomentumSGD as MomentumSGD
+from chainer.training.optimizers.msvag import MSVAG as MSVAG
+from chainer.training.optimizers.nesterov_ag import NesterovAG as NesterovAG
+from chainer.training.optimizers.rmsprop import RMSprop as RMSprop
+from chainer.training.optimizers.rmsprop_graves import RMSpropGraves as RMSpropGraves
+from chainer.training.optimizers.sgd import SGD as SGD
+from chainer.training.optimizers.smorms3 import SMORMS3 as SMORMS3
+
+# Installed packs register more names.
+def __getattr__(name: str) -> Any: ...

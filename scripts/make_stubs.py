@@ -1,0 +1,190 @@
+"""Writes the type stubs (``.pyi``) of the modules whose names are found at run time.
+
+``chainer.functions`` and its kind get their names from registries, ``chainer`` imports most of its
+names at first use, and ``chainer.optimizers`` and its kind are second names of modules that live
+elsewhere. Editors and type checkers cannot follow any of this: for them the names are written down.
+
+    python scripts/make_stubs.py            writes the stubs
+    python scripts/make_stubs.py --check    exits with 1 when a stub is not what would be written
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib
+import importlib.util
+import pkgutil
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+import chainer  # noqa: E402
+from chainer import _aliases, training  # noqa: E402
+from chainer.plugins import _builtin  # noqa: E402
+
+HEADER = "# Written by scripts/make_stubs.py. Do not edit.\n"
+WIDTH = 100
+
+#: Hook of a pack -> module that shows what it registers.
+SHOWN_BY = {
+    "chainer_functions": "chainer.functions",
+    "chainer_function_hooks": "chainer.functions.hooks",
+    "chainer_links": "chainer.links",
+    "chainer_serializers": "chainer.links.serializers",
+    "chainer_optimizers": "chainer.training.optimizers",
+    "chainer_optimizer_hooks": "chainer.training.optimizer_hooks",
+    "chainer_iterators": "chainer.training.iterators",
+    "chainer_datasets": "chainer.training.datasets",
+    "chainer_updaters": "chainer.training.updaters",
+    "chainer_extensions": "chainer.training.extensions",
+    "chainer_triggers": "chainer.training.triggers",
+    "chainer_operations": "chainer.backends.operations",
+}
+
+OTHERS = """
+# Installed packs register more names.
+def __getattr__(name: str) -> Any: ...
+"""
+
+
+class _Collector:
+    """Stands in for a registry; notes what a pack registers."""
+
+    def __init__(self) -> None:
+        self.targets: dict[str, str] = {}
+
+    def register(self, name: str, target: str) -> None:
+        self.targets[name] = target
+
+
+def reexport(module: str, names: Iterable[str]) -> str:
+    """Returns the import that shows names of a module under the same names."""
+    items = [f"{name} as {name}" for name in sorted(names)]
+    line = f"from {module} import {', '.join(items)}\n"
+    if len(line) <= WIDTH + 1:
+        return line
+    return f"from {module} import (\n" + "".join(f"    {item},\n" for item in items) + ")\n"
+
+
+def reexports(names: dict[str, str]) -> str:
+    """Returns the imports that show names, given the module of each."""
+    modules = sorted(set(names.values()))
+    return "".join(reexport(m, [n for n in names if names[n] == m]) for m in modules)
+
+
+def exists(module: str) -> bool:
+    """Tells whether there is a module; of a second name, whether its home is there."""
+    home = _aliases.ALIASES.get(module, module)
+    try:
+        return importlib.util.find_spec(home) is not None
+    except ModuleNotFoundError:  # a package above it is missing
+        return False
+
+
+def submodules(package: str) -> list[str]:
+    """Returns the names of the public submodules of a package; none for a plain module."""
+    spec = importlib.util.find_spec(package)
+    locations = (spec and spec.submodule_search_locations) or []
+    return [m.name for m in pkgutil.iter_modules(locations) if not m.name.startswith("_")]
+
+
+def registered() -> dict[str, str]:
+    """Returns the stub of every module that shows a registry, by module name."""
+    stubs: dict[str, str] = {}
+    for pack in _builtin.PACKS.values():
+        for hook, function in vars(importlib.import_module(pack)).items():
+            if hook not in SHOWN_BY:
+                continue
+            collector = _Collector()
+            function(collector)
+            names = {name: target.partition(":")[0] for name, target in collector.targets.items()}
+            module = SHOWN_BY[hook]
+            # A name hides the submodule of the same name, which therefore is not shown.
+            below = {m: module for m in submodules(module) if m not in names and m != "pack"}
+            stubs[module] = "from typing import Any\n\n" + reexports(names | below) + OTHERS
+    missing = set(SHOWN_BY.values()) - set(stubs)
+    if missing:
+        raise LookupError(f"no pack of ours fills {sorted(missing)}")
+    return stubs
+
+
+def front_door() -> str:
+    """Returns the stub of ``chainer`` itself."""
+    source = Path(chainer.__file__).read_text(encoding="utf-8")
+    names = dict(chainer._LAZY)
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("chainer.core."):
+            names.update({alias.name: str(node.module) for alias in node.names})
+    values = {name: getattr(chainer, name) for name in chainer.__all__ if name not in names}
+    existing = [m for m in sorted(chainer._SUBMODULES) if exists(f"chainer.{m}")]
+    # Checkers are led to the homes, which have sources, wherever home and module are called alike.
+    for module in existing:
+        home = _aliases.ALIASES.get(f"chainer.{module}", "")
+        names[module] = home.rpartition(".")[0] if home.endswith(f".{module}") else "chainer"
+    return (
+        reexports(names)
+        + "\n"
+        + "".join(f"{name}: {type(value).__name__}\n" for name, value in sorted(values.items()))
+    )
+
+
+def room_of_training() -> str:
+    """Returns the stub of ``chainer.training``."""
+    names = {name: f"chainer.training.{module}" for name, module in training._NAMES.items()}
+    return reexports(names | dict.fromkeys(training._MODULES, "chainer.training"))
+
+
+def alias(home: str) -> str:
+    """Returns the stub of a second name of a module."""
+    shown = submodules(home)
+    text = f"from {home} import *\n" + (reexport(home, shown) if shown else "")
+    if home in SHOWN_BY.values():  # `import *` leaves __getattr__ behind
+        text = f"from typing import Any\n\n{text}{OTHERS}"
+    return text
+
+
+def all_stubs() -> dict[Path, str]:
+    """Returns the text of every stub, by path relative to the repository."""
+    stubs = {"chainer": front_door(), "chainer.training": room_of_training(), **registered()}
+    texts = {Path(*name.split("."), "__init__.pyi"): text for name, text in stubs.items()}
+    for name, home in _aliases.ALIASES.items():
+        if exists(home):
+            texts[Path(*name.split(".")).with_suffix(".pyi")] = alias(home)
+    return {path: f"{HEADER}\n{text}" for path, text in texts.items()}
+
+
+def differences() -> list[Path]:
+    """Returns the stubs that are missing, outdated or no longer wanted."""
+    stubs = all_stubs()
+    wrong = [
+        path
+        for path, text in stubs.items()
+        if not (ROOT / path).exists() or (ROOT / path).read_text(encoding="utf-8") != text
+    ]
+    present = (path.relative_to(ROOT) for path in (ROOT / "chainer").rglob("*.pyi"))
+    return wrong + [path for path in present if path not in stubs]
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Runs the command line."""
+    parser = argparse.ArgumentParser(description="Writes the type stubs of Chainer.")
+    parser.add_argument("--check", action="store_true", help="write nothing, only compare")
+    check = parser.parse_args(argv).check
+    stubs = all_stubs()
+    for path in differences():
+        print(f"{'outdated' if check else 'written' if path in stubs else 'removed'}: {path}")
+        if check:
+            continue
+        if path in stubs:
+            (ROOT / path).write_text(stubs[path], encoding="utf-8")
+        else:
+            (ROOT / path).unlink()
+    return int(check and bool(differences()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,34 @@
+"""The committed type stubs are those the generator writes."""
+
+import importlib.util
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+def _generator():
+    path = ROOT / "scripts" / "make_stubs.py"
+    spec = importlib.util.spec_from_file_location("make_stubs", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_stubs_are_up_to_date():
+    outdated = _generator().differences()
+    assert outdated == [], "run: make stubs"
+
+
+def test_stubs_show_what_there_is():
+    stubs = _generator().all_stubs()
+    relu = "from chainer.functions.activation.relu import ReLU as ReLU, relu as relu\n"
+    assert relu in stubs[Path("chainer/functions/__init__.pyi")]
+    assert "    Adam as Adam,\n" in stubs[Path("chainer/training/optimizers/__init__.pyi")]
+    assert "from chainer.training.optimizers import *\n" in stubs[Path("chainer/optimizers.pyi")]
+    front_door = stubs[Path("chainer/__init__.pyi")]
+    assert "import Link as Link\n" in front_door
+    assert "disable_experimental_feature_warning: bool\n" in front_door
+
+
+def test_package_is_marked_as_typed():
+    assert (ROOT / "chainer" / "py.typed").exists()

@@ -1,0 +1,59 @@
+"""A program as users write it; test_sample.py has pyright check it against the stubs."""
+
+from typing import assert_type
+
+import numpy as np
+
+import chainer
+import chainer.functions as F
+import chainer.links as L
+from chainer import Variable, datasets, initializers, iterators, optimizers, serializers, training
+from chainer.backends import cuda
+from chainer.dataset import convert
+from chainer.function_hooks import TimerHook
+from chainer.optimizer_hooks import WeightDecay
+from chainer.training import extensions, triggers
+from chainer.utils import type_check
+
+
+class MLP(chainer.Chain):
+    def __init__(self) -> None:
+        super().__init__()
+        with self.init_scope():
+            self.hidden = L.Linear(None, 16, initialW=initializers.HeNormal())
+            self.out = L.Linear(16, 2)
+
+    def forward(self, x: Variable) -> Variable:
+        return self.out(F.relu(self.hidden(x)))
+
+
+model = L.Classifier(MLP())
+optimizer = optimizers.Adam(alpha=0.01)
+optimizer.setup(model)
+optimizer.add_hook(WeightDecay(1e-4))
+
+x = Variable(np.zeros((4, 3), np.float32))
+assert_type(F.relu(x), Variable)
+assert_type(x + 1, Variable)
+assert_type(-x, Variable)
+assert_type(chainer.grad([x], [x]), list[Variable | None])
+assert_type(optimizer, optimizers.Adam)
+assert_type(chainer.function_hooks.TimerHook(), TimerHook)
+assert_type(chainer.as_variable(x), chainer.variable.Variable)
+
+train = datasets.TupleDataset(np.zeros((4, 3), np.float32), np.zeros(4, np.int32))
+iterator = iterators.SerialIterator(train, 2)
+updater = training.StandardUpdater(iterator, optimizer, converter=convert.concat_examples)
+trainer = training.Trainer(updater, (3, "epoch"), out="result")
+trainer.extend(extensions.LogReport(trigger=(1, "epoch")))
+trainer.extend(extensions.snapshot(), trigger=triggers.ManualScheduleTrigger([1, 3], "epoch"))
+serializers.save_npz("model.npz", model)
+
+with chainer.using_config("train", False), chainer.no_backprop_mode():
+    cuda.to_cpu(model(x, np.zeros(4, np.int32)).array)
+type_check.expect(True)
+
+# Misspelt names of chainer itself are found; modules that packs can add names to take any.
+chainer.Varable  # pyright: ignore[reportAttributeAccessIssue]
+chainer.training.Traner  # pyright: ignore[reportAttributeAccessIssue]
+F.from_an_installed_pack(x)
