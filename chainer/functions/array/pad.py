@@ -55,7 +55,7 @@ class Pad(FunctionNode):
                 f"the gradient of pad is defined for the modes 'constant', "
                 f"{', '.join(map(repr, sorted(_COPYING)))}; got mode={self.mode!r}"
             )
-        index = self.xp.asarray(origin.ravel())
+        index = gy.device.send(origin.ravel())
         zeros = self.xp.zeros(size, dtype=gy.dtype)
         return (scatter_add(zeros, index, gy.reshape(index.shape)).reshape(shape),)
 

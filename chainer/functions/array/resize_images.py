@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy
 
+from chainer.core.backend import backend_of
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
@@ -85,6 +86,7 @@ def _resample(xp: Any, x: Any, axis: int, small: int, large: int, adjoint: bool)
     shape = list(x.shape)
     shape[axis] = small if adjoint else large
     y = (xp.zeros if adjoint else xp.empty)(tuple(shape), dtype=x.dtype)
+    device = backend_of(x).device_of(x)
     # A matrix product, but neighbours depend on few elements: so it is done block by block.
     for start in range(0, large, _BLOCK):
         stop = min(start + _BLOCK, large)
@@ -94,7 +96,7 @@ def _resample(xp: Any, x: Any, axis: int, small: int, large: int, adjoint: bool)
         fraction = positions[start:stop] - lower[start:stop]
         matrix[rows, lower[start:stop] - first] += 1 - fraction
         matrix[rows, upper[start:stop] - first] += fraction
-        weights = xp.asarray(matrix, dtype=x.dtype)
+        weights = device.send(matrix.astype(x.dtype))
         block, source = slice(start, stop), slice(first, last)
         if adjoint:
             block, source = source, block

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from chainer.core.utils.type_check import InvalidType
+from chainer.core.variable import as_variable
 from chainer.plugins.testing.op_spec import BadSample, OpSpec, Sample
 
 
@@ -274,7 +275,7 @@ SPECS = (
     OpSpec(
         "copy",
         reference=lambda x: x,
-        call=lambda F, x: F.copy(x, -1),
+        call=lambda F, x: F.copy(x, as_variable(x).device),
         covers=("copy",),
         samples=lambda draw: [
             Sample(draw((2, 3))),
