@@ -6,12 +6,14 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
+import numpy
 import pytest
 
 from chainer.core import registries
-from chainer.core.backend import get_device
+from chainer.core.backend import get_device, is_instance_of_lazy
 from chainer.core.configuration import using_config
 from chainer.core.device import Device
+from chainer.core.kernel import Kernel
 from chainer.plugins.testing.conformance import expected_failures
 from chainer.plugins.testing.op_spec import OpSpec
 from chainer.plugins.testing.specs import all_specs
@@ -90,11 +92,28 @@ def _check_provider(config: pytest.Config) -> None:
     provider: str | None = config.getoption("--chainer-provider")
     if provider is None:
         return
-    registries.kernels.load_all()
-    providers = {registries.kernels.get(name).provider for name in registries.kernels.names()}
-    if provider not in providers:
-        known = ", ".join(sorted(providers)) or "none"
+    kernels = kernels_of_provider(provider)
+    if not kernels:
+        registries.kernels.load_all()
+        everyone = {registries.kernels.get(name).provider for name in registries.kernels.names()}
+        known = ", ".join(sorted(everyone)) or "none"
         raise pytest.UsageError(f"--chainer-provider={provider}: no such provider; known: {known}")
+    array = _device(config).send(numpy.zeros(1, numpy.float32))
+    if not any(is_instance_of_lazy(kernel.array_type, type(array)) for kernel in kernels):
+        raise pytest.UsageError(
+            f"--chainer-provider={provider}: it has no kernel for arrays of {type(array)}"
+        )
+
+
+def kernels_of_provider(provider: str) -> list[Kernel]:
+    """Returns the kernels a provider declares.
+
+    Args:
+        provider: Name of the provider.
+    """
+    registries.kernels.load_all()
+    kernels = [registries.kernels.get(name) for name in registries.kernels.names()]
+    return [kernel for kernel in kernels if kernel.provider == provider]
 
 
 @pytest.fixture(scope="module")

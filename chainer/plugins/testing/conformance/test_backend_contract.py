@@ -11,6 +11,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from chainer.core import registries
 from chainer.core.backend import (
     Backend,
     backend_of,
@@ -21,10 +22,12 @@ from chainer.core.backend import (
     get_device,
     get_device_from_array,
     is_array,
+    is_instance_of_lazy,
     using_device,
 )
 from chainer.core.device import Device
 from chainer.core.function_node import FunctionNode
+from chainer.core.kernel import get_operation, load_object
 from chainer.core.parameter import Parameter
 from chainer.core.variable import Variable
 
@@ -334,6 +337,31 @@ def test_random_numbers_are_repeatable(backend, device):
     assert backend_of(first) is backend
     np.testing.assert_array_equal(backend.to_host(first), backend.to_host(second))
     assert (backend.to_host(second) != backend.to_host(third)).any()
+
+
+# -- kernels --------------------------------------------------------------------------------------
+
+
+def test_every_operation_has_a_reference_kernel(backend):
+    registries.operations.load_all()
+    for name in registries.operations.names():
+        operation = get_operation(name)
+        kernel = operation.reference_for(backend)
+        assert all(callable(getattr(kernel, method)) for method in operation.methods)
+
+
+def test_declared_kernels_can_be_loaded(backend, array, pytestconfig):
+    registries.kernels.load_all()
+    wanted = pytestconfig.getoption("--chainer-provider") or backend.name
+    for name in registries.kernels.names():
+        kernel = registries.kernels.get(name)
+        if kernel.provider != wanted or not is_instance_of_lazy(kernel.array_type, type(array)):
+            continue
+        assert load_object(kernel.unavailable)() is None
+        loaded = load_object(kernel.load)(backend)
+        methods = get_operation(kernel.operation).methods
+        missing = [method for method in methods if not callable(getattr(loaded, method, None))]
+        assert not missing, f"{kernel.key} lacks {', '.join(missing)}"
 
 
 # -- variables and functions ----------------------------------------------------------------------
