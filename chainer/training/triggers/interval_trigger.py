@@ -49,20 +49,23 @@ class IntervalTrigger:
         """
         updater = trainer.updater
         iteration = updater.iteration
+        # Hand-written updaters may not know of epochs.
+        epoch = getattr(updater, "epoch_detail", None)
         if self.unit == "epoch":
-            current = updater.epoch_detail
-            previous = self._previous_epoch_detail
+            if epoch is None:
+                raise AttributeError(
+                    f"{type(updater).__name__} has no epoch_detail, which {self} needs"
+                )
+            current, previous = epoch, self._previous_epoch_detail
             if previous < 0:
                 previous = updater.previous_epoch_detail or 0.0
-            self._previous_epoch_detail = current
         else:
-            current = iteration
-            previous = self._previous_iteration
+            current, previous = iteration, self._previous_iteration
             if previous < 0:
                 previous = max(iteration - 1, 0)
         self._previous_iteration = iteration
-        if hasattr(updater, "epoch_detail"):  # hand-written updaters may not have it
-            self._previous_epoch_detail = updater.epoch_detail
+        if epoch is not None:
+            self._previous_epoch_detail = epoch
         return previous // self.period != current // self.period
 
     def serialize(self, serializer: Any) -> None:

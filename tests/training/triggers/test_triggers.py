@@ -279,3 +279,17 @@ class TestEarlyStoppingTrigger:
         trainer.extend(observe, name="observe")
         trainer.run()
         assert trainer.updater.iteration == 7
+
+
+class WithoutEpochs:
+    """An updater that counts iterations only."""
+
+    iteration = 3
+
+
+def test_updater_without_epochs():
+    run = Run(None)
+    run.updater = WithoutEpochs()
+    assert triggers.IntervalTrigger(3, "iteration")(run)
+    with pytest.raises(AttributeError, match="WithoutEpochs has no epoch_detail"):
+        triggers.IntervalTrigger(3, "epoch")(run)
