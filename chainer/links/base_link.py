@@ -36,15 +36,16 @@ def check_mode(mode: str) -> None:
 class Link:
     """Building block of model definitions.
 
-    A link holds parameters and persistent values, both referred to by name and accessible as attributes. Assigning a
-    :class:`~chainer.Parameter` to an attribute within :meth:`init_scope` registers it. Parameters and persistent values are saved and
-    loaded by serializers, moved between devices and copied with the link; other attributes belong to the program.
+    A link holds parameters and persistent values, both referred to by name and accessible as
+    attributes. Assigning a :class:`~chainer.Parameter` to an attribute within :meth:`init_scope`
+    registers it. Parameters and persistent values are saved and loaded by serializers, moved
+    between devices and copied with the link; other attributes belong to the program.
 
     Subclasses define ``forward`` (or override ``__call__``).
 
     Args:
-        params: Names and shapes of initial parameters, each a shape or a tuple ``(shape, dtype)``. Deprecated since
-            v2.0.0; use :meth:`init_scope`.
+        params: Names and shapes of initial parameters, each a shape or a tuple ``(shape, dtype)``.
+            Deprecated since v2.0.0; use :meth:`init_scope`.
 
     Attributes:
         name (str): Name of this link, given by the parent chain; None without a parent.
@@ -103,7 +104,11 @@ class Link:
 
     def __repr__(self) -> str:
         text = str(self)
-        return text if "\n" not in text and len(text) < 120 else f"<{type(self).__name__} {hex(id(self))}>"
+        return (
+            text
+            if "\n" not in text and len(text) < 120
+            else f"<{type(self).__name__} {hex(id(self))}>"
+        )
 
     # -- registration -----------------------------------------------------------------------------
 
@@ -127,8 +132,8 @@ class Link:
         """
         if "_params" not in self.__dict__:
             raise RuntimeError(
-                f"{type(self).__name__}: Link.__init__() has not been called; call super().__init__() "
-                "before init_scope()"
+                f"{type(self).__name__}: Link.__init__() has not been called; call "
+                "super().__init__() before init_scope()"
             )
         before = self._within_init_scope
         self._within_init_scope = True
@@ -159,7 +164,8 @@ class Link:
     ) -> None:
         """Registers a parameter to the link.
 
-        Deprecated since v2.0.0; assign a :class:`~chainer.Parameter` within :meth:`init_scope` instead.
+        Deprecated since v2.0.0; assign a :class:`~chainer.Parameter` within :meth:`init_scope`
+        instead.
 
         Args:
             name (str): Name of the parameter and of the attribute.
@@ -262,9 +268,9 @@ class Link:
         """Copies the link hierarchy to a new one.
 
         Args:
-            mode (str): ``'share'``: parameters are new objects that share their arrays with those of this
-                link. ``'copy'``: everything is copied deeply. ``'init'``: as ``'copy'``, but parameters are
-                initialized anew.
+            mode (str): ``'share'``: parameters are new objects that share their arrays with those
+                of this link. ``'copy'``: everything is copied deeply. ``'init'``: as ``'copy'``,
+                but parameters are initialized anew.
 
         Returns:
             Link: The copy, without a name.
@@ -318,8 +324,8 @@ class Link:
 
         Args:
             n_repeat (int): Number of times to repeat.
-            mode (str): ``'init'``: each copy is initialized anew. ``'copy'``: the copies have the same values
-                but are independent. ``'share'``: they share their parameters.
+            mode (str): ``'init'``: each copy is initialized anew. ``'copy'``: the copies have the
+                same values but are independent. ``'share'``: they share their parameters.
 
         Example:
             >>> len(L.Linear(10, 10).repeat(3))
@@ -336,7 +342,7 @@ class Link:
     # -- training ---------------------------------------------------------------------------------
 
     def cleargrads(self) -> None:
-        """Clears all gradient arrays; to be called before the backward computation of an iteration."""
+        """Clears all gradient arrays; called before the backward computation of an iteration."""
         for param in self.params():
             param.cleargrad()
 

@@ -1,3 +1,8 @@
 """Activation functions with parameters."""
 
-MODULES: dict[str, tuple[str, ...]] = {}
+MODULES: dict[str, tuple[str, ...]] = {
+    "maxout": ("Maxout",),
+    "prelu": ("PReLU",),
+    "simplified_dropconnect": ("SimplifiedDropconnect",),
+    "swish": ("Swish",),
+}

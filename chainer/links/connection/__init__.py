@@ -1,7 +1,21 @@
 """Links that apply learned weights to their input."""
 
 MODULES: dict[str, tuple[str, ...]] = {
+    "bias": ("Bias",),
+    "bilinear": ("Bilinear",),
     "convolution_2d": ("Convolution2D",),
+    "convolution_nd": ("ConvolutionND",),
+    "deconvolution_2d": ("Deconvolution2D",),
+    "deconvolution_nd": ("DeconvolutionND",),
+    "depthwise_convolution_2d": ("DepthwiseConvolution2D",),
+    "dilated_convolution_2d": ("DilatedConvolution2D",),
     "embed_id": ("EmbedID",),
+    "highway": ("Highway",),
+    "inception": ("Inception",),
+    "inceptionbn": ("InceptionBN",),
     "linear": ("Linear",),
+    "local_convolution_2d": ("LocalConvolution2D",),
+    "mlp_convolution_2d": ("MLPConvolution2D",),
+    "parameter": ("Parameter",),
+    "scale": ("Scale",),
 }

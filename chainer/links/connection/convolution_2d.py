@@ -10,12 +10,8 @@ from chainer.core.utils.argument import parse_kwargs
 from chainer.core.variable import Variable
 from chainer.functions.connection.convolution_2d import convolution_2d
 from chainer.links.base_link import Link
+from chainer.links.connection._convolution import DETERMINISTIC_REMOVED, check_groups, pair
 from chainer.links.initializers import get_initializer
-
-
-def pair(value: Any) -> tuple[int, int]:
-    """Returns ``value`` itself if it is a pair, else a pair of it."""
-    return tuple(value) if hasattr(value, "__getitem__") else (value, value)  # type: ignore[return-value]
 
 
 class Convolution2D(Link):
@@ -70,9 +66,7 @@ class Convolution2D(Link):
             kwargs,
             ("dilate", 1),
             ("groups", 1),
-            deterministic="deterministic argument is not supported anymore. "
-            "Use chainer.using_config('cudnn_deterministic', value) context "
-            "where value is either `True` or `False`.",
+            deterministic=DETERMINISTIC_REMOVED,
         )
         if ksize is None:
             in_channels, out_channels, ksize = None, in_channels, out_channels  # type: ignore[assignment]
@@ -95,12 +89,7 @@ class Convolution2D(Link):
                 )
 
     def _initialize_params(self, in_channels: int) -> None:
-        for name, channels in (("in_channels", in_channels), ("out_channels", self.out_channels)):
-            if channels % self.groups != 0:
-                raise ValueError(
-                    f"the number of groups must divide {name}, got groups={self.groups} and "
-                    f"{name}={channels}"
-                )
+        check_groups(self.groups, in_channels=in_channels, out_channels=self.out_channels)
         kh, kw = pair(self.ksize)
         self.W.initialize((self.out_channels, in_channels // self.groups, kh, kw))
 

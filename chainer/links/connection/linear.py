@@ -16,15 +16,17 @@ from chainer.links.initializers import get_initializer
 class Linear(Link):
     """Linear layer (a.k.a. fully-connected layer): ``y = x W^T + b``.
 
-    Wraps :func:`chainer.functions.linear` and holds the weight and bias as parameters. By default the weight is drawn from a
-    normal distribution of mean 0 and standard deviation ``sqrt(1 / in_size)``, and the bias is zero.
+    Wraps :func:`chainer.functions.linear` and holds the weight and bias as parameters. By default
+    the weight is drawn from a normal distribution of mean 0 and standard deviation
+    ``sqrt(1 / in_size)``, and the bias is zero.
 
     Args:
-        in_size (int or None): Size of input vectors; if None or omitted, it is found out at the first
-            call. With one size given, that is the output size.
+        in_size (int or None): Size of input vectors; if None or omitted, it is found out at the
+            first call. With one size given, that is the output size.
         out_size (int): Size of output vectors.
         nobias (bool): Whether there is no bias.
-        initialW (initializer): Initializer of the weight; an array has shape ``(out_size, in_size)``.
+        initialW (initializer): Initializer of the weight; an array has shape
+            ``(out_size, in_size)``.
         initial_bias (initializer): Initializer of the bias; an array has shape ``(out_size,)``.
 
     Attributes:
@@ -51,7 +53,9 @@ class Linear(Link):
         if out_size is None:
             in_size, out_size = None, in_size
         if out_size is None:
-            raise TypeError("Linear needs an output size: Linear(out_size) or Linear(in_size, out_size)")
+            raise TypeError(
+                "Linear needs an output size: Linear(out_size) or Linear(in_size, out_size)"
+            )
         self.in_size = in_size
         self.out_size = out_size
         with self.init_scope():
@@ -61,7 +65,9 @@ class Linear(Link):
             if nobias:
                 self.b = None
             else:
-                self.b = Parameter(get_initializer(0 if initial_bias is None else initial_bias), out_size)
+                self.b = Parameter(
+                    get_initializer(0 if initial_bias is None else initial_bias), out_size
+                )
 
     def _initialize_params(self, in_size: int) -> None:
         self.W.initialize((self.out_size, in_size))
@@ -77,8 +83,8 @@ class Linear(Link):
         """Applies the linear layer.
 
         Args:
-            x (Variable or array): Batch of input vectors, shape ``(B, in_size)``; axes after the first
-                ``n_batch_axes`` are flattened to one.
+            x (Variable or array): Batch of input vectors, shape ``(B, in_size)``; axes after the
+                first ``n_batch_axes`` are flattened to one.
             n_batch_axes (int): Number of batch axes, kept in the output.
 
         Returns:

@@ -2,4 +2,6 @@
 
 MODULES: dict[str, tuple[str, ...]] = {
     "batch_normalization": ("BatchNormalization",),
+    "batch_renormalization": ("BatchRenormalization",),
+    "layer_normalization": ("LayerNormalization",),
 }

@@ -22,16 +22,18 @@ from chainer.links.initializers import get_initializer
 class BatchNormalization(Link):
     """Batch normalization layer on outputs of linear or convolution functions.
 
-    Wraps :func:`chainer.functions.batch_normalization` and :func:`chainer.functions.fixed_batch_normalization`. In
-    training mode the input is normalized by the statistics of the batch, and moving averages of them are kept. In fine-tuning
-    mode the kept statistics are exact averages over the batches seen. In test mode (``config.train`` False) the input is normalized by the kept statistics.
+    Wraps :func:`chainer.functions.batch_normalization` and
+    :func:`chainer.functions.fixed_batch_normalization`. In training mode the input is normalized by
+    the statistics of the batch, and moving averages of them are kept. In fine-tuning mode the kept
+    statistics are exact averages over the batches seen. In test mode (``config.train`` False) the
+    input is normalized by the kept statistics.
 
-    See `Batch Normalization: Accelerating Deep Network Training by Reducing Internal Covariate Shift
-    <https://arxiv.org/abs/1502.03167>`_.
+    See `Batch Normalization: Accelerating Deep Network Training by Reducing Internal Covariate
+    Shift <https://arxiv.org/abs/1502.03167>`_.
 
     Args:
-        size (int or tuple of ints): Size (or shape) of channel dimensions. If None or omitted (with ``axis``
-            given or not), it is found out at the first call.
+        size (int or tuple of ints): Size (or shape) of channel dimensions. If None or omitted (with
+            ``axis`` given or not), it is found out at the first call.
         decay (float): Decay rate of the moving averages.
         eps (float): Value added to the variance for numerical stability.
         dtype (numpy.dtype): Data type of the parameters and statistics.
@@ -39,8 +41,8 @@ class BatchNormalization(Link):
         use_beta (bool): Whether there is a shifting parameter; otherwise it is zero.
         initial_gamma (initializer): Initializer of the scaling parameter; one by default.
         initial_beta (initializer): Initializer of the shifting parameter; zero by default.
-        axis (int or tuple of int): Axes over which the statistics are taken; by default the first axis and
-            those after the channel dimensions.
+        axis (int or tuple of int): Axes over which the statistics are taken; by default the first
+            axis and those after the channel dimensions.
         initial_avg_mean (initializer): Initializer of the kept mean; zero by default.
         initial_avg_var (initializer): Initializer of the kept variance; one by default.
 
@@ -97,9 +99,13 @@ class BatchNormalization(Link):
         self.register_persistent("N")
         with self.init_scope():
             if use_gamma:
-                self.gamma = Parameter(_typed(1 if initial_gamma is None else initial_gamma, self._dtype))
+                self.gamma = Parameter(
+                    _typed(1 if initial_gamma is None else initial_gamma, self._dtype)
+                )
             if use_beta:
-                self.beta = Parameter(_typed(0 if initial_beta is None else initial_beta, self._dtype))
+                self.beta = Parameter(
+                    _typed(0 if initial_beta is None else initial_beta, self._dtype)
+                )
         if size is not None:
             self._initialize_params(size)
 
@@ -129,8 +135,10 @@ class BatchNormalization(Link):
         """Normalizes the input.
 
         Args:
-            x (Variable or array): Input of shape ``(B, C, ...)``, ``C`` being the channel dimensions.
-            finetune (bool): In training mode, whether to keep exact averages instead of moving ones.
+            x (Variable or array): Input of shape ``(B, C, ...)``, ``C`` being the channel
+                dimensions.
+            finetune (bool): In training mode, whether to keep exact averages instead of moving
+                ones.
 
         Returns:
             Variable: Output of the shape of ``x``.
@@ -145,22 +153,28 @@ class BatchNormalization(Link):
             self._initialize_params(tuple(n for i, n in enumerate(x.shape) if i not in axes))
         gamma = self._or_constant(self.gamma, 1.0, x)
         beta = self._or_constant(self.beta, 0.0, x)
-        if config.train:
-            if finetune:
-                self.N += 1
-                decay = 1.0 - 1.0 / self.N
-            else:
-                decay = self.decay
-            return batch_normalization(
-                x,
-                gamma,
-                beta,
-                eps=self.eps,
-                running_mean=self.avg_mean,
-                running_var=self.avg_var,
-                decay=decay,
-                axis=self.axis,
-            )
+        if not config.train:
+            return self._normalize_fixed(x, gamma, beta)
+        if finetune:
+            self.N += 1
+            return self._normalize(x, gamma, beta, 1.0 - 1.0 / self.N)
+        return self._normalize(x, gamma, beta, self.decay)
+
+    def _normalize(self, x: Any, gamma: Any, beta: Any, decay: float) -> Variable:
+        """Normalizes by the statistics of the batch and updates the kept ones."""
+        return batch_normalization(
+            x,
+            gamma,
+            beta,
+            eps=self.eps,
+            running_mean=self.avg_mean,
+            running_var=self.avg_var,
+            decay=decay,
+            axis=self.axis,
+        )
+
+    def _normalize_fixed(self, x: Any, gamma: Any, beta: Any) -> Variable:
+        """Normalizes by the kept statistics."""
         return fixed_batch_normalization(
             x, gamma, beta, self.avg_mean, self.avg_var, self.eps, axis=self.axis
         )

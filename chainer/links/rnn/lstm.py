@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.device import Device
 from chainer.core.variable import Variable
 from chainer.functions.activation.lstm import lstm
 from chainer.functions.array.concat import concat
@@ -12,6 +11,7 @@ from chainer.functions.array.split_axis import split_axis
 from chainer.links.chain import Chain
 from chainer.links.connection.linear import Linear
 from chainer.links.initializers import get_initializer
+from chainer.links.rnn._state import StatefulChain, zeros
 
 
 class LSTMBase(Chain):
@@ -118,11 +118,11 @@ class StatelessLSTM(LSTMBase):
         if h is not None:
             lstm_in += self.lateral(h)
         if c is None:
-            c = Variable(self.xp.zeros((x.shape[0], self.state_size), dtype=x.dtype))
+            c = zeros(self, (x.shape[0], self.state_size), x.dtype)
         return lstm(c, lstm_in)
 
 
-class LSTM(LSTMBase):
+class LSTM(StatefulChain, LSTMBase):
     """Fully-connected LSTM layer with state.
 
     The cell state and the output of the previous step are kept in the link. Batches may shrink from
@@ -150,6 +150,7 @@ class LSTM(LSTMBase):
         (1, 20)
     """
 
+    state_names = ("c", "h")
     c: Variable | None
     h: Variable | None
 
@@ -165,12 +166,6 @@ class LSTM(LSTMBase):
         super().__init__(in_size, out_size, lateral_init, upward_init, bias_init, forget_bias_init)
         self.reset_state()
 
-    def _move(self, device: Device) -> None:
-        super()._move(device)
-        for state in (self.c, self.h):
-            if state is not None:
-                state.to_device(device)
-
     def set_state(self, c: Variable, h: Variable) -> None:
         """Sets the internal state.
 
@@ -178,17 +173,7 @@ class LSTM(LSTMBase):
             c (Variable): New cell states of shape ``(B, out_size)``.
             h (Variable): New output at the previous time step.
         """
-        for name, state in (("c", c), ("h", h)):
-            if not isinstance(state, Variable):
-                raise TypeError(f"{name} must be a Variable, got {type(state).__name__}")
-        c.to_device(self.device)
-        h.to_device(self.device)
-        self.c = c
-        self.h = h
-
-    def reset_state(self) -> None:
-        """Resets the internal state to None."""
-        self.c = self.h = None
+        self._assign_state(c=c, h=h)
 
     def forward(self, x: Any) -> Variable:
         """Updates the internal state and returns the LSTM outputs.
@@ -221,7 +206,7 @@ class LSTM(LSTMBase):
             else:
                 lstm_in += self.lateral(self.h)
         if self.c is None:
-            self.c = Variable(self.xp.zeros((batch, self.state_size), dtype=x.dtype))
+            self.c = zeros(self, (batch, self.state_size), x.dtype)
         self.c, y = lstm(self.c, lstm_in)
         self.h = y if h_rest is None else concat([y, h_rest], axis=0)
         return y

@@ -1,0 +1,54 @@
+"""Parametric ReLU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from chainer.core.parameter import Parameter
+from chainer.core.variable import Variable
+from chainer.functions.activation.prelu import prelu
+from chainer.links.base_link import Link
+
+
+class PReLU(Link):
+    """Parametric ReLU function as a link: ``max(0, x) + W min(0, x)``.
+
+    Wraps :func:`chainer.functions.prelu`.
+
+    See `Delving Deep into Rectifiers: Surpassing Human-Level Performance on ImageNet Classification
+    <https://arxiv.org/abs/1502.01852>`_.
+
+    Args:
+        shape (tuple of ints): Shape of the parameter array: that of the first axes of the input
+            after the batch axis.
+        init (float): Initial parameter value.
+
+    Attributes:
+        W (Parameter): Coefficient of parametric ReLU.
+
+    Example:
+        >>> L.PReLU()(np.array([[-2, 0, 2]], np.float32))
+        variable([[-0.5,  0. ,  2. ]])
+    """
+
+    def __init__(self, shape: Sequence[int] | int = (), init: Any = 0.25) -> None:
+        super().__init__()
+        with self.init_scope():
+            self.W = Parameter(init, shape)
+
+    @property
+    def printable_specs(self) -> Iterator[tuple[str, Any]]:
+        """Pairs of name and value that describe the link when it is printed."""
+        yield "shape", self.W.shape
+
+    def forward(self, x: Any) -> Variable:
+        """Applies the parametric ReLU activation function.
+
+        Args:
+            x (Variable or array): Input of shape ``(B, *shape, ...)``.
+
+        Returns:
+            Variable: Output of the shape of ``x``.
+        """
+        return prelu(x, self.W)

@@ -1,0 +1,104 @@
+"""Bilinear layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from chainer.core.backend import is_array
+from chainer.core.parameter import Parameter
+from chainer.core.variable import Variable
+from chainer.functions.connection.bilinear import bilinear
+from chainer.links.base_link import Link
+from chainer.links.initializers import get_initializer
+
+
+class Bilinear(Link):
+    """Bilinear layer that performs tensor multiplication.
+
+    Wraps :func:`chainer.functions.bilinear` and holds its parameters.
+
+    Args:
+        left_size (int): Size :math:`J` of the left input vectors.
+        right_size (int): Size :math:`K` of the right input vectors.
+        out_size (int): Size :math:`L` of output vectors.
+        nobias (bool): Whether to leave out ``V1``, ``V2`` and ``b``.
+        initialW (initializer): Initializer of ``W``; an array has shape
+            ``(left_size, right_size, out_size)``.
+        initial_bias (tuple of initializer): Initializers of ``V1``, ``V2`` and ``b``; arrays have
+            shapes ``(left_size, out_size)``, ``(right_size, out_size)`` and ``(out_size,)``. If
+            None, ``V1`` and ``V2`` are initialized by the default initializer and ``b`` is zero.
+
+    Attributes:
+        W (Parameter): Bilinear weight of shape ``(left_size, right_size, out_size)``.
+        V1 (Parameter): Linear weight of the left input, shape ``(left_size, out_size)``.
+        V2 (Parameter): Linear weight of the right input, shape ``(right_size, out_size)``.
+        b (Parameter): Bias of shape ``(out_size,)``.
+
+    Raises:
+        ValueError: If ``initialW`` or ``initial_bias`` are not of that form.
+
+    Example:
+        >>> e1, e2 = np.zeros((4, 3), np.float32), np.zeros((4, 2), np.float32)
+        >>> L.Bilinear(3, 2, 5)(e1, e2).shape
+        (4, 5)
+    """
+
+    def __init__(
+        self,
+        left_size: int,
+        right_size: int,
+        out_size: int,
+        nobias: bool = False,
+        initialW: Any = None,
+        initial_bias: Any = None,
+    ) -> None:
+        super().__init__()
+        shape = (left_size, right_size, out_size)
+        if is_array(initialW) and initialW.shape != shape:
+            raise ValueError(f"initialW must have shape {shape}, got {initialW.shape}")
+        if initial_bias is None:
+            initial_bias = (None, None, 0)
+        elif not isinstance(initial_bias, tuple):
+            raise ValueError("initial_bias must be tuple or None")
+        elif len(initial_bias) != 3:
+            raise ValueError(
+                "initial_bias must be a tuple of three initializers, for V1, V2 and b, "
+                f"got {len(initial_bias)}"
+            )
+        self.in_sizes = (left_size, right_size)
+        self.out_size = out_size
+        self.nobias = nobias
+        with self.init_scope():
+            self.W = Parameter(get_initializer(initialW), shape)
+            if not nobias:
+                V1, V2, b = map(get_initializer, initial_bias)
+                self.V1 = Parameter(V1, (left_size, out_size))
+                self.V2 = Parameter(V2, (right_size, out_size))
+                self.b = Parameter(b, out_size)
+
+    @property
+    def printable_specs(self) -> Iterator[tuple[str, Any]]:
+        """Pairs of name and value that describe the link when it is printed."""
+        yield "left_size", self.in_sizes[0]
+        yield "right_size", self.in_sizes[1]
+        yield "out_size", self.out_size
+        yield "nobias", self.nobias
+
+    def forward(self, e1: Any, e2: Any) -> Variable:
+        """Applies the bilinear function to inputs and the internal parameters.
+
+        Args:
+            e1 (Variable or array): Left input of shape ``(B, left_size)``.
+            e2 (Variable or array): Right input of shape ``(B, right_size)``.
+
+        Returns:
+            Variable: Output of shape ``(B, out_size)``.
+        """
+        if self.nobias:
+            return bilinear(e1, e2, self.W)
+        return bilinear(e1, e2, self.W, self.V1, self.V2, self.b)
+
+    def zero_grads(self) -> None:
+        """Fills the gradients with zeros; kept for programs of version 1."""
+        self.zerograds()

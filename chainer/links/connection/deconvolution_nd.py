@@ -1,0 +1,130 @@
+"""N-dimensional deconvolution layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from chainer.core.parameter import Parameter
+from chainer.core.variable import Variable
+from chainer.functions.connection.deconvolution_nd import deconvolution_nd
+from chainer.links.base_link import Link
+from chainer.links.connection._convolution import as_tuple, check_groups
+from chainer.links.initializers import get_initializer
+
+
+class DeconvolutionND(Link):
+    """N-dimensional deconvolution (transposed convolution) layer.
+
+    Wraps :func:`chainer.functions.deconvolution_nd` and holds the filter weight and bias as
+    parameters.
+
+    Args:
+        ndim (int): Number of spatial dimensions.
+        in_channels (int or None): Number of channels of input arrays; if None or omitted, it is
+            found out at the first call. If omitted, the arguments from ``stride`` on are keywords.
+        out_channels (int): Number of channels of output arrays.
+        ksize (int or tuple of ints): Size of filters (a.k.a. kernels).
+        stride (int or tuple of ints): Stride of filter applications.
+        pad (int or tuple of ints): Spatial padding width, cut off the output.
+        nobias (bool): Whether there is no bias.
+        outsize (tuple of ints): Size of each dimension of the output; by default it follows from
+            the size of the input, ``stride`` and ``pad``.
+        initialW (initializer): Initializer of the weight; an array has shape
+            ``(in_channels, out_channels / groups, k_1, ..., k_N)``.
+        initial_bias (initializer): Initializer of the bias; an array has shape ``(out_channels,)``.
+        dilate (int or tuple of ints): Dilation factor of filter applications.
+        groups (int): Number of groups the channels are divided into.
+
+    Attributes:
+        W (Parameter): Weight of shape ``(in_channels, out_channels / groups, k_1, ..., k_N)``.
+        b (Parameter): Bias of shape ``(out_channels,)``; None without one.
+
+    Raises:
+        ValueError: If a size has not ``ndim`` elements, or ``groups`` does not divide the numbers
+            of channels.
+
+    Example:
+        >>> x = np.zeros((2, 3, 8), np.float32)
+        >>> L.DeconvolutionND(1, 3, 7, ksize=4)(x).shape
+        (2, 7, 11)
+    """
+
+    def __init__(
+        self,
+        ndim: int,
+        in_channels: int | None,
+        out_channels: int,
+        ksize: Any = None,
+        stride: Any = 1,
+        pad: Any = 0,
+        nobias: bool = False,
+        outsize: Any = None,
+        initialW: Any = None,
+        initial_bias: Any = None,
+        dilate: Any = 1,
+        groups: int = 1,
+    ) -> None:
+        super().__init__()
+        if ksize is None:
+            in_channels, out_channels, ksize = None, in_channels, out_channels  # type: ignore[assignment]
+        self.ndim = ndim
+        self.ksize = as_tuple(ksize, ndim, "ksize")
+        self.stride = as_tuple(stride, ndim, "stride")
+        self.pad = as_tuple(pad, ndim, "pad")
+        self.dilate = as_tuple(dilate, ndim, "dilate")
+        self.outsize = None if outsize is None else as_tuple(outsize, ndim, "outsize")
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.groups = int(groups)
+        with self.init_scope():
+            self.W = Parameter(get_initializer(initialW))
+            if in_channels is not None:
+                self._initialize_params(in_channels)
+            if nobias:
+                self.b = None
+            else:
+                self.b = Parameter(
+                    get_initializer(0 if initial_bias is None else initial_bias), out_channels
+                )
+
+    def _initialize_params(self, in_channels: int) -> None:
+        check_groups(self.groups, in_channels=in_channels, out_channels=self.out_channels)
+        self.W.initialize((in_channels, self.out_channels // self.groups, *self.ksize))
+
+    @property
+    def printable_specs(self) -> Iterator[tuple[str, Any]]:
+        """Pairs of name and value that describe the link when it is printed."""
+        yield "ndim", self.ndim
+        yield "in_channels", self.in_channels
+        yield "out_channels", self.out_channels
+        yield "ksize", self.ksize
+        yield "stride", self.stride
+        yield "pad", self.pad
+        yield "nobias", self.b is None
+        yield "outsize", self.outsize
+        yield "dilate", self.dilate
+        yield "groups", self.groups
+
+    def forward(self, x: Any) -> Variable:
+        """Applies the deconvolution layer.
+
+        Args:
+            x (Variable or array): Input of shape ``(B, in_channels, d_1, ..., d_N)``.
+
+        Returns:
+            Variable: Output of shape ``(B, out_channels, l_1, ..., l_N)``.
+        """
+        if self.W.array is None:
+            self.in_channels = x.shape[1]
+            self._initialize_params(x.shape[1])
+        return deconvolution_nd(
+            x,
+            self.W,
+            self.b,
+            self.stride,
+            self.pad,
+            outsize=self.outsize,
+            dilate=self.dilate,
+            groups=self.groups,
+        )

@@ -1,0 +1,101 @@
+"""Two-dimensional depthwise convolution layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from chainer.core.parameter import Parameter
+from chainer.core.variable import Variable
+from chainer.functions.connection.depthwise_convolution_2d import depthwise_convolution_2d
+from chainer.links.base_link import Link
+from chainer.links.connection._convolution import pair
+from chainer.links.initializers import get_initializer
+
+
+class DepthwiseConvolution2D(Link):
+    """Two-dimensional depthwise convolutional layer.
+
+    Wraps :func:`chainer.functions.depthwise_convolution_2d` and holds the filter weight and bias as
+    parameters.
+
+    Args:
+        in_channels (int or None): Number of channels of input arrays; if None, it is found out at
+            the first call.
+        channel_multiplier (int): Number of filters of each channel; there are
+            ``in_channels * channel_multiplier`` output channels.
+        ksize (int or pair of ints): Size of filters (a.k.a. kernels).
+        stride (int or pair of ints): Stride of filter applications.
+        pad (int or pair of ints): Spatial padding width for input arrays.
+        nobias (bool): Whether there is no bias.
+        initialW (initializer): Initializer of the weight; an array has shape
+            ``(channel_multiplier, in_channels, kh, kw)``.
+        initial_bias (initializer): Initializer of the bias; an array has shape
+            ``(in_channels * channel_multiplier,)``.
+
+    Attributes:
+        W (Parameter): Weight of shape ``(channel_multiplier, in_channels, kh, kw)``.
+        b (Parameter): Bias of shape ``(in_channels * channel_multiplier,)``; None without one.
+
+    Example:
+        >>> x = np.zeros((1, 3, 10, 10), np.float32)
+        >>> L.DepthwiseConvolution2D(3, 2, 5)(x).shape
+        (1, 6, 6, 6)
+    """
+
+    def __init__(
+        self,
+        in_channels: int | None,
+        channel_multiplier: int,
+        ksize: Any,
+        stride: Any = 1,
+        pad: Any = 0,
+        nobias: bool = False,
+        initialW: Any = None,
+        initial_bias: Any = None,
+    ) -> None:
+        super().__init__()
+        self.ksize = ksize
+        self.stride = pair(stride)
+        self.pad = pair(pad)
+        self.in_channels = in_channels
+        self.channel_multiplier = channel_multiplier
+        self.nobias = nobias
+        with self.init_scope():
+            self.W = Parameter(get_initializer(initialW))
+            if nobias:
+                self.b = None
+            else:
+                self.b = Parameter(get_initializer(0 if initial_bias is None else initial_bias))
+        if in_channels is not None:
+            self._initialize_params(in_channels)
+
+    def _initialize_params(self, in_channels: int) -> None:
+        if self.W.array is None:
+            self.W.initialize((self.channel_multiplier, in_channels, *pair(self.ksize)))
+        if self.b is not None and self.b.array is None:
+            self.b.initialize(self.channel_multiplier * in_channels)
+
+    @property
+    def printable_specs(self) -> Iterator[tuple[str, Any]]:
+        """Pairs of name and value that describe the link when it is printed."""
+        yield "in_channels", self.in_channels
+        yield "channel_multiplier", self.channel_multiplier
+        yield "ksize", self.ksize
+        yield "stride", self.stride
+        yield "pad", self.pad
+        yield "nobias", self.nobias
+
+    def forward(self, x: Any) -> Variable:
+        """Applies the depthwise convolution layer.
+
+        Args:
+            x (Variable or array): Input images of shape ``(B, in_channels, h, w)``.
+
+        Returns:
+            Variable: Output of shape ``(B, in_channels * channel_multiplier, oh, ow)``.
+        """
+        if self.in_channels is None:
+            self.in_channels = x.shape[1]
+            self._initialize_params(x.shape[1])
+        return depthwise_convolution_2d(x, self.W, self.b, self.stride, self.pad)

@@ -1,0 +1,112 @@
+"""Two-dimensional local convolution layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from chainer.core.parameter import Parameter
+from chainer.core.utils.argument import parse_kwargs
+from chainer.core.utils.conv import get_conv_outsize
+from chainer.core.variable import Variable
+from chainer.functions.connection.local_convolution_2d import local_convolution_2d
+from chainer.links.base_link import Link
+from chainer.links.connection._convolution import pair
+from chainer.links.initializers import get_initializer
+
+
+class LocalConvolution2D(Link):
+    """Two-dimensional local convolutional layer: a convolution whose weights are not shared.
+
+    Wraps :func:`chainer.functions.local_convolution_2d` and holds the filter weight and bias as
+    parameters, of each output position.
+
+    Args:
+        in_channels (int or None): Number of channels of input arrays; if None, it is found out at
+            the first call.
+        out_channels (int): Number of channels of output arrays.
+        in_size (int or pair of ints): Height and width of input arrays; if None, they are found out
+            at the first call.
+        ksize (int or pair of ints): Size of filters (a.k.a. kernels).
+        stride (int or pair of ints): Stride of filter applications.
+        nobias (bool): Whether there is no bias.
+        initialW (initializer): Initializer of the weight; an array has the shape of ``W``.
+        initial_bias (initializer): Initializer of the bias; an array has the shape of ``b``.
+
+    Attributes:
+        W (Parameter): Weight of shape ``(out_channels, oh, ow, in_channels, kh, kw)``.
+        b (Parameter): Bias of shape ``(out_channels, oh, ow)``; None without one.
+
+    Example:
+        >>> x = np.zeros((1, 3, 10, 10), np.float32)
+        >>> L.LocalConvolution2D(3, 7, 10, 5)(x).shape
+        (1, 7, 6, 6)
+        >>> L.LocalConvolution2D(None, 7, ksize=5)(x).shape
+        (1, 7, 6, 6)
+    """
+
+    def __init__(
+        self,
+        in_channels: int | None,
+        out_channels: int,
+        in_size: Any = None,
+        ksize: Any = None,
+        stride: Any = 1,
+        nobias: bool = False,
+        initialW: Any = None,
+        initial_bias: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        parse_kwargs(kwargs)
+        if ksize is None:
+            raise TypeError("LocalConvolution2D needs the size of the filters: ksize")
+        super().__init__()
+        self.ksize = ksize
+        self.stride = pair(stride)
+        self.nobias = nobias
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.in_size = in_size
+        with self.init_scope():
+            self.W = Parameter(get_initializer(initialW))
+            if nobias:
+                self.b = None
+            else:
+                self.b = Parameter(get_initializer(0 if initial_bias is None else initial_bias))
+        if in_channels is not None and in_size is not None:
+            self._initialize_params(in_channels, pair(in_size))
+
+    def _initialize_params(self, in_channels: int, in_size: tuple[int, int]) -> None:
+        ksize = pair(self.ksize)
+        out = tuple(
+            get_conv_outsize(size, k, s, 0) for size, k, s in zip(in_size, ksize, self.stride)
+        )
+        if self.W.array is None:
+            self.W.initialize((self.out_channels, *out, in_channels, *ksize))
+        if self.b is not None and self.b.array is None:
+            self.b.initialize((self.out_channels, *out))
+
+    @property
+    def printable_specs(self) -> Iterator[tuple[str, Any]]:
+        """Pairs of name and value that describe the link when it is printed."""
+        yield "in_channels", self.in_channels
+        yield "out_channels", self.out_channels
+        yield "in_size", self.in_size
+        yield "ksize", self.ksize
+        yield "stride", self.stride
+        yield "nobias", self.nobias
+
+    def forward(self, x: Any) -> Variable:
+        """Applies the local convolution layer.
+
+        Args:
+            x (Variable or array): Input images of shape ``(B, in_channels, h, w)``.
+
+        Returns:
+            Variable: Output of shape ``(B, out_channels, oh, ow)``.
+        """
+        if self.in_channels is None or self.in_size is None:
+            self.in_channels = x.shape[1]
+            self.in_size = x.shape[2:]
+            self._initialize_params(x.shape[1], x.shape[2:])
+        return local_convolution_2d(x, self.W, self.b, self.stride)

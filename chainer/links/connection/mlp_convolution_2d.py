@@ -1,0 +1,101 @@
+"""MLP convolution layer of "Network in Network"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+from chainer.core.utils.argument import parse_kwargs
+from chainer.core.variable import Variable
+from chainer.functions.activation.relu import relu
+from chainer.links.chain import ChainList
+from chainer.links.connection.convolution_2d import Convolution2D
+
+_WSCALE_REMOVED = (
+    "wscale is not supported anymore. Use conv_init and bias_init argument to change the scale of "
+    "initial parameters."
+)
+
+
+class MLPConvolution2D(ChainList):
+    """Two-dimensional MLP convolution layer of Network in Network.
+
+    It is a two-dimensional convolution layer followed by 1x1 convolution layers, with activation
+    functions between them. There is none after the last layer.
+
+    See `Network in Network <https://arxiv.org/abs/1312.4400>`_.
+
+    Args:
+        in_channels (int or None): Number of channels of input arrays; if None or omitted, it is
+            found out at the first call. If omitted, the arguments from ``stride`` on are keywords.
+        out_channels (tuple of ints): Numbers of filters of the convolution layers.
+        ksize (int or pair of ints): Size of filters (a.k.a. kernels) of the first layer.
+        stride (int or pair of ints): Stride of filter applications of the first layer.
+        pad (int or pair of ints): Spatial padding width for input arrays of the first layer.
+        activation (callable): Activation function for internal hidden units: one variable in, one
+            out. It cannot be a link.
+        conv_init: Initializer of the weights of the layers; by keyword only.
+        bias_init: Initializer of the biases of the layers; by keyword only.
+
+    Attributes:
+        activation (callable): Activation function.
+
+    Example:
+        >>> x = np.zeros((1, 3, 10, 10), np.float32)
+        >>> L.MLPConvolution2D(3, (16, 8), ksize=5)(x).shape
+        (1, 8, 6, 6)
+    """
+
+    def __init__(
+        self,
+        in_channels: Any,
+        out_channels: Any,
+        ksize: Any = None,
+        stride: Any = 1,
+        pad: Any = 0,
+        activation: Callable[[Any], Any] = relu,
+        *args: Any,
+        **kwargs: Any,
+    ) -> None:
+        if args:
+            raise TypeError(_WSCALE_REMOVED)
+        conv_init, bias_init = parse_kwargs(
+            kwargs, ("conv_init", None), ("bias_init", None), wscale=_WSCALE_REMOVED
+        )
+        if ksize is None:
+            in_channels, out_channels, ksize = None, in_channels, out_channels
+        if not isinstance(out_channels, Sequence) or not out_channels:
+            raise ValueError(
+                f"out_channels must be a tuple of ints, one for each layer, got {out_channels!r}"
+            )
+        first = Convolution2D(
+            in_channels,
+            out_channels[0],
+            ksize,
+            stride,
+            pad,
+            initialW=conv_init,
+            initial_bias=bias_init,
+        )
+        rest = (
+            Convolution2D(n_in, n_out, 1, initialW=conv_init, initial_bias=bias_init)
+            for n_in, n_out in pairwise(out_channels)
+        )
+        super().__init__(first, *rest)
+        self.activation = activation
+
+    def forward(self, x: Any) -> Variable:
+        """Computes the output of the mlpconv layer.
+
+        Args:
+            x (Variable or array): Input images of shape ``(B, in_channels, h, w)``.
+
+        Returns:
+            Variable: Output of shape ``(B, out_channels[-1], oh, ow)``.
+        """
+        first, *rest = self
+        x = first(x)
+        for layer in rest:
+            x = layer(self.activation(x))
+        return x

@@ -1,0 +1,49 @@
+"""A parameter as a link."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from chainer.core import parameter
+from chainer.core.variable import Variable
+from chainer.functions.math.identity import identity
+from chainer.links.base_link import Link
+
+
+class Parameter(Link):
+    """Link that just holds a parameter and returns it.
+
+    Deprecated since v1.5; use :class:`chainer.Parameter` itself.
+
+    Args:
+        array: Initial parameter array; it becomes the array of the parameter.
+
+    Attributes:
+        W (Parameter): Parameter variable.
+
+    Example:
+        >>> L.Parameter(np.ones((2, 3), np.float32))().shape
+        (2, 3)
+    """
+
+    def __init__(self, array: Any) -> None:
+        super().__init__()
+        with self.init_scope():
+            self.W = parameter.Parameter(array)
+
+    @property
+    def printable_specs(self) -> Iterator[tuple[str, Any]]:
+        """Pairs of name and value that describe the link when it is printed."""
+        yield "shape", self.W.shape
+
+    def forward(self, volatile: str = "off") -> Variable:
+        """Returns the parameter variable.
+
+        Args:
+            volatile: Has no effect; kept for programs of version 1.
+
+        Returns:
+            Variable: A variable with the value of the parameter, through which gradients reach it.
+        """
+        return identity(self.W)

@@ -1,0 +1,107 @@
+"""Batch renormalization layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy
+
+from chainer.core.variable import Variable
+from chainer.functions.normalization.batch_renormalization import (
+    BatchRenormalizationFunction,
+    fixed_batch_renormalization,
+)
+from chainer.links.normalization.batch_normalization import BatchNormalization
+
+
+class BatchRenormalization(BatchNormalization):
+    """Batch renormalization layer on outputs of linear or convolution functions.
+
+    Wraps :func:`chainer.functions.batch_renormalization` and
+    :func:`chainer.functions.fixed_batch_renormalization`. An extension of batch normalization which
+    makes the outputs of training and inference depend on individual examples rather than on the
+    batch: what is normalized by the statistics of the batch is corrected, within bounds, towards
+    the kept statistics.
+
+    See `Batch Renormalization: Towards Reducing Minibatch Dependence in Batch-Normalized Models
+    <https://arxiv.org/abs/1702.03275>`_.
+
+    Args:
+        size (int or tuple of ints): Size (or shape) of channel dimensions.
+        rmax (float): Largest correction of the scale, at least 1.
+        dmax (float): Largest correction of the mean, at least 0.
+        decay (float): Decay rate of the moving averages.
+        eps (float): Value added to the variance for numerical stability.
+        dtype (numpy.dtype): Data type of the parameters and statistics.
+        use_gamma (bool): Whether there is a scaling parameter; otherwise it is one.
+        use_beta (bool): Whether there is a shifting parameter; otherwise it is zero.
+        initial_gamma (initializer): Initializer of the scaling parameter; one by default.
+        initial_beta (initializer): Initializer of the shifting parameter; zero by default.
+        freeze_running_statistics (bool): Whether training leaves the kept statistics as they are.
+        initial_avg_mean (initializer): Initializer of the kept mean; zero by default.
+        initial_avg_var (initializer): Initializer of the kept variance; one by default.
+
+    Attributes:
+        rmax (float): Largest correction of the scale; may be changed during training.
+        dmax (float): Largest correction of the mean; may be changed during training.
+
+    The other attributes are those of :class:`~chainer.links.BatchNormalization`.
+
+    Example:
+        >>> x = np.random.randn(10, 3, 32, 32).astype(np.float32)
+        >>> L.BatchRenormalization(3, rmax=3, dmax=5)(x).shape
+        (10, 3, 32, 32)
+    """
+
+    def __init__(
+        self,
+        size: Any,
+        rmax: float = 1,
+        dmax: float = 0,
+        decay: float = 0.9,
+        eps: float = 2e-5,
+        dtype: Any = numpy.float32,
+        use_gamma: bool = True,
+        use_beta: bool = True,
+        initial_gamma: Any = None,
+        initial_beta: Any = None,
+        freeze_running_statistics: bool = False,
+        initial_avg_mean: Any = None,
+        initial_avg_var: Any = None,
+    ) -> None:
+        super().__init__(
+            size,
+            decay,
+            eps,
+            dtype,
+            use_gamma,
+            use_beta,
+            initial_gamma,
+            initial_beta,
+            initial_avg_mean=initial_avg_mean,
+            initial_avg_var=initial_avg_var,
+        )
+        self.rmax = rmax
+        self.dmax = dmax
+        self.freeze_running_statistics = freeze_running_statistics
+
+    @property
+    def printable_specs(self) -> Iterator[tuple[str, Any]]:
+        """Pairs of name and value that describe the link when it is printed."""
+        yield from super().printable_specs
+        yield "rmax", self.rmax
+        yield "dmax", self.dmax
+
+    def _normalize(self, x: Any, gamma: Any, beta: Any, decay: float) -> Variable:
+        function = BatchRenormalizationFunction(
+            self.eps, self.avg_mean, self.avg_var, decay, self.rmax, self.dmax
+        )
+        y = function(x, gamma, beta)
+        if not self.freeze_running_statistics:
+            self.avg_mean = function.running_mean
+            self.avg_var = function.running_var
+        return y
+
+    def _normalize_fixed(self, x: Any, gamma: Any, beta: Any) -> Variable:
+        return fixed_batch_renormalization(x, gamma, beta, self.avg_mean, self.avg_var, self.eps)

@@ -1,0 +1,81 @@
+"""Layer normalization layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from chainer.core.parameter import Parameter
+from chainer.core.utils import experimental
+from chainer.core.variable import Variable
+from chainer.functions.normalization.layer_normalization import layer_normalization
+from chainer.links.base_link import Link
+from chainer.links.initializers import get_initializer
+
+
+class LayerNormalization(Link):
+    """Layer normalization layer on outputs of linear functions.
+
+    This feature is experimental. The interface can change in the future.
+
+    Each input vector is normalized by the mean and variance of its elements, then scaled and
+    shifted. Wraps :func:`chainer.functions.layer_normalization`.
+
+    See `Layer Normalization <https://arxiv.org/abs/1607.06450>`_.
+
+    Args:
+        size (int or None): Size of input vectors; if None, it is found out at the first call.
+        eps (float): Value added to the variance for numerical stability.
+        initial_gamma (initializer): Initializer of the scaling vector; one by default.
+        initial_beta (initializer): Initializer of the shifting vector; zero by default.
+
+    Attributes:
+        gamma (Parameter): Scaling parameter of shape ``(size,)``.
+        beta (Parameter): Shifting parameter of shape ``(size,)``.
+        eps (float): Value added to the variance.
+
+    Example:
+        >>> x = np.array([[1, 3], [10, 30]], np.float32)
+        >>> L.LayerNormalization()(x).array.round(3)
+        array([[-1.,  1.],
+               [-1.,  1.]], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        size: int | None = None,
+        eps: float = 1e-6,
+        initial_gamma: Any = None,
+        initial_beta: Any = None,
+    ) -> None:
+        experimental("chainer.links.LayerNormalization")
+        super().__init__()
+        self.eps = eps
+        with self.init_scope():
+            self.gamma = Parameter(get_initializer(1 if initial_gamma is None else initial_gamma))
+            self.beta = Parameter(get_initializer(0 if initial_beta is None else initial_beta))
+        if size is not None:
+            self._initialize_params(size)
+
+    def _initialize_params(self, size: int) -> None:
+        self.gamma.initialize(size)
+        self.beta.initialize(size)
+
+    @property
+    def printable_specs(self) -> Iterator[tuple[str, Any]]:
+        """Pairs of name and value that describe the link when it is printed."""
+        yield "size", None if self.gamma.array is None else self.gamma.size
+        yield "eps", self.eps
+
+    def forward(self, x: Any) -> Variable:
+        """Applies layer normalization to given input.
+
+        Args:
+            x (Variable or array): Batch of vectors, shape ``(B, size)``.
+
+        Returns:
+            Variable: Output of the shape of ``x``.
+        """
+        if self.gamma.array is None:
+            self._initialize_params(x.size // x.shape[0])
+        return layer_normalization(x, self.gamma, self.beta, self.eps)

@@ -1,0 +1,46 @@
+"""Chains that keep variables from one call to the next."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from chainer.core.device import Device
+from chainer.core.variable import Variable
+from chainer.links.chain import Chain
+
+
+def zeros(link: Chain, shape: tuple[int, ...], dtype: Any) -> Variable:
+    """Returns a variable of zeros on the device of a link."""
+    device = link.device
+    with device.backend.use(device):
+        return Variable(device.xp.zeros(shape, dtype))
+
+
+class StatefulChain(Chain):
+    """Chain with a state: variables (or None) that follow it to another device.
+
+    The state is no part of what serializers save.
+    """
+
+    state_names: ClassVar[tuple[str, ...]] = ("h",)
+    """Names of the attributes that make the state."""
+
+    def reset_state(self) -> None:
+        """Resets the internal state: sets its attributes to None."""
+        for name in self.state_names:
+            setattr(self, name, None)
+
+    def _assign_state(self, **state: Any) -> None:
+        for name, value in state.items():
+            if not isinstance(value, Variable):
+                raise TypeError(f"{name} must be a Variable, got {type(value).__name__}")
+        for name, value in state.items():
+            value.to_device(self.device)
+            setattr(self, name, value)
+
+    def _move(self, device: Device) -> None:
+        super()._move(device)
+        for name in self.state_names:
+            value = getattr(self, name)
+            if value is not None:
+                value.to_device(device)

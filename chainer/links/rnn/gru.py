@@ -1,0 +1,187 @@
+"""Gated recurrent units."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.variable import Variable
+from chainer.functions.activation.sigmoid import sigmoid
+from chainer.functions.activation.tanh import tanh
+from chainer.functions.math.linear_interpolate import linear_interpolate
+from chainer.links.chain import Chain
+from chainer.links.connection.linear import Linear
+from chainer.links.rnn._state import StatefulChain
+
+
+class GRUBase(Chain):
+    """What the stateful and the stateless GRU share: six linear layers."""
+
+    def __init__(
+        self,
+        in_size: int | None,
+        out_size: int,
+        init: Any = None,
+        inner_init: Any = None,
+        bias_init: Any = None,
+    ) -> None:
+        super().__init__()
+
+        def linear(size: int | None, initializer: Any) -> Linear:
+            return Linear(size, out_size, initialW=initializer, initial_bias=bias_init)
+
+        with self.init_scope():
+            self.W_r = linear(in_size, init)
+            self.U_r = linear(out_size, inner_init)
+            self.W_z = linear(in_size, init)
+            self.U_z = linear(out_size, inner_init)
+            self.W = linear(in_size, init)
+            self.U = linear(out_size, inner_init)
+
+
+class StatelessGRU(GRUBase):
+    r"""Stateless Gated Recurrent Unit function (GRU): takes the state and returns the new one.
+
+    Given a previous hidden vector :math:`h` and an input vector :math:`x`, the next hidden vector
+    is
+
+    .. math::
+        r &= \sigma(W_r x + U_r h), \\
+        z &= \sigma(W_z x + U_z h), \\
+        \bar{h} &= \tanh(W x + U (r \odot h)), \\
+        h' &= (1 - z) \odot h + z \odot \bar{h}.
+
+    See `On the Properties of Neural Machine Translation: Encoder-Decoder Approaches
+    <https://www.aclweb.org/anthology/W14-4012>`_ and `Empirical Evaluation of Gated Recurrent
+    Neural Networks on Sequence Modeling <https://arxiv.org/abs/1412.3555>`_.
+
+    Args:
+        in_size (int or None): Size of input vectors; if None, it is found out at the first call.
+        out_size (int): Size of hidden vectors.
+        init: Initializer of the weights :math:`W` of the input.
+        inner_init: Initializer of the weights :math:`U` of the hidden vector.
+        bias_init: Initializer of the biases; zero by default.
+
+    Attributes:
+        W_r, W_z, W (Linear): Linear layers of the input.
+        U_r, U_z, U (Linear): Linear layers of the hidden vector.
+
+    Example:
+        >>> h, x = np.zeros((1, 20), np.float32), np.zeros((1, 10), np.float32)
+        >>> L.StatelessGRU(None, 20)(h, x).shape
+        (1, 20)
+    """
+
+    def forward(self, h: Any, x: Any) -> Variable:
+        """Returns the next hidden vectors.
+
+        Args:
+            h (Variable or array): Hidden vectors of shape ``(B, out_size)``.
+            x (Variable or array): Input of shape ``(B, in_size)``.
+
+        Returns:
+            Variable: Next hidden vectors of shape ``(B, out_size)``.
+        """
+        r = sigmoid(self.W_r(x) + self.U_r(h))
+        z = sigmoid(self.W_z(x) + self.U_z(h))
+        h_bar = tanh(self.W(x) + self.U(r * h))
+        return linear_interpolate(z, h_bar, h)
+
+
+class StatefulGRU(StatefulChain, GRUBase):
+    r"""Stateful Gated Recurrent Unit function (GRU): keeps the hidden vectors.
+
+    The hidden vectors of the previous call (zero at first) are the :math:`h` of
+    :class:`StatelessGRU`, which see for the formula.
+
+    Args:
+        in_size (int or None): Size of input vectors; if None, it is found out at the first call.
+        out_size (int): Size of hidden vectors.
+        init: Initializer of the weights :math:`W` of the input; an array has shape
+            ``(out_size, in_size)``.
+        inner_init: Initializer of the weights :math:`U` of the hidden vector; an array has shape
+            ``(out_size, out_size)``.
+        bias_init: Initializer of the biases; zero if None. An array has shape ``(out_size,)``.
+
+    Attributes:
+        h (Variable): Hidden vectors; None before the first call.
+        W_r, W_z, W (Linear): Linear layers of the input.
+        U_r, U_z, U (Linear): Linear layers of the hidden vector.
+
+    Example:
+        >>> l = L.StatefulGRU(10, 20)
+        >>> l(np.zeros((1, 10), np.float32)).shape
+        (1, 20)
+    """
+
+    h: Variable | None
+
+    def __init__(
+        self,
+        in_size: int | None,
+        out_size: int,
+        init: Any = None,
+        inner_init: Any = None,
+        bias_init: Any = 0,
+    ) -> None:
+        super().__init__(in_size, out_size, init, inner_init, bias_init)
+        self.state_size = out_size
+        self.reset_state()
+
+    def set_state(self, h: Variable) -> None:
+        """Sets the internal state.
+
+        Args:
+            h (Variable): Hidden vectors of shape ``(B, out_size)``.
+        """
+        self._assign_state(h=h)
+
+    def forward(self, x: Any) -> Variable:
+        """Updates the internal state and returns it.
+
+        Args:
+            x (Variable or array): Input of shape ``(B, in_size)``.
+
+        Returns:
+            Variable: Next hidden vectors of shape ``(B, out_size)``.
+        """
+        h = self.h
+        z = self.W_z(x)
+        h_bar = self.W(x)
+        if h is not None:
+            r = sigmoid(self.W_r(x) + self.U_r(h))
+            z += self.U_z(h)
+            h_bar += self.U(r * h)
+        z = sigmoid(z)
+        h_bar = tanh(h_bar)
+        self.h = z * h_bar if h is None else linear_interpolate(z, h_bar, h)
+        return self.h
+
+
+class GRU(StatefulGRU):
+    """Stateful Gated Recurrent Unit function (GRU).
+
+    An alias of :class:`StatefulGRU`, which see. In Chainer v1 ``GRU`` was stateless; that one is
+    now :class:`StatelessGRU`.
+
+    Args:
+        in_size (int or None): Size of input vectors; if None, it is found out at the first call.
+        out_size (int): Size of hidden vectors.
+        init: Initializer of the weights of the input.
+        inner_init: Initializer of the weights of the hidden vector.
+        bias_init: Initializer of the biases.
+
+    Example:
+        >>> L.GRU(10, 20)(np.zeros((1, 10), np.float32)).shape
+        (1, 20)
+    """
+
+    def forward(self, x: Any) -> Variable:
+        """Updates the internal state and returns it.
+
+        Args:
+            x (Variable or array): Input of shape ``(B, in_size)``.
+
+        Returns:
+            Variable: Next hidden vectors of shape ``(B, out_size)``.
+        """
+        return super().forward(x)

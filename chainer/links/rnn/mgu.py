@@ -1,0 +1,116 @@
+"""Minimal gated units."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.variable import Variable
+from chainer.functions.activation.sigmoid import sigmoid
+from chainer.functions.activation.tanh import tanh
+from chainer.functions.array.concat import concat
+from chainer.functions.math.linear_interpolate import linear_interpolate
+from chainer.links.chain import Chain
+from chainer.links.connection.linear import Linear
+from chainer.links.rnn._state import StatefulChain, zeros
+
+
+class MGUBase(Chain):
+    """What the stateful and the stateless MGU share: two linear layers."""
+
+    def __init__(self, n_inputs: int, n_units: int) -> None:
+        super().__init__()
+        with self.init_scope():
+            self.W_f = Linear(n_inputs + n_units, n_units)
+            self.W_h = Linear(n_inputs + n_units, n_units)
+
+    def _next(self, h: Any, x: Any) -> Variable:
+        f = sigmoid(self.W_f(concat((h, x), axis=1)))
+        h_bar = tanh(self.W_h(concat((f * h, x), axis=1)))
+        return linear_interpolate(f, h_bar, h)
+
+
+class StatelessMGU(MGUBase):
+    r"""Stateless Minimal Gated Unit (MGU): takes the state and returns the new one.
+
+    .. math::
+        f &= \sigma(W_f [h; x]), \\
+        \bar{h} &= \tanh(W_h [f \odot h; x]), \\
+        h' &= (1 - f) \odot h + f \odot \bar{h}.
+
+    See `Minimal Gated Unit for Recurrent Neural Networks <https://arxiv.org/abs/1603.09420>`_.
+
+    Args:
+        n_inputs (int): Size of input vectors.
+        n_units (int): Size of hidden vectors.
+
+    Attributes:
+        W_f (Linear): Linear layer of the forget gate.
+        W_h (Linear): Linear layer of the candidate.
+
+    Example:
+        >>> h, x = np.zeros((1, 20), np.float32), np.zeros((1, 10), np.float32)
+        >>> L.StatelessMGU(10, 20)(h, x).shape
+        (1, 20)
+    """
+
+    def forward(self, h: Any, x: Any) -> Variable:
+        """Returns the next hidden vectors.
+
+        Args:
+            h (Variable or array): Hidden vectors of shape ``(B, n_units)``.
+            x (Variable or array): Input of shape ``(B, n_inputs)``.
+
+        Returns:
+            Variable: Next hidden vectors of shape ``(B, n_units)``.
+        """
+        return self._next(h, x)
+
+
+class StatefulMGU(StatefulChain, MGUBase):
+    """Stateful Minimal Gated Unit (MGU): keeps the hidden vectors.
+
+    See :class:`StatelessMGU` for the formula.
+
+    Args:
+        in_size (int): Size of input vectors.
+        out_size (int): Size of hidden vectors.
+
+    Attributes:
+        h (Variable): Hidden vectors; None before the first call.
+        W_f (Linear): Linear layer of the forget gate.
+        W_h (Linear): Linear layer of the candidate.
+
+    Example:
+        >>> L.StatefulMGU(10, 20)(np.zeros((1, 10), np.float32)).shape
+        (1, 20)
+    """
+
+    h: Variable | None
+
+    def __init__(self, in_size: int, out_size: int) -> None:
+        super().__init__(in_size, out_size)
+        self.state_size = out_size
+        self.reset_state()
+
+    def set_state(self, h: Variable) -> None:
+        """Sets the internal state.
+
+        Args:
+            h (Variable): Hidden vectors of shape ``(B, out_size)``.
+        """
+        self._assign_state(h=h)
+
+    def forward(self, x: Any) -> Variable:
+        """Updates the internal state and returns it.
+
+        Args:
+            x (Variable or array): Input of shape ``(B, in_size)``.
+
+        Returns:
+            Variable: Next hidden vectors of shape ``(B, out_size)``.
+        """
+        h = self.h
+        if h is None:
+            h = zeros(self, (x.shape[0], self.state_size), x.dtype)
+        self.h = self._next(h, x)
+        return self.h

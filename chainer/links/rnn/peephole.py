@@ -1,0 +1,86 @@
+"""LSTM with peephole connections."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.variable import Variable
+from chainer.functions.activation.sigmoid import sigmoid
+from chainer.functions.activation.tanh import tanh
+from chainer.functions.array.reshape import reshape
+from chainer.links.connection.linear import Linear
+from chainer.links.rnn._state import StatefulChain, zeros
+
+
+class StatefulPeepholeLSTM(StatefulChain):
+    r"""Fully-connected LSTM layer with peephole connections: its gates see the cell state.
+
+    Given an input vector :math:`x`, with :math:`u` standing for :math:`upward x + lateral h` (a
+    separate part of it in each formula), the next hidden vector :math:`h'` is
+
+    .. math::
+        a &= \tanh(u), \\
+        i &= \sigma(u + peep_i c), \\
+        f &= \sigma(u + peep_f c), \\
+        c' &= a \odot i + f \odot c, \\
+        o &= \sigma(u + peep_o c'), \\
+        h' &= o \tanh(c').
+
+    Args:
+        in_size (int or None): Size of input vectors; if None, it is found out at the first call.
+        out_size (int): Size of hidden vectors.
+
+    Attributes:
+        upward (Linear): Linear layer of upward connections.
+        lateral (Linear): Linear layer of lateral connections.
+        peep_i (Linear): Linear layer of peephole connections to the input gate.
+        peep_f (Linear): Linear layer of peephole connections to the forget gate.
+        peep_o (Linear): Linear layer of peephole connections to the output gate.
+        c (Variable): Cell states of LSTM units; None before the first call.
+        h (Variable): Output at the current time step; None before the first call.
+
+    Example:
+        >>> L.StatefulPeepholeLSTM(10, 20)(np.zeros((1, 10), np.float32)).shape
+        (1, 20)
+    """
+
+    state_names = ("c", "h")
+    c: Variable | None
+    h: Variable | None
+
+    def __init__(self, in_size: int | None, out_size: int) -> None:
+        super().__init__()
+        self.state_size = out_size
+        self.reset_state()
+        with self.init_scope():
+            self.upward = Linear(in_size, 4 * out_size)
+            self.lateral = Linear(out_size, 4 * out_size, nobias=True)
+            self.peep_i = Linear(out_size, out_size, nobias=True)
+            self.peep_f = Linear(out_size, out_size, nobias=True)
+            self.peep_o = Linear(out_size, out_size, nobias=True)
+
+    def forward(self, x: Any) -> Variable:
+        """Updates the internal state and returns the LSTM outputs.
+
+        Args:
+            x (Variable or array): A new batch from the input sequences, shape ``(B, in_size)``.
+
+        Returns:
+            Variable: Outputs of shape ``(B, out_size)``.
+        """
+        lstm_in = self.upward(x)
+        if self.h is not None:
+            lstm_in += self.lateral(self.h)
+        c = self.c
+        if c is None:
+            c = zeros(self, (x.shape[0], self.state_size), x.dtype)
+        # The four inputs of a unit are neighbours (see functions.lstm).
+        lstm_in = reshape(lstm_in, (-1, self.state_size, 4))
+        a, i, f, o = (lstm_in[:, :, k] for k in range(4))
+        a = tanh(a)
+        i = sigmoid(i + self.peep_i(c))
+        f = sigmoid(f + self.peep_f(c))
+        self.c = a * i + f * c
+        o = sigmoid(o + self.peep_o(self.c))
+        self.h = o * tanh(self.c)
+        return self.h

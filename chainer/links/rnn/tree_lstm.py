@@ -1,0 +1,197 @@
+"""LSTM units for trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from chainer.core.utils import experimental
+from chainer.core.variable import Variable
+from chainer.functions.activation.tree_lstm import tree_lstm
+from chainer.functions.array.concat import concat
+from chainer.functions.array.split_axis import split_axis
+from chainer.links.chain import Chain
+from chainer.links.connection.linear import Linear
+from chainer.links.rnn._state import zeros
+
+
+class _TreeLSTM(Chain):
+    state_size: int
+
+    def _children_and_input(self, cshsx: tuple[Any, ...]) -> tuple[list[Any], list[Any], Any]:
+        """Splits the arguments into cell states, outputs and the input."""
+        if len(cshsx) % 2 == 0:
+            raise ValueError(
+                f"{type(self).__name__} takes the cell states of all children, their outputs and "
+                f"the input: an odd number of arguments, got {len(cshsx)}"
+            )
+        half = len(cshsx) // 2
+        return list(cshsx[:half]), list(cshsx[half:-1]), cshsx[-1]
+
+    def _or_zeros(self, state: Any, x: Any) -> Any:
+        return zeros(self, (x.shape[0], self.state_size), x.dtype) if state is None else state
+
+
+class ChildSumTreeLSTM(_TreeLSTM):
+    """Child-Sum TreeLSTM unit: a node of a tree, with any number of children in any order.
+
+    This feature is experimental. The interface can change in the future.
+
+    The cell states and outputs of the children are made into those of the parent. No state is kept.
+    The link is called as ``link(c1, c2, h1, h2, x)`` if there are two children, as
+    ``link(c1, c2, c3, h1, h2, h3, x)`` with three; their order does not matter.
+
+    See `Improved Semantic Representations From Tree-Structured Long Short-Term Memory Networks
+    <https://www.aclweb.org/anthology/P15-1150>`_.
+
+    Args:
+        in_size (int or None): Size of input vectors; if None, it is found out at the first call.
+        out_size (int): Size of cell and output vectors.
+
+    Attributes:
+        W_x (Linear): Linear layer of connections from input vectors.
+        W_h_aio (Linear): Linear layer of connections between (``a``, ``i``, ``o``) and the sum of
+            children's output vectors: input compound (``u`` in the paper), input gate and output
+            gate.
+        W_h_f (Linear): Linear layer of connections between the forget gate and the output of each
+            child.
+
+    Example:
+        >>> l = L.ChildSumTreeLSTM(3, 2)
+        >>> x = np.zeros((4, 3), np.float32)
+        >>> c1, h1 = l(x)
+        >>> c2, h2 = l(x)
+        >>> c, h = l(c1, c2, h1, h2, x)
+        >>> c.shape, h.shape
+        ((4, 2), (4, 2))
+    """
+
+    def __init__(self, in_size: int | None, out_size: int) -> None:
+        experimental("chainer.links.ChildSumTreeLSTM")
+        super().__init__()
+        self.in_size = in_size
+        self.state_size = out_size
+        with self.init_scope():
+            self.W_x = Linear(in_size, 4 * out_size)
+            self.W_h_aio = Linear(out_size, 3 * out_size, nobias=True)
+            self.W_h_f = Linear(out_size, out_size, nobias=True)
+
+    @property
+    def printable_specs(self) -> Iterator[tuple[str, Any]]:
+        """Pairs of name and value that describe the link when it is printed."""
+        yield "in_size", self.W_x.in_size
+        yield "out_size", self.state_size
+
+    def forward(self, *cshsx: Any) -> tuple[Variable, Variable]:
+        """Returns new cell state and output of Child-Sum TreeLSTM.
+
+        Args:
+            cshsx (list of Variable): Cell states of all children, shape ``(B, out_size)`` each,
+                then their outputs, likewise, then the input of shape ``(B, in_size)``. None stands
+                for zeros.
+
+        Returns:
+            tuple of Variable: ``(c_new, h_new)``.
+
+        Raises:
+            ValueError: If the number of arguments is even.
+        """
+        cs, hs, x = self._children_and_input(cshsx)
+        a_i_o_f = self.W_x(x)
+        size = self.state_size
+        a_i_o, f = split_axis(a_i_o_f, [3 * size], axis=1)
+        hs = [self._or_zeros(h, x) for h in hs]
+        if not any(state is not None for state in cshsx[:-1]):
+            # A leaf: one child of zeros, whose forget gate does not matter.
+            return tree_lstm(self._or_zeros(None, x), a_i_o_f)
+        cs = [self._or_zeros(c, x) for c in cs]
+        total = hs[0]
+        for h in hs[1:]:
+            total = total + h
+        a_i_o += self.W_h_aio(total)
+        forgets = [f + self.W_h_f(h) for h in hs]
+        return tree_lstm(*cs, concat([a_i_o, *forgets], axis=1))
+
+
+class NaryTreeLSTM(_TreeLSTM):
+    """N-ary TreeLSTM unit: a node of a tree, with a fixed number of children in a given order.
+
+    This feature is experimental. The interface can change in the future.
+
+    The cell states and outputs of the children are made into those of the parent. No state is kept.
+    The link is called as ``link(c1, c2, h1, h2, x)`` if ``n_ary`` is 2, as
+    ``link(c1, c2, c3, h1, h2, h3, x)`` if it is 3; the order of children matters.
+
+    See `Improved Semantic Representations From Tree-Structured Long Short-Term Memory Networks
+    <https://www.aclweb.org/anthology/P15-1150>`_ and `A Fast Unified Model for Parsing and Sentence
+    Understanding <https://arxiv.org/abs/1603.06021>`_. As in the latter, the forget gate of each
+    child has a matrix of its own for the input.
+
+    Args:
+        in_size (int or None): Size of input vectors; if None, it is found out at the first call.
+        out_size (int): Size of cell and output vectors.
+        n_ary (int): Number of children of a node.
+
+    Attributes:
+        W_x (Linear): Linear layer of connections from input vectors.
+        W_h1, W_h2, ... (Linear): Linear layers of connections between (``a``, ``i``, ``o``, all
+            ``f``) and the output of each child: input compound (``u`` in the paper), input gate,
+            output gate and forget gates.
+
+    Raises:
+        ValueError: If ``n_ary`` is not positive.
+
+    Example:
+        >>> l = L.NaryTreeLSTM(3, 2, n_ary=2)
+        >>> x = np.zeros((4, 3), np.float32)
+        >>> c, h = l(None, None, None, None, x)
+        >>> c.shape, h.shape
+        ((4, 2), (4, 2))
+    """
+
+    def __init__(self, in_size: int | None, out_size: int, n_ary: int = 2) -> None:
+        experimental("chainer.links.NaryTreeLSTM")
+        if n_ary < 1:
+            raise ValueError(f"n_ary must be positive, got {n_ary}")
+        super().__init__()
+        self.in_size = in_size
+        self.state_size = out_size
+        self.n_ary = n_ary
+        size = (3 + n_ary) * out_size
+        with self.init_scope():
+            self.W_x = Linear(in_size, size)
+            for i in range(1, n_ary + 1):
+                setattr(self, f"W_h{i}", Linear(out_size, size, nobias=True))
+
+    @property
+    def printable_specs(self) -> Iterator[tuple[str, Any]]:
+        """Pairs of name and value that describe the link when it is printed."""
+        yield "in_size", self.W_x.in_size
+        yield "out_size", self.state_size
+        yield "n_ary", self.n_ary
+
+    def forward(self, *cshsx: Any) -> tuple[Variable, Variable]:
+        """Returns new cell state and output of N-ary TreeLSTM.
+
+        Args:
+            cshsx (list of Variable): Cell states of all children, shape ``(B, out_size)`` each,
+                then their outputs, likewise, then the input of shape ``(B, in_size)``. None stands
+                for zeros.
+
+        Returns:
+            tuple of Variable: ``(c_new, h_new)``.
+
+        Raises:
+            ValueError: If there are not ``2 * n_ary + 1`` arguments.
+        """
+        cs, hs, x = self._children_and_input(cshsx)
+        if len(cs) != self.n_ary:
+            raise ValueError(
+                f"NaryTreeLSTM with n_ary={self.n_ary} takes {2 * self.n_ary + 1} arguments, "
+                f"got {len(cshsx)}"
+            )
+        gates = self.W_x(x)
+        for i, h in enumerate(hs, 1):
+            if h is not None:
+                gates += self[f"W_h{i}"](h)
+        return tree_lstm(*(self._or_zeros(c, x) for c in cs), gates)

@@ -1,0 +1,92 @@
+"""LSTM with zoneout."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.utils.argument import parse_kwargs
+from chainer.core.variable import Variable
+from chainer.functions.activation.lstm import lstm
+from chainer.functions.noise.zoneout import zoneout
+from chainer.links.connection.linear import Linear
+from chainer.links.rnn._state import StatefulChain, zeros
+
+
+class StatefulZoneoutLSTM(StatefulChain):
+    """Fully-connected LSTM layer with zoneout: units keep their previous value at random.
+
+    In training mode each cell state and each output stays what it was with a given probability, see
+    :func:`chainer.functions.zoneout`; else it is the expected value of that.
+
+    See `Zoneout: Regularizing RNNs by Randomly Preserving Hidden Activations
+    <https://arxiv.org/abs/1606.01305>`_.
+
+    Args:
+        in_size (int or None): Size of input vectors; if None, it is found out at the first call.
+        out_size (int): Size of output vectors.
+        c_ratio (float): Probability that a cell state stays.
+        h_ratio (float): Probability that an output stays.
+
+    Attributes:
+        upward (Linear): Linear layer of upward connections.
+        lateral (Linear): Linear layer of lateral connections.
+        c (Variable): Cell states of the units; None before the first call.
+        h (Variable): Output at the previous time step; None before the first call.
+
+    Example:
+        >>> L.StatefulZoneoutLSTM(10, 20)(np.zeros((1, 10), np.float32)).shape
+        (1, 20)
+    """
+
+    state_names = ("c", "h")
+    c: Variable | None
+    h: Variable | None
+
+    def __init__(
+        self,
+        in_size: int | None,
+        out_size: int,
+        c_ratio: float = 0.5,
+        h_ratio: float = 0.5,
+        **kwargs: Any,
+    ) -> None:
+        parse_kwargs(
+            kwargs, train="train argument is not supported anymore. Use chainer.using_config"
+        )
+        super().__init__()
+        self.state_size = out_size
+        self.c_ratio = c_ratio
+        self.h_ratio = h_ratio
+        self.reset_state()
+        with self.init_scope():
+            self.upward = Linear(in_size, 4 * out_size)
+            self.lateral = Linear(out_size, 4 * out_size, nobias=True)
+
+    def set_state(self, c: Variable, h: Variable) -> None:
+        """Sets the internal state.
+
+        Args:
+            c (Variable): New cell states of shape ``(B, out_size)``.
+            h (Variable): New output at the previous time step.
+        """
+        self._assign_state(c=c, h=h)
+
+    def forward(self, x: Any) -> Variable:
+        """Updates the internal state and returns the LSTM outputs.
+
+        Args:
+            x (Variable or array): A new batch from the input sequences, shape ``(B, in_size)``.
+
+        Returns:
+            Variable: Outputs of shape ``(B, out_size)``.
+        """
+        lstm_in = self.upward(x)
+        if self.h is not None:
+            lstm_in += self.lateral(self.h)
+        shape = (x.shape[0], self.state_size)
+        c = zeros(self, shape, x.dtype) if self.c is None else self.c
+        h = zeros(self, shape, x.dtype) if self.h is None else self.h
+        c_new, h_new = lstm(c, lstm_in)
+        self.c = zoneout(c, c_new, self.c_ratio)
+        self.h = zoneout(h, h_new, self.h_ratio)
+        return self.h
