@@ -10,8 +10,6 @@ from chainer.core.function import force_backprop_mode, no_backprop_mode
 from chainer.core.function_node import FunctionNode
 from chainer.core.variable import Variable
 from tests.core.nodes import (
-    Add,
-    Exp,
     Multiply,
     MultiplyArrays,
     NotDifferentiable,
@@ -230,73 +228,6 @@ class TestIntermediateGradients:
         assert x.grad.tolist() == [24]
 
 
-class TestSharing:
-    """Rules may hand on the array they were given; variables must not share it."""
-
-    @pytest.mark.parametrize("retain_grad", [False, True])
-    def test_leaves_do_not_share(self, retain_grad):
-        x, y = var(1, 2), var(3, 4)
-        z = add(x, y)
-        z.grad = f32(1, 1)
-        z.backward(retain_grad=retain_grad)
-        x.grad += 10
-        assert y.grad.tolist() == [1, 1]
-        assert z.grad.tolist() == [1, 1]
-
-    def test_views_do_not_share(self):
-        class Halves(FunctionNode):
-            def forward(self, inputs):
-                return (np.concatenate(inputs),)
-
-            def backward_arrays(self, target_input_indexes, grad_outputs):
-                g = grad_outputs[0]
-                return g[:1], g[:1]
-
-            def backward(self, target_input_indexes, grad_outputs):
-                raise AssertionError
-
-        x, y = var(1), var(2)
-        z = Halves().apply((x, y))[0]
-        z.grad = f32(7, 8)
-        z.backward()
-        x.grad += 1
-        assert y.grad.tolist() == [7]
-        assert z.grad.tolist() == [7, 8]
-
-    def test_read_only_gradients_are_copied(self):
-        class Broadcast(FunctionNode):
-            def forward(self, inputs):
-                return (inputs[0].sum(keepdims=True),)
-
-            def backward_arrays(self, target_input_indexes, grad_outputs):
-                return (np.broadcast_to(grad_outputs[0], self.inputs[0].shape),)
-
-            def backward(self, target_input_indexes, grad_outputs):
-                raise AssertionError
-
-        x = var(1, 2)
-        Broadcast().apply((x,))[0].backward()
-        x.grad += 1
-        assert x.grad.tolist() == [2, 2]
-
-    def test_accumulation_leaves_the_arrays_of_others_alone(self):
-        x = var(1, 2)
-        y = add(x, x, x)
-        gradient = y.grad = f32(1, 1)
-        y.backward()
-        assert gradient.tolist() == [1, 1]
-        assert x.grad.tolist() == [3, 3]
-
-    def test_existing_gradient_is_not_changed_in_place(self):
-        x = var(1, 2)
-        given = x.grad = f32(5, 5)
-        y = add(x, x)
-        y.grad = f32(1, 1)
-        y.backward()
-        assert given.tolist() == [5, 5]
-        assert x.grad.tolist() == [7, 7]
-
-
 class TestDoubleBackprop:
     @NODES
     def test_orders(self, node):
@@ -471,94 +402,3 @@ class TestUnchained:
             gradients.append(w.grad.tolist())
             h.unchain_backward()
         assert gradients == [[1], [2], [4]]
-
-
-class TestWrongRules:
-    def check(self, rule, error, match, double=False, arrays=False):
-        class Wrong(FunctionNode):
-            def forward(self, inputs):
-                return (inputs[0] * 2,)
-
-        if arrays:
-            Wrong = type("Wrong", (Wrong,), {"backward_arrays": lambda s, t, g: rule(g[0])})
-        else:
-            Wrong = type("Wrong", (Wrong,), {"backward": lambda s, t, g: rule(g[0])})
-        x = var(1, 2)
-        y = Wrong().apply((x,))[0]
-        y.grad = f32(1, 1)
-        with pytest.raises(error, match=match):
-            y.backward(enable_double_backprop=double)
-        assert x.grad is None
-
-    @pytest.mark.parametrize("double", [False, True])
-    def test_dtype(self, double):
-        self.check(
-            lambda g: (Variable(g.array.astype(np.float64)),),
-            TypeError,
-            r"Wrong.*Dtype of data and grad mismatch\ngrad: float64 != data: float32",
-            double,
-        )
-
-    def test_dtype_of_arrays(self):
-        self.check(
-            lambda g: (g.astype(np.float64),),
-            TypeError,
-            r"Wrong.*Dtype of data and grad mismatch",
-            arrays=True,
-        )
-
-    @pytest.mark.parametrize("double", [False, True])
-    def test_shape(self, double):
-        self.check(
-            lambda g: (Variable(g.array[None]),),
-            ValueError,
-            r"Wrong.*Shape of data and grad mismatch\ngrad: \(1, 2\) != data: \(2,\)",
-            double,
-        )
-
-    @pytest.mark.parametrize("double", [False, True])
-    def test_number(self, double):
-        self.check(
-            lambda g: (g, g, g),
-            ValueError,
-            r"number of gradients returned by Wrong \(Wrong\) is incorrect: 3 != expected 1",
-            double,
-        )
-
-    def test_not_a_tuple(self):
-        self.check(lambda g: g, TypeError, "backward of Wrong .* must return a tuple")
-
-    def test_arrays_instead_of_variables(self):
-        self.check(lambda g: (g.array,), TypeError, "must return Variables .* got .*ndarray")
-
-
-class TestPeakMemory:
-    def test_gradients_die_as_backward_passes(self):
-        alive = []
-
-        class Watch(Add):
-            def backward_arrays(self, target_input_indexes, grad_outputs):
-                alive.append(sum(r() is not None for r in references))
-                gradient = grad_outputs[0] * 1
-                references.append(weakref.ref(gradient))
-                return (gradient,)
-
-            def backward(self, target_input_indexes, grad_outputs):
-                raise AssertionError
-
-        references = []
-        y = var(1)
-        for _ in range(10):
-            y = Watch().apply((y,))[0]
-        y.backward()
-        assert max(alive) <= 1
-
-    def test_graph_dies_with_its_end(self):
-        x = var(1)
-        y = exp(multiply(x, x))
-        node = y.creator_node
-        assert isinstance(node, Exp)
-        reference = weakref.ref(node)
-        y.backward()
-        del y, node
-        assert reference() is None
