@@ -37,8 +37,8 @@ def test_resumed_training_goes_on(release, tmp_path):
     for name, log in zip(("LogReport", "LogReport_1"), expected["logs"], strict=True):
         result = trainer.get_extension(name).log
         assert len(result) == len(log)
-        # Releases 4 and 7 do not save what ParameterStatistics and MicroAverage have accumulated, nor
-        # their triggers, so that the first means after the snapshot are others.
+        # Upstream does not save what ParameterStatistics and MicroAverage have accumulated, so that
+        # their first means after the snapshot are others.
         for one, other in zip(result, log, strict=True):
             drop = lambda entry: {
                 k: v for k, v in entry.items() if k != "ratio" and not k.startswith("None/")
