@@ -745,6 +745,23 @@ def _rebuild(
     return variable
 
 
+def shape_of(obj: Any) -> tuple[int, ...]:
+    """Returns the shape of an array or a variable.
+
+    Args:
+        obj (array or Variable): What a function or link was given.
+
+    Raises:
+        TypeError: If ``obj`` is neither.
+    """
+    try:
+        return obj.shape
+    except AttributeError:
+        if isinstance(obj, Variable):
+            raise
+        raise TypeError(not_an_array_message(obj)) from None
+
+
 def as_variable(obj: Any) -> Variable:
     """Converts an array or a variable into :class:`~chainer.Variable`.
 

@@ -8,7 +8,7 @@ from typing import Any
 from chainer.backends.operations.linears import linear as operation
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable
+from chainer.core.variable import Variable, shape_of
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math.sum import sum as sum_axes
 
@@ -159,7 +159,7 @@ def linear(x: Any, W: Any, b: Any = None, n_batch_axes: int = 1) -> Variable:
     """
     if n_batch_axes <= 0:
         raise ValueError(f"n_batch_axes should be greater than 0. Actual: {n_batch_axes}")
-    shape = x.shape
+    shape = shape_of(x)
     batch_shape = None
     if n_batch_axes > 1:
         batch_shape = shape[:n_batch_axes]

@@ -7,7 +7,7 @@ from typing import Any
 
 from chainer.core.parameter import Parameter
 from chainer.core.utils.argument import parse_kwargs
-from chainer.core.variable import Variable
+from chainer.core.variable import Variable, shape_of
 from chainer.functions.connection.convolution_2d import convolution_2d
 from chainer.links.base_link import Link
 from chainer.links.connection._convolution import DETERMINISTIC_REMOVED, check_groups, pair
@@ -115,8 +115,8 @@ class Convolution2D(Link):
             Variable: Output of shape ``(B, out_channels, oh, ow)``.
         """
         if self.W.array is None:
-            self.in_channels = x.shape[1]
-            self._initialize_params(x.shape[1])
+            self.in_channels = shape_of(x)[1]
+            self._initialize_params(self.in_channels)
         return convolution_2d(
             x, self.W, self.b, self.stride, self.pad, dilate=self.dilate, groups=self.groups
         )
