@@ -54,7 +54,7 @@ def window_slices(
 def copy_patches(
     x: Any, patches: Any, stride: Sizes, pad: Sizes, dilate: Sizes, value: float | None = 0
 ) -> None:
-    """Fills ``patches``, ``(N, C, k_1, ..., l_1, ...)``, from ``x``, ``(N, C, d_1, ...)``.
+    """Fills ``patches``, shape ``(N, C, k_1, ..., l_1, ...)``, from images ``(N, C, d_1, ...)``.
 
     Args:
         x: Images.
@@ -66,10 +66,28 @@ def copy_patches(
     """
     n = len(stride)
     in_size, ksize, out_size = x.shape[2:], patches.shape[2 : 2 + n], patches.shape[2 + n :]
-    if value is not None and reaches_padding(ksize, in_size, out_size, stride, pad, dilate):
-        patches[...] = value
+    if value is not None:
+        _fill_padding(patches, in_size, stride, pad, dilate, value)
     for index, windows, inputs in window_slices(ksize, in_size, out_size, stride, pad, dilate):
         patches[(slice(None), slice(None), *index, *windows)] = x[(..., *inputs)]
+
+
+def _fill_padding(
+    patches: Any, in_size: Sizes, stride: Sizes, pad: Sizes, dilate: Sizes, value: float
+) -> None:
+    """Sets those elements of patches that lie outside the images."""
+    n = len(stride)
+    for axis in range(n):
+        windows_axis = 2 + n + axis
+        size = patches.shape[windows_axis]
+        for i in range(patches.shape[2 + axis]):
+            inside, _ = window_range(i * dilate[axis], in_size[axis], size, stride[axis], pad[axis])
+            for outside in (slice(0, inside.start), slice(inside.stop, size)):
+                if outside.start < outside.stop:
+                    index: list[Any] = [slice(None)] * patches.ndim
+                    index[2 + axis] = i
+                    index[windows_axis] = outside
+                    patches[tuple(index)] = value
 
 
 def reaches_padding(
@@ -98,3 +116,33 @@ def add_patches(patches: Any, x: Any, stride: Sizes, pad: Sizes, dilate: Sizes) 
     in_size, ksize, out_size = x.shape[2:], patches.shape[2 : 2 + n], patches.shape[2 + n :]
     for index, windows, inputs in window_slices(ksize, in_size, out_size, stride, pad, dilate):
         x[(..., *inputs)] += patches[(slice(None), slice(None), *index, *windows)]
+
+
+def sum_patches(
+    xp: Any, patches: Any, in_size: Sizes, stride: Sizes, pad: Sizes, dilate: Sizes
+) -> Any:
+    """Returns new images that ``patches``, shape ``(N, C, k_1, ..., l_1, ...)``, add up to.
+
+    Args:
+        xp: Array namespace.
+        patches: Patches.
+        in_size: Spatial size of the images.
+        stride: Distance between windows.
+        pad: Padding on both sides.
+        dilate: Distance between the elements of a window.
+    """
+    n = len(stride)
+    ksize, out_size = patches.shape[2 : 2 + n], patches.shape[2 + n :]
+    pieces = list(window_slices(ksize, in_size, out_size, stride, pad, dilate))
+    x: Any = None
+    everywhere = tuple([slice(0, m, 1) for m in in_size])
+    for index, windows, inputs in pieces:
+        if inputs == everywhere:  # the first summand saves setting zeros and adding to them
+            x = patches[(slice(None), slice(None), *index, *windows)].copy()
+            pieces.remove((index, windows, inputs))
+            break
+    if x is None:
+        x = xp.zeros((*patches.shape[:2], *in_size), patches.dtype)
+    for index, windows, inputs in pieces:
+        x[(..., *inputs)] += patches[(slice(None), slice(None), *index, *windows)]
+    return x

@@ -339,7 +339,7 @@ def batch_normalization(x: Any, gamma: Any, beta: Any, **kwargs: Any) -> Variabl
         array([[-1., -1.],
                [ 1.,  1.]], dtype=float32)
         >>> mean
-        array([0.19999999, 1.9999999 ], dtype=float32)
+        array([0.2, 2. ], dtype=float32)
     """
     eps, running_mean, running_var, decay, axis = parse_kwargs(
         kwargs,

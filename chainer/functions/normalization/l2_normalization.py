@@ -108,8 +108,8 @@ def normalize(x: Any, eps: float = 1e-5, axis: Any = 1) -> Variable:
 
     Example:
         >>> x = np.array([[3, 4], [0, 0]], np.float32)
-        >>> F.normalize(x, eps=0.0625).array
-        array([[0.5925926, 0.7901235],
-               [0.       , 0.       ]], dtype=float32)
+        >>> F.normalize(x, eps=1).array.round(3)
+        array([[0.5  , 0.667],
+               [0.   , 0.   ]], dtype=float32)
     """
     return NormalizeL2(eps, axis).apply((x,))[0]

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from math import prod
 from typing import Any
 
 import numpy
 
 from chainer.core.kernel import ReferenceKernel
-from chainer.core.utils.windows import Sizes, add_patches, copy_patches, reaches_padding
+from chainer.core.utils.windows import (
+    Sizes,
+    add_patches,
+    copy_patches,
+    reaches_padding,
+    sum_patches,
+)
 
 # Samples are processed in blocks whose patches stay in the cache while the product reads them.
 _BLOCK_BYTES = 1 << 20
@@ -105,26 +112,75 @@ class ConvolutionNDKernel(ReferenceKernel):
         dtype = computing_dtype(gy, W)
         positions = prod(out_size)
         rows = c // groups * prod(ksize)
+        pointwise = _is_pointwise(ksize, in_size, out_size, stride, pad)
+        if not pointwise and o <= 2 * c and (set(stride) == {1} or set(dilate) == {1}):
+            # Copying patches out is three times as fast as adding them up.
+            return self._backward_data_by_phases(gy, W, b, in_size, stride, pad, dilate, groups)
         weight = W.reshape(groups, o // groups, rows).astype(dtype, copy=False).transpose(0, 2, 1)
         gradients = gy.reshape(n, groups, o // groups, positions).astype(dtype, copy=False)
-        if _is_pointwise(ksize, in_size, out_size, stride, pad):
+        if pointwise:
             gx = xp.matmul(weight, gradients).reshape(n, c, *in_size)
         else:
             gx = xp.zeros((n, c, *in_size), dtype)
-            per_sample = c * prod(ksize) * positions * dtype.itemsize
             side_by_side = positions <= _FEW_POSITIONS
-            for block in _blocks(n, per_sample):
+            buffer: Any = None
+            for block in _blocks(n, c * prod(ksize) * positions * dtype.itemsize):
                 part = gradients[block]
+                count = len(part)
                 if side_by_side:
                     part = part.transpose(1, 2, 0, 3).reshape(groups, o // groups, -1)
-                    patches = xp.matmul(weight, part).reshape(c, *ksize, -1, *out_size)
+                    patches = xp.matmul(weight, part).reshape(c, *ksize, count, *out_size)
                     patches = _samples_first(patches, len(ksize))
                 else:
-                    patches = xp.matmul(weight, part).reshape(-1, c, *ksize, *out_size)
+                    if buffer is None:
+                        buffer = xp.empty((count, groups, rows, positions), dtype)
+                    patches = xp.matmul(weight, part, out=buffer[:count])
+                    patches = patches.reshape(count, c, *ksize, *out_size)
                 add_patches(patches, gx[block], stride, pad, dilate)
         if b is not None:
             gx += b.reshape(c, *[1] * len(ksize))
         return gx.astype(gy.dtype, copy=False)
+
+    def _backward_data_by_phases(
+        self,
+        gy: Any,
+        W: Any,
+        b: Any,
+        in_size: Sizes,
+        stride: Sizes,
+        pad: Sizes,
+        dilate: Sizes,
+        groups: int,
+    ) -> Any:
+        """Computes the gradient as convolutions of ``gy`` with stride 1.
+
+        There is one for each position modulo the stride, with those elements of the weight that
+        ever meet such positions.
+        """
+        xp = self.xp
+        n = len(stride)
+        gx = xp.zeros((len(gy), W.shape[1] * groups, *in_size), gy.dtype)
+        for phase in product(*map(range, stride)):
+            part = W[(..., *[slice(i, None, s) for i, s in zip(phase, stride, strict=True)])]
+            # Number of the window that starts the phase, position of it and number of positions.
+            first = [-((i - p) // s) for i, p, s in zip(phase, pad, stride, strict=True)]
+            start = [f * s - p + i for f, i, p, s in zip(first, phase, pad, stride, strict=True)]
+            count = tuple(
+                [-((q - size) // s) for q, size, s in zip(start, in_size, stride, strict=True)]
+            )
+            if part.size == 0 or min(count) <= 0:
+                continue
+            back = tuple(
+                [d * (k - 1) - f for d, k, f in zip(dilate, part.shape[2:], first, strict=True)]
+            )
+            flipped = _transposed(xp, part, groups)
+            positions = [slice(q, None, s) for q, s in zip(start, stride, strict=True)]
+            gx[(..., *positions)] = self.forward(
+                gy, flipped, None, count, (1,) * n, back, dilate, groups
+            )
+        if b is not None:
+            gx += b.reshape(-1, *[1] * n)
+        return gx
 
     def backward_weight(
         self,
@@ -232,6 +288,14 @@ def _samples_first(patches: Any, ndim: int) -> Any:
     return patches.transpose(ndim + 1, *range(ndim + 1), *range(ndim + 2, 2 * ndim + 2))
 
 
+def _transposed(xp: Any, W: Any, groups: int) -> Any:
+    """Returns the weight of the convolution that computes the gradient of one of stride 1."""
+    o, c = W.shape[:2]
+    ksize = W.shape[2:]
+    W = W.reshape(groups, o // groups, c, *ksize)[(..., *[slice(None, None, -1)] * len(ksize))]
+    return xp.ascontiguousarray(W.swapaxes(1, 2)).reshape(groups * c, o // groups, *ksize)
+
+
 def _is_pointwise(ksize: Sizes, in_size: Sizes, out_size: Sizes, stride: Sizes, pad: Sizes) -> bool:
     """Tells whether patches are the input itself."""
     return (
@@ -255,6 +319,4 @@ class Im2ColKernel(ReferenceKernel):
     def backward(
         self, patches: Any, in_size: Sizes, stride: Sizes, pad: Sizes, dilate: Sizes
     ) -> Any:
-        x = self.xp.zeros((*patches.shape[:2], *in_size), patches.dtype)
-        add_patches(patches, x, stride, pad, dilate)
-        return x
+        return sum_patches(self.xp, patches, in_size, stride, pad, dilate)

@@ -11,7 +11,7 @@ from chainer.core.kernel import ReferenceKernel
 
 
 class ROIPooling2DKernel(ReferenceKernel):
-    """Regions one by one; within each, columns are reduced for all rows at once, then rows."""
+    """Regions one by one; within each, columns are reduced for all rows, then rows for all bins."""
 
     def forward(
         self, x: Any, rois: Any, out_size: tuple[int, int], scale: float
@@ -28,21 +28,25 @@ class ROIPooling2DKernel(ReferenceKernel):
             image = image[:, used]
             if image.shape[1] == 0:
                 continue
+            # First the maximum of each row in each bin of columns, and the first column with it.
+            tops = xp.empty((channels, image.shape[1], out_size[1]), x.dtype)
+            where = xp.zeros(tops.shape, numpy.intp)
+            tops[...] = -numpy.inf
             for j, (start, stop) in enumerate(columns):
-                if start >= stop:
-                    continue
-                part = image[:, :, start:stop]
-                # First maximum of each row, then the first row that has the maximum.
-                where = part.argmax(axis=2)
-                top_of_row = xp.take_along_axis(part, where[:, :, None], axis=2)[:, :, 0]
-                for i, (first, last) in enumerate(rows):
-                    if first >= last:
-                        continue
-                    strip = top_of_row[:, first - used.start : last - used.start]
+                if start < stop:
+                    part = image[:, :, start:stop]
+                    tops[:, :, j] = part.max(axis=2)
+                    xp.add(part.argmax(axis=2), start, out=where[:, :, j])
+            filled = xp.asarray([start < stop for start, stop in columns])
+            # Then the first row that has the maximum of each bin.
+            for i, (first, last) in enumerate(rows):
+                if first < last:
+                    strip = tops[:, first - used.start : last - used.start]
                     row = strip.argmax(axis=1)[:, None] + (first - used.start)
-                    y[n, :, i, j] = xp.take_along_axis(top_of_row, row, axis=1)[:, 0]
-                    column = xp.take_along_axis(where, row, axis=1)[:, 0] + start
-                    indices[n, :, i, j] = (row[:, 0] + used.start) * width + column
+                    column = xp.take_along_axis(where, row, axis=1)[:, 0]
+                    position = (row[:, 0] + used.start) * width + column
+                    y[n, :, i] = xp.where(filled, strip.max(axis=1), 0)
+                    indices[n, :, i] = xp.where(filled, position, -1)
         return y, indices
 
     def backward(
