@@ -1,0 +1,32 @@
+"""The pages for authors work: their files are written, their commands run, the outputs compared."""
+
+import pytest
+
+from tests.docs.author_page import Page, assert_output, run
+
+
+def _follow(name, tmp_path):
+    page = Page(f"docs/{name}.md")
+    folder, site = tmp_path / "project", tmp_path / "site"
+    folder.mkdir()
+    page.write(folder)
+    assert page.commands
+    for command in page.commands:
+        assert_output(command, run(command.line, folder, site))
+
+
+def test_add_a_function(tmp_path):
+    _follow("add-a-function", tmp_path)
+
+
+def test_add_a_link(tmp_path):
+    _follow("add-a-link", tmp_path)
+
+
+def test_add_a_plugin(tmp_path):
+    _follow("add-a-plugin", tmp_path)
+
+
+@pytest.mark.slow
+def test_add_a_backend(tmp_path):
+    _follow("add-a-backend", tmp_path)
