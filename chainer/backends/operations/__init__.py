@@ -46,6 +46,8 @@ MODULES: dict[str, tuple[str, ...]] = {
         "window_indexing",
     ),
     "rnns": ("n_step_rnn",),
+    "sampled_losses": ("black_out", "negative_sampling"),
+    "sequence_losses": ("connectionist_temporal_classification", "linear_chain_crf"),
     "spatial_transformers": ("spatial_transformer_sampler",),
     "special": ("erf", "erfc"),
 }

@@ -2,13 +2,17 @@
 
 MODULES: dict[str, tuple[str, ...]] = {
     "absolute_error": ("AbsoluteError", "absolute_error"),
+    "black_out": ("black_out",),
     "contrastive": ("Contrastive", "contrastive"),
+    "crf1d": ("argmax_crf1d", "crf1d"),
     "cross_covariance": ("CrossCovariance", "cross_covariance"),
+    "ctc": ("ConnectionistTemporalClassification", "connectionist_temporal_classification"),
     "decov": ("DeCov", "decov"),
     "hinge": ("Hinge", "hinge"),
     "huber_loss": ("HuberLoss", "huber_loss"),
     "mean_absolute_error": ("MeanAbsoluteError", "mean_absolute_error"),
     "mean_squared_error": ("MeanSquaredError", "mean_squared_error"),
+    "negative_sampling": ("NegativeSamplingFunction", "negative_sampling"),
     "sigmoid_cross_entropy": ("SigmoidCrossEntropy", "sigmoid_cross_entropy"),
     "softmax_cross_entropy": ("SoftmaxCrossEntropy", "softmax_cross_entropy"),
     "squared_error": ("SquaredError", "squared_error"),

@@ -1,0 +1,97 @@
+"""Reference kernels of losses of a correct class against sampled ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.kernel import ReferenceKernel
+
+
+class NegativeSamplingKernel(ReferenceKernel):
+    """Negative sampling loss by a softplus that does not overflow."""
+
+    def _signed(self, scores: Any) -> Any:
+        signed = scores.copy()
+        signed[:, 0] *= -1
+        return signed
+
+    def forward(self, scores: Any) -> Any:
+        xp = self.xp
+        signed = self._signed(scores)
+        tail = xp.abs(signed)
+        xp.negative(tail, out=tail)
+        xp.exp(tail, out=tail)
+        xp.log1p(tail, out=tail)
+        tail += xp.maximum(signed, 0)
+        return tail.sum(axis=1)
+
+    def backward(self, scores: Any) -> Any:
+        slopes = self._signed(scores)
+        # The sigmoid by tanh, which does not overflow.
+        slopes *= 0.5
+        self.xp.tanh(slopes, out=slopes)
+        slopes *= 0.5
+        slopes += 0.5
+        slopes[:, 0] *= -1
+        return slopes
+
+
+class BlackOutKernel(ReferenceKernel):
+    """BlackOut loss; ``1 - p`` of the most probable class is computed from the other classes.
+
+    Of the other classes none has more than half of the probability, so ``log1p(-p)`` is exact.
+    """
+
+    def _normalize(self, scores: Any) -> tuple[Any, ...]:
+        """Returns rows, likeliest class of each, ``p``, softmax of the others, both log-sums."""
+        xp = self.xp
+        rows = xp.arange(len(scores))
+        top = scores.argmax(axis=1)
+        maxima = scores[rows, top]
+        p = xp.exp(scores - maxima[:, None])
+        sums = p.sum(axis=1)
+        p /= sums[:, None]
+        others = scores.copy()
+        others[rows, top] = -xp.inf
+        if scores.shape[1] > 1:
+            next_maxima = others.max(axis=1)
+        else:
+            next_maxima = xp.zeros_like(maxima)
+        others -= next_maxima[:, None]
+        xp.exp(others, out=others)
+        other_sums = others.sum(axis=1)
+        others /= xp.maximum(other_sums, 1)[:, None]
+        log_sums = xp.log(sums) + maxima
+        log_other_sums = xp.log(xp.maximum(other_sums, 1)) + next_maxima
+        return rows, top, p, others, log_sums, log_other_sums
+
+    def forward(self, scores: Any) -> Any:
+        xp = self.xp
+        if not scores.size:
+            return xp.zeros(len(scores), scores.dtype)
+        rows, top, p, _, log_sums, log_other_sums = self._normalize(scores)
+        p[rows, top] = 0
+        misses = xp.log1p(-p)
+        misses[rows, top] = log_other_sums - log_sums
+        return log_sums - scores[:, 0] - misses[:, 1:].sum(axis=1)
+
+    def backward(self, scores: Any) -> Any:
+        xp = self.xp
+        if not scores.size:
+            return xp.zeros_like(scores)
+        rows, top, p, others, _, _ = self._normalize(scores)
+        # With r_s = p_s / (1 - p_s) the slope is p_k - [k = 0] + [k > 0] p_k - p_k sum_{s != k} r_s
+        # over samples s; the likeliest class, whose r is without bound, enters by p_k r_s =
+        # p_s p_k / (1 - p_s).
+        ratios = p.copy()
+        ratios[:, 0] = 0
+        ratios[rows, top] = 0
+        ratios /= 1 - ratios
+        slopes = ratios.sum(axis=1)[:, None] - ratios
+        slopes *= -p
+        slopes += p
+        slopes[:, 1:] += p[:, 1:]
+        slopes[:, 0] -= 1
+        others *= (p[rows, top] * (top > 0))[:, None]
+        slopes -= others
+        return slopes

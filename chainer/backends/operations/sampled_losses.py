@@ -1,0 +1,42 @@
+"""Losses of a correct class against sampled ones."""
+
+from __future__ import annotations
+
+from chainer.core.kernel import Operation
+
+
+class NegativeSampling(Operation):
+    """Negative sampling loss of scores.
+
+    ``select(scores)``: ``scores`` of shape ``(N, 1 + K)``, float32 or float64: the correct class
+    first, then the sampled ones.
+
+    Methods:
+        ``forward(scores) -> losses`` of shape ``(N,)``: ``-log sigmoid(scores[:, 0]) - sum_k log
+        sigmoid(-scores[:, k])``, finite for scores of any size.
+
+        ``backward(scores) -> slopes``: derivative of each loss w.r.t. its scores, of their shape.
+    """
+
+    name = "negative_sampling"
+    reference = "chainer.backends.numpy.kernels.sampled_losses:NegativeSamplingKernel"
+
+
+class BlackOut(Operation):
+    """BlackOut loss of scores.
+
+    ``select(scores)``: as for ``negative_sampling``.
+
+    Methods:
+        ``forward(scores) -> losses`` of shape ``(N,)``: ``-log p[:, 0] - sum_k log(1 - p[:, k])``
+        where ``p`` is the softmax of the scores over axis 1; finite for scores of any size.
+
+        ``backward(scores) -> slopes``: derivative of each loss w.r.t. its scores, of their shape.
+    """
+
+    name = "black_out"
+    reference = "chainer.backends.numpy.kernels.sampled_losses:BlackOutKernel"
+
+
+negative_sampling = NegativeSampling()
+black_out = BlackOut()

@@ -1,0 +1,103 @@
+"""What losses of a correct class against sampled ones have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from chainer.backends.operations.embeddings import embedding
+from chainer.core.backprop import grad
+from chainer.core.function_node import FunctionNode
+from chainer.core.kernel import Operation
+from chainer.core.variable import Variable
+
+
+class SampledLoss(FunctionNode):
+    """Loss of scores ``W[ids] x``, the correct class in column 0 of ``ids``.
+
+    The inputs begin with ``x, t, W``. Subclasses say which classes are scored, how the scores make
+    a loss, and how differentiable functions would compute it.
+
+    Attributes:
+        operation: Operation from scores to losses and slopes.
+        reduce: ``'no'``, ``'sum'`` or ``'mean'``.
+    """
+
+    operation: Operation
+    reduce: str
+
+    def classes(self, inputs: tuple[Any, ...]) -> tuple[Any, Any]:
+        """Returns the scored classes, shape ``(N, 1 + K)``, and which samples count (or None)."""
+        raise NotImplementedError
+
+    def compose(self, scores: Variable) -> Variable:
+        """Returns the loss of each sample, made of differentiable functions."""
+        raise NotImplementedError
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0, 2))
+        x, W = inputs[0], inputs[2]
+        self._ids, self._used = self.classes(inputs)
+        self._rows = embedding.select(self._ids, W, ignore_label=None)
+        self._scores = self._score(x, self._gather(W))
+        self._kernel = self.operation.select(self._scores)
+        losses = self._kernel.forward(self._scores)
+        if self._used is not None:
+            losses *= self._used
+        if self.reduce != "no":
+            losses = losses.sum()
+            if self.reduce == "mean":
+                losses = losses / max(len(x), 1)
+        return (self.xp.asarray(losses, dtype=x.dtype),)
+
+    def _gather(self, W: Any) -> Any:
+        rows = self._rows.forward(self._ids, W, None)
+        return rows.astype(numpy.float32) if rows.dtype == numpy.float16 else rows
+
+    def _score(self, x: Any, rows: Any) -> Any:
+        return self.xp.matmul(rows, x.astype(rows.dtype, copy=False)[:, :, None])[:, :, 0]
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        x, W = self.retained_input_arrays
+        xp = self.xp
+        slopes = self._kernel.backward(self._scores)
+        scale = grad_outputs[0].astype(slopes.dtype, copy=False)
+        if self.reduce == "mean":
+            scale = scale * (1.0 / max(len(x), 1))
+        if self._used is not None:
+            scale = scale * self._used
+        slopes *= scale if scale.ndim == 0 else scale[:, None]
+        gradients: list[Any] = []
+        for i in target_input_indexes:
+            if i == 0:
+                gx = xp.matmul(slopes[:, None, :], self._gather(W))[:, 0]
+                gradients.append(gx.astype(x.dtype, copy=False))
+            elif i == 2:
+                g_rows = slopes[:, :, None] * x[:, None, :]
+                gW = self._rows.backward(self._ids, g_rows, W.shape, None)
+                gradients.append(gW.astype(W.dtype, copy=False))
+            else:
+                gradients.append(None)
+        return tuple(gradients)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        from chainer.functions.array.broadcast import broadcast_to
+        from chainer.functions.array.expand_dims import expand_dims
+        from chainer.functions.connection.embed_id import EmbedIDFunction
+        from chainer.functions.math.matmul import matmul
+
+        x, W = self.get_retained_inputs()
+        (gy,) = grad_outputs
+        if self.reduce != "no":
+            if self.reduce == "mean":
+                gy = gy * (1.0 / max(len(x), 1))
+            gy = broadcast_to(gy, (len(x),))
+        if self._used is not None:
+            gy = gy * self._used.astype(gy.dtype)
+        rows = EmbedIDFunction().apply((self._ids, W))[0]
+        scores = matmul(rows, expand_dims(x, 2)).reshape(self._ids.shape)
+        gx, gW = grad([self.compose(scores)], [x, W], [gy], enable_double_backprop=True)
+        return tuple([{0: gx, 2: gW}.get(i) for i in target_input_indexes])

@@ -1,0 +1,179 @@
+"""Connectionist temporal classification."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from chainer.backends import operations
+from chainer.core.configuration import config
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable, as_variable
+from chainer.functions.array.stack import stack
+from chainer.functions.loss._pair import check_reduce
+
+
+class ConnectionistTemporalClassification(FunctionNode):
+    """CTC loss of ``input_length, label_length, t, x``; ``x`` has shape ``(T, B, V)``."""
+
+    type_check_key = ()
+
+    def __init__(self, blank_symbol: int, reduce: str = "mean") -> None:
+        check_reduce(reduce, "mean", "no")
+        self.blank_symbol = blank_symbol
+        self.reduce = reduce
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 4)
+        input_length_type, label_length_type, t_type, x_type = in_types
+        type_check.expect(
+            input_length_type.dtype == numpy.int32,
+            input_length_type.ndim == 1,
+            label_length_type.dtype == numpy.int32,
+            label_length_type.ndim == 1,
+            t_type.dtype == numpy.int32,
+            t_type.ndim == 2,
+            x_type.dtype.kind == "f",
+            x_type.ndim == 3,
+            t_type.shape[0] == x_type.shape[1],
+            input_length_type.shape[0] == x_type.shape[1],
+            label_length_type.shape[0] == x_type.shape[1],
+        )
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_inputs((0, 1, 2, 3))
+        input_length, label_length, t, x = inputs
+        self._check_values(*inputs)
+        self._kernel = operations.connectionist_temporal_classification.select(x, t)
+        losses, self._saved = self._kernel.forward(
+            x, t, self.blank_symbol, input_length, label_length
+        )
+        if self.reduce == "no":
+            return (losses,)
+        mean = losses.sum(dtype=_wide(x.dtype)) / max(len(t), 1)
+        return (self.xp.asarray(mean, dtype=x.dtype),)
+
+    def _check_values(self, input_length: Any, label_length: Any, t: Any, x: Any) -> None:
+        xp = self.xp
+        classes = x.shape[2]
+        if not 0 <= self.blank_symbol < classes:
+            raise ValueError(
+                f"blank_symbol must be in 0 <= blank_symbol < {classes} (the number of labels), "
+                f"got {self.blank_symbol}"
+            )
+        for name, length, limit in (
+            ("input_length", input_length, len(x)),
+            ("label_length", label_length, t.shape[1]),
+        ):
+            if bool(((length < 0) | (length > limit)).any()):
+                raise ValueError(f"{name} must be in 0 <= {name} <= {limit}, got {length}")
+        wrong = ((t < 0) | (t >= classes)) & (xp.arange(t.shape[1]) < label_length[:, None])
+        if bool(wrong.any()):
+            raise ValueError(f"labels t must be in 0 <= t < {classes}, got {t}")
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        if 3 not in target_input_indexes:
+            return (None,) * len(target_input_indexes)
+        input_length, label_length, t, x = self.retained_input_arrays
+        (gy,) = grad_outputs
+        scale = gy.astype(_wide(x.dtype), copy=False)
+        if self.reduce == "mean":
+            scale = self.xp.full(len(t), scale / max(len(t), 1), dtype=scale.dtype)
+        gx = self._kernel.backward(
+            x, t, self.blank_symbol, input_length, label_length, self._saved, scale
+        )
+        return tuple([gx if i == 3 else None for i in target_input_indexes])
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        if config.enable_backprop:
+            raise RuntimeError(
+                "F.connectionist_temporal_classification does not support double backprop"
+            )
+        arrays = self.backward_arrays(target_input_indexes, (grad_outputs[0].array,))
+        return tuple([None if array is None else Variable(array) for array in arrays])
+
+
+def _wide(dtype: Any) -> Any:
+    return numpy.float32 if dtype == numpy.float16 else dtype
+
+
+def connectionist_temporal_classification(
+    x: Sequence[Any],
+    t: Any,
+    blank_symbol: int,
+    input_length: Any = None,
+    label_length: Any = None,
+    reduce: str = "mean",
+) -> Variable:
+    """Connectionist Temporal Classification loss function.
+
+    CTC is a loss of sequence labeling where the alignment between inputs and labels is unknown: the
+    negative logarithm of the probability of all sequences of symbols which give the labels after
+    repeated symbols are merged and blanks removed. See Connectionist Temporal Classification:
+    Labelling Unsegmented Sequence Data with Recurrent Neural Networks (Graves et al., 2006), and
+    Supervised Sequence Labelling with Recurrent Neural Networks (Graves, 2012).
+
+    The computation is in log space: the loss is finite for inputs of any size. If the labels do not
+    fit into the input at all, the loss is 1e10 and its gradient zero.
+
+    Args:
+        x (list or tuple of Variable): Unnormalized log probabilities: ``x[i]``, of shape
+            ``(B, V)``, floating point, belongs to time ``i``; ``B`` is the batch size and ``V`` the
+            number of labels including the blank. Its softmax is taken here, so do not apply it
+            before; do before decoding.
+        t (Variable or array): Label sequences, shape ``(B, M)``, int32.
+        blank_symbol (int): Index of the blank symbol; in ``0 <= blank_symbol < V``.
+        input_length (Variable or array): Lengths of the inputs, shape ``(B,)``, int32. By default
+            all of ``x`` is valid.
+        label_length (Variable or array): Lengths of the label sequences, shape ``(B,)``, int32; the
+            labels beyond are ignored. By default all of ``t`` is valid.
+        reduce (str): ``'mean'``: the mean of the losses. ``'no'``: the loss of each sample.
+
+    Returns:
+        Variable: The loss, a scalar or of shape ``(B,)``.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        TypeError: If ``x`` is no list or tuple, or ``blank_symbol`` no integer.
+        ValueError: If ``x`` is empty, or ``blank_symbol``, a length, a label or ``reduce`` is out
+            of range.
+
+    Note:
+        This function is differentiable only by ``x``, and only once.
+
+    Example:
+        >>> x = [np.zeros((1, 3), np.float32) for _ in range(2)]
+        >>> t = np.array([[1]], np.int32)  # 11, 01 and 10 of nine equally likely sequences
+        >>> F.connectionist_temporal_classification(x, t, 0)
+        variable(1.0986123)
+    """
+    if not isinstance(x, (list, tuple)):
+        raise TypeError(f"x must be a list of Variables, got {type(x)}")
+    if not x:
+        raise ValueError("x must hold at least one Variable")
+    try:
+        blank_symbol = operator.index(blank_symbol)
+    except TypeError:
+        raise TypeError(
+            f"blank_symbol must be non-negative integer, got {blank_symbol!r}"
+        ) from None
+    function = ConnectionistTemporalClassification(blank_symbol, reduce)
+    scores = stack([as_variable(step) for step in x], axis=0)
+    t = as_variable(t)
+    if input_length is None:
+        input_length = _lengths(scores, len(x))
+    if label_length is None:
+        label_length = _lengths(scores, t.shape[1] if t.ndim > 1 else 0)
+    return function.apply((input_length, label_length, t, scores))[0]
+
+
+def _lengths(scores: Variable, length: int) -> Any:
+    """Returns the same length for each sample of the batch, on the device of the scores."""
+    batch = scores.shape[1] if scores.ndim > 1 else 0
+    return scores.xp.full((batch,), length, dtype=numpy.int32)
