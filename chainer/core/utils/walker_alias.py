@@ -36,23 +36,23 @@ class WalkerAlias:
         if not weights.size or not numpy.isfinite(weights).all() or (weights < 0).any():
             raise ValueError(f"probs must be non-negative numbers, at least one, got {probs!r}")
         n = len(weights)
-        heights = (weights.astype(numpy.float64) * (n / weights.sum(dtype=numpy.float64))).tolist()
-        # Bins of height one: each takes a low entry and is filled up by a high one.
-        low = [i for i in range(n) if heights[i] < 1]
-        high = [i for i in range(n) if heights[i] >= 1]
-        threshold = numpy.ones(n, numpy.float32)
+        heights = ((weights / weights.sum()).astype(numpy.float64) * n).tolist()
+        # Bins of height one: each takes an entry, lowest first, and is filled up by the next entry
+        # higher than one. In this order samples are those of earlier releases.
+        order = sorted(range(n), key=heights.__getitem__)
+        threshold = numpy.empty(n, numpy.float32)
         values = numpy.empty(2 * n, numpy.int32)
-        position = 0
-        while low and high:
-            small, large = low.pop(), high.pop()
-            threshold[position] = heights[small]
-            values[2 * position : 2 * position + 2] = small, large
-            position += 1
-            heights[large] -= 1 - heights[small]
-            (low if heights[large] < 1 else high).append(large)
-        for entry in low + high:  # what is left has height one up to rounding
+        filler = 0
+        for position, entry in enumerate(order):
+            threshold[position] = heights[entry]
             values[2 * position : 2 * position + 2] = entry
-            position += 1
+            filler = max(filler, position + 1)
+            while filler < n and heights[order[filler]] <= 1:
+                filler += 1
+            if filler < n:
+                large = order[filler]
+                values[2 * position + 1] = large
+                heights[large] -= 1 - heights[entry]
         self.threshold: Any = threshold
         self.values: Any = values
         self._device: Device = get_device(None)

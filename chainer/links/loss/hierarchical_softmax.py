@@ -1,0 +1,192 @@
+"""Hierarchical softmax layer."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy
+
+from chainer.core.configuration import config
+from chainer.core.device import Device
+from chainer.core.parameter import Parameter
+from chainer.core.variable import Variable, as_variable
+from chainer.functions.activation.softplus import softplus
+from chainer.functions.connection.embed_id import embed_id
+from chainer.functions.math.sum import sum as sum_of
+from chainer.links.base_link import Link
+from chainer.links.initializers import Uniform
+
+
+class TreePaths:
+    """The ways from the root of a binary tree to its leaves.
+
+    Inner nodes are numbered in the order in which they are first seen when the tree is walked from
+    left to right, the root being 0.
+
+    Args:
+        tree: Nested pairs of leaves, which are non-negative integers.
+
+    Attributes:
+        n_nodes (int): Number of inner nodes.
+        begins (array): Where the path of each leaf begins in ``nodes`` and ``codes``, int32.
+        lengths (array): Lengths of the paths, int32; -1 for a number that is no leaf.
+        nodes (array): Inner nodes on the paths, int32.
+        codes (array): 1 where a path goes to the left, -1 where to the right, float32.
+    """
+
+    def __init__(self, tree: Any) -> None:
+        paths: dict[int, list[tuple[int, float]]] = {}
+        self.n_nodes = 0
+        todo: list[tuple[Any, list[tuple[int, float]]]] = [(tree, [])]
+        while todo:
+            node, path = todo.pop()
+            if isinstance(node, tuple):
+                if len(node) != 2:
+                    raise ValueError(
+                        f"All internal nodes must have two child nodes, got {len(node)}: {node}"
+                    )
+                todo.append((node[1], [*path, (self.n_nodes, -1.0)]))
+                todo.append((node[0], [*path, (self.n_nodes, 1.0)]))
+                self.n_nodes += 1
+            elif not isinstance(node, (int, numpy.integer)) or node < 0:
+                raise ValueError(f"leaves of the tree must be non-negative integers, got {node!r}")
+            elif int(node) in paths:
+                raise ValueError(f"the tree has two leaves {node}")
+            else:
+                paths[int(node)] = path
+        size = max(paths) + 1
+        lengths = numpy.full(size, -1, numpy.int32)
+        for leaf, path in paths.items():
+            lengths[leaf] = len(path)
+        steps = [step for leaf in sorted(paths) for step in paths[leaf]]
+        self.lengths: Any = lengths
+        ends = numpy.cumsum(numpy.maximum(lengths, 0))
+        self.begins: Any = (ends - numpy.maximum(lengths, 0)).astype(numpy.int32)
+        self.nodes: Any = numpy.array([node for node, _ in steps], numpy.int32)
+        self.codes: Any = numpy.array([code for _, code in steps], numpy.float32)
+
+    def to_device(self, device: Device) -> None:
+        """Copies the arrays to a device."""
+        for name in ("lengths", "begins", "nodes", "codes"):
+            setattr(self, name, device.send(getattr(self, name)))
+
+    def select(self, t: Any, xp: Any) -> tuple[Any, Any, Any]:
+        """Returns the steps of the paths of several leaves.
+
+        Args:
+            t: Leaves, integers of shape ``(B,)``.
+            xp: Namespace of the arrays.
+
+        Returns:
+            tuple: For each step: which element of ``t`` it belongs to, inner node and code.
+        """
+        lengths = self.lengths[t]
+        if config.debug and bool((lengths < 0).any()):
+            raise ValueError(f"t contains labels that are no leaves of the tree: {t[lengths < 0]}")
+        lengths = xp.maximum(lengths, 0)
+        ends = xp.cumsum(lengths)
+        steps = xp.arange(int(ends[-1]) if len(t) else 0)
+        owners = xp.searchsorted(ends, steps, side="right")
+        positions = steps - (ends - lengths)[owners] + self.begins[t][owners]
+        return owners.astype(numpy.int32), self.nodes[positions], self.codes[positions]
+
+
+class BinaryHierarchicalSoftmax(Link):
+    r"""Hierarchical softmax layer over binary tree.
+
+    With a large vocabulary, softmax costs too much. Here a word is a leaf of a binary tree, and its
+    probability is that of taking the right turn at each inner node on the way from the root to it:
+
+    .. math::
+        P(x) = \prod_{(e_i, b_i) \in path(x)} \sigma(b_i x^\top w_{e_i}),
+
+    where :math:`e_i` is the number of the :math:`i`-th inner node of the path and :math:`b_i`, 1 or
+    -1, the direction. It costs :math:`O(\log(n))` time on average and :math:`O(n)` memory for
+    :math:`n` words.
+
+    See Morin and Bengio, Hierarchical Probabilistic Neural Network Language Model, AISTATS 2005.
+
+    Args:
+        in_size (int): Size of input vectors.
+        tree: Binary tree made of tuples like ``((1, 2), 3)``; its leaves are labels.
+        dtype (numpy.dtype): Data type of the weight; ``chainer.config.dtype`` by default.
+
+    Attributes:
+        W (Parameter): Weight of shape ``(n - 1, in_size)`` for ``n`` leaves, uniform over
+            ``[-1, 1]`` at first.
+
+    Raises:
+        ValueError: If a node has not two children, or a leaf is not a non-negative integer or not
+            the only one of its number.
+
+    Example:
+        >>> tree = L.BinaryHierarchicalSoftmax.create_huffman_tree({0: 8, 1: 5, 2: 6, 3: 4})
+        >>> l = L.BinaryHierarchicalSoftmax(3, tree)
+        >>> l(np.zeros((2, 3), np.float32), np.array([0, 3], np.int32))  # 4 times log 2
+        variable(2.7725887)
+    """
+
+    def __init__(self, in_size: int, tree: Any, dtype: Any = None) -> None:
+        super().__init__()
+        self._paths = TreePaths(tree)
+        with self.init_scope():
+            self.W = Parameter(Uniform(1, dtype=dtype), (self._paths.n_nodes, in_size))
+
+    @property
+    def printable_specs(self) -> Iterator[tuple[str, Any]]:
+        """Pairs of name and value that describe the link when it is printed."""
+        yield "in_size", self.W.shape[1]
+        yield "n_leaves", self._paths.n_nodes + 1
+
+    @staticmethod
+    def create_huffman_tree(word_counts: Mapping[Any, float]) -> Any:
+        """Makes a Huffman tree from a dictionary containing word counts.
+
+        The more frequent a word is, the shorter is the way to it.
+
+        Args:
+            word_counts (dict of int key and int or float values): Counts of words.
+
+        Returns:
+            Binary Huffman tree of tuples and keys of ``word_counts``.
+
+        Raises:
+            ValueError: If there is no word.
+
+        Example:
+            >>> L.BinaryHierarchicalSoftmax.create_huffman_tree({0: 8, 1: 5, 2: 6, 3: 4})
+            ((3, 1), (2, 0))
+        """
+        if not word_counts:
+            raise ValueError("Empty vocabulary")
+        # The smallest number of a word decides between equal counts; trees are never compared.
+        heap = [(count, i, word) for i, (word, count) in enumerate(word_counts.items())]
+        heapq.heapify(heap)
+        while len(heap) > 1:
+            count_1, number_1, tree_1 = heapq.heappop(heap)
+            count_2, number_2, tree_2 = heapq.heappop(heap)
+            merged = (count_1 + count_2, min(number_1, number_2), (tree_1, tree_2))
+            heapq.heappush(heap, merged)
+        return heap[0][2]
+
+    def _move(self, device: Device) -> None:
+        super()._move(device)
+        self._paths.to_device(device)
+
+    def forward(self, x: Any, t: Any) -> Variable:
+        """Computes the loss value for given input and ground truth labels.
+
+        Args:
+            x (Variable or array): Input vectors of shape ``(B, in_size)``.
+            t (Variable or array): Ground truth labels, int32 of shape ``(B,)``. In debug mode it is
+                checked that all of them are leaves of the tree.
+
+        Returns:
+            Variable: Loss value, the sum over the batch.
+        """
+        owners, nodes, codes = self._paths.select(as_variable(t).array, self.xp)
+        # Which way a node goes is the sign of the product of its weight and the input vector.
+        scores = sum_of(embed_id(owners, x) * embed_id(nodes, self.W), axis=1)
+        return sum_of(softplus(-scores * codes.astype(scores.dtype)))

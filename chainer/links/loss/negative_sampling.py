@@ -1,0 +1,85 @@
+"""Negative sampling loss layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy
+
+from chainer.core.device import Device
+from chainer.core.parameter import Parameter
+from chainer.core.utils.walker_alias import WalkerAlias
+from chainer.functions.loss.negative_sampling import negative_sampling
+from chainer.links.base_link import Link
+from chainer.links.initializers import Zero
+
+
+class NegativeSampling(Link):
+    """Negative sampling loss layer.
+
+    Wraps :func:`chainer.functions.negative_sampling`. It holds the weight matrix as a parameter and
+    a sampler made of the counts of words.
+
+    See `Distributed Representations of Words and Phrases and their Compositionality
+    <https://arxiv.org/abs/1310.4546>`_.
+
+    Args:
+        in_size (int): Size of input vectors.
+        counts (list of int): Number of occurrences of each identifier.
+        sample_size (int): Number of negative samples.
+        power (float): Power to which the counts are raised to give probabilities.
+        dtype (numpy.dtype): Data type of the weight; ``chainer.config.dtype`` by default.
+
+    Attributes:
+        W (Parameter): Weight of shape ``(len(counts), in_size)``, zero at first.
+        sampler (WalkerAlias): Sampler of identifiers.
+
+    Example:
+        >>> l = L.NegativeSampling(3, counts=[5, 2, 1, 1], sample_size=2)
+        >>> l(np.zeros((2, 3), np.float32), np.array([0, 3], np.int32)).shape
+        ()
+    """
+
+    def __init__(
+        self,
+        in_size: int,
+        counts: Any,
+        sample_size: int,
+        power: float = 0.75,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.sample_size = sample_size
+        self.power = power
+        self.sampler = WalkerAlias(numpy.power(numpy.asarray(counts, numpy.float32), power))
+        with self.init_scope():
+            self.W = Parameter(Zero(dtype), (len(counts), in_size))
+
+    @property
+    def printable_specs(self) -> Iterator[tuple[str, Any]]:
+        """Pairs of name and value that describe the link when it is printed."""
+        yield "in_size", self.W.shape[1]
+        yield "n_ids", self.W.shape[0]
+        yield "sample_size", self.sample_size
+        yield "power", self.power
+
+    def _move(self, device: Device) -> None:
+        super()._move(device)
+        self.sampler.to_device(device)
+
+    def forward(self, x: Any, t: Any, reduce: str = "sum", **kwargs: Any) -> Any:
+        """Computes the loss value for given input and ground truth labels.
+
+        Args:
+            x (Variable or array): Input vectors of shape ``(B, in_size)``.
+            t (Variable or array): Ground truth labels, int32 of shape ``(B,)``; -1 is ignored.
+            reduce (str): ``'sum'``: the sum of the losses. ``'no'``: the loss of each input.
+            return_samples (bool): Keyword only. If True, the samples are returned, too.
+
+        Returns:
+            Variable: Loss value; with ``return_samples`` a pair of it and the samples.
+        """
+        return negative_sampling(
+            x, t, self.W, self.sampler.sample, self.sample_size, reduce=reduce, **kwargs
+        )
