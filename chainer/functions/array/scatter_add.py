@@ -37,6 +37,19 @@ class ScatterAdd(FunctionNode):
         scatter_add_operation.select(y, b).add_at(y, self.slices, b)
         return (y,)
 
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        g = grad_outputs[0]
+        gradients: list[Any] = []
+        for i in target_input_indexes:
+            if i == 0:
+                gradients.append(g)
+            else:
+                gb = self.xp.asarray(g[self.slices])
+                gradients.append(gb.astype(self.inputs[1].dtype, copy=False))  # type: ignore[index]
+        return tuple(gradients)
+
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         g = grad_outputs[0]
         gradients: list[Any] = []

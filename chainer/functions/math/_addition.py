@@ -75,6 +75,7 @@ class AbsoluteGrad(FunctionNode):
 class Add(FunctionNode):
     """Sum of two variables."""
 
+    _plain_inputs = False
     label = "_ + _"  # type: ignore[assignment]
     type_check_key = ()
 
@@ -103,6 +104,7 @@ class Add(FunctionNode):
 class MultiAdd(FunctionNode):
     """Sum of any number of variables."""
 
+    _plain_inputs = False
     type_check_key = ()
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy
+
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
@@ -29,7 +31,7 @@ class Fmod(FunctionNode):
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         self.retain_inputs((0, 1))
-        return (self.xp.fmod(*inputs),)
+        return (_fmod(self.xp, *inputs),)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         from chainer.functions.math.sum import sum_to
@@ -41,6 +43,18 @@ class Fmod(FunctionNode):
             1: lambda: sum_to(gy * -self.xp.trunc(x / divisor), divisor.shape),
         }
         return tuple([gradients[i]() for i in target_input_indexes])
+
+
+def _fmod(xp: Any, x: Any, divisor: Any) -> Any:
+    if xp is numpy and x.dtype.char == "f" and x.ndim:
+        # Exact in double precision as long as the quotient has less than 30 bits, and faster.
+        with numpy.errstate(all="ignore"):
+            quotient = x / divisor.astype("d")
+            if (abs(quotient) < 2.0**29).all():
+                numpy.trunc(quotient, out=quotient)
+                quotient *= divisor
+                return numpy.copysign((x - quotient).astype("f"), x)
+    return xp.fmod(x, divisor)
 
 
 def fmod(x: Any, divisor: Any) -> Variable:

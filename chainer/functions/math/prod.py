@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy
+
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
@@ -32,7 +34,33 @@ class Prod(FunctionNode):
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         self.retain_inputs((0,))
+        self.retain_outputs((0,))
         return (self.xp.asarray(inputs[0].prod(axis=self.axis, keepdims=self.keepdims)),)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        xp = self.xp
+        (x,) = self.retained_input_arrays
+        (y,) = self.retained_output_arrays
+        axes = normalized_axes(self.axis, x.ndim)
+        kept = kept_shape(x.shape, axes)
+        gy = grad_outputs[0].reshape(kept)
+        size = abs(y)
+        if ((size >= numpy.finfo(y.dtype).tiny) & (size < numpy.inf)).all():
+            return ((y.reshape(kept) * gy) / x,)
+        # The product of the others without division: of those before and of those after.
+        free = [a for a in range(x.ndim) if a not in axes]
+        order = (*free, *axes)
+        moved = x.transpose(order)
+        flat = moved.reshape((*moved.shape[: len(free)], -1)) if x.size else moved
+        if not x.size:
+            return (xp.zeros_like(x),)
+        others = xp.ones_like(flat)
+        others[..., 1:] = xp.cumprod(flat[..., :-1], axis=-1)
+        others[..., :-1] *= xp.cumprod(flat[..., :0:-1], axis=-1)[..., ::-1]
+        inverse = sorted(range(x.ndim), key=order.__getitem__)
+        return (others.reshape(moved.shape).transpose(inverse) * gy,)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         from chainer.functions.array.broadcast import broadcast_to

@@ -42,6 +42,19 @@ class Tan(Elementwise):
         y = m.tan(x)
         return y * y + 1
 
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.retain_outputs((0,))
+        return super().forward(inputs)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        (y,) = self.retained_output_arrays
+        slope = y * y
+        slope += 1
+        slope *= grad_outputs[0]
+        return (slope,)
+
 
 class Arcsin(Elementwise):
     """Inverse sine."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy
@@ -19,6 +20,17 @@ def selects_once(slices: Any) -> bool:
     return True
 
 
+def _rows(slices: Any) -> Any:
+    """Returns the only integer array in an index, if it is applied to the first axis."""
+    if isinstance(slices, tuple) and len(slices) == 1:
+        slices = slices[0]
+    if isinstance(slices, list):
+        plain = all(isinstance(i, int) and not isinstance(i, bool) for i in slices)
+        return slices if plain else None
+    kind = getattr(getattr(slices, "dtype", None), "kind", "")
+    return slices if kind in ("i", "u") else None
+
+
 class ScatterAddKernel(ReferenceKernel):
     """Turns the index into positions in the flattened array: ``ufunc.at`` is fast there only."""
 
@@ -30,8 +42,22 @@ class ScatterAddKernel(ReferenceKernel):
         if not (a.ndim and a.flags.c_contiguous):
             self.xp.add.at(a, slices, b)
             return
-        positions = self._positions(a.shape, slices)
+        rows = _rows(slices)
+        if rows is None:
+            positions = self._positions(a.shape, slices)
+        else:
+            positions = self._positions_of_rows(a, rows)
         self.xp.add.at(a.reshape(-1), positions.reshape(-1), b.reshape(-1))
+
+    def _positions_of_rows(self, a: Any, rows: Any) -> Any:
+        """Positions of the elements of some rows, the most common index."""
+        xp = self.xp
+        rows = xp.asarray(rows, dtype=numpy.intp)
+        if rows.size and (rows.min() < -len(a) or rows.max() >= len(a)):
+            raise IndexError(f"an index is out of bounds for axis 0 with size {len(a)}")
+        length = prod(a.shape[1:])
+        starts = xp.where(rows < 0, rows + len(a), rows) * length
+        return starts.reshape((-1, 1)) + xp.arange(length)
 
     def _positions(self, shape: tuple[int, ...], slices: Any) -> Any:
         """Positions of the selected elements, of the shape of the selection."""
