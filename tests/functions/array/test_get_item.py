@@ -1,0 +1,96 @@
+"""Indexing and scattering."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import chainer.functions as F
+from chainer import Variable
+
+
+@pytest.fixture
+def x() -> Variable:
+    return Variable(np.arange(24, dtype="f").reshape(2, 3, 4))
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        [0, 0, 1, 0],
+        np.array([[0, 1], [1, 1]]),
+        np.array([-1, 0], np.int8),
+        (np.array([1, 1, 1]),),
+        ([0, 0], [1, 1], [-1, -1]),
+        (slice(None), [2, 0, 2]),
+        ([1, 1], slice(None), [0, 0]),
+        (Ellipsis, [3, 3], None),
+        np.zeros((2, 3), bool),
+        (np.array([True, False]), [1, 1, 1]),
+        [],
+    ],
+    ids=repr,
+)
+def test_gradient_adds_up_repeated_elements(x, index):
+    y = x[index]
+    gy = np.random.default_rng(0).standard_normal(y.shape).astype("f")
+    y.grad = gy
+    y.backward()
+    expected = np.zeros(x.shape, "f")
+    np.add.at(expected, index if not isinstance(index, list) else np.array(index, int), gy)
+    np.testing.assert_allclose(x.grad, expected, rtol=1e-5)
+
+
+def test_lists_are_indexes_or_tuples(x):
+    # A list of integers selects, any other list is taken for a tuple, as in release 4.3.1.
+    np.testing.assert_array_equal(x[[1, 0]].array, x.array[np.array([1, 0])])
+    np.testing.assert_array_equal(x[[[0, 1], [1, 0]]].array, x.array[[0, 1], [1, 0]])
+    np.testing.assert_array_equal(x[[0, slice(None), 1]].array, x.array[0, :, 1])
+    np.testing.assert_array_equal(x[[np.int64(1), np.int64(0)]].array, x.array[[1, 0]])
+
+
+def test_a_single_element_is_an_array(x):
+    y = x[1, 2, 3]
+    assert type(y.array) is np.ndarray
+    assert y.shape == ()
+    y.backward()
+    assert x.grad.sum() == x.grad[1, 2, 3] == 1
+
+
+def test_basic_indexes_make_views(x):
+    assert np.shares_memory(x[:, 1].array, x.array)
+    assert not np.shares_memory(x[[1]].array, x.array)
+
+
+def test_refuses_variables_as_indexes(x):
+    with pytest.raises(IndexError, match="Variable cannot be used as an index"):
+        x[Variable(np.array([0]))]
+    with pytest.raises(IndexError, match="Variable cannot be used as an index"):
+        x[0, Variable(np.array(0))]
+
+
+def test_iteration(x):
+    assert [y.shape for y in x] == [(3, 4), (3, 4)]
+
+
+def test_scatter_add_leaves_its_input_alone():
+    a = Variable(np.zeros((3, 2), "f"))
+    b = Variable(np.ones((4, 2), "f"))
+    y = F.scatter_add(a, [0, 0, -1, 0], b)
+    np.testing.assert_array_equal(y.array, [[3, 3], [0, 0], [1, 1]])
+    assert not a.array.any()
+    y.grad = np.arange(6, dtype="f").reshape(3, 2)
+    y.backward()
+    np.testing.assert_array_equal(b.grad, y.grad[[0, 0, 2, 0]])
+    np.testing.assert_array_equal(a.grad, y.grad)
+
+
+def test_scatter_add_checks_rows():
+    with pytest.raises(IndexError, match="out of bounds"):
+        F.scatter_add(np.zeros((3, 2), "f"), [0, 3], np.ones((2, 2), "f"))
+
+
+def test_scatter_add_into_a_transposed_array():
+    a = np.zeros((2, 3), "f").T
+    y = F.scatter_add(a, [1, 1], np.ones((2, 2), "f"))
+    np.testing.assert_array_equal(y.array, [[0, 0], [2, 2], [0, 0]])
