@@ -1,8 +1,7 @@
 """Rows of the table that the conformance suite runs: what a function computes, and on which inputs.
 
-How to add a function to the table ---------------------------------- Put a row into
-``specs/<category>.py`` (the category is the directory of the function under
-``chainer/functions``)::
+To add a function to the table put a row into ``specs/<category>.py`` (the category is the directory
+of the function under ``chainer/functions``)::
 
     OpSpec(
         "softplus",                                        # name of the function, or of the row
@@ -32,7 +31,7 @@ How to add a function to the table ---------------------------------- Put a row 
 - A function that draws random numbers gets a mask as a keyword, or ``reference=None``: then it is
   compared with itself in float64 with the same seed.
 - ``gradient_order`` is 0 for functions that are not differentiable and 1 for those without double
-backprop.
+  backprop.
 
 Then run ``pytest tests/conformance -k softplus``, or for a table of your own
 ``pytest --pyargs chainer.plugins.testing.conformance --chainer-specs my_package.specs:SPECS``.

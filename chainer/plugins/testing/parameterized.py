@@ -77,6 +77,7 @@ def parameterize(*params: Mapping[str, Any]) -> Callable[[Any], Any]:
         base class with ``super()`` without arguments.
 
     Example:
+        >>> import unittest
         >>> @chainer.testing.parameterize({'n': 1}, {'n': 2})
         ... class TestN(unittest.TestCase):
         ...     def test_positive(self):

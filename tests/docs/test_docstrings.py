@@ -1,0 +1,65 @@
+"""The examples in the docstrings run and print what they show."""
+
+import doctest
+import importlib
+import pkgutil
+
+import numpy as np
+import pytest
+
+import chainer
+import chainer.functions as F
+import chainer.links as L
+from chainer import gradient_check, training
+from tests.docs.number_checker import NumberChecker
+
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+# Examples of these need a GPU.
+_WITHOUT = ("chainer.backends.cupy",)
+
+
+def _modules():
+    for module in pkgutil.walk_packages(chainer.__path__, "chainer."):
+        if not module.name.startswith(_WITHOUT) and ".conformance" not in module.name:
+            yield module.name
+
+
+def _examples():
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    for name in _modules():
+        module = importlib.import_module(name)
+        yield from (test for test in finder.find(module, name) if test.examples)
+
+
+def pytest_generate_tests(metafunc):
+    if "example" in metafunc.fixturenames:
+        examples = list(_examples())
+        metafunc.parametrize("example", examples, ids=[example.name for example in examples])
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
+def test_example(example, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    example.globs = {
+        "np": np,
+        "chainer": chainer,
+        "F": F,
+        "L": L,
+        "gradient_check": gradient_check,
+        "training": training,
+        "__name__": "__main__",
+    }
+    output = []
+    np.random.seed(0)
+    with np.printoptions(legacy="1.25"):
+        result = doctest.DocTestRunner(checker=NumberChecker(), optionflags=FLAGS).run(
+            example, out=output.append
+        )
+    assert result.attempted > 0
+    assert result.failed == 0, "".join(output)
+
+
+def test_there_are_many():
+    names = [example.name for example in _examples()]
+    assert len(names) > 150
+    assert "chainer.functions.activation.tanh.tanh" in names
