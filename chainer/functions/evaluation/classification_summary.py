@@ -63,7 +63,7 @@ class ClassificationSummary(FunctionNode):
         square = self.beta * self.beta
         denominator = precision * square + recall
         fbeta = _ratio(xp, (1 + square) * precision * recall, denominator, dtype)
-        return precision, recall, fbeta, support.astype(t.dtype)
+        return precision, recall, fbeta, support.astype("int64", copy=False)
 
 
 def _ratio(xp: Any, numerator: Any, denominator: Any, dtype: Any) -> Any:

@@ -74,5 +74,13 @@ class PrintHook(FunctionHook):
         self._print_inputs(function, in_data)
         self._print("output gradient")
         for array in out_grad:
-            self._print("(None)" if array is None else Variable(array).debug_print())
+            self._print("(None)" if array is None else _as_gradient(array).debug_print())
         self._finish()
+
+
+def _as_gradient(array: Any) -> Variable:
+    """Returns a variable of zeros with the gradient: what is printed is ``grad``."""
+    xp = Variable(array).xp
+    variable = Variable(xp.zeros_like(array))
+    variable.grad = array
+    return variable

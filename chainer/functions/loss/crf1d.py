@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from chainer.backends import operations
@@ -78,7 +79,7 @@ class CRF1d(FunctionNode):
             counted = [xp.where(y < 0, y + labels, y) for y in ys]
             pairs = [
                 old[: len(new)] * labels + new
-                for old, new in zip(counted[:-1], counted[1:], strict=True)
+                for old, new in pairwise(counted)
             ]
             weights = xp.concatenate([gy[: len(pair)] for pair in pairs])
             counts = xp.bincount(xp.concatenate(pairs), weights, minlength=labels * labels)
