@@ -8,11 +8,12 @@ ARGS ?=
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint types layers check stubs bench clean help
+.PHONY: demo test test-packs lint types layers check stubs bench clean help
 
 help:
 	@echo "make demo [ARGS=--resume]  train a digit classifier on real data (result/)"
 	@echo "make test                  run the tests"
+	@echo "make test-packs            run the tests of the packs in packs/"
 	@echo "make check                 lint, types and import layers"
 	@echo "make stubs                 rewrite the type stubs after names were added"
 	@echo "make bench [ARGS=...]      benchmarks against PyTorch and Chainer 7.8.1, in one run"
@@ -26,9 +27,11 @@ $(VENV)/.demo: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet -e ".[examples]"
 	@touch $@
 
-$(VENV)/.test: $(BIN)/python pyproject.toml tests/strict_backend/pyproject.toml
+$(VENV)/.test: $(BIN)/python pyproject.toml tests/strict_backend/pyproject.toml packs/ideep4py/pyproject.toml
 	$(BIN)/python -m pip install --quiet -e ".[test]"
 	$(BIN)/python -m pip install --quiet --no-deps -e tests/strict_backend
+	@# oneDNN has wheels for Linux on x86-64 only; the tests that need it are skipped elsewhere.
+	$(BIN)/python -m pip install --quiet -e packs/ideep4py || echo "ideep4py is not available here"
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.test
@@ -40,6 +43,9 @@ demo: $(VENV)/.demo
 
 test: $(VENV)/.test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q $(ARGS)
+
+test-packs: $(VENV)/.test
+	cd packs/ideep4py && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 ../../$(BIN)/python -m pytest -n $(WORKERS) -q tests
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
