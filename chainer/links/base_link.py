@@ -283,8 +283,16 @@ class Link:
             if mode == "init":
                 for param in replica.params(include_uninit=False):
                     param.initialize(param.shape)
+                for link in replica.links():
+                    link._initialized_anew()
         replica.name = None
         return replica
+
+    def _initialized_anew(self) -> None:
+        """Is called when all parameters have got the values of their initializers again.
+
+        A link that fills parameters by other means than their initializers does so here, too.
+        """
 
     def _copy_shallow(self) -> Self:
         replica = copy.copy(self)

@@ -357,25 +357,26 @@ def perturb(link):
                 statistic[...] = state.uniform(0.5, 1.5, statistic.shape)
 
 
-def variables_of(case, variable):
+def variables_of(case, variable, constant=lambda array: array):
     """The inputs of a case; those of floats as variables."""
     return map_arrays(
-        lambda array: variable(array) if array.dtype.kind == "f" else array, case.inputs
+        lambda array: variable(array) if array.dtype.kind == "f" else constant(array), case.inputs
     )
 
 
-def run(case, link, variable):
+def run(case, link, variable, constant=lambda array: array):
     """Calls the link of a case and propagates back; returns outputs, gradients of inputs.
 
-    Gradients of outputs are cosines of counters. ``variable`` makes a variable of an array.
+    Gradients of outputs are cosines of counters. ``variable`` makes a variable of an array of the
+    case, ``constant`` what is to be given for other arrays.
     """
-    inputs = variables_of(case, variable)
+    inputs = variables_of(case, variable, constant)
     np.random.seed(42)
     outputs = flatten(case.call(link, *inputs))
     total = 0
     for i, y in enumerate(outputs):
         weight = np.cos(np.arange(y.size) + i).reshape(y.shape).astype(y.dtype)
-        total = total + chainer.functions.sum(y * weight)
+        total = total + chainer.functions.sum(y * constant(weight))
     link.cleargrads()
     total.backward()
     variables = [x for x in flatten(inputs) if hasattr(x, "grad")]

@@ -68,4 +68,5 @@ class Bias(Link):
         """
         own = getattr(self, "b", None)
         check_operands(self, xs, own, "b")
-        return bias(*xs, axis=self.axis) if own is None else bias(*xs, own, axis=self.axis)
+        x, b = xs if own is None else (xs[0], own)
+        return bias(x, b, axis=self.axis)

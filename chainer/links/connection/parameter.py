@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 from chainer.core import parameter
 from chainer.core.variable import Variable
@@ -46,4 +46,4 @@ class Parameter(Link):
         Returns:
             Variable: A variable with the value of the parameter, through which gradients reach it.
         """
-        return identity(self.W)
+        return cast(Variable, identity(self.W))

@@ -80,5 +80,6 @@ class Scale(Chain):
         """
         own = getattr(self, "W", None)
         check_operands(self, xs, own, "W")
-        y = scale(*xs, axis=self.axis) if own is None else scale(*xs, own, axis=self.axis)
+        x, W = xs if own is None else (xs[0], own)
+        y = scale(x, W, axis=self.axis)
         return self.bias(y) if hasattr(self, "bias") else y

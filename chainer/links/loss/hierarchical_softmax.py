@@ -72,25 +72,27 @@ class TreePaths:
         for name in ("lengths", "begins", "nodes", "codes"):
             setattr(self, name, device.send(getattr(self, name)))
 
-    def select(self, t: Any, xp: Any) -> tuple[Any, Any, Any]:
+    def select(self, t: Any, device: Device) -> tuple[Any, Any, Any]:
         """Returns the steps of the paths of several leaves.
 
         Args:
             t: Leaves, integers of shape ``(B,)``.
-            xp: Namespace of the arrays.
+            device: Where the arrays are.
 
         Returns:
             tuple: For each step: which element of ``t`` it belongs to, inner node and code.
         """
-        lengths = self.lengths[t]
-        if config.debug and bool((lengths < 0).any()):
-            raise ValueError(f"t contains labels that are no leaves of the tree: {t[lengths < 0]}")
-        lengths = xp.maximum(lengths, 0)
-        ends = xp.cumsum(lengths)
-        steps = xp.arange(int(ends[-1]) if len(t) else 0)
-        owners = xp.searchsorted(ends, steps, side="right")
-        positions = steps - (ends - lengths)[owners] + self.begins[t][owners]
-        return owners.astype(numpy.int32), self.nodes[positions], self.codes[positions]
+        xp = device.xp
+        with device.backend.use(device):
+            lengths = self.lengths[t]
+            if config.debug and bool((lengths < 0).any()):
+                raise ValueError(f"t contains labels that are no leaves: {t[lengths < 0]}")
+            lengths = xp.maximum(lengths, 0)
+            ends = xp.cumsum(lengths)
+            steps = xp.arange(int(ends[-1]) if len(t) else 0)
+            owners = xp.searchsorted(ends, steps, side="right")
+            positions = steps - (ends - lengths)[owners] + self.begins[t][owners]
+            return owners.astype(numpy.int32), self.nodes[positions], self.codes[positions]
 
 
 class BinaryHierarchicalSoftmax(Link):
@@ -186,7 +188,7 @@ class BinaryHierarchicalSoftmax(Link):
         Returns:
             Variable: Loss value, the sum over the batch.
         """
-        owners, nodes, codes = self._paths.select(as_variable(t).array, self.xp)
+        owners, nodes, codes = self._paths.select(as_variable(t).array, self.device)
         # Which way a node goes is the sign of the product of its weight and the input vector.
         scores = sum_of(embed_id(owners, x) * embed_id(nodes, self.W), axis=1)
         return sum_of(softplus(-scores * codes.astype(scores.dtype)))

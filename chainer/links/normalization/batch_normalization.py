@@ -16,7 +16,7 @@ from chainer.functions.normalization.batch_normalization import (
     fixed_batch_normalization,
 )
 from chainer.links.base_link import Link
-from chainer.links.initializers import get_initializer
+from chainer.links.initializers import generate_array, get_initializer
 
 
 class BatchNormalization(Link):
@@ -117,9 +117,10 @@ class BatchNormalization(Link):
                 param.initialize(shape)
 
     def _statistics(self, initializer: Any, shape: Any) -> Any:
-        array = self.xp.empty((shape,) if isinstance(shape, int) else tuple(shape), self._dtype)
-        get_initializer(initializer)(array)
-        return array
+        device = self.device
+        return generate_array(
+            get_initializer(initializer), shape, device.xp, self._dtype, device.name
+        )
 
     @property
     def printable_specs(self) -> Iterator[tuple[str, Any]]:
@@ -182,7 +183,9 @@ class BatchNormalization(Link):
     def _or_constant(self, param: Any, value: float, x: Any) -> Any:
         if param is not None:
             return param
-        return self.xp.full(self.avg_mean.shape, value, dtype=x.dtype)
+        device = self.device
+        with device.backend.use(device):
+            return device.xp.full(self.avg_mean.shape, value, dtype=x.dtype)
 
     def start_finetuning(self) -> None:
         """Resets the count of batches for fine-tuning; to be called before fine-tuning again."""

@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 
 from chainer.core.device import Device
 from chainer.core.variable import Variable
+from chainer.links.base_link import Link
 from chainer.links.chain import Chain
 
 
-def zeros(link: Chain, shape: tuple[int, ...], dtype: Any) -> Variable:
+def zeros(link: Link, shape: tuple[int, ...], dtype: Any) -> Variable:
     """Returns a variable of zeros on the device of a link."""
     device = link.device
     with device.backend.use(device):

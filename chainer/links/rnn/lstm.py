@@ -68,6 +68,10 @@ class LSTMBase(Chain):
         get_initializer(self.forget_bias_init)(f)
         get_initializer(self.bias_init)(o)
 
+    def _initialized_anew(self) -> None:
+        if self.upward.W.array is not None:
+            self._initialize_params()
+
     def _prepare(self, x: Any) -> None:
         if self.upward.W.array is None:
             in_size = x.size // x.shape[0]

@@ -11,15 +11,12 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import Any
 
-import numpy
-
 
 class Steps:
     """Order in which a cell visits the packed elements.
 
     Args:
         batch_sizes: Number of sequences alive at each time.
-        batch: Number of sequences of the state.
         reverse: Whether the last time comes first.
 
     Attributes:
@@ -27,13 +24,12 @@ class Steps:
             of the visits.
     """
 
-    def __init__(self, batch_sizes: tuple[int, ...], batch: int, reverse: bool) -> None:
+    def __init__(self, batch_sizes: tuple[int, ...], reverse: bool) -> None:
         ends = list(accumulate(batch_sizes))
         slices = [(slice(end - n, end), n) for end, n in zip(ends, batch_sizes, strict=True) if n]
         if reverse:
             slices.reverse()
         self.slices = slices
-        self._batch = batch
 
     def previous(self, xp: Any, initial: Any, states: Any) -> Any:
         """Returns the state before each packed element.
@@ -43,12 +39,14 @@ class Steps:
             initial: Initial state, shape ``(batch, N)``.
             states: State after each element, packed.
         """
-        where = numpy.arange(self._batch)  # row of the current state of each sequence
-        rows = numpy.empty(len(states), numpy.intp)
+        previous = xp.empty_like(states)
+        start, alive = 0, 0  # where the states of the last visit are, and how many
         for elements, n in self.slices:
-            rows[elements] = where[:n]
-            where[:n] = numpy.arange(elements.start, elements.stop) + self._batch
-        return xp.concatenate([initial, states]).take(xp.asarray(rows), axis=0)
+            kept, first = min(n, alive), elements.start
+            previous[first : first + kept] = states[start : start + kept]
+            previous[first + kept : elements.stop] = initial[kept:n]
+            start, alive = first, n
+        return previous
 
 
 class Cell:

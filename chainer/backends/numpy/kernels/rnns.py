@@ -48,7 +48,7 @@ class NStepRNNKernel(ReferenceKernel):
                 if layer and ratio:
                     mask = self._mask(x, ratio)
                     values = x * mask
-                steps = Steps(batch_sizes, hx.shape[1], direction == 1)
+                steps = Steps(batch_sizes, direction == 1)
                 cell = _CELLS[mode](xp, mode, _all_widened(ws[i]), _all_widened(bs[i]), steps)
                 c0 = None if cx is None else _widened(cx[i])
                 y, hy[i], c = cell.forward(values, hx[i], c0)
