@@ -48,8 +48,9 @@ def restore(key: str, stored: numpy.ndarray[Any, Any], value: Any, source: str) 
         source: Name of the file, for messages.
 
     Returns:
-        ``value`` with the elements overwritten, or the converted scalar, or what was stored if
-        ``value`` is None; None if None was stored.
+        ``value`` with the elements overwritten, or the converted scalar (a float if a float was
+        stored where a Python int is), or what was stored if ``value`` is None; None if None was
+        stored.
 
     Raises:
         ValueError: If the shapes differ.
@@ -78,6 +79,9 @@ def _restore_scalar(key: str, stored: numpy.ndarray[Any, Any], value: Any, sourc
     item = stored.reshape(-1)[0]
     if isinstance(value, (str, bytes)) or stored.dtype.kind in "US":
         return type(value)(item)
+    if type(value) is int and stored.dtype.kind == "f":
+        # A Python int is often only where a float begins: self._last_value = 0.
+        return item.item()
     _check_kind(key, stored, numpy.dtype(type(value)), source)
     return type(value)(item)
 

@@ -150,8 +150,10 @@ class TestNpzDeserializer:
     @pytest.mark.parametrize(
         ("stored", "value"),
         [
-            (1.5, 1),
+            (1.5, np.int64(1)),
+            (1.5, False),
             (1j, 1.0),
+            (1j, 1),
             (2, False),
             (np.zeros(2), np.zeros(2, int)),
             (np.zeros(2, "U1"), np.zeros(2)),
@@ -160,6 +162,13 @@ class TestNpzDeserializer:
     def test_dtypes_must_be_of_the_same_kind(self, stored, value):
         with pytest.raises(TypeError, match="'x' must be"):
             serializers.NpzDeserializer({"x": np.asarray(stored)})("x", value)
+
+    @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+    def test_float_for_a_python_int(self, dtype):
+        # self._last_value = 0 in __init__, a float later on
+        value = serializers.NpzDeserializer({"x": np.asarray(0.25, dtype)})("x", 0)
+        assert value == 0.25
+        assert type(value) is float
 
     def test_array_for_a_scalar(self):
         with pytest.raises(ValueError, match="'x' must be a single int"):
