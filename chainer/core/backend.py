@@ -103,9 +103,22 @@ class Backend:
         """Returns an array of a scalar or an array of this backend; arrays are not copied."""
         return self.xp.asarray(value, dtype)
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the arrays are those that ``xp`` makes, so that :meth:`plain` does nothing."""
+        return type(self).plain is Backend.plain
+
     def plain(self, array: Any) -> Any:
-        """Returns the array as the type that ``xp`` makes, for code written against ``xp``."""
+        """Returns the array as the type that ``xp`` makes, for code written against ``xp``.
+
+        For reading: the result may be a copy. Arrays that are of that type already are returned
+        as they are.
+        """
         return array
+
+    def plain_view(self, array: Any) -> Any:
+        """Returns the array as the type that ``xp`` makes; writing to it changes the array."""
+        return self.plain(array)
 
     def synchronize(self, device: Device) -> None:
         """Waits until everything submitted to a device is done."""

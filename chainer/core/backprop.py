@@ -104,6 +104,8 @@ def _deliver(
             grad = previous + grad
         if isinstance(grad, _Scalar):
             grad = numpy.asarray(grad)
+        if grad.__class__ is not _ndarray and variable._array.__class__ is _ndarray:
+            grad = backend_of(grad).plain(grad)  # kernels may compute gradients of other types
         if previous is None:
             # Rules may hand out the array they were given, or a view of it; nobody wants two
             # variables to share a gradient that an optimizer hook then changes in place.
@@ -150,13 +152,13 @@ def _run_on_arrays(start: FunctionNode, grads: _Grads, root: VariableNode) -> No
             if len(outputs) == 1:
                 node = outputs[0]()
                 gy = None if node is None else pop(node, None)
-                if gy.__class__ is not _ndarray and isinstance(gy, _Scalar):
-                    gy = numpy.asarray(gy)
+                if gy.__class__ is not _ndarray and gy is not None:
+                    gy = _as_taken(function, gy)
                 gys = (gy,)
                 some = gy is not None
             else:
                 given = function._output_has_grad
-                gys = tuple([_take(pop, reference(), given) for reference in outputs])
+                gys = tuple([_take(pop, function, reference(), given) for reference in outputs])
                 some = any([gy is not None for gy in gys])
             if function._output_has_grad:
                 _clear_outputs(outputs, root)
@@ -218,7 +220,16 @@ def _differentiate_other(
     return walk._differentiate(function, targets, gys, threads.state)
 
 
-def _take(pop: Any, node: VariableNode | None, given: bool) -> Any:
+def _as_taken(function: FunctionNode, gy: Any) -> Any:
+    """Returns a gradient that is no NumPy array as a rule for arrays takes it."""
+    if isinstance(gy, _Scalar):
+        return numpy.asarray(gy)
+    if function._plain_inputs:
+        return backend_of(gy).plain(gy)
+    return gy
+
+
+def _take(pop: Any, function: FunctionNode, node: VariableNode | None, given: bool) -> Any:
     """Takes the gradient of one of several outputs; else the one somebody gave the variable."""
     if node is None:
         return None
@@ -226,7 +237,9 @@ def _take(pop: Any, node: VariableNode | None, given: bool) -> Any:
     if gy is None and given:
         variable = node.get_variable_or_none()
         gy = None if variable is None else variable.grad
-    return numpy.asarray(gy) if isinstance(gy, _Scalar) else gy
+    if gy.__class__ is _ndarray or gy is None:
+        return gy
+    return _as_taken(function, gy)
 
 
 def _clear_outputs(outputs: Any, root: VariableNode) -> None:
@@ -377,8 +390,8 @@ class _Walk:
                         gy = _sum(gy)
                         if wanted is not None and node in wanted:
                             grads[node] = gy
-                    elif gy.__class__ is not _ndarray and isinstance(gy, _Scalar):
-                        gy = numpy.asarray(gy)
+                    elif gy.__class__ is not _ndarray and not self.double:
+                        gy = _as_taken(function, gy)
                 variable = node._variable() if node._variable is not None else None  # pyright: ignore
                 if gy is None and variable is not None and self._counts_given(function):
                     gy = variable.grad_var if self.double else variable.grad

@@ -62,6 +62,10 @@ class KernelPolicy:
             return self.use_ideep
         return "always" if provider in self.kernels else "never"
 
+    def forbids(self, backend: str) -> bool:
+        """Tells whether an entry of its own forbids the kernels of a backend."""
+        return backend == "ideep" and self.use_ideep == "never"
+
 
 _policies: dict[tuple[Any, ...], KernelPolicy] = {}
 

@@ -91,6 +91,8 @@ class FunctionNode:
     _targets: tuple[int, ...] = ()
     #: Device of the inputs where it has to be made current; None for host memory.
     _device: Device | None = None
+    #: Backend of inputs that forward got as plain arrays because it asked for these; else None.
+    _converted: Backend | None = None
     #: Whether somebody gave an output a gradient, which backprop then has to clear.
     _output_has_grad: bool = False
 
@@ -99,8 +101,10 @@ class FunctionNode:
     _checked: ClassVar[set[Any]] = set()
     _gradients_on_arrays: bool = False
     _accumulates: ClassVar[bool] = False
+    #: Whether forward is written against ``xp`` and wants arrays that ``xp`` makes. Functions that
+    #: hand their arrays to kernels, and do nothing else with them, say False.
     _plain_inputs: ClassVar[bool] = True
-    #: The four of these that apply reads, in one look-up: _checks, type_check_key, _checked, _plain_inputs.
+    #: What apply reads of these, in one look-up: _checks, type_check_key, _checked, _plain_inputs.
     _traits: ClassVar[tuple[bool, tuple[str, ...] | None, set[Any], bool]] = (
         False,
         None,
@@ -224,8 +228,8 @@ class FunctionNode:
             signature = tuple([node._type for node in nodes])
 
         checks, names, checked, plain_inputs = self._traits
-        if not (plain and plain_inputs):
-            in_data = self._enter(in_data)
+        if not plain:
+            in_data = self._enter(in_data, plain_inputs, state)
             if self._device is not None and not _is_current(self._device):
                 with self._device:
                     return self.apply(inputs)
@@ -309,7 +313,7 @@ class FunctionNode:
         self, inputs: Sequence[Any], state: ThreadState
     ) -> tuple[Variable, ...]:
         """Computes the outputs; nothing is recorded."""
-        checks, names, checked, plain = self._traits
+        checks, names, checked, plain_inputs = self._traits
         signature: Any
         if len(inputs) == 1:
             x = inputs[0]
@@ -318,14 +322,14 @@ class FunctionNode:
             requires_grad = x._requires_grad
             array = x._array
             in_data: tuple[Any, ...] = (array,)
-            plain = plain and array.__class__ is _ndarray
+            plain = array.__class__ is _ndarray
         else:
             variables = [x if isinstance(x, Variable) else self._wrap(x) for x in inputs]
             requires_grad = any([x._requires_grad for x in variables])
             in_data = tuple([x._array for x in variables])
-            plain = plain and all([array.__class__ is _ndarray for array in in_data])
+            plain = all([array.__class__ is _ndarray for array in in_data])
         if not plain:
-            in_data = self._enter(in_data)
+            in_data = self._enter(in_data, plain_inputs, state)
             if self._device is not None and not _is_current(self._device):
                 with self._device:
                     return self._apply_without_graph(inputs, state)
@@ -361,8 +365,14 @@ class FunctionNode:
             )
         return Variable._of_array(obj, False)
 
-    def _enter(self, in_data: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Finds the backend of inputs that are not all plain NumPy arrays."""
+    def _enter(
+        self, in_data: tuple[Any, ...], plain_inputs: bool, state: ThreadState
+    ) -> tuple[Any, ...]:
+        """Finds the backend of inputs that are not all plain NumPy arrays.
+
+        Arrays of a backend that are not what its ``xp`` makes (those of iDeep) reach functions
+        whose kernels understand them, unless the configuration forbids these kernels.
+        """
         backend: Backend | None = None
         for i, array in enumerate(in_data):
             found = find_backend(array.__class__)
@@ -386,7 +396,10 @@ class FunctionNode:
         if backend.is_accelerator:
             self._device = backend.device_of(in_data[0])
             self._gradients_on_arrays = False  # backprop has to look at _device first
-        if self._plain_inputs:
+        if backend.is_plain:
+            return in_data
+        if plain_inputs or state.policy.forbids(backend.name):
+            self._converted = backend
             return tuple([backend.plain(array) for array in in_data])
         return in_data
 
@@ -610,7 +623,10 @@ class FunctionNode:
     def retained_input_arrays(self) -> tuple[Any, ...]:
         """The arrays of the retained inputs, in the order given to :meth:`retain_inputs`."""
         inputs = self.inputs
-        return tuple([inputs[i].data for i in self._retained_inputs])  # type: ignore[index]
+        arrays = tuple([inputs[i].data for i in self._retained_inputs])  # type: ignore[index]
+        if self._converted is not None:  # other functions may retain the same input as it is
+            return tuple([self._converted.plain(array) for array in arrays])
+        return arrays
 
     @property
     def retained_output_arrays(self) -> tuple[Any, ...]:

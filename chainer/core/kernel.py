@@ -8,6 +8,7 @@ by one provider. Every operation has a reference implementation written against 
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ import numpy
 
 from chainer.core import registries
 from chainer.core.backend import (
+    HOST_FAMILY,
     Backend,
     backend_of,
     find_backend,
@@ -108,6 +110,8 @@ class Kernel:
         priority: Among the kernels that support a call the highest wins.
         unavailable: Function that returns None where the provider works and otherwise what is
             missing; or a lazy reference to it.
+        unconditional: Whether the kernel serves whatever the configuration says of its provider:
+            the type of the array is choice enough.
     """
 
     operation: str
@@ -117,6 +121,7 @@ class Kernel:
     supports: Callable[[CallSpec], bool | str] | str = _always
     priority: int = 0
     unavailable: Callable[[], str | None] | str = _available
+    unconditional: bool = False
 
     @property
     def key(self) -> str:
@@ -211,6 +216,8 @@ class Operation:
     name: ClassVar[str]
     methods: ClassVar[tuple[str, ...]] = ("forward", "backward")
     reference: ClassVar[Any]
+    #: Whether methods write to the arrays they get.
+    in_place: ClassVar[bool] = False
 
     def __init__(self) -> None:
         # policy -> array class -> implementation, or _Chooser where the choice depends on the call
@@ -272,6 +279,15 @@ class Operation:
             self._loaded[key] = implementation
         return implementation
 
+    def _on_plain_arrays(self, backend: Backend) -> Any:
+        """The reference for calls among whose arrays are some that ``xp`` does not make."""
+        key = ("plain", backend)
+        implementation = self._loaded.get(key)
+        if implementation is None:
+            reference = self._load(None, backend)
+            implementation = self._loaded[key] = _PlainArrays(reference, self)
+        return implementation
+
     def _build(self, policy: KernelPolicy, array: Any) -> Any:
         cls: type[Any] = array.__class__
         backend = find_backend(cls)
@@ -289,6 +305,8 @@ class Operation:
             entry = _Chooser(self, policy, backend, enabled)
         else:
             entry = self._load(None, backend)
+            if not backend.is_plain:
+                entry = self._on_plain_arrays(backend)
         self._tables.setdefault(policy, {})[cls] = entry
         return entry
 
@@ -314,7 +332,9 @@ def _ordered(kernels: list[Kernel], policy: KernelPolicy) -> list[Kernel]:
 def _switched_off(kernel: Kernel, backend: Backend, policy: KernelPolicy) -> str | None:
     """Returns why the configuration or the machine excludes a kernel, or None."""
     setting = policy.setting(kernel.provider)
-    if kernel.provider not in ("cudnn", "ideep"):
+    if kernel.unconditional:
+        setting = "auto"
+    elif kernel.provider not in ("cudnn", "ideep"):
         if kernel.provider == backend.name and setting == "never":
             setting = "auto"
         elif setting == "never":
@@ -345,6 +365,41 @@ def _verdict(kernel: Kernel, spec: CallSpec) -> str | None:
     return answer if isinstance(answer, str) else "does not support this call"
 
 
+class _PlainArrays:
+    """A reference implementation that gets all arrays as the type that ``xp`` makes."""
+
+    def __init__(self, reference: Any, operation: Operation) -> None:
+        self.reference = reference
+        for name in operation.methods:
+            setattr(self, name, _with_plain_arrays(getattr(reference, name), operation.in_place))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.reference, name)
+
+
+def _with_plain_arrays(method: Callable[..., Any], in_place: bool) -> Callable[..., Any]:
+    def convert(value: Any) -> Any:
+        cls: type[Any] = value.__class__
+        if cls is numpy.ndarray or (cls.__module__ == "builtins" and not _is_sequence(value)):
+            return value
+        if _is_sequence(value):
+            return cls([convert(item) for item in value])
+        backend = find_backend(cls)
+        if backend is None or backend.is_plain:
+            return value
+        return backend.plain_view(value) if in_place else backend.plain(value)
+
+    @functools.wraps(method)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return method(*map(convert, args), **kwargs)
+
+    return wrapper
+
+
+def _is_sequence(value: Any) -> bool:
+    return value.__class__ is tuple or value.__class__ is list
+
+
 class _Chooser:
     """Chooses among several kernels by the signature of the call, and remembers the choice."""
 
@@ -370,7 +425,12 @@ class _Chooser:
                 tuple(map(_spec_of, arrays)), dict(attributes), self._policy.deterministic
             )
             kernel = next((k for k in self._kernels if _verdict(k, spec) is None), None)
-            implementation = self._operation._load(kernel, self._backend)  # pyright: ignore[reportPrivateUsage]
+            operation = self._operation
+            if kernel is None and self._backend.family == HOST_FAMILY:
+                # Arrays of several backends of the host may meet in a call.
+                implementation = operation._on_plain_arrays(self._backend)  # pyright: ignore[reportPrivateUsage]
+            else:
+                implementation = operation._load(kernel, self._backend)  # pyright: ignore[reportPrivateUsage]
             if len(self._memo) >= _MEMO_LIMIT:
                 self._memo.clear()
             self._memo[signature] = implementation
@@ -422,6 +482,7 @@ def explain(operation: str | Operation, *args: Any, **attributes: Any) -> Explan
     Example:
         >>> print(chainer.explain('softmax', np.zeros((2, 3), np.float32), axis=1))
         softmax on numpy.ndarray is served by 'reference'
+            ideep (priority 0): chainer.config.use_ideep is 'never'
           * reference (priority -1): chosen
     """
     if not isinstance(operation, Operation):

@@ -11,6 +11,7 @@ from __future__ import annotations
 PACKS: dict[str, str] = {
     "numpy": "chainer.backends.numpy.pack",
     "cupy": "chainer.backends.cupy.pack",
+    "ideep": "chainer.backends.ideep.pack",
     "functions": "chainer.functions.pack",
     "links": "chainer.links.pack",
     "training": "chainer.training.pack",
@@ -19,6 +20,7 @@ PACKS: dict[str, str] = {
 FILLS: dict[str, frozenset[str]] = {
     "numpy": frozenset({"backends", "operations"}),
     "cupy": frozenset({"backends"}),
+    "ideep": frozenset({"backends", "kernels"}),
     "functions": frozenset({"functions", "variable_methods", "function_hooks"}),
     "links": frozenset({"links", "initializers", "serializers"}),
     "training": frozenset(

@@ -93,7 +93,7 @@ def test_kernels(site: Any) -> None:
     site.add("turbo-pack", entry_points={"turbo": "turbo"}, modules={"turbo": KERNEL})
     done = command(site, "kernels", "adam_update", "--json")
     assert done.returncode == 0
-    turbo, reference = json.loads(done.stdout)
+    turbo, *others, reference = json.loads(done.stdout)
     assert turbo == {
         "operation": "adam_update",
         "provider": "turbo",
@@ -103,10 +103,11 @@ def test_kernels(site: Any) -> None:
         "available": "no: libturbo is missing",
         "origin": "plugin 'turbo' of turbo-pack 1.0",
     }
+    assert [other["provider"] for other in others] == ["ideep"]
     assert (reference["provider"], reference["array_type"]) == ("reference", "any")
     lines = command(site, "kernels").stdout.splitlines()
     assert lines[0].split()[:2] == ["operation", "provider"]
-    assert sum(line.startswith("adam_update") for line in lines) == 2
+    assert sum(line.startswith("adam_update") for line in lines) == 3
 
 
 def test_unknown_operation(site: Any) -> None:

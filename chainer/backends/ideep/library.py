@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
+import warnings
 from functools import cache
 from types import ModuleType
 
@@ -36,3 +38,36 @@ def require() -> ModuleType:
     if ideep4py is None:
         raise RuntimeError(f"iDeep is not available.\nReason: {reason}")
     return ideep4py
+
+
+def missing() -> str | None:
+    """Returns None where ideep4py works, else what is missing."""
+    return find()[1]
+
+
+@cache
+def operations() -> ModuleType:
+    """Returns ``ideep4py.ops``, ready for use next to NumPy; see :func:`limit_blas`."""
+    ideep4py = require()
+    limit_blas(ideep4py)
+    return ideep4py.ops
+
+
+def limit_blas(ideep4py: ModuleType) -> None:
+    """Limits the BLAS library behind NumPy to one thread if oneDNN has several.
+
+    The threads of either pool spin after their work, waiting for more. Where products by NumPy and
+    kernels of iDeep take turns, each then runs many times slower than alone. The environment
+    variable ``CHAINER_IDEEP_LIMIT_BLAS=0`` prevents it.
+    """
+    if os.environ.get("CHAINER_IDEEP_LIMIT_BLAS", "1") == "0" or ideep4py.get_num_threads() == 1:
+        return
+    try:
+        ideep4py.limit_blas_threads()
+    except ImportError as error:
+        warnings.warn(
+            "iDeep and the BLAS library of NumPy each have a pool of threads, which slow each "
+            f"other down: {error}, or set OPENBLAS_NUM_THREADS=1",
+            RuntimeWarning,
+            stacklevel=2,
+        )

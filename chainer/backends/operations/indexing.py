@@ -19,6 +19,7 @@ class ScatterAdd(Operation):
 
     name = "scatter_add"
     methods = ("add_at",)
+    in_place = True
     reference = "chainer.backends.numpy.kernels.indexing:ScatterAddKernel"
 
 

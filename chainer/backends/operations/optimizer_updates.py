@@ -20,6 +20,7 @@ class OptimizerUpdate(Operation):
     """Base class of the declarations below."""
 
     methods: ClassVar[tuple[str, ...]] = ("update",)
+    in_place: ClassVar[bool] = True
 
 
 class SGDUpdate(OptimizerUpdate):

@@ -17,6 +17,7 @@ class ELU(FunctionNode):
         alpha: Limit for large negative values, negated.
     """
 
+    _plain_inputs = False
     type_check_key = ()
 
     def __init__(self, alpha: float = 1.0) -> None:
@@ -48,6 +49,8 @@ class ELU(FunctionNode):
 
 class ELUGrad(FunctionNode):
     """Gradient of the exponential linear unit as a function of ``y`` and ``gy``."""
+
+    _plain_inputs = False
 
     def __init__(self, kernel: Any, alpha: float, x: Any) -> None:
         self._kernel = kernel

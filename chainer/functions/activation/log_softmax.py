@@ -16,6 +16,7 @@ from chainer.functions.math.sum import sum
 class LogSoftmax(FunctionNode):
     """Logarithm of the softmax along an axis."""
 
+    _plain_inputs = False
     type_check_key = ("axis",)
 
     def __init__(self, axis: int = 1) -> None:

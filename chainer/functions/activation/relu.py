@@ -13,6 +13,7 @@ from chainer.core.variable import Variable
 class ReLU(FunctionNode):
     """Rectified linear unit."""
 
+    _plain_inputs = False
     type_check_key = ()
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
@@ -37,6 +38,8 @@ class ReLU(FunctionNode):
 
 class ReLUGrad(FunctionNode):
     """Gradient of the rectified linear unit; linear in ``gy``, constant in ``y``."""
+
+    _plain_inputs = False
 
     def __init__(self, kernel: Any, y: Any) -> None:
         self._kernel = kernel

@@ -13,6 +13,7 @@ from chainer.core.variable import Variable
 class Sigmoid(FunctionNode):
     """Logistic function."""
 
+    _plain_inputs = False
     type_check_key = ()
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
@@ -37,6 +38,8 @@ class Sigmoid(FunctionNode):
 
 class SigmoidGrad(FunctionNode):
     """Gradient of the logistic function: ``gy * y * (1 - y)``."""
+
+    _plain_inputs = False
 
     def __init__(self, kernel: Any) -> None:
         self._kernel = kernel

@@ -23,6 +23,7 @@ def check_axis(in_types: type_check.TypeInfoTuple, axis: int) -> None:
 class Softmax(FunctionNode):
     """Softmax along an axis."""
 
+    _plain_inputs = False
     type_check_key = ("axis",)
 
     def __init__(self, axis: int = 1) -> None:

@@ -6,6 +6,7 @@ import math
 from typing import Any, ClassVar, Self
 
 from chainer.backends.operations.convolutions import convolution_nd as operation
+from chainer.core.backend import backend_of
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.utils.conv import get_conv_outsize, get_deconv_outsize
@@ -63,6 +64,7 @@ class ConvolutionBase(FunctionNode):
         groups: Number of groups of channels.
     """
 
+    _plain_inputs = False
     deconvolution_class: ClassVar[Any]
     weight_gradient_class: ClassVar[Any]
 
@@ -148,6 +150,7 @@ class DeconvolutionBase(FunctionNode):
         outsize: Spatial size of the output as given, or None.
     """
 
+    _plain_inputs = False
     convolution_class: ClassVar[Any]
     weight_gradient_class: ClassVar[Any]
 
@@ -234,6 +237,7 @@ class WeightGradientBase(FunctionNode):
         dtype: Dtype of the weight.
     """
 
+    _plain_inputs = False
     convolution_class: ClassVar[Any]
     deconvolution_class: ClassVar[Any]
 
@@ -270,6 +274,8 @@ def _all_but_channels(y: Any) -> Sizes:
 
 def bias_gradient(gy: Any) -> Any:
     """Sums up everything but channels; contiguous sums first."""
+    if not backend_of(gy).is_plain:
+        return gy.sum(axis=_all_but_channels(gy))  # whatever the layout
     return gy.reshape(*gy.shape[:2], math.prod(gy.shape[2:])).sum(axis=2).sum(axis=0)
 
 

@@ -16,6 +16,7 @@ from chainer.functions.math.sum import sum as sum_axes
 class LinearFunction(FunctionNode):
     """Affine transformation of a batch of vectors."""
 
+    _plain_inputs = False
     type_check_key = ()
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
@@ -80,6 +81,8 @@ class LinearFunction(FunctionNode):
 class LinearGradData(FunctionNode):
     """Gradient of a linear function w.r.t. its input, a function of ``W`` and ``gy``."""
 
+    _plain_inputs = False
+
     def __init__(self, kernel: Any) -> None:
         self._kernel = kernel
 
@@ -102,6 +105,8 @@ class LinearGradData(FunctionNode):
 
 class LinearGradWeight(FunctionNode):
     """Gradient of a linear function w.r.t. its weight, a function of ``x`` and ``gy``."""
+
+    _plain_inputs = False
 
     def __init__(self, kernel: Any, w_dtype: Any) -> None:
         self._kernel = kernel

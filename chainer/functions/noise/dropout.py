@@ -25,6 +25,7 @@ class Dropout(FunctionNode):
         mask: Factor of each element.
     """
 
+    _plain_inputs = False
     type_check_key = ()
 
     def __init__(self, dropout_ratio: float, mask: Any = None) -> None:
@@ -61,6 +62,8 @@ class Dropout(FunctionNode):
 
 class DropoutGrad(FunctionNode):
     """Gradient of dropout, a linear function of ``gy`` with the same mask."""
+
+    _plain_inputs = False
 
     def __init__(self, kernel: Any, mask: Any) -> None:
         self._kernel = kernel

@@ -97,6 +97,7 @@ class BatchNormalization(FunctionNode):
         running_var: Running variance.
     """
 
+    _plain_inputs = False
     type_check_key = ("axis",)
     mean: Any = None
     inv_std: Any = None
@@ -160,6 +161,8 @@ class BatchNormalization(FunctionNode):
 class BatchNormalizationGrad(FunctionNode):
     """Gradients of batch normalisation, functions of ``x``, ``gamma`` and ``gy``."""
 
+    _plain_inputs = False
+
     def __init__(self, normalization: BatchNormalization) -> None:
         self._normalization = normalization
 
@@ -210,6 +213,7 @@ class FixedBatchNormalization(FunctionNode):
         axis (tuple of int): Axes to normalise over.
     """
 
+    _plain_inputs = False
     type_check_key = ("axis",)
 
     def __init__(self, eps: float = 2e-5, axis: Any = None) -> None:
@@ -247,6 +251,8 @@ class FixedBatchNormalization(FunctionNode):
 
 class FixedBatchNormalizationGrad(FunctionNode):
     """Gradients of normalisation with given statistics."""
+
+    _plain_inputs = False
 
     def __init__(self, normalization: FixedBatchNormalization) -> None:
         self._normalization = normalization

@@ -21,6 +21,7 @@ class LocalResponseNormalization(FunctionNode):
         beta (float): Power parameter.
     """
 
+    _plain_inputs = False
     type_check_key = ()
 
     def __init__(self, n: int = 5, k: float = 2, alpha: float = 1e-4, beta: float = 0.75) -> None:

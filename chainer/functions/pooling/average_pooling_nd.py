@@ -18,6 +18,7 @@ class AveragePoolingBase(PoolingBase):
         pad_value: 0 if positions in the padding count as zeros, None if they do not count.
     """
 
+    _plain_inputs = False
     pad_value: int | None = 0
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -51,6 +52,8 @@ class AveragePoolingBase(PoolingBase):
 
 class AveragePoolingGrad(FunctionNode):
     """Gradient of average pooling, a linear function of ``gy``."""
+
+    _plain_inputs = False
 
     def __init__(self, pooling: AveragePoolingBase) -> None:
         self._pooling = pooling

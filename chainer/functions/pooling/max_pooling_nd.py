@@ -14,6 +14,7 @@ from chainer.functions.pooling._pooling import PoolingBase, Sizes
 class MaxPoolingBase(PoolingBase):
     """Max pooling; forward keeps what the kernel needs to find the maxima again."""
 
+    _plain_inputs = False
     indexes: Any = None
     #: Whether forward stores the index of each maximum in its window in ``indexes``.
     wants_indexes: bool = False
@@ -46,6 +47,8 @@ class MaxPoolingBase(PoolingBase):
 
 class MaxPoolingGrad(FunctionNode):
     """Gradient of max pooling, a linear function of ``gy``."""
+
+    _plain_inputs = False
 
     def __init__(self, pooling: MaxPoolingBase) -> None:
         self._pooling = pooling

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,19 @@ from ideep4py._kernels.accumulate import scaled_add, scaled_add_inplace
 from ideep4py._kernels.reduction import sum_axes
 
 NDArray = np.ndarray[Any, Any]
+
+
+class Flags(NamedTuple):
+    """What ``numpy.ndarray.flags`` tells, as far as it applies."""
+
+    c_contiguous: bool = True
+    f_contiguous: bool = False
+    owndata: bool = True
+    writeable: bool = True
+    aligned: bool = True
+
+
+_FLAGS = Flags()
 
 
 class mdarray:
@@ -107,6 +120,16 @@ class mdarray:
     def is_mdarray(self) -> bool:
         """Always True."""
         return True
+
+    @property
+    def flags(self) -> Flags:
+        """Flags of the C-contiguous memory that NumPy sees; looking at them reorders nothing."""
+        return _FLAGS
+
+    @property
+    def base(self) -> None:
+        """Always None: an mdarray keeps its memory alive by itself."""
+        return None
 
     @property
     def layout(self) -> L.Layout:

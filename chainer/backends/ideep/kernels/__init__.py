@@ -1,0 +1,70 @@
+"""Kernels on oneDNN: the table of them. Nothing here imports ideep4py."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy
+
+from chainer.core.kernel import Kernel
+
+MDARRAY = "ideep4py:mdarray"
+
+_ROOM = "chainer.backends.ideep.kernels"
+_CHECKS = f"{_ROOM}.checks"
+_MISSING = "chainer.backends.ideep.library:missing"
+
+#: Operation -> (module and class of the implementation, function of ``checks`` that decides).
+_BY_OPERATION = {
+    "relu": ("activations:ReLUKernel", "elementwise"),
+    "sigmoid": ("activations:SigmoidKernel", "elementwise"),
+    "elu": ("activations:ELUKernel", "elu"),
+    "softmax": ("activations:SoftmaxKernel", "softmax"),
+    "log_softmax": ("activations:LogSoftmaxKernel", "softmax"),
+    "convolution_nd": ("convolutions:ConvolutionNDKernel", "convolution"),
+    "linear": ("linears:LinearKernel", "linear"),
+    "max_pooling_nd": ("poolings:MaxPoolingNDKernel", "pooling"),
+    "average_pooling_nd": ("poolings:AveragePoolingNDKernel", "pooling"),
+    "batch_normalization": ("normalizations:BatchNormalizationKernel", "normalization"),
+    "fixed_batch_normalization": ("normalizations:FixedBatchNormalizationKernel", "normalization"),
+    "local_response_normalization": (
+        "normalizations:ResponseNormalizationKernel",
+        "response_normalization",
+    ),
+    "softmax_cross_entropy": ("losses:SoftmaxCrossEntropyKernel", "cross_entropy"),
+}
+
+#: Those that pay only for arrays that lie in blocks.
+_FOR_BLOCKS = {"dropout": ("dropouts:DropoutKernel", "elementwise")}
+
+#: Updates of parameters. Whoever called ``to_intel64()`` wants them, whatever ``use_ideep`` says.
+_UPDATES = {
+    "sgd_update": ("updates:SGDKernel", "update"),
+    "momentum_sgd_update": ("updates:MomentumSGDKernel", "update"),
+    "adam_update": ("updates:AdamKernel", "adam_update"),
+}
+
+
+def declarations() -> Iterator[Kernel]:
+    """Yields the declaration of every kernel of this room."""
+    for operation, entry in _BY_OPERATION.items():
+        for array_type in (numpy.ndarray, MDARRAY):
+            yield _declaration(operation, array_type, *entry)
+    for operation, entry in _FOR_BLOCKS.items():
+        yield _declaration(operation, MDARRAY, *entry)
+    for operation, entry in _UPDATES.items():
+        yield _declaration(operation, MDARRAY, *entry, unconditional=True)
+
+
+def _declaration(
+    operation: str, array_type: type | str, place: str, check: str, unconditional: bool = False
+) -> Kernel:
+    return Kernel(
+        operation,
+        array_type,
+        "ideep",
+        load=f"{_ROOM}.{place}",
+        supports=f"{_CHECKS}:{check}",
+        unavailable=_MISSING,
+        unconditional=unconditional,
+    )

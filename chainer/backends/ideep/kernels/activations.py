@@ -1,0 +1,57 @@
+"""Kernels of activation functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.backends.ideep.kernels.base import IdeepKernel
+
+
+class ReLUKernel(IdeepKernel):
+    """Kernel of ``relu``."""
+
+    def forward(self, x: Any) -> Any:
+        return self.ops.relu(x)
+
+    def backward(self, y: Any, gy: Any) -> Any:
+        return self.ops.relu_backward(y, gy)
+
+
+class SigmoidKernel(IdeepKernel):
+    """Kernel of ``sigmoid``."""
+
+    def forward(self, x: Any) -> Any:
+        return self.ops.sigmoid(x)
+
+    def backward(self, y: Any, gy: Any) -> Any:
+        return self.ops.sigmoid_backward(y, gy)
+
+
+class ELUKernel(IdeepKernel):
+    """Kernel of ``elu`` with a positive ``alpha``."""
+
+    def forward(self, x: Any, alpha: float) -> Any:
+        return self.ops.eltwise(x, "elu", alpha)
+
+    def backward(self, x: Any, y: Any, gy: Any, alpha: float) -> Any:
+        return self.ops.eltwise_backward(y, gy, "elu", alpha, from_output=True)
+
+
+class SoftmaxKernel(IdeepKernel):
+    """Kernel of ``softmax``."""
+
+    def forward(self, x: Any, axis: int) -> Any:
+        return self.ops.softmax(x, axis)
+
+    def backward(self, y: Any, gy: Any, axis: int) -> Any:
+        return self.ops.softmax_backward(y, gy, axis)
+
+
+class LogSoftmaxKernel(IdeepKernel):
+    """Kernel of ``log_softmax``."""
+
+    def forward(self, x: Any, axis: int) -> Any:
+        return self.ops.log_softmax(x, axis)
+
+    def backward(self, y: Any, gy: Any, axis: int) -> Any:
+        return self.ops.log_softmax_backward(y, gy, axis)

@@ -1,0 +1,65 @@
+"""Kernel of convolutions and deconvolutions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.backends.ideep.kernels.base import IdeepKernel
+
+Sizes = tuple[int, ...]
+
+
+class ConvolutionNDKernel(IdeepKernel):
+    """Kernel of ``convolution_nd`` over one to three dimensions."""
+
+    def forward(
+        self,
+        x: Any,
+        W: Any,
+        b: Any,
+        out_size: Sizes,
+        stride: Sizes,
+        pad: Sizes,
+        dilate: Sizes,
+        groups: int,
+    ) -> Any:
+        return self.ops.convolution(
+            x, W, b, stride=stride, pad=pad, dilate=dilate, groups=groups, out_size=out_size
+        )
+
+    def backward_data(
+        self,
+        gy: Any,
+        W: Any,
+        b: Any,
+        in_size: Sizes,
+        stride: Sizes,
+        pad: Sizes,
+        dilate: Sizes,
+        groups: int,
+    ) -> Any:
+        if b is not None:
+            return self.ops.deconvolution(
+                gy, W, b, stride=stride, pad=pad, dilate=dilate, groups=groups, out_size=in_size
+            )
+        shape = (gy.shape[0], W.shape[1] * groups, *in_size)
+        return self.ops.convolution_backward_data(
+            gy, W, shape, stride=stride, pad=pad, dilate=dilate, groups=groups
+        )
+
+    def backward_weight(
+        self,
+        x: Any,
+        gy: Any,
+        ksize: Sizes,
+        dtype: Any,
+        stride: Sizes,
+        pad: Sizes,
+        dilate: Sizes,
+        groups: int,
+    ) -> Any:
+        shape = (gy.shape[1], x.shape[1] // groups, *ksize)
+        gradient, _ = self.ops.convolution_backward_weights(
+            x, gy, shape, stride=stride, pad=pad, dilate=dilate, groups=groups
+        )
+        return gradient

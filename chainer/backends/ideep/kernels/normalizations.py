@@ -1,0 +1,92 @@
+"""Kernels of normalisations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from chainer.backends.ideep.kernels.base import IdeepKernel
+
+Axes = tuple[int, ...]
+
+
+class BatchNormalizationKernel(IdeepKernel):
+    """Kernel of ``batch_normalization``; the residual is the variance of the batch and ``eps``."""
+
+    def forward(
+        self,
+        x: Any,
+        gamma: Any,
+        beta: Any,
+        running_mean: Any,
+        running_var: Any,
+        eps: float,
+        decay: float,
+        axis: Axes,
+    ) -> tuple[Any, Any, Any, Any]:
+        y, mean, var, _ = self.ops.batch_normalization(x, gamma, beta, eps)
+        plain_var = numpy.asarray(var)
+        if running_mean is not None:
+            count = x.size // x.shape[1]
+            _update(running_mean, numpy.asarray(mean), decay)
+            _update(running_var, plain_var * numpy.float32(count / max(count - 1, 1)), decay)
+        inv_std = plain_var + numpy.float32(eps)
+        numpy.sqrt(inv_std, out=inv_std)
+        numpy.reciprocal(inv_std, out=inv_std)
+        return y, mean, inv_std, (var, eps)
+
+    def backward(
+        self, x: Any, gamma: Any, gy: Any, mean: Any, inv_std: Any, residual: Any, axis: Axes
+    ) -> tuple[Any, Any, Any]:
+        var, eps = residual
+        return self.ops.batch_normalization_backward(x, gy, gamma, mean, var, eps)
+
+
+def _update(running: Any, statistic: Any, decay: float) -> None:
+    running = numpy.asarray(running)  # shares the memory of an mdarray
+    running *= decay
+    running += (statistic * numpy.float32(1 - decay)).astype(running.dtype, copy=False)
+
+
+class FixedBatchNormalizationKernel(IdeepKernel):
+    """Kernel of ``fixed_batch_normalization``."""
+
+    def forward(
+        self, x: Any, gamma: Any, beta: Any, mean: Any, var: Any, eps: float, axis: Axes
+    ) -> Any:
+        return self.ops.fixed_batch_normalization(x, gamma, beta, mean, var, eps)
+
+    def backward(
+        self, x: Any, gamma: Any, mean: Any, var: Any, gy: Any, eps: float, axis: Axes
+    ) -> tuple[Any, Any, Any, Any, Any]:
+        gx, ggamma, gbeta = self.ops.batch_normalization_backward(
+            x, gy, gamma, mean, var, eps, fixed=True
+        )
+        inv_std = 1 / numpy.sqrt(numpy.asarray(var) + numpy.float32(eps))
+        factor = numpy.asarray(gamma) * inv_std
+        gmean = -factor * numpy.asarray(gbeta)
+        gvar = numpy.asarray(ggamma) * factor * inv_std * numpy.float32(-0.5)
+        return gx, ggamma, gbeta, gmean, gvar
+
+
+class ResponseNormalizationKernel(IdeepKernel):
+    """Kernel of ``local_response_normalization``; oneDNN divides ``alpha`` by ``n``."""
+
+    def forward(self, x: Any, n: int, k: float, alpha: float, beta: float) -> tuple[Any, Any]:
+        return self.ops.local_response_normalization(x, n, k, alpha * n, beta)
+
+    def backward(
+        self,
+        x: Any,
+        y: Any,
+        gy: Any,
+        residual: Any,
+        n: int,
+        k: float,
+        alpha: float,
+        beta: float,
+    ) -> Any:
+        return self.ops.local_response_normalization_backward(
+            x, gy, n, k, alpha * n, beta, workspace=residual
+        )

@@ -1,0 +1,19 @@
+"""The pack of the iDeep backend."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def chainer_backends(registry: Any) -> None:
+    """Registers the iDeep backend; ideep4py itself is imported when it is used."""
+    registry.register("ideep", "chainer.backends.ideep.backend:backend")
+
+
+def chainer_kernels(registry: Any) -> None:
+    """Registers the kernels of iDeep for NumPy arrays and mdarrays."""
+    from chainer.backends.ideep.kernels import declarations
+    from chainer.core.kernel import register_kernel
+
+    for kernel in declarations():
+        register_kernel(kernel, registry)
