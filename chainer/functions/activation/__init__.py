@@ -11,6 +11,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "maxout": ("maxout",),
     "prelu": ("PReLUFunction", "prelu"),
     "relu": ("ReLU", "relu"),
+    "rrelu": ("RReLU", "rrelu"),
     "selu": ("selu",),
     "sigmoid": ("Sigmoid", "SigmoidGrad", "sigmoid"),
     "slstm": ("SLSTM", "slstm"),

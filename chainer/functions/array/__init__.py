@@ -6,6 +6,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "concat": ("Concat", "concat"),
     "copy": ("Copy", "copy"),
     "depth2space": ("Depth2Space", "depth2space"),
+    "diagonal": ("diagonal",),
     "dstack": ("Dstack", "dstack"),
     "expand_dims": ("ExpandDims", "expand_dims"),
     "flatten": ("flatten",),

@@ -1,12 +1,14 @@
 """Mathematical functions."""
 
 MODULES: dict[str, tuple[str, ...]] = {
+    "arctanh": ("arctanh",),
     "average": ("average", "mean"),
     "basic_math": ("add", "absolute"),
     "batch_l2_norm_squared": ("BatchL2NormSquared", "batch_l2_norm_squared"),
     "bias": ("bias",),
     "ceil": ("ceil",),
     "clip": ("Clip", "clip"),
+    "cumprod": ("cumprod",),
     "cumsum": ("Cumsum", "cumsum"),
     "det": ("BatchDet", "batch_det", "det"),
     "erf": ("Erf", "Erfc", "erf", "erfc"),

@@ -162,6 +162,30 @@ SPECS = (
         errors=lambda draw: [INTEGER_INPUT],
     ),
     OpSpec(
+        "rrelu",
+        reference=lambda x, r: np.where(x >= 0, x, x * r),
+        samples=lambda draw: [
+            Sample(draw.away_from((2, 3)), r=draw((2, 3), 0.1, 0.4)),
+            Sample(draw.away_from(()), r=draw((), 0.1, 0.4), kind="zero-dim"),
+            Sample(draw((0, 3)), r=draw((0, 3), 0.1, 0.4), kind="empty"),
+        ],
+        errors=lambda draw: [
+            INTEGER_INPUT,
+            BadSample(
+                np.ones(3, "f"), r=np.ones(2, "f"), error=InvalidType, match=r"shape == \(2,\)"
+            ),
+            BadSample(np.ones(3, "f"), l=0.5, u=0.1, error=ValueError, match="must be less"),
+        ],
+    ),
+    OpSpec(
+        "rrelu_test",
+        reference=lambda x: np.where(x >= 0, x, x * 0.25),
+        call=lambda F, x: F.rrelu(x, 0.2, 0.3),
+        covers=("rrelu",),
+        samples=_away_from(0),
+        train=False,
+    ),
+    OpSpec(
         "softplus",
         reference=lambda x, beta=1.0: np.log1p(np.exp(beta * x)) / beta,
         samples=lambda draw: [*_elementwise(draw), *_elementwise(draw, beta=2.0)],

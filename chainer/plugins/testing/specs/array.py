@@ -184,6 +184,23 @@ SPECS = (
         ],
     ),
     OpSpec(
+        "diagonal",
+        reference=np.diagonal,
+        call=lambda F, x, offset=0, axis1=0, axis2=1: F.diagonal(x, offset, axis1, axis2),
+        covers=("diagonal",),
+        samples=lambda draw: [
+            Sample(draw((3, 3))),
+            *[Sample(draw((3, 4)), offset=offset) for offset in (1, 3, 5, -1, -2)],
+            Sample(draw((2, 3, 4)), axis1=1, axis2=-1),
+            Sample(draw((2, 3, 4)), axis1=2, axis2=0, offset=1),
+            Sample(draw((0, 3)), kind="empty"),
+        ],
+        errors=lambda draw: [
+            _bad((3,), InvalidType, "ndim > 1"),
+            _bad((3, 3), ValueError, "axis1 and axis2 cannot be the same", axis1=1),
+        ],
+    ),
+    OpSpec(
         "broadcast_to",
         reference=lambda x, shape: np.broadcast_to(x, shape),
         samples=lambda draw: [

@@ -97,6 +97,7 @@ SPECS = (
     _unary("arcsin", np.arcsin, -0.7, 0.7),
     _unary("arccos", np.arccos, -0.7, 0.7),
     _unary("arctan", np.arctan),
+    _unary("arctanh", np.arctanh, -0.7, 0.7),
     _unary("sinh", np.sinh),
     _unary("cosh", np.cosh),
     _unary("erf", special.erf),

@@ -134,6 +134,19 @@ SPECS = (
         errors=lambda draw: _refusals(several=False)[:2],
     ),
     OpSpec(
+        "cumprod",
+        reference=lambda x, axis=None: np.cumprod(x, axis),
+        samples=lambda draw: [
+            Sample(draw((2, 3))),
+            Sample(np.array([0.5, 0.0, -2.0, 0.0, 1.5]), label="zeros"),
+            *[Sample(draw((2, 3, 4)), axis=axis) for axis in (0, 1, -1)],
+            Sample(draw(()), kind="zero-dim"),
+            Sample(draw((0, 3)), axis=1, kind="empty"),
+            Sample(draw((0, 3)), kind="empty"),
+        ],
+        errors=lambda draw: _refusals(several=False)[:2],
+    ),
+    OpSpec(
         "batch_l2_norm_squared",
         reference=lambda x: np.sum(x.reshape(len(x), int(np.prod(x.shape[1:]))) ** 2, axis=1),
         samples=lambda draw: [

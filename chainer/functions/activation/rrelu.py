@@ -1,0 +1,104 @@
+"""Randomized leaky rectified linear unit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.configuration import config
+from chainer.core.function_node import FunctionNode
+from chainer.core.utils import type_check
+from chainer.core.variable import Variable
+
+
+class RReLU(FunctionNode):
+    """Randomized leaky rectified linear unit.
+
+    Args:
+        lower: Lower bound of the slopes.
+        upper: Upper bound of the slopes.
+        r: Slopes to use while training; drawn if None.
+
+    Attributes:
+        r: The slopes that were used.
+    """
+
+    def __init__(self, lower: float, upper: float, r: Any = None) -> None:
+        if not 0.0 <= lower < 1.0:
+            raise ValueError(f"l (lower) must be in the range [0, 1), got {lower}")
+        if not 0.0 < upper <= 1.0:
+            raise ValueError(f"u (upper) must be in the range (0, 1], got {upper}")
+        if lower >= upper:
+            raise ValueError(f"l (lower) must be less than u (upper), got {lower} and {upper}")
+        self.lower = lower
+        self.upper = upper
+        self.r = r
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
+        if self.r is not None:
+            type_check.expect(in_types[0].dtype == self.r.dtype, in_types[0].shape == self.r.shape)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        x = inputs[0]
+        xp = self.xp
+        if not config.train:
+            self.r = xp.full(x.shape, (self.lower + self.upper) / 2, dtype=x.dtype)
+        elif self.r is None:
+            self.r = xp.random.uniform(self.lower, self.upper, x.shape)
+            self.r = xp.asarray(self.r).astype(x.dtype, copy=False)
+        self.retain_inputs((0,))
+        # Slopes are at most one: of x and r * x the larger one is right.
+        return (xp.maximum(x, x * self.r),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        return (grad_outputs[0] * self._slope(),)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        return (grad_outputs[0] * self._slope(),)
+
+    def _slope(self) -> Any:
+        (x,) = self.retained_input_arrays
+        return self.r + (1 - self.r) * (x >= 0)
+
+
+def rrelu(
+    x: Any,
+    l: float = 1.0 / 8,  # noqa: E741 - the name of the argument since release 5
+    u: float = 1.0 / 3,
+    *,
+    r: Any = None,
+    return_r: bool = False,
+) -> Variable | tuple[Variable, Any]:
+    """Randomized Leaky Rectified Linear Unit function.
+
+    While training, :math:`f(x) = x` where :math:`x \\ge 0` and :math:`a x` elsewhere, with
+    :math:`a` drawn uniformly from :math:`[l, u)` for each element. Otherwise :math:`a = (l + u) /
+        2`.
+
+    See: https://arxiv.org/abs/1505.00853
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of any shape, floating point.
+        l (float): Lower bound of the slopes, in :math:`[0, 1)`.
+        u (float): Upper bound of the slopes, in :math:`(0, 1]`.
+        r (array): Slopes of the shape and dtype of ``x``, instead of random ones; used while
+            training only.
+        return_r (bool): If True, the slopes are returned, too.
+
+    Returns:
+        ~chainer.Variable or tuple: The output, or the tuple of it and the array of slopes.
+
+    Raises:
+        InvalidType: If ``x`` is not of floating point numbers, or ``r`` does not fit.
+        ValueError: If the bounds do not fit.
+
+    Example:
+        >>> x = np.array([-1, 2], np.float32)
+        >>> F.rrelu(x, r=np.array([0.25, 0.25], np.float32))
+        variable([-0.25,  2.  ])
+    """
+    node = RReLU(l, u, r)
+    y = node.apply((x,))[0]
+    return (y, node.r) if return_r else y

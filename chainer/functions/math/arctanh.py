@@ -1,0 +1,37 @@
+"""Inverse hyperbolic tangent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.variable import Variable
+from chainer.functions.math._elementwise import Elementwise
+
+
+class Arctanh(Elementwise):
+    """Inverse hyperbolic tangent."""
+
+    def compute(self, x: Any) -> Any:
+        return self.xp.arctanh(x)
+
+    def derivative(self, m: Any, x: Any) -> Any:
+        return 1 / (1 - x * x)
+
+
+def arctanh(x: Any) -> Variable:
+    """Elementwise inverse hyperbolic tangent function.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of any shape, floating point, in (-1, 1).
+
+    Returns:
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        InvalidType: If the dtype does not fit.
+
+    Example:
+        >>> F.arctanh(np.array([0., 0.5]))
+        variable([0.        , 0.54930614])
+    """
+    return Arctanh().apply((x,))[0]
