@@ -40,7 +40,8 @@ class Zoneout(FunctionNode):
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         h, x = inputs
         if self.flag_x is None:
-            self.flag_x = self.xp.random.rand(*x.shape) >= self.zoneout_ratio
+            xp = self.xp
+            self.flag_x = xp.asarray(xp.random.rand(*x.shape) >= self.zoneout_ratio)
         return (self.xp.where(self.flag_x, x, h),)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:

@@ -13,7 +13,7 @@ class DropoutKernel(ReferenceKernel):
     def forward(self, x: Any, ratio: float) -> tuple[Any, Any]:
         xp = self.xp
         kept = xp.random.rand(*x.shape) >= ratio
-        mask = xp.multiply(kept, x.dtype.type(1.0 / (1 - ratio)))
+        mask = xp.asarray(xp.multiply(kept, x.dtype.type(1.0 / (1 - ratio))))
         return x * mask, mask
 
     def backward(self, gy: Any, mask: Any) -> Any:
