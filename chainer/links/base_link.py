@@ -282,7 +282,8 @@ class Link:
             replica = copy.deepcopy(self)
             if mode == "init":
                 for param in replica.params(include_uninit=False):
-                    param.initialize(param.shape)
+                    if isinstance(param, Parameter):
+                        param.initialize(param.shape)
                 for link in replica.links():
                     link._initialized_anew()
         replica.name = None
@@ -379,9 +380,9 @@ class Link:
     @property
     def update_enabled(self) -> bool:
         """True if at least one parameter has an update rule enabled."""
-        return any(
-            param.update_rule is not None and param.update_rule.enabled for param in self.params()
-        )
+        # In-place arithmetic leaves plain variables in the place of parameters.
+        rules = (getattr(param, "update_rule", None) for param in self.params())
+        return any(rule is not None and rule.enabled for rule in rules)
 
     def enable_update(self) -> None:
         """Enables the update rules of all parameters under the link hierarchy."""
@@ -393,8 +394,9 @@ class Link:
 
     def _set_update(self, enabled: bool) -> None:
         for param in self.params():
-            if param.update_rule is not None:
-                param.update_rule.enabled = enabled
+            rule = getattr(param, "update_rule", None)
+            if rule is not None:
+                rule.enabled = enabled
 
     # -- devices ----------------------------------------------------------------------------------
 

@@ -77,11 +77,33 @@ class Sequential(ChainList):
                 f"But given {layer!r} is not callable."
             )
 
-    def _register(self) -> None:
-        """Derives the child links from the layers."""
-        children = [layer for layer in self._layers if isinstance(layer, Link)]
-        self.__dict__["_children"] = children
+    # The numbers of child links are their names in files. Earlier releases number them in a way of
+    # their own (all but the first in reversed order, mostly), which is kept so that files load.
+
+    def _insert_child(self, i: int, link: Link) -> None:
+        """Makes a link just inserted as the i-th layer a child."""
+        position = 0
+        if i > 0:
+            before = (k for k in range(i) if isinstance(self._layers[k], Link))
+            position = next(before, 0) + 1
+        self._children.insert(position, link)
         self._rename()
+
+    def _remove_child(self, layer: Any) -> None:
+        for k, child in enumerate(self._children):
+            if child is layer:
+                del self._children[k]
+                break
+        self._rename()
+
+    def _replace_layers(self, layers: list[Any]) -> None:
+        """Makes this object as if the layers had been appended to an empty one."""
+        for layer in layers:
+            self._check_layer(layer)
+        self._layers = []
+        self._children.clear()
+        for layer in layers:
+            self.append(layer)
 
     def __len__(self) -> int:
         """Returns the number of layers."""
@@ -100,17 +122,21 @@ class Sequential(ChainList):
 
     def __setitem__(self, i: Any, layer: Any) -> None:
         if isinstance(i, slice):
-            layer = list(layer)
-            for element in layer:
-                self._check_layer(element)
-        else:
-            self._check_layer(layer)
-        self._layers[i] = layer
-        self._register()
+            layers = self._layers.copy()
+            layers[i] = layer
+            self._replace_layers(layers)
+            return
+        self._check_layer(layer)
+        i = range(len(self))[i]
+        del self[i]
+        self.insert(i, layer)
 
     def __delitem__(self, i: Any) -> None:
-        del self._layers[i]
-        self._register()
+        if isinstance(i, slice):
+            for k in sorted(range(len(self))[i], reverse=True):
+                del self[k]
+            return
+        self._remove_child(self._layers.pop(i))
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._layers)
@@ -157,8 +183,10 @@ class Sequential(ChainList):
             layer (Link or callable): The layer.
         """
         self._check_layer(layer)
+        i = slice(i, None).indices(len(self))[0]  # as in lists
         self._layers.insert(i, layer)
-        self._register()
+        if isinstance(layer, Link):
+            self._insert_child(i, layer)
 
     def extend(self, sequential: Iterable[Any]) -> None:
         """Adds the layers of another :class:`Sequential` (or of an iterable) to the tail."""
@@ -167,8 +195,8 @@ class Sequential(ChainList):
 
     def pop(self, i: int = -1) -> Any:
         """Removes the layer at an index and returns it."""
-        layer = self._layers.pop(i)
-        self._register()
+        layer = self._layers[i]
+        del self[i]
         return layer
 
     def remove(self, layer: Any) -> None:
@@ -200,7 +228,7 @@ class Sequential(ChainList):
 
     def reverse(self) -> None:
         """Reverses the order of the layers."""
-        self[:] = self._layers[::-1]
+        self._replace_layers(self._layers[::-1])
 
     # -- layers by name ---------------------------------------------------------------------------
 
@@ -220,7 +248,9 @@ class Sequential(ChainList):
             type_name (str): Name of a class of links or of a function: ``'Linear'``, ``'relu'``,
                 ...
         """
-        self[:] = [layer for layer in self._layers if _layer_name(layer) != type_name]
+        for i in reversed(range(len(self))):
+            if _layer_name(self._layers[i]) == type_name:
+                del self[i]
 
     def flatten(self) -> Sequential:
         """Returns a :class:`Sequential` without nested ones.
@@ -252,26 +282,19 @@ class Sequential(ChainList):
         members = replica.__dict__
         members["_params"] = dict(self._params)
         members["_persistent"] = dict(self._persistent)
-        members["_layers"] = [
-            layer.copy(mode) if isinstance(layer, Link) else _copy_layer(layer, mode)
-            for layer in self._layers
-        ]
-        replica._register()
+        layers: list[Any] = []
+        copies: dict[int, list[Link]] = {}
+        for layer in self._layers:
+            if isinstance(layer, Link):
+                layers.append(layer.copy(mode))
+                copies.setdefault(id(layer), []).append(layers[-1])
+            else:
+                layers.append(_copy_layer(layer, mode))
+        members["_layers"] = layers
+        members["_children"] = [copies[id(child)].pop(0) for child in self._children]
+        replica._rename()
         replica.name = None
         return replica
-
-    def repeat(self, n_repeat: int, mode: str = "init") -> Sequential:
-        """Repeats the layers of this object multiple times.
-
-        Args:
-            n_repeat (int): Number of times to repeat; none gives an empty object.
-            mode (str): ``'init'``, ``'copy'`` or ``'share'``; see :meth:`chainer.Link.repeat`.
-        """
-        check_mode(mode)
-        result = Sequential()
-        for _ in range(max(n_repeat, 0)):
-            result.extend(self.copy(mode))
-        return result
 
     def __getstate__(self) -> dict[str, Any]:
         for i, layer in enumerate(self._layers):
