@@ -172,9 +172,8 @@ def test_public_modules_are_their_homes(public: str) -> None:
 
 def test_deep_public_names() -> None:
     from chainer.optimizers import adam
-    from chainer.utils import type_check
-
     from chainer.training.optimizers import adam as home
+    from chainer.utils import type_check
 
     assert adam is home
     assert type_check is sys.modules["chainer.core.utils.type_check"]

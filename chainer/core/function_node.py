@@ -623,7 +623,7 @@ class FunctionNode:
     def retained_input_arrays(self) -> tuple[Any, ...]:
         """The arrays of the retained inputs, in the order given to :meth:`retain_inputs`."""
         inputs = self.inputs
-        arrays = tuple([inputs[i].data for i in self._retained_inputs])  # type: ignore[index]
+        arrays: tuple[Any, ...] = tuple([inputs[i].data for i in self._retained_inputs])  # type: ignore[index]
         if self._converted is not None:  # other functions may retain the same input as it is
             return tuple([self._converted.plain(array) for array in arrays])
         return arrays

@@ -35,6 +35,7 @@ from chainer.functions.activation.lstm import LSTM as LSTM, lstm as lstm
 from chainer.functions.activation.maxout import maxout as maxout
 from chainer.functions.activation.prelu import PReLUFunction as PReLUFunction, prelu as prelu
 from chainer.functions.activation.relu import ReLU as ReLU, relu as relu
+from chainer.functions.activation.rrelu import RReLU as RReLU, rrelu as rrelu
 from chainer.functions.activation.selu import selu as selu
 from chainer.functions.activation.sigmoid import (
     Sigmoid as Sigmoid,
@@ -60,6 +61,7 @@ from chainer.functions.array.depth2space import (
     Depth2Space as Depth2Space,
     depth2space as depth2space,
 )
+from chainer.functions.array.diagonal import diagonal as diagonal
 from chainer.functions.array.dstack import Dstack as Dstack, dstack as dstack
 from chainer.functions.array.expand_dims import ExpandDims as ExpandDims, expand_dims as expand_dims
 from chainer.functions.array.flatten import flatten as flatten
@@ -169,13 +171,19 @@ from chainer.functions.loss.absolute_error import (
     AbsoluteError as AbsoluteError,
     absolute_error as absolute_error,
 )
+from chainer.functions.loss.black_out import black_out as black_out
 from chainer.functions.loss.contrastive import (
     Contrastive as Contrastive,
     contrastive as contrastive,
 )
+from chainer.functions.loss.crf1d import argmax_crf1d as argmax_crf1d, crf1d as crf1d
 from chainer.functions.loss.cross_covariance import (
     CrossCovariance as CrossCovariance,
     cross_covariance as cross_covariance,
+)
+from chainer.functions.loss.ctc import (
+    ConnectionistTemporalClassification as ConnectionistTemporalClassification,
+    connectionist_temporal_classification as connectionist_temporal_classification,
 )
 from chainer.functions.loss.decov import DeCov as DeCov, decov as decov
 from chainer.functions.loss.hinge import Hinge as Hinge, hinge as hinge
@@ -187,6 +195,10 @@ from chainer.functions.loss.mean_absolute_error import (
 from chainer.functions.loss.mean_squared_error import (
     MeanSquaredError as MeanSquaredError,
     mean_squared_error as mean_squared_error,
+)
+from chainer.functions.loss.negative_sampling import (
+    NegativeSamplingFunction as NegativeSamplingFunction,
+    negative_sampling as negative_sampling,
 )
 from chainer.functions.loss.sigmoid_cross_entropy import (
     SigmoidCrossEntropy as SigmoidCrossEntropy,
@@ -206,6 +218,7 @@ from chainer.functions.loss.vae import (
     gaussian_kl_divergence as gaussian_kl_divergence,
     gaussian_nll as gaussian_nll,
 )
+from chainer.functions.math.arctanh import arctanh as arctanh
 from chainer.functions.math.average import average as average, mean as mean
 from chainer.functions.math.basic_math import absolute as absolute, add as add
 from chainer.functions.math.batch_l2_norm_squared import (
@@ -215,6 +228,7 @@ from chainer.functions.math.batch_l2_norm_squared import (
 from chainer.functions.math.bias import bias as bias
 from chainer.functions.math.ceil import ceil as ceil
 from chainer.functions.math.clip import Clip as Clip, clip as clip
+from chainer.functions.math.cumprod import cumprod as cumprod
 from chainer.functions.math.cumsum import Cumsum as Cumsum, cumsum as cumsum
 from chainer.functions.math.det import BatchDet as BatchDet, batch_det as batch_det, det as det
 from chainer.functions.math.erf import Erf as Erf, Erfc as Erfc, erf as erf, erfc as erfc

@@ -5,6 +5,7 @@ from typing import Any
 from chainer.links import (
     activation as activation,
     base_link as base_link,
+    caffe as caffe,
     chain as chain,
     connection as connection,
     initializer as initializer,
@@ -45,7 +46,20 @@ from chainer.links.connection.local_convolution_2d import LocalConvolution2D as 
 from chainer.links.connection.mlp_convolution_2d import MLPConvolution2D as MLPConvolution2D
 from chainer.links.connection.parameter import Parameter as Parameter
 from chainer.links.connection.scale import Scale as Scale
+from chainer.links.loss.black_out import BlackOut as BlackOut
+from chainer.links.loss.crf1d import CRF1d as CRF1d
+from chainer.links.loss.hierarchical_softmax import (
+    BinaryHierarchicalSoftmax as BinaryHierarchicalSoftmax,
+)
+from chainer.links.loss.negative_sampling import NegativeSampling as NegativeSampling
 from chainer.links.model.classifier import Classifier as Classifier
+from chainer.links.model.vision.googlenet import GoogLeNet as GoogLeNet
+from chainer.links.model.vision.resnet import (
+    ResNet101Layers as ResNet101Layers,
+    ResNet152Layers as ResNet152Layers,
+    ResNet50Layers as ResNet50Layers,
+)
+from chainer.links.model.vision.vgg import VGG16Layers as VGG16Layers
 from chainer.links.normalization.batch_normalization import BatchNormalization as BatchNormalization
 from chainer.links.normalization.batch_renormalization import (
     BatchRenormalization as BatchRenormalization,

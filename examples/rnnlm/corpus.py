@@ -37,7 +37,7 @@ def read_words(path=None):
 
 
 def make_vocabulary(words, size):
-    """Returns the IDs of the most frequent words; 0 is the unknown word, 1 the end of a sentence."""
+    """Returns the IDs of the most frequent words; 0 is an unknown word, 1 the end of a sentence."""
     counts = collections.Counter(words)
     for special in (UNKNOWN, END_OF_SENTENCE):
         counts.pop(special, None)

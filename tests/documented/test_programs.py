@@ -92,11 +92,13 @@ ON_CPU = [("gpu_id = 0 ", "gpu_id = -1 ")]
 def test_mnist_trainer(tmp_path, environment):
     write_mnist(tmp_path / "dataset")
     out = run("program-mnist-trainer.py", tmp_path, environment, ON_CPU)
-    table = [line.split() for line in out.splitlines() if line.split()[:1] and line.split()[0].isdigit()]
+    rows = [line.split() for line in out.splitlines()]
+    table = [row for row in rows if row and row[0].isdigit()]
     assert [int(row[0]) for row in table] == list(range(1, 11))
     assert float(table[-1][4]) > 0.9, out
     assert "predicted_label:" in out
-    for name in ("model_epoch-10", "snapshot_epoch-10", "loss.png", "accuracy.png", "cg.dot", "log"):
+    images = ("loss.png", "accuracy.png")
+    for name in ("model_epoch-10", "snapshot_epoch-10", *images, "cg.dot", "log"):
         assert (tmp_path / "mnist_result" / name).stat().st_size > 0
 
 

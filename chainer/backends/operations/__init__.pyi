@@ -15,6 +15,8 @@ from chainer.backends.operations import (
     optimizer_updates as optimizer_updates,
     poolings as poolings,
     rnns as rnns,
+    sampled_losses as sampled_losses,
+    sequence_losses as sequence_losses,
     spatial_transformers as spatial_transformers,
     special as special,
 )
@@ -65,6 +67,14 @@ from chainer.backends.operations.poolings import (
     window_indexing as window_indexing,
 )
 from chainer.backends.operations.rnns import n_step_rnn as n_step_rnn
+from chainer.backends.operations.sampled_losses import (
+    black_out as black_out,
+    negative_sampling as negative_sampling,
+)
+from chainer.backends.operations.sequence_losses import (
+    connectionist_temporal_classification as connectionist_temporal_classification,
+    linear_chain_crf as linear_chain_crf,
+)
 from chainer.backends.operations.spatial_transformers import (
     spatial_transformer_sampler as spatial_transformer_sampler,
 )

@@ -4,8 +4,8 @@ Usage, with the interpreter of an environment that has that release::
 
     python tests/training/data/make_snapshot.py
 
-Writes ``v<release>.npz``, a snapshot after two epochs, and ``v<release>.json``, log and weights after
-four. The training is the one of ``test_upstream_snapshots.py``.
+Writes ``v<release>.npz``, a snapshot after two epochs, and ``v<release>.json``, log and weights
+after four. The training is the one of ``test_upstream_snapshots.py``.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ import os
 import shutil
 import tempfile
 
+import numpy as np
+
 import chainer
 import chainer.functions as F
-import numpy as np
 from chainer import optimizers, training
 from chainer.training import extensions as E
 from chainer.training import triggers

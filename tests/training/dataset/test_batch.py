@@ -4,9 +4,9 @@ import random
 
 import numpy as np
 import pytest
+
 from chainer.dataset import concat_examples
 from chainer.datasets import DictDataset, SubDataset, TransformDataset, TupleDataset
-
 from chainer.training.dataset.batch import Batch, read_batch
 
 X = np.arange(40, dtype=np.float32).reshape(10, 4)

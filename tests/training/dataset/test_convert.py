@@ -2,10 +2,10 @@ import importlib.util
 
 import numpy as np
 import pytest
-from chainer.dataset import concat_examples, convert
 
 import chainer
 from chainer import dataset
+from chainer.dataset import concat_examples, convert
 
 
 def check(actual, expected):

@@ -4,9 +4,9 @@ import copy
 
 import numpy as np
 import pytest
-from chainer.datasets import SubDataset, TransformDataset, TupleDataset
 
 from chainer import iterators, serializers
+from chainer.datasets import SubDataset, TransformDataset, TupleDataset
 
 
 def multiprocess(dataset, batch_size, **kwargs):

@@ -13,9 +13,9 @@ import warnings
 
 import numpy as np
 import pytest
-from chainer.iterators import MultiprocessIterator
 
 from chainer import serializers
+from chainer.iterators import MultiprocessIterator
 from chainer.training.iterators import shared_buffer
 from chainer.training.iterators.worker_pool import WorkerDied
 

@@ -2,6 +2,7 @@ import threading
 import time
 
 import pytest
+
 from chainer.iterators import MultithreadIterator
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
-from chainer.iterators import OrderSampler, ShuffleOrderSampler
 
+from chainer.iterators import OrderSampler, ShuffleOrderSampler
 from chainer.training.iterators.order_samplers import example_seeds, random_key, shuffled
 
 
