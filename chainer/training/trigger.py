@@ -52,6 +52,20 @@ def get_trigger(trigger: Any) -> Trigger:
     )
 
 
+def previous_epoch_detail(updater: Any) -> float:
+    """Returns ``updater.previous_epoch_detail``, and 0.0 before the first iteration.
+
+    Hand-written iterators may lack the attribute, as those of the guides do; then the iterations
+    are taken to be of equal length.
+    """
+    try:
+        previous = updater.previous_epoch_detail
+    except AttributeError:
+        iteration = updater.iteration
+        previous = updater.epoch_detail * (iteration - 1) / iteration if iteration > 0 else None
+    return 0.0 if previous is None else previous
+
+
 def check_unit(unit: Any) -> None:
     """Raises ValueError unless ``unit`` is ``'epoch'`` or ``'iteration'``."""
     if unit not in ("epoch", "iteration"):

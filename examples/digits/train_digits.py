@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Train a classifier on handwritten digits: 1,797 real images of 8x8 pixels that come with scikit-learn.
+"""Train a classifier on handwritten digits: 1,797 real images of 8x8 pixels that come with
+scikit-learn.
 
-Leaves in the output directory: log (JSON), loss.png and accuracy.png, cg.dot (the computational graph),
-snapshot.npz (the whole state of the training) and model.npz (the parameters).
+Leaves in the output directory: log (JSON), loss.png and accuracy.png, cg.dot (the computational
+graph), snapshot.npz (the whole state of the training) and model.npz (the parameters).
 """
 
 import argparse
@@ -56,7 +57,9 @@ def parse_args():
     parser.add_argument("--epoch", "-e", type=int, default=30, help="sweeps over the training data")
     parser.add_argument("--unit", "-u", type=int, default=128, help="units of a hidden layer")
     parser.add_argument("--seed", type=int, default=0, help="seed of all random numbers")
-    parser.add_argument("--device", "-d", default="@numpy", help="device, such as @numpy or @cupy:0")
+    parser.add_argument(
+        "--device", "-d", default="@numpy", help="device, such as @numpy or @cupy:0"
+    )
     parser.add_argument("--out", "-o", default="result", help="directory of the results")
     parser.add_argument(
         "--resume",
@@ -94,9 +97,7 @@ def main():
     trainer.extend(extensions.snapshot(filename="snapshot.npz"), trigger=(1, "epoch"))
     trainer.extend(extensions.LogReport())
     trainer.extend(
-        extensions.PlotReport(
-            ["main/loss", "validation/main/loss"], "epoch", file_name="loss.png"
-        )
+        extensions.PlotReport(["main/loss", "validation/main/loss"], "epoch", file_name="loss.png")
     )
     trainer.extend(
         extensions.PlotReport(

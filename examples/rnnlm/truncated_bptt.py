@@ -6,6 +6,7 @@ truncated every few words, and evaluation that keeps no history.
 """
 
 import argparse
+import itertools
 
 import corpus
 import numpy as np
@@ -40,7 +41,7 @@ class RNN(chainer.Chain):
 def compute_loss(model, x_list):
     """Returns the sum of the losses of all words but the first."""
     loss = 0
-    for cur_word, next_word in zip(x_list, x_list[1:], strict=False):
+    for cur_word, next_word in itertools.pairwise(x_list):
         loss += model(cur_word, next_word)
     return loss
 
@@ -54,13 +55,11 @@ def train_whole(model, optimizer, x_list):
 def train_truncated(model, optimizer, x_list, length):
     """One sweep with an update, and backprop truncated, every `length` words."""
     loss = 0
-    count = 0
     seqlen = len(x_list[1:])
 
     model.predictor.reset_state()
-    for cur_word, next_word in zip(x_list, x_list[1:], strict=False):
+    for count, (cur_word, next_word) in enumerate(itertools.pairwise(x_list), 1):
         loss += model(cur_word, next_word)
-        count += 1
         if count % length == 0 or count == seqlen:
             model.cleargrads()
             loss.backward()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chainer.training.trigger import check_unit, load_optional
+from chainer.training.trigger import check_unit, load_optional, previous_epoch_detail
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
@@ -58,7 +58,7 @@ class IntervalTrigger:
                 )
             current, previous = epoch, self._previous_epoch_detail
             if previous < 0:
-                previous = updater.previous_epoch_detail or 0.0
+                previous = previous_epoch_detail(updater)
         else:
             current, previous = iteration, self._previous_iteration
             if previous < 0:

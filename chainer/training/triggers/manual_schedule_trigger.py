@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from chainer.training.trigger import check_unit, load_optional
+from chainer.training.trigger import check_unit, load_optional, previous_epoch_detail
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
@@ -55,7 +55,7 @@ class ManualScheduleTrigger:
             current = updater.epoch_detail
             previous = self._previous_epoch_detail
             if previous < 0:
-                previous = updater.previous_epoch_detail or 0.0
+                previous = previous_epoch_detail(updater)
         else:
             current = iteration
             previous = self._previous_iteration

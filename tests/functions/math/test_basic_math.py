@@ -170,7 +170,9 @@ def test_third_derivative_of_a_power():
         np.testing.assert_allclose(y.array, expected)
 
 
-@pytest.mark.parametrize("operand", [[1, 2], None, "1", {}, object()], ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize(
+    "operand", [[1, 2], None, "1", {}, object()], ids=lambda value: type(value).__name__
+)
 def test_refuses_other_operands(operand):
     x = _variable(2)
     for operation in (

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import warnings
 
 import numpy as np
@@ -30,6 +31,36 @@ class Run:
 
     def fired(self, iterations):
         return [self.updater.iteration for _ in range(iterations) if self.step()]
+
+
+class PlainUpdater:
+    """Knows nothing of previous_epoch_detail: neither do the iterators of the guides."""
+
+    iteration = 0
+
+    @property
+    def epoch_detail(self):
+        return self.iteration / 3
+
+    def update(self):
+        self.iteration += 1
+
+
+@pytest.mark.parametrize(
+    ("trigger", "expected"),
+    [
+        (triggers.IntervalTrigger(1, "epoch"), [3, 6, 9]),
+        (triggers.ManualScheduleTrigger([1, 2], "epoch"), [3, 6]),
+    ],
+)
+@pytest.mark.parametrize("start", [0, 2, 3])
+def test_updaters_without_previous_epoch_detail(trigger, expected, start):
+    run = Run(copy.deepcopy(trigger))
+    run.updater = PlainUpdater()
+    run.updater.iteration = start
+    if start == 0:
+        assert not run.trigger(run)  # a stop trigger asks before the first iteration
+    assert run.fired(9 - start) == [iteration for iteration in expected if iteration > start]
 
 
 def save(obj):
