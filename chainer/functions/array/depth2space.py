@@ -7,6 +7,7 @@ from typing import Any
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
+from chainer.functions.array._blocks import depth_to_space, space_to_depth
 
 
 class Depth2Space(FunctionNode):
@@ -27,16 +28,17 @@ class Depth2Space(FunctionNode):
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (x,) = inputs
-        batch, channels, h, w = x.shape
-        r = self.r
-        channels //= r * r
-        y = x.reshape(batch, r, r, channels, h, w).transpose(0, 3, 4, 1, 5, 2)
-        return (y.reshape(batch, channels, h * r, w * r),)
+        return (depth_to_space(self.xp, x, self.r),)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         from chainer.functions.array.space2depth import Space2Depth
 
         return Space2Depth(self.r).apply(grad_outputs)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        return (space_to_depth(grad_outputs[0], self.r),)
 
 
 def depth2space(X: Any, r: int) -> Variable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy
@@ -32,17 +33,34 @@ class Pad(FunctionNode):
         (x,) = inputs
         return (self.xp.pad(x, self._widths(x.ndim), mode=self.mode, **self.keywords),)
 
+    def _inner(self) -> tuple[slice, ...]:
+        """Where the input is in the output."""
+        shape = self.inputs[0].shape  # type: ignore[index]
+        widths = self._widths(len(shape))
+        return tuple([slice(b, b + n) for (b, _), n in zip(widths, shape, strict=True)])
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        (gy,) = grad_outputs
+        if self.mode != "constant":
+            (gx,) = self.backward(target_input_indexes, (Variable(gy, requires_grad=False),))
+            return (gx.array,)
+        node = self.inputs[0]  # type: ignore[index]
+        if node.creator_node is None and gy.size <= 2 * math.prod(node.shape):
+            # The gradient of a leaf may not be a view of another gradient. Copying the frame along
+            # is faster than copying row by row without it.
+            gy = self.xp.copy(gy)
+        return (gy[self._inner()],)
+
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         from chainer.functions.array.scatter_add import scatter_add
 
         (gy,) = grad_outputs
         shape = self.inputs[0].shape  # type: ignore[index]
+        if self.mode == "constant":
+            return (gy[self._inner()],)
         widths = self._widths(len(shape))
-        inner = tuple([slice(b, b + n) for (b, _), n in zip(widths, shape, strict=True)])
-        if self.mode == "constant" and not isinstance(
-            self.keywords.get("constant_values"), Variable
-        ):
-            return (gy[inner],)
         # Where each output element was copied from: pad the positions the same way.
         size = int(numpy.prod(shape))
         positions = numpy.arange(size).reshape(shape)

@@ -7,6 +7,7 @@ from typing import Any
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
+from chainer.functions.array._blocks import depth_to_space, space_to_depth
 
 
 class Space2Depth(FunctionNode):
@@ -30,17 +31,17 @@ class Space2Depth(FunctionNode):
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (x,) = inputs
-        batch, channels, h, w = x.shape
-        r = self.r
-        h //= r
-        w //= r
-        y = x.reshape(batch, channels, h, r, w, r).transpose(0, 3, 5, 1, 2, 4)
-        return (y.reshape(batch, r * r * channels, h, w),)
+        return (space_to_depth(x, self.r),)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         from chainer.functions.array.depth2space import Depth2Space
 
         return Depth2Space(self.r).apply(grad_outputs)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        return (depth_to_space(self.xp, grad_outputs[0], self.r),)
 
 
 def space2depth(X: Any, r: int) -> Variable:

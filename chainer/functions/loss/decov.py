@@ -29,6 +29,7 @@ class DeCov(FunctionNode):
         covariance = self._covariance(inputs[0])
         if self.reduce == "no":
             return (covariance,)
+        self._saved = covariance
         return (self.xp.vdot(covariance, covariance) * covariance.dtype.type(0.5),)
 
     def _covariance(self, h: Any) -> Any:
@@ -39,6 +40,24 @@ class DeCov(FunctionNode):
         covariance /= len(h)
         self.xp.fill_diagonal(covariance, 0)
         return covariance
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        (h,) = self.retained_input_arrays
+        (gy,) = grad_outputs
+        if not len(h):
+            return (self.xp.zeros_like(h),)
+        if self.reduce == "no":
+            weights = gy + gy.T
+            self.xp.fill_diagonal(weights, 0)
+            scale = 1.0 / len(h)
+        else:
+            weights = self._saved
+            scale = gy * (2.0 / len(h))
+        gh = (h - h.mean(axis=0, dtype=h.dtype)).dot(weights)
+        gh *= scale
+        return (gh,)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         from chainer.functions.math.matmul import matmul
