@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
 from chainer.backends.operations.convolutions import convolution_nd as operation
 from chainer.core.backend import backend_of
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
-from chainer.core.utils.conv import get_conv_outsize, get_deconv_outsize
+from chainer.core.utils.conv import as_sizes, get_conv_outsize, get_deconv_outsize
 from chainer.functions.math.sum import sum as sum_axes
 
 Sizes = tuple[int, ...]
@@ -53,6 +54,18 @@ class Geometry:
                 out_size=out_size,
                 transposed=transposed,
             )
+
+
+def as_outsize(outsize: Any, ndim: int) -> Sizes:
+    """Returns the argument ``outsize`` of a deconvolution as a tuple.
+
+    Raises:
+        TypeError: If it is a number.
+        ValueError: If it has not ``ndim`` elements.
+    """
+    if not isinstance(outsize, Iterable):
+        raise TypeError(f"outsize must be a tuple of {ndim} ints, got {outsize!r}")
+    return as_sizes(outsize, ndim, "outsize")
 
 
 class ConvolutionBase(FunctionNode):

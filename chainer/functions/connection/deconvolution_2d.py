@@ -11,6 +11,7 @@ from chainer.core.variable import Variable
 from chainer.functions.connection._convolution import (
     DeconvolutionBase,
     Geometry,
+    as_outsize,
     check_deconvolution_types,
 )
 from chainer.functions.connection.convolution_2d import (
@@ -45,7 +46,7 @@ class Deconvolution2DFunction(DeconvolutionBase):
         geometry = Geometry(
             pair(stride, "stride"), pair(pad, "pad"), pair(dilate, "dilate"), groups
         )
-        self._setup(geometry, None if outsize is None else pair(tuple(outsize), "outsize"))
+        self._setup(geometry, None if outsize is None else as_outsize(outsize, 2))
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         check_deconvolution_types(in_types, 4, self.geometry, self.outsize)

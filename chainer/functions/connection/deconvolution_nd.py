@@ -10,6 +10,7 @@ from chainer.core.variable import Variable
 from chainer.functions.connection._convolution import (
     DeconvolutionBase,
     Geometry,
+    as_outsize,
     check_deconvolution_types,
 )
 from chainer.functions.connection.convolution_nd import ConvolutionND, ConvolutionNDGradW
@@ -44,9 +45,7 @@ class DeconvolutionND(DeconvolutionBase):
             as_sizes(dilate, ndim, "dilate"),
             groups,
         )
-        self._setup(
-            geometry, None if outsize is None else as_sizes(tuple(outsize), ndim, "outsize")
-        )
+        self._setup(geometry, None if outsize is None else as_outsize(outsize, ndim))
 
     @property
     def ndim(self) -> int:

@@ -173,4 +173,4 @@ def linear(x: Any, W: Any, b: Any = None, n_batch_axes: int = 1) -> Variable:
         # Not (N, -1): an empty batch leaves the other size undecided.
         x = reshape(x, (shape[0], prod(shape[1:])))
     y = LinearFunction().apply((x, W) if b is None else (x, W, b))[0]
-    return y if batch_shape is None else reshape(y, (*batch_shape, -1))
+    return y if batch_shape is None else reshape(y, (*batch_shape, y.shape[1]))

@@ -1,0 +1,180 @@
+"""Convolutions: kernels, graphs, dtypes and modes beyond the table of operation specs."""
+
+import random
+
+import numpy as np
+import pytest
+
+import chainer
+import chainer.functions as F
+from chainer.backends.numpy.backend import backend
+from chainer.backends.numpy.kernels.convolutions import ConvolutionNDKernel
+from chainer.core.utils.conv import get_conv_outsize
+
+KERNEL = ConvolutionNDKernel(backend)
+
+
+def direct(x, W, out_size, stride, pad, dilate, groups):
+    """One output position after the other."""
+    span = [(k - 1) * d + 1 for k, d in zip(W.shape[2:], dilate)]
+    room = [
+        max((m - 1) * s + w, n + p)
+        for m, s, w, n, p in zip(out_size, stride, span, x.shape[2:], pad)
+    ]
+    padded = np.zeros((*x.shape[:2], *[r + p for r, p in zip(room, pad)]))
+    padded[(..., *[slice(p, p + n) for p, n in zip(pad, x.shape[2:])])] = x
+    y = np.zeros((len(x), len(W), *out_size))
+    c, o = x.shape[1] // groups, len(W) // groups
+    for place in np.ndindex(*out_size):
+        cut = tuple(slice(t * s, t * s + w, d) for t, s, w, d in zip(place, stride, span, dilate))
+        for g in range(groups):
+            patch = padded[(slice(None), slice(g * c, (g + 1) * c), *cut)].reshape(len(x), -1)
+            y[(slice(None), slice(g * o, (g + 1) * o), *place)] = (
+                patch @ W[g * o : (g + 1) * o].reshape(o, -1).T
+            )
+    return y
+
+
+def random_geometries(count):
+    rng = random.Random(0)
+    while count:
+        n = rng.choice((1, 2, 2, 3))
+        groups = rng.choice((1, 1, 2))
+        sizes = [
+            (
+                rng.randint(1, 4),
+                rng.randint(1, 3),
+                rng.randint(0, 4),
+                rng.choice((1, 1, 2)),
+                rng.randint(1, 9 if n < 3 else 5),
+                rng.random() < 0.5,
+            )
+            for _ in range(n)
+        ]
+        out_size = tuple(get_conv_outsize(m, k, s, p, c, d) for k, s, p, d, m, c in sizes)
+        if min(out_size) > 0:
+            count -= 1
+            ksize, stride, pad, dilate, in_size, _ = zip(*sizes)
+            channels = groups * rng.randint(1, 3), groups * rng.randint(1, 4)
+            yield channels, in_size, out_size, ksize, stride, pad, dilate, groups
+
+
+def test_kernel_on_random_geometries():
+    rng = np.random.default_rng(0)
+    for geometry in random_geometries(150):
+        (c, o), in_size, out_size, ksize, stride, pad, dilate, groups = geometry
+        x = rng.normal(size=(2, c, *in_size))
+        W = rng.normal(size=(o, c // groups, *ksize))
+        gy = rng.normal(size=(2, o, *out_size))
+        windows = (stride, pad, dilate, groups)
+        y = KERNEL.forward(x, W, None, out_size, *windows)
+        np.testing.assert_allclose(
+            y, direct(x, W, out_size, *windows), atol=1e-10, err_msg=repr(geometry)
+        )
+        # Both gradients are adjoints of a bilinear function.
+        product = (y * gy).sum()
+        gx = KERNEL.backward_data(gy, W, None, in_size, *windows)
+        gW = KERNEL.backward_weight(x, gy, ksize, W.dtype, *windows)
+        np.testing.assert_allclose((gx * x).sum(), product, atol=1e-9, err_msg=repr(geometry))
+        np.testing.assert_allclose((gW * W).sum(), product, atol=1e-9, err_msg=repr(geometry))
+
+
+def test_many_blocks_of_samples(monkeypatch):
+    rng = np.random.default_rng(0)
+    x, W = rng.normal(size=(7, 2, 12, 11)), rng.normal(size=(3, 2, 3, 3))
+    gy = rng.normal(size=(7, 3, 6, 6))
+    windows = ((2, 2), (1, 1), (1, 1), 1)
+
+    def run():
+        return (
+            KERNEL.forward(x, W, None, (6, 6), *windows),
+            KERNEL.backward_data(gy, W, None, (12, 11), *windows),
+            KERNEL.backward_weight(x, gy, (3, 3), W.dtype, *windows),
+        )
+
+    whole = run()
+    for few in (0, 1000):  # one sample at a time, then side by side
+        monkeypatch.setattr("chainer.backends.numpy.kernels.convolutions._BLOCK_BYTES", 3 * 8 * 648)
+        monkeypatch.setattr("chainer.backends.numpy.kernels.convolutions._FEW_POSITIONS", few)
+        for one, other in zip(whole, run()):
+            np.testing.assert_allclose(one, other, atol=1e-12)
+
+
+def test_labels_of_the_graph():
+    x = chainer.Variable(np.ones((1, 2, 4, 4), "f"))
+    W = chainer.Variable(np.ones((3, 2, 3, 3), "f"))
+    y = F.convolution_2d(x, W)
+    assert y.creator.label == "Convolution2DFunction"
+    gx, gW = chainer.grad([y], [x, W], enable_double_backprop=True)
+    assert gx.creator.label == "Deconvolution2DFunction"
+    assert gW.creator.label == "Convolution2DGradW"
+    assert F.deconvolution_2d(x, W.array[:2]).creator.label == "Deconvolution2DFunction"
+    assert F.convolution_nd(x, W).creator.label == "ConvolutionND"
+    assert F.deconvolution_nd(x, W.array[:2]).creator.label == "DeconvolutionND"
+
+
+def test_names_of_the_geometry():
+    x = np.ones((1, 4, 9, 9), "f")
+    W = np.ones((4, 2, 3, 3), "f")
+    y = F.convolution_2d(
+        chainer.Variable(x), W, stride=(1, 2), pad=(3, 4), dilate=(1, 2), groups=2, cover_all=True
+    )
+    f = y.creator
+    assert (f.sy, f.sx, f.ph, f.pw, f.dy, f.dx) == (1, 2, 3, 4, 1, 2)
+    assert f.groups == 2
+    assert f.cover_all is True
+
+
+@pytest.mark.parametrize("function", [F.convolution_2d, F.convolution_nd])
+def test_weight_of_another_dtype(function):
+    x = chainer.Variable(np.ones((1, 1, 3, 3), "f"))
+    W = chainer.Variable(np.ones((1, 1, 2, 2), "d"))
+    y = function(x, W)
+    assert y.dtype == np.float32
+    y.grad = np.ones_like(y.array)
+    y.backward()
+    assert x.grad.dtype == np.float32
+    assert W.grad.dtype == np.float64
+    np.testing.assert_array_equal(W.grad, [[[[4, 4], [4, 4]]]])
+
+
+def test_halves_are_accumulated_in_single_precision():
+    # The 1024 products of 2 ** -11 would vanish next to a one in half precision.
+    x = np.full((1, 1025, 1, 1), 2**-11, np.float16)
+    x[0, 0] = 1
+    y = F.convolution_2d(x, np.ones((1, 1025, 1, 1), np.float16))
+    assert y.dtype == np.float16
+    assert y.array.item() == 1.5
+
+
+def test_groups_are_convolutions_of_their_own():
+    rng = np.random.default_rng(0)
+    x, W, b = rng.normal(size=(2, 4, 5, 5)), rng.normal(size=(6, 2, 3, 3)), rng.normal(size=6)
+    y = F.convolution_2d(x, W, b, groups=2).array
+    for g in range(2):
+        part = F.convolution_2d(x[:, 2 * g : 2 * g + 2], W[3 * g : 3 * g + 3], b[3 * g : 3 * g + 3])
+        np.testing.assert_allclose(y[:, 3 * g : 3 * g + 3], part.array)
+
+
+def test_removed_and_unknown_arguments():
+    x, W = np.ones((1, 1, 3, 3), "f"), np.ones((1, 1, 3, 3), "f")
+    for function in (F.convolution_2d, F.deconvolution_2d):
+        with pytest.raises(ValueError, match="chainer.using_config\\('cudnn_deterministic', value"):
+            function(x, W, deterministic=True)
+        with pytest.raises(TypeError, match="unexpected keyword argument\\(s\\) 'foo'"):
+            function(x, W, foo=1)
+
+
+def test_outsize_must_be_a_tuple():
+    with pytest.raises(TypeError, match="outsize"):
+        F.deconvolution_2d(np.ones((1, 1, 3, 3), "f"), np.ones((1, 1, 3, 3), "f"), outsize=7)
+
+
+def test_depthwise_does_not_need_the_bias_for_its_gradients():
+    x = chainer.Variable(np.ones((1, 2, 3, 3), "f"))
+    W = chainer.Variable(np.ones((1, 2, 3, 3), "f"))
+    y = F.depthwise_convolution_2d(x, W, np.ones(2, "f"))  # the bias is gone after the call
+    gx, gW = chainer.grad([y], [x, W], enable_double_backprop=True)
+    np.testing.assert_array_equal(gx.array, np.ones_like(x.array))
+    (ggx,) = chainer.grad([gW], [x])
+    assert ggx.shape == x.shape
