@@ -111,7 +111,8 @@ def _deliver(
             # variables to share a gradient that an optimizer hook then changes in place.
             owner = _owner(grad)
             if owner in taken or not _writable(grad):
-                grad = grad.copy()
+                # In the order of its memory: a transposed view is copied as fast as any array.
+                grad = grad.copy("K") if grad.__class__ is _ndarray else grad.copy()
             else:
                 taken.add(owner)
         variable._grad = grad
