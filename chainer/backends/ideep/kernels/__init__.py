@@ -34,6 +34,9 @@ _BY_OPERATION = {
     "softmax_cross_entropy": ("losses:SoftmaxCrossEntropyKernel", "cross_entropy"),
 }
 
+#: Those of functions that give their kernels plain arrays.
+_FOR_PLAIN = {"n_step_rnn": ("rnns:NStepRNNKernel", "recurrence")}
+
 #: Those that pay only for arrays that lie in blocks.
 _FOR_BLOCKS = {"dropout": ("dropouts:DropoutKernel", "elementwise")}
 
@@ -50,6 +53,8 @@ def declarations() -> Iterator[Kernel]:
     for operation, entry in _BY_OPERATION.items():
         for array_type in (numpy.ndarray, MDARRAY):
             yield _declaration(operation, array_type, *entry)
+    for operation, entry in _FOR_PLAIN.items():
+        yield _declaration(operation, numpy.ndarray, *entry)
     for operation, entry in _FOR_BLOCKS.items():
         yield _declaration(operation, MDARRAY, *entry)
     for operation, entry in _UPDATES.items():

@@ -181,6 +181,22 @@ def cross_entropy(spec: CallSpec) -> bool | str:
     return True
 
 
+def recurrence(spec: CallSpec) -> bool | str:
+    """LSTM and GRU over sequences of one length."""
+    reason = _why_not(spec.arrays)
+    if reason is not None:
+        return reason
+    a = spec.attributes
+    if a["mode"] not in ("lstm", "gru"):
+        return f"iDeep has LSTM and GRU, not {a['mode']!r}"
+    hx = spec.arrays[1]
+    assert hx is not None
+    sizes = a["batch_sizes"]
+    if any(n != hx.shape[1] for n in sizes):
+        return "iDeep takes sequences of one length"
+    return True
+
+
 def update(spec: CallSpec) -> bool | str:
     """Updates of float32 parameters."""
     return _why_not(spec.arrays) or True

@@ -49,7 +49,7 @@ class NStepRNNKernel(ReferenceKernel):
                     mask = self._mask(x, ratio)
                     values = x * mask
                 steps = Steps(batch_sizes, direction == 1)
-                cell = _CELLS[mode](xp, mode, _all_widened(ws[i]), _all_widened(bs[i]), steps)
+                cell = self.make_cell(mode, _all_widened(ws[i]), _all_widened(bs[i]), steps)
                 c0 = None if cx is None else _widened(cx[i])
                 y, hy[i], c = cell.forward(values, hx[i], c0)
                 if cy is not None:
@@ -61,6 +61,10 @@ class NStepRNNKernel(ReferenceKernel):
             x, hy = x.astype(dtype), hy.astype(dtype)
             cy = None if cy is None else cy.astype(dtype)
         return x, hy, cy, runs
+
+    def make_cell(self, mode: str, w: list[Any], b: list[Any], steps: Steps) -> Any:
+        """Returns the cell of one layer and direction; other kernels have others."""
+        return _CELLS[mode](self.xp, mode, w, b, steps)
 
     def _mask(self, x: Any, ratio: float) -> Any:
         xp = self.xp

@@ -1,0 +1,25 @@
+"""The conformance suite on mdarrays with ``use_ideep='auto'``: what iDeep serves, and the rest."""
+
+# ruff: noqa: F403
+import pytest
+
+from chainer.backends import intel64
+from chainer.core.backend import get_device
+from chainer.core.configuration import using_config
+from chainer.plugins.testing.conformance.test_operations import *
+
+pytestmark = [
+    pytest.mark.ideep,
+    pytest.mark.skipif(not intel64.is_ideep_available(), reason="ideep4py is not available"),
+]
+
+
+@pytest.fixture(scope="module")
+def device():
+    return get_device("@ideep")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _use_ideep():
+    with using_config("use_ideep", "auto"):
+        yield
