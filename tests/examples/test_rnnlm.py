@@ -14,6 +14,7 @@ def text(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_train_and_generate(tmp_path, text):
     args = [text, "-b", 4, "-l", 5, "-u", 32, "--log-interval", 10, "-o", "out"]
     out = run("rnnlm/train_rnnlm.py", *args, "-e", 6, cwd=tmp_path)
