@@ -38,7 +38,7 @@ class Depth2Space(FunctionNode):
     def backward_arrays(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
-        return (space_to_depth(grad_outputs[0], self.r),)
+        return (space_to_depth(self.xp, grad_outputs[0], self.r),)
 
 
 def depth2space(X: Any, r: int) -> Variable:

@@ -31,7 +31,7 @@ class Space2Depth(FunctionNode):
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (x,) = inputs
-        return (space_to_depth(x, self.r),)
+        return (space_to_depth(self.xp, x, self.r),)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         from chainer.functions.array.depth2space import Depth2Space
