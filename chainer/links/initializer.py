@@ -38,10 +38,20 @@ class Initializer:
             )
 
 
-def random_of(array: Any) -> Any:
-    """Returns the random number source of the device an array is on."""
+def draw(array: Any, distribution: str, *arguments: Any) -> Any:
+    """Draws random numbers of the shape of an array, on its device.
+
+    Args:
+        array (array): The array.
+        distribution (str): Name of a function of the random number source: ``'normal'``, ...
+        arguments: Parameters of the distribution.
+
+    Returns:
+        array: The random numbers.
+    """
     device = get_device_from_array(array)
-    return device.backend.random(device)
+    with device.backend.use(device):
+        return getattr(device.backend.random(device), distribution)(*arguments, size=array.shape)
 
 
 def get_fans(shape: tuple[int, ...]) -> tuple[int, int]:

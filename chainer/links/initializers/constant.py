@@ -98,5 +98,6 @@ class Identity(Initializer):
                 "Identity matrix initialization can only be used for 2D squared matrices. "
                 f"Actual shape: {shape}"
             )
-        xp = get_device_from_array(array).xp
-        array[...] = self.scale * xp.eye(shape[0], dtype=array.dtype)
+        device = get_device_from_array(array)
+        with device.backend.use(device):
+            array[...] = self.scale * device.xp.eye(shape[0], dtype=array.dtype)

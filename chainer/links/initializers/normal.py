@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from chainer.links.initializer import Initializer, get_fans, random_of
+from chainer.links.initializer import Initializer, draw, get_fans
 
 
 class Normal(Initializer):
@@ -23,7 +23,7 @@ class Normal(Initializer):
     def __call__(self, array: Any) -> None:
         """Initializes given array in place."""
         self._check_dtype(array)
-        array[...] = random_of(array).normal(0.0, self._deviation(array), array.shape)
+        array[...] = draw(array, "normal", 0.0, self._deviation(array))
 
     def _deviation(self, array: Any) -> float:
         return self.scale

@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from chainer.core.backend import get_device_from_array
-from chainer.links.initializer import Initializer, random_of
+from chainer.links.initializer import Initializer, draw
 
 
 class Orthogonal(Initializer):
@@ -39,18 +39,16 @@ class Orthogonal(Initializer):
         """Initializes given array in place."""
         self._check_dtype(array)
         if array.ndim == 0:
-            sign = 1.0 if float(random_of(array).uniform(-1, 1)) >= 0 else -1.0
-            array[...] = sign * self.scale
+            array[...] = self.scale * (2 * draw(array, "randint", 2) - 1)
             return
         if array.size == 0:
             return
-        rows, columns = array.shape[0], math.prod(array.shape[1:])
-        transposed = rows < columns
-        shape = (columns, rows) if transposed else (rows, columns)
+        shape = (array.shape[0], math.prod(array.shape[1:]))
         device = get_device_from_array(array)
-        gaussian = device.backend.to_host(
-            device.backend.asarray(random_of(array).normal(0.0, 1.0, shape))
-        )
+        gaussian = device.backend.to_host(draw(array, "normal", 0.0, 1.0)).reshape(shape)
+        transposed = shape[0] < shape[1]
+        if transposed:
+            gaussian = gaussian.T
         q, r = numpy.linalg.qr(gaussian)
         # With the signs of R's diagonal the distribution is uniform (Haar); QR alone is biased.
         q *= numpy.where(numpy.diagonal(r) < 0, -1.0, 1.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from chainer.links.initializer import Initializer, get_fans, random_of
+from chainer.links.initializer import Initializer, draw, get_fans
 
 
 class Uniform(Initializer):
@@ -24,7 +24,7 @@ class Uniform(Initializer):
         """Initializes given array in place."""
         self._check_dtype(array)
         bound = self._bound(array)
-        array[...] = random_of(array).uniform(-bound, bound, array.shape)
+        array[...] = draw(array, "uniform", -bound, bound)
 
     def _bound(self, array: Any) -> float:
         return self.scale

@@ -1,0 +1,246 @@
+"""Initializers: values, statistics with fixed seeds, data types, errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import chainer
+from chainer import initializers
+from chainer.initializer import get_fans
+
+FIRST = np.array([1.62434536, -0.61175641, -0.52817175, -1.07296862])  # normal, seed 1
+UNIFORM = np.array([0.417022005, 0.720324493, 0.000114374817, 0.302332573]) * 2 - 1
+
+
+@pytest.mark.parametrize(
+    ("shape", "fans"),
+    [((3, 4), (4, 3)), ((2, 3, 4), (12, 8)), ((2, 3, 4, 5), (60, 40)), ((0, 3), (3, 0))],
+)
+def test_fans(shape, fans):
+    assert get_fans(shape) == fans
+
+
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_fans_need_two_axes(shape):
+    with pytest.raises(ValueError, match="shape must be of length >= 2"):
+        get_fans(shape)
+    with pytest.raises(ValueError, match="shape must be of length >= 2"):
+        initializers.LeCunNormal()(np.empty(shape))
+
+
+RANDOM = [
+    # initializer, deviation (or bound) for shape (4, 2, 3): fan-in 6, fan-out 12
+    (initializers.Normal(), 0.05),
+    (initializers.Normal(2), 2),
+    (initializers.LeCunNormal(), (1 / 6) ** 0.5),
+    (initializers.GlorotNormal(3), 3 * (2 / 18) ** 0.5),
+    (initializers.HeNormal(), (2 / 6) ** 0.5),
+    (initializers.HeNormal(fan_option="fan_out"), (2 / 12) ** 0.5),
+    (initializers.Uniform(), 0.05),
+    (initializers.LeCunUniform(), (3 / 6) ** 0.5),
+    (initializers.GlorotUniform(), (6 / 18) ** 0.5),
+    (initializers.HeUniform(2), 2 * (6 / 6) ** 0.5),
+]
+random_ones = pytest.mark.parametrize(
+    ("initializer", "scale"), RANDOM, ids=[type(row[0]).__name__ for row in RANDOM]
+)
+
+
+def is_uniform(initializer):
+    return "Uniform" in type(initializer).__name__
+
+
+@random_ones
+def test_draws_follow_numpys_seed(initializer, scale):
+    array = np.empty((4, 2, 3), np.float32)
+    np.random.seed(1)
+    initializer(array)
+    draws = UNIFORM if is_uniform(initializer) else FIRST
+    np.testing.assert_allclose(array.ravel()[:4], scale * draws, rtol=1e-5)
+
+
+@random_ones
+def test_statistics(initializer, scale):
+    np.random.seed(0)
+    values = []
+    for _ in range(2000):
+        array = np.empty((4, 2, 3))
+        initializer(array)
+        values.append(array)
+    values = np.stack(values)
+    deviation = scale / 3**0.5 if is_uniform(initializer) else scale
+    assert abs(values.mean()) < 4 * deviation / values.size**0.5
+    np.testing.assert_allclose(values.std(), deviation, rtol=0.02)
+    if is_uniform(initializer):
+        assert 0.99 * scale < values.max() <= scale
+        assert -scale <= values.min() < -0.99 * scale
+    else:
+        np.testing.assert_allclose((values**4).mean(), 3 * deviation**4, rtol=0.1)
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (4, 3), (3, 3), (2, 3, 2, 2), (5, 1), (1, 5), (4,)])
+def test_orthogonal(shape):
+    np.random.seed(0)
+    array = np.empty(shape)
+    initializers.Orthogonal(2.0)(array)
+    matrix = array.reshape(shape[0], -1)
+    gram = matrix @ matrix.T if matrix.shape[0] <= matrix.shape[1] else matrix.T @ matrix
+    np.testing.assert_allclose(gram, 4 * np.eye(len(gram)), atol=1e-12)
+
+
+def test_orthogonal_matrices_are_distributed_evenly():
+    np.random.seed(0)
+    arrays = np.empty((3000, 2, 2))
+    for array in arrays:
+        initializers.Orthogonal(1.0)(array)
+    np.testing.assert_allclose(arrays.mean(axis=0), 0, atol=0.05)
+    np.testing.assert_allclose((arrays**2).mean(axis=0), 0.5, atol=0.03)
+    np.testing.assert_allclose((np.linalg.det(arrays) > 0).mean(), 0.5, atol=0.03)
+
+
+def test_orthogonal_is_that_of_earlier_releases():
+    array = np.empty((2, 3))
+    np.random.seed(0)
+    initializers.Orthogonal()(array)
+    # Release 7.8.1.
+    expected = [[0.94349007, 0.21402106, 0.52347061], [0.30140337, 0.67123752, -0.81767732]]
+    np.testing.assert_allclose(array, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (2, 0)])
+def test_nothing_to_initialize(shape):
+    for initializer in [initializers.Orthogonal(), *(row[0] for row in RANDOM)]:
+        initializer(np.empty(shape))
+
+
+def test_scalar_array():
+    values = set()
+    np.random.seed(0)
+    for _ in range(20):
+        array = np.empty(())
+        initializers.Orthogonal(1.5)(array)
+        values.add(float(array))
+    assert values == {1.5, -1.5}
+
+
+def test_identity():
+    array = np.empty((3, 3), np.float16)
+    initializers.Identity(2)(array)
+    np.testing.assert_array_equal(array, 2 * np.eye(3))
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (2, 2, 2)])
+def test_identity_needs_a_square_matrix(shape):
+    with pytest.raises(ValueError, match="2D squared matrices"):
+        initializers.Identity()(np.empty(shape))
+
+
+@pytest.mark.parametrize(
+    ("initializer", "value"),
+    [
+        (initializers.Zero(), 0),
+        (initializers.One(), 1),
+        (initializers.NaN(), np.nan),
+        (initializers.Constant(3), 3),
+        (initializers.Constant(np.array([1.0, 2.0])), [1, 2]),
+        (initializers.Constant(np.float32(0.5)), 0.5),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_constants(initializer, value, dtype):
+    array = np.empty((3, 2), dtype)
+    initializer(array)
+    np.testing.assert_array_equal(array, np.broadcast_to(value, (3, 2)))
+    assert array.dtype == dtype
+
+
+ALL = [
+    "Constant",
+    "GlorotNormal",
+    "GlorotUniform",
+    "HeNormal",
+    "HeUniform",
+    "Identity",
+    "LeCunNormal",
+    "LeCunUniform",
+    "NaN",
+    "Normal",
+    "One",
+    "Orthogonal",
+    "Uniform",
+    "Zero",
+]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_dtype(name):
+    arguments = (1.0,) if name == "Constant" else ()
+    initializer = getattr(initializers, name)(*arguments, dtype=np.float16)
+    assert initializer.dtype == np.float16
+    array = initializers.generate_array(initializer, (3, 3), np)
+    assert array.dtype == np.float16
+    with pytest.raises(ValueError, match="dtype of the array must be"):
+        initializer(np.empty((3, 3), np.float32))
+    assert getattr(initializers, name)(*arguments).dtype is None
+
+
+def test_generate_array():
+    assert initializers.generate_array(initializers.One(), 3, np).tolist() == [1, 1, 1]
+    assert initializers.generate_array(initializers.One(), (2,), np).dtype == np.float32
+    assert initializers.generate_array(initializers.One(), (), np, np.float64).dtype == np.float64
+    with chainer.using_config("dtype", np.float16):
+        assert initializers.generate_array(initializers.One(), 1, np).dtype == np.float16
+    filled = initializers.generate_array(lambda array: array.fill(2), (2, 1), np, dtype="e")
+    assert filled.dtype == np.float16
+    assert filled.tolist() == [[2], [2]]
+    with pytest.raises(ValueError, match="dtype mismatch"):
+        initializers.generate_array(initializers.One(np.float32), 2, np, dtype=np.float64)
+
+
+def test_generate_array_on_a_device():
+    pytest.importorskip("chainer_strict_backend")
+    device = chainer.get_device("@strict:1")
+    array = initializers.generate_array(initializers.Normal(), (2, 3), device.xp, device=device)
+    assert chainer.backend.get_device_from_array(array) == device
+    for name in ALL:
+        initializer = getattr(initializers, name)(*((1.0,) if name == "Constant" else ()))
+        initializer(device.send(np.empty((3, 3), np.float32)))
+
+
+def test_what_links_accept_as_initializer():
+    get = initializers.get_initializer
+    assert initializers._get_initializer is get
+    assert isinstance(get(None), initializers.LeCunNormal)
+    assert get(2).fill_value == 2
+    assert get(np.float32(2)).fill_value == 2
+    array = np.arange(3)
+    assert get(array).fill_value is array
+    one = initializers.One()
+    assert get(one) is one
+    for wrong in ("a", [1, 2], object()):
+        with pytest.raises(TypeError, match="initializer must be"):
+            get(wrong)
+
+
+def test_unknown_fan_option():
+    with pytest.raises(ValueError, match="fan_option should be either 'fan_in' or 'fan_out'"):
+        initializers.HeNormal(fan_option="fan")(np.empty((2, 2)))
+
+
+def test_base_class_has_no_values():
+    with pytest.raises(NotImplementedError, match="Initializer"):
+        chainer.Initializer()(np.empty(2))
+
+
+def test_own_initializer():
+    class Ramp(chainer.Initializer):
+        def __call__(self, array):
+            array[...] = np.arange(array.size).reshape(array.shape)
+
+    link = chainer.links.Linear(3, 2, initialW=Ramp())
+    assert link.W.array.tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert link.W.dtype == np.float32
+    link = chainer.links.Linear(3, 2, initialW=Ramp(np.float64))
+    assert link.W.dtype == np.float64
