@@ -375,7 +375,8 @@ class Variable:
         if grad is None:
             self.grad = moved.copy() if moved is source else moved
         else:
-            self.grad = grad + moved
+            # The sum of arrays without axes is a scalar in NumPy.
+            self.grad = self.device.backend.asarray(grad + moved)
 
     # -- moves ------------------------------------------------------------------------------------
 

@@ -484,4 +484,8 @@ class Link:
                 param.initialize(data.shape)
                 copyto(param.array, data if find_backend(type(data)) else numpy.asarray(data))
         for name in self._persistent:
-            members[name] = serializer(name, members[name])
+            value = members[name]
+            if isinstance(value, Variable):  # a parameter that was registered as persistent
+                value.array = serializer(name, value.array)
+            else:
+                members[name] = serializer(name, value)
