@@ -9,14 +9,14 @@ import argparse
 import os
 import random
 
-ENGLISH = (
+ENGLISH = (  # noqa: SIM905
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
     "fifteen sixteen seventeen eighteen nineteen"
-).split()  # noqa: SIM905
+).split()
 ENGLISH_TENS = "- - twenty thirty forty fifty sixty seventy eighty ninety".split()  # noqa: SIM905
-FRENCH = (
+FRENCH = (  # noqa: SIM905
     "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize"
-).split()  # noqa: SIM905
+).split()
 FRENCH_TENS = ["-", "dix", "vingt", "trente", "quarante", "cinquante", "soixante"]
 
 

@@ -32,6 +32,10 @@ def run(program, *args, cwd, expect=0):
 
 
 def table(out):
-    """Returns the rows of numbers of a PrintReport: those that begin with an epoch."""
+    """Returns the rows of a PrintReport: those that begin with an epoch and a number."""
     rows = [line.split() for line in out.splitlines()]
-    return [row for row in rows if len(row) > 1 and row[0].isdigit()]
+    return [
+        row
+        for row in rows
+        if len(row) > 1 and row[0].isdigit() and row[1].replace(".", "", 1).isdigit()
+    ]
