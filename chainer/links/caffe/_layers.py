@@ -1,0 +1,325 @@
+"""Makes functions and links of the layers of a Caffe model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from chainer.functions.activation.sigmoid import sigmoid
+from chainer.functions.activation.softmax import softmax
+from chainer.functions.noise.dropout import dropout
+from chainer.functions.normalization.local_response_normalization import (
+    local_response_normalization,
+)
+from chainer.functions.pooling.average_pooling_2d import average_pooling_2d
+from chainer.functions.pooling.max_pooling_2d import max_pooling_2d
+from chainer.links.caffe import _functions, _schema
+from chainer.links.caffe._wire import Message
+from chainer.links.connection.convolution_2d import Convolution2D
+from chainer.links.connection.deconvolution_2d import Deconvolution2D
+from chainer.links.connection.linear import Linear
+from chainer.links.connection.scale import Scale
+from chainer.links.initializers.constant import Constant
+from chainer.links.normalization.batch_normalization import BatchNormalization
+
+#: Kernels, strides, paddings and the like beyond this are taken for errors: a file of a few bytes
+#: must not be able to ask for arrays of any size.
+MAX_SIZE = 4096
+
+
+def parameters(layer: Message, name: str) -> Message:
+    """Returns parameters of a layer; those the format defines as default where there are none."""
+    value = getattr(layer, name)
+    return Message(_schema.PARAMETER_SCHEMAS[name]) if value is None else value
+
+
+def blob_array(blob: Message) -> Any:
+    """Returns the array of a blob.
+
+    Raises:
+        ValueError: If the shape does not fit the data.
+    """
+    data = blob.data if len(blob.data) else blob.double_data
+    data = numpy.asarray(data, dtype=numpy.float32)
+    if blob.shape is not None:
+        shape = tuple(blob.shape.dim)
+    elif any(blob.has(name) for name in ("num", "channels", "height", "width")):
+        shape = (blob.num, blob.channels, blob.height, blob.width)
+    else:
+        shape = (data.size,)
+    if len(shape) > 32 or min(shape, default=1) < 0 or math.prod(shape) != data.size:
+        raise ValueError(f"a blob of shape {shape} has {data.size} values")
+    return data.reshape(shape)
+
+
+def _blobs(layer: Message, *counts: int) -> list[Any]:
+    if len(layer.blobs) not in counts:
+        wanted = " or ".join(map(str, counts))
+        raise ValueError(
+            f"a layer of type {layer.type} needs {wanted} blobs, got {len(layer.blobs)}"
+        )
+    return [blob_array(blob) for blob in layer.blobs]
+
+
+def _checked(what: str, low: int, *values: int) -> tuple[int, int]:
+    for value in values:
+        if not low <= value <= MAX_SIZE:
+            raise ValueError(f"{what} must be between {low} and {MAX_SIZE}, got {value}")
+    return values[0], values[-1]
+
+
+def _pair(param: Message, repeated: str, h: str, w: str, default: int, low: int) -> tuple[int, int]:
+    """Returns a size that is given once, for both axes, or by two fields of their own."""
+    if param.has(h) or param.has(w):
+        return _checked(repeated, low, getattr(param, h), getattr(param, w))
+    value = getattr(param, repeated)
+    if not isinstance(value, list):
+        value = [value]
+    if len(value) > 2:
+        raise ValueError(f"{repeated} must have one or two values, got {len(value)}")
+    return _checked(repeated, low, *(value or [default]))
+
+
+def _fixed(array: Any) -> Any:
+    """Returns an initializer by a copy of an array: its memory is that of the whole file."""
+    return Constant(array)
+
+
+def _convolution(layer: Message) -> Any:
+    return _make_convolution(layer, transposed=False)
+
+
+def _deconvolution(layer: Message) -> Any:
+    return _make_convolution(layer, transposed=True)
+
+
+def _make_convolution(layer: Message, transposed: bool) -> Any:
+    param = parameters(layer, "convolution_param")
+    ksize = _pair(param, "kernel_size", "kernel_h", "kernel_w", 0, 1)
+    stride = _pair(param, "stride", "stride_h", "stride_w", 1, 1)
+    pad = _pair(param, "pad", "pad_h", "pad_w", 0, 0)
+    dilation = _checked("dilation", 1, *(param.dilation or [1]))
+    if param.axis != 1:
+        raise ValueError(f"convolution is supported for axis 1, got {param.axis}")
+    if param.group < 1:
+        raise ValueError(f"group must be positive, got {param.group}")
+    weight, *rest = _blobs(layer, 2 if param.bias_term else 1)
+    if weight.ndim != 4 or weight.shape[2:] != ksize:
+        raise ValueError(
+            f"weight must have shape (out, in, {ksize[0]}, {ksize[1]}), got {weight.shape}"
+        )
+    if transposed:
+        n_in, n_out = weight.shape[0], weight.shape[1] * param.group
+    else:
+        n_in, n_out = weight.shape[1] * param.group, weight.shape[0]
+    if n_out != param.num_output or n_in % param.group or n_out % param.group:
+        raise ValueError(
+            f"weight of shape {weight.shape} does not fit {param.num_output} outputs in "
+            f"{param.group} groups"
+        )
+    bias = rest[0].reshape(-1) if rest else None
+    if bias is not None and bias.size != n_out:
+        raise ValueError(f"bias must have {n_out} values, got {bias.size}")
+    link = Deconvolution2D if transposed else Convolution2D
+    return link(
+        n_in,
+        n_out,
+        ksize,
+        stride,
+        pad,
+        nobias=bias is None,
+        initialW=_fixed(weight),
+        initial_bias=None if bias is None else _fixed(bias),
+        dilate=dilation,
+        groups=param.group,
+    )
+
+
+def _inner_product(layer: Message) -> Any:
+    param = parameters(layer, "inner_product_param")
+    if param.axis != 1:
+        raise ValueError(f"InnerProduct is supported for axis 1, got {param.axis}")
+    weight, *rest = _blobs(layer, 2 if param.bias_term else 1)
+    if weight.ndim < 2 or math.prod(weight.shape[:-2]) != 1:
+        raise ValueError(f"weight must be a matrix, got shape {weight.shape}")
+    weight = weight.reshape(weight.shape[-2:])
+    if param.transpose:
+        weight = weight.T
+    n_out, n_in = weight.shape
+    if n_out != param.num_output:
+        raise ValueError(f"weight of shape {weight.shape} does not fit {param.num_output} outputs")
+    bias = rest[0].reshape(-1) if rest else None
+    if bias is not None and bias.size != n_out:
+        raise ValueError(f"bias must have {n_out} values, got {bias.size}")
+    return Linear(
+        n_in,
+        n_out,
+        nobias=bias is None,
+        initialW=_fixed(weight),
+        initial_bias=None if bias is None else _fixed(bias),
+    )
+
+
+def _batch_norm(layer: Message) -> Any:
+    param = parameters(layer, "batch_norm_param")
+    mean, variance, *factor = _blobs(layer, 2, 3)
+    if mean.ndim != 1 or variance.shape != mean.shape:
+        raise ValueError(
+            f"mean and variance must be vectors of one length, got {mean.shape}, {variance.shape}"
+        )
+    if factor:
+        # Caffe keeps sums over the batches seen and their (decayed) number.
+        scale = float(factor[0].reshape(-1)[0]) if factor[0].size == 1 else math.nan
+        if not math.isfinite(scale):
+            raise ValueError(f"the third blob must be one number, got shape {factor[0].shape}")
+        scale = 1 / scale if scale else 0.0
+        mean, variance = mean * scale, variance * scale
+    link = BatchNormalization(
+        mean.size,
+        decay=param.moving_average_fraction,
+        eps=param.eps,
+        use_gamma=False,
+        use_beta=False,
+    )
+    link.avg_mean[...] = mean
+    link.avg_var[...] = variance
+    return link
+
+
+def _scale(layer: Message) -> Any:
+    param = parameters(layer, "scale_param")
+    _checked("axis", -32, param.axis)
+    if len(layer.bottom) > 1:
+        blobs = _blobs(layer, 1 if param.bias_term else 0)
+        return _with_bias(Scale(param.axis, None, param.bias_term, *_shapes(blobs)), blobs)
+    weight, *rest = _blobs(layer, 2 if param.bias_term else 1)
+    link = Scale(param.axis, weight.shape, param.bias_term)
+    link.W.array[...] = weight
+    return _with_bias(link, rest)
+
+
+def _shapes(blobs: list[Any]) -> list[tuple[int, ...]]:
+    return [blob.shape for blob in blobs]
+
+
+def _with_bias(link: Any, blobs: list[Any]) -> Any:
+    if blobs:
+        bias = link.bias.b.array
+        if bias.shape != blobs[0].shape:
+            raise ValueError(f"bias must have shape {bias.shape}, got {blobs[0].shape}")
+        bias[...] = blobs[0]
+    return link
+
+
+def _concat(layer: Message) -> Any:
+    param = parameters(layer, "concat_param")
+    return _functions.Concat(param.axis if param.has("axis") else param.concat_dim)
+
+
+def _dropout(layer: Message) -> Any:
+    ratio = parameters(layer, "dropout_param").dropout_ratio
+    if not 0 <= ratio < 1:
+        raise ValueError(f"dropout_ratio must be in [0, 1), got {ratio}")
+    return _functions.Call(dropout, (ratio,))
+
+
+def _eltwise(layer: Message) -> Any:
+    param = parameters(layer, "eltwise_param")
+    if param.operation not in (0, 1, 2):
+        raise ValueError(f"operation must be PROD (0), SUM (1) or MAX (2), got {param.operation}")
+    return _functions.Eltwise(param.operation, tuple(float(c) for c in param.coeff))
+
+
+def _lrn(layer: Message) -> Any:
+    param = parameters(layer, "lrn_param")
+    if param.norm_region != _schema.LRN_ACROSS_CHANNELS:
+        raise ValueError("local response normalization is supported across channels only")
+    size, _ = _checked("local_size", 1, param.local_size)
+    args = (size, param.k, param.alpha / size, param.beta)
+    return _functions.Call(local_response_normalization, args)
+
+
+def _pooling(layer: Message) -> Any:
+    param = parameters(layer, "pooling_param")
+    functions: dict[int, Any] = {
+        _schema.POOL_MAX: max_pooling_2d,
+        _schema.POOL_AVE: average_pooling_2d,
+    }
+    if param.pool not in functions:
+        raise ValueError(f"pool must be MAX (0) or AVE (1), got {param.pool}")
+    pad = _pair(param, "pad", "pad_h", "pad_w", 0, 0)
+    stride = _pair(param, "stride", "stride_h", "stride_w", 1, 1)
+    ksize = None
+    if not param.global_pooling:
+        ksize = _pair(param, "kernel_size", "kernel_h", "kernel_w", 0, 1)
+    return _functions.Pooling(functions[param.pool], ksize, stride, pad)
+
+
+def _relu(layer: Message) -> Any:
+    return _functions.ReLU(parameters(layer, "relu_param").negative_slope)
+
+
+def _reshape(layer: Message) -> Any:
+    param = parameters(layer, "reshape_param")
+    dims = () if param.shape is None else tuple(param.shape.dim)
+    if len(dims) > 32 or min(dims, default=0) < -1 or dims.count(-1) > 1:
+        raise ValueError(f"shape must have sizes of at least -1, that only once, got {dims[:33]}")
+    return _functions.Reshape(dims, param.axis, param.num_axes)
+
+
+def _slice(layer: Message) -> Any:
+    param = parameters(layer, "slice_param")
+    axis = param.axis if param.has("axis") else param.slice_dim
+    points = tuple(param.slice_point)
+    if points and (len(points) != len(layer.top) - 1 or list(points) != sorted(set(points))):
+        raise ValueError(f"slice points {points[:33]} do not fit {len(layer.top)} outputs")
+    return _functions.Slice(axis, points, len(layer.top))
+
+
+def _softmax(layer: Message) -> Any:
+    return _functions.Call(softmax, (parameters(layer, "softmax_param").axis,))
+
+
+def _softmax_with_loss(layer: Message) -> Any:
+    axis = parameters(layer, "softmax_param").axis
+    if axis != 1:
+        raise ValueError(f"SoftmaxWithLoss is supported for axis 1, got {axis}")
+    param = parameters(layer, "loss_param")
+    ignored = -1 if param.ignore_label is None else param.ignore_label
+    return _functions.SoftmaxWithLoss(param.normalize, ignored)
+
+
+def _sigmoid(layer: Message) -> Any:
+    return _functions.Call(sigmoid)
+
+
+def _split(layer: Message) -> Any:
+    return _functions.identity
+
+
+#: Type of a layer -> what makes a function or link of it, and the numbers of inputs it can have.
+LAYERS: dict[str, tuple[Callable[[Message], Any], range]] = {
+    "BatchNorm": (_batch_norm, range(1, 2)),
+    "Concat": (_concat, range(1, MAX_SIZE)),
+    "Convolution": (_convolution, range(1, 2)),
+    "Deconvolution": (_deconvolution, range(1, 2)),
+    "Dropout": (_dropout, range(1, 2)),
+    "Eltwise": (_eltwise, range(1, MAX_SIZE)),
+    "InnerProduct": (_inner_product, range(1, 2)),
+    "LRN": (_lrn, range(1, 2)),
+    "Pooling": (_pooling, range(1, 2)),
+    "ReLU": (_relu, range(1, 2)),
+    "Reshape": (_reshape, range(1, 2)),
+    "Scale": (_scale, range(1, 3)),
+    "Sigmoid": (_sigmoid, range(1, 2)),
+    "Slice": (_slice, range(1, 2)),
+    "Softmax": (_softmax, range(1, 2)),
+    "SoftmaxWithLoss": (_softmax_with_loss, range(2, 3)),
+    "Split": (_split, range(1, 2)),
+}
+
+#: Layers that only bring data: their blobs are given by the caller.
+DATA_LAYERS = frozenset({"Data", "DummyData", "HDF5Data", "ImageData", "Input", "MemoryData"})

@@ -1,0 +1,1 @@
+"""Exporters of models to other frameworks (public module ``chainer.exporters``)."""

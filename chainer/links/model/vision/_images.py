@@ -1,0 +1,100 @@
+"""From images to the arrays that networks trained by Caffe take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy
+
+Array = numpy.ndarray[Any, Any]
+
+
+def _pillow_image() -> ModuleType:
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise ImportError(
+            'Pillow is required to prepare images: pip install "chainer[image]"'
+        ) from error
+    return Image
+
+
+def prepare_image(image: Any, size: Sequence[int] | None, mean: Sequence[float]) -> Array:
+    """Converts an RGB image to a BGR array around zero.
+
+    Args:
+        image: A ``PIL.Image``, or an array of shape ``(height, width)``, ``(height, width,
+            channels)`` or ``(channels, height, width)`` in RGB order, with values 0 to 255.
+        size: Width and height to resize to; None to keep them.
+        mean: Mean of the blue, green and red channel, which is subtracted.
+
+    Returns:
+        float32 array of shape ``(3, height, width)``.
+
+    Raises:
+        TypeError: If ``image`` is something else.
+        ValueError: If its shape is none of these.
+        ImportError: If Pillow is not installed.
+    """
+    pillow = _pillow_image()
+    if isinstance(image, numpy.ndarray):
+        image = pillow.fromarray(_height_width_channels(image))
+    elif not isinstance(image, pillow.Image):
+        raise TypeError(f"image must be a PIL.Image or numpy.ndarray, got {type(image).__name__}")
+    image = image.convert("RGB")
+    if size is not None:
+        image = image.resize(tuple(size))
+    bgr = numpy.asarray(image, dtype=numpy.float32)[:, :, ::-1]
+    return (bgr - numpy.asarray(mean, dtype=numpy.float32)).transpose(2, 0, 1)
+
+
+def _height_width_channels(image: Array) -> Array:
+    shape = image.shape
+    if image.ndim == 3:
+        if shape[0] == 1:
+            image = image[0]
+        elif shape[0] == 3:
+            image = image.transpose(1, 2, 0)
+        elif shape[2] == 1:
+            image = image[:, :, 0]
+    if image.ndim != 2 and not (image.ndim == 3 and image.shape[2] in (2, 3, 4)):
+        raise ValueError(
+            "image must have shape (height, width), (height, width, channels) or "
+            f"(channels, height, width), got {shape}"
+        )
+    return numpy.ascontiguousarray(image, dtype=numpy.uint8)
+
+
+def center_crop(images: Array, size: int) -> Array:
+    """Returns the middle of images.
+
+    Args:
+        images: Array of shape ``(B, C, height, width)``.
+        size: Height and width of the result.
+    """
+    top, left = ((length - size) // 2 for length in images.shape[2:])
+    return images[:, :, top : top + size, left : left + size]
+
+
+def ten_crops(images: Array, size: int) -> Array:
+    """Returns corners and center of images, each also mirrored.
+
+    Args:
+        images: Array of shape ``(B, C, height, width)``.
+        size: Height and width of the crops.
+
+    Returns:
+        Array of shape ``(10 * B, C, size, size)``; the crops of an image follow each other.
+    """
+    batch, channels = images.shape[:2]
+    crops = [
+        images[:, :, :size, :size],
+        images[:, :, :size, -size:],
+        images[:, :, -size:, :size],
+        images[:, :, -size:, -size:],
+        center_crop(images, size),
+    ]
+    crops += [crop[..., ::-1] for crop in crops]
+    return numpy.stack(crops, axis=1).reshape(10 * batch, channels, size, size)

@@ -1,0 +1,242 @@
+"""GoogLeNet, the first network of inception modules."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from chainer.core.variable import Variable
+from chainer.functions.activation.relu import relu
+from chainer.functions.activation.softmax import softmax
+from chainer.functions.noise.dropout import dropout
+from chainer.functions.normalization.local_response_normalization import (
+    local_response_normalization,
+)
+from chainer.functions.pooling.average_pooling_2d import average_pooling_2d
+from chainer.functions.pooling.max_pooling_2d import max_pooling_2d
+from chainer.links.caffe.caffe_function import CaffeFunction
+from chainer.links.connection.convolution_2d import Convolution2D
+from chainer.links.connection.inception import Inception
+from chainer.links.connection.linear import Linear
+from chainer.links.initializers.constant import Constant
+from chainer.links.initializers.uniform import LeCunUniform
+from chainer.links.model.vision._images import Array, prepare_image
+from chainer.links.model.vision._pretrained import (
+    PretrainedNetwork,
+    copy_weights,
+    downloaded_caffemodel,
+)
+from chainer.links.serializers.npz import save_npz
+
+_URL = "http://dl.caffe.berkeleyvision.org/bvlc_googlenet.caffemodel"
+_SHA1 = "405fc5acd08a3bb12de8ee5e23a96bec22f08204"
+_NPZ = "bvlc_googlenet.npz"
+_MEAN = (104.0, 117.0, 123.0)
+
+#: Arguments of the inception modules: input channels, 1x1, projection and 3x3, projection and 5x5,
+#: projection after pooling.
+_INCEPTIONS = {
+    "3a": (192, 64, 96, 128, 16, 32, 32),
+    "3b": (256, 128, 128, 192, 32, 96, 64),
+    "4a": (480, 192, 96, 208, 16, 48, 64),
+    "4b": (512, 160, 112, 224, 24, 64, 64),
+    "4c": (512, 128, 128, 256, 24, 64, 64),
+    "4d": (512, 112, 144, 288, 32, 64, 64),
+    "4e": (528, 256, 160, 320, 32, 128, 128),
+    "5a": (832, 256, 160, 320, 32, 128, 128),
+    "5b": (832, 384, 192, 384, 48, 128, 128),
+}
+
+#: Names of layers outside of inception modules, and what the caffemodel calls them.
+_CAFFE_NAMES = {
+    "conv1": "conv1/7x7_s2",
+    "conv2_reduce": "conv2/3x3_reduce",
+    "conv2": "conv2/3x3",
+    "loss3_fc": "loss3/classifier",
+    "loss1_conv": "loss1/conv",
+    "loss1_fc1": "loss1/fc",
+    "loss1_fc2": "loss1/classifier",
+    "loss2_conv": "loss2/conv",
+    "loss2_fc1": "loss2/fc",
+    "loss2_fc2": "loss2/classifier",
+}
+_CAFFE_PATHS = {
+    "conv1": "1x1",
+    "proj3": "3x3_reduce",
+    "conv3": "3x3",
+    "proj5": "5x5_reduce",
+    "conv5": "5x5",
+    "projp": "pool_proj",
+}
+
+
+class GoogLeNet(PretrainedNetwork):
+    """A pre-trained GoogLeNet model provided by BVLC.
+
+    GoogLeNet, also called Inception-v1, is an architecture of convolutional neural networks of
+    2014. It is small and needs little memory in training compared with later ones such as ResNet;
+    those are more accurate.
+
+    The `original model <https://github.com/BVLC/caffe/tree/master/models/bvlc_googlenet>`_ is
+    downloaded, converted and kept at the first use of ``'auto'``. See `Going Deeper with
+    Convolutions <https://arxiv.org/abs/1409.4842>`_.
+
+    Args:
+        pretrained_model (str): Path of a chainer model serialized as a ``.npz`` file. If
+            ``'auto'``, the file is
+            ``$CHAINER_DATASET_ROOT/pfnet/chainer/models/bvlc_googlenet.npz`` and made from the
+            caffemodel if need be, where ``$CHAINER_DATASET_ROOT`` is ``$HOME/.chainer/dataset``
+            unless set as an environment variable. If None, nothing is loaded and the weights are
+            initialized as by BVLC, by ``chainer.initializers.LeCunUniform(scale=1.0)``, which is
+            what Caffe calls ``xavier``.
+
+    Attributes:
+        available_layers (list of str): Names of the layers to ask ``__call__`` and :meth:`extract`
+            for. ``loss1_fc2`` and ``loss2_fc2`` are the auxiliary classifiers, before softmax.
+
+    Raises:
+        FileNotFoundError: If the given file does not exist.
+        DownloadError: (an OSError) If the caffemodel cannot be downloaded; the text says what to do
+            by hand.
+        ImportError: If a package to download with is not installed.
+
+    Example:
+        >>> model = L.GoogLeNet(pretrained_model=None)
+        >>> x = np.zeros((1, 3, 64, 64), np.float32)
+        >>> model(x, layers=['inception_3a'])['inception_3a'].shape
+        (1, 256, 8, 8)
+    """
+
+    _branches = {"loss1_fc2": "inception_4a", "loss2_fc2": "inception_4d"}
+    _feature_layer = "pool5"
+    _removed_argument = "train"
+
+    def __init__(self, pretrained_model: str | os.PathLike[str] | None = "auto") -> None:
+        super().__init__()
+        init = LeCunUniform(scale=1.0) if pretrained_model is None else Constant(0)
+        with self.init_scope():
+            self.conv1 = Convolution2D(3, 64, 7, stride=2, pad=3, initialW=init)
+            self.conv2_reduce = Convolution2D(64, 64, 1, initialW=init)
+            self.conv2 = Convolution2D(64, 192, 3, pad=1, initialW=init)
+            for name, sizes in _INCEPTIONS.items():
+                setattr(self, f"inc{name}", Inception(*sizes, conv_init=init))
+            self.loss3_fc = Linear(1024, 1000, initialW=init)
+            self.loss1_conv = Convolution2D(512, 128, 1, initialW=init)
+            self.loss1_fc1 = Linear(2048, 1024, initialW=init)
+            self.loss1_fc2 = Linear(1024, 1000, initialW=init)
+            self.loss2_conv = Convolution2D(528, 128, 1, initialW=init)
+            self.loss2_fc1 = Linear(2048, 1024, initialW=init)
+            self.loss2_fc2 = Linear(1024, 1000, initialW=init)
+        if pretrained_model is not None:
+            self._load_pretrained(pretrained_model, _NPZ, _download)
+
+    @property
+    def functions(self) -> dict[str, list[Callable[[Any], Variable]]]:
+        """Layer name -> functions that are applied one after another; in order of computation.
+
+        ``loss1_fc2`` continues ``inception_4a`` and ``loss2_fc2`` continues ``inception_4d``.
+        """
+        functions: dict[str, list[Callable[[Any], Variable]]] = {
+            "conv1": [self.conv1, relu],
+            "pool1": [_max_pool, _lrn],
+            "conv2_reduce": [self.conv2_reduce, relu],
+            "conv2": [self.conv2, relu, _lrn],
+            "pool2": [_max_pool],
+        }
+        pool_after = {"3b": "pool3", "4e": "pool4"}
+        for name in _INCEPTIONS:
+            functions[f"inception_{name}"] = [self[f"inc{name}"]]
+            if name in pool_after:
+                functions[pool_after[name]] = [_max_pool]
+        functions["pool5"] = [_average_pool_7]
+        functions["loss3_fc"] = [_dropout, self.loss3_fc]
+        functions["prob"] = [softmax]
+        for loss in ("loss1", "loss2"):
+            functions[f"{loss}_fc2"] = [
+                _average_pool_5,
+                self[f"{loss}_conv"],
+                relu,
+                self[f"{loss}_fc1"],
+                relu,
+                self[f"{loss}_fc2"],
+            ]
+        return functions
+
+    @classmethod
+    def convert_caffemodel_to_npz(
+        cls, path_caffemodel: str | os.PathLike[str], path_npz: str | os.PathLike[str]
+    ) -> None:
+        """Converts a pre-trained caffemodel to a chainer model.
+
+        Args:
+            path_caffemodel (str): Path of the pre-trained caffemodel.
+            path_npz (str): Path of the converted chainer model.
+
+        Raises:
+            ValueError: If the file is no caffemodel of this network.
+        """
+        model = cls(pretrained_model=None)
+        model._copy_caffemodel(path_caffemodel)
+        save_npz(path_npz, model, compression=False)
+
+    def _copy_caffemodel(self, path: str | os.PathLike[str]) -> None:
+        source = CaffeFunction(path)
+        for name, caffe_name in _CAFFE_NAMES.items():
+            copy_weights(source, caffe_name, self[name])
+        for name in _INCEPTIONS:
+            for path_name, caffe_path in _CAFFE_PATHS.items():
+                target = getattr(self[f"inc{name}"], path_name)
+                copy_weights(source, f"inception_{name}/{caffe_path}", target)
+
+    def _prepare(self, image: Any, size: Any) -> Array:
+        return prepare(image, size)
+
+
+def prepare(image: Any, size: Sequence[int] | None = (224, 224)) -> Array:
+    """Converts the given image to the numpy array for GoogLeNet.
+
+    The image is resized, converted from RGB to BGR, and the mean of the training data subtracted.
+
+    Args:
+        image (PIL.Image or numpy.ndarray): Input image. An array must have shape ``(height,
+            width)``, ``(height, width, channels)`` or ``(channels, height, width)``, and its
+            channels the order RGB.
+        size (pair of ints): Width and height of the result. If None, the image is not resized.
+
+    Returns:
+        numpy.ndarray: float32 array of shape ``(3, height, width)``.
+
+    Raises:
+        ImportError: If Pillow is not installed.
+
+    Example:
+        >>> from chainer.links.model.vision.googlenet import prepare
+        >>> prepare(np.zeros((10, 20, 3), np.uint8)).shape
+        (3, 224, 224)
+    """
+    return prepare_image(image, size, _MEAN)
+
+
+def _max_pool(x: Any) -> Variable:
+    return max_pooling_2d(x, ksize=3, stride=2)
+
+
+def _average_pool_5(x: Any) -> Variable:
+    return average_pooling_2d(x, ksize=5, stride=3)
+
+
+def _average_pool_7(x: Any) -> Variable:
+    return average_pooling_2d(x, ksize=7, stride=1)
+
+
+def _lrn(x: Any) -> Variable:
+    return local_response_normalization(x, n=5, k=1, alpha=1e-4 / 5)
+
+
+def _dropout(x: Any) -> Variable:
+    return dropout(x, ratio=0.4)
+
+
+def _download() -> str:
+    return downloaded_caffemodel(_URL, _SHA1, _NPZ)

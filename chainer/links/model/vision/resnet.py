@@ -1,0 +1,369 @@
+"""Deep residual networks of 50, 101 and 152 layers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from chainer.core.variable import Variable
+from chainer.functions.activation.relu import relu
+from chainer.functions.activation.softmax import softmax
+from chainer.functions.array.reshape import reshape
+from chainer.functions.pooling.average_pooling_2d import average_pooling_2d
+from chainer.functions.pooling.max_pooling_2d import max_pooling_2d
+from chainer.links.base_link import Link
+from chainer.links.caffe.caffe_function import CaffeFunction
+from chainer.links.chain import Chain
+from chainer.links.connection.convolution_2d import Convolution2D
+from chainer.links.connection.linear import Linear
+from chainer.links.initializers.constant import Constant
+from chainer.links.initializers.normal import HeNormal
+from chainer.links.model.vision._images import Array, prepare_image
+from chainer.links.model.vision._pretrained import (
+    PretrainedNetwork,
+    copy_normalization,
+    copy_weights,
+    model_file,
+)
+from chainer.links.normalization.batch_normalization import BatchNormalization
+from chainer.links.serializers.npz import save_npz
+
+_URL = "https://github.com/KaimingHe/deep-residual-networks"
+_MEAN = (103.063, 115.903, 123.152)
+
+#: Number of layers -> number of bottlenecks in res2, res3, res4 and res5.
+_BLOCKS = {50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
+
+
+class BottleneckA(Chain):
+    """First bottleneck of a stage, whose shortcut has a convolution.
+
+    Args:
+        in_channels (int): Channels of the input.
+        mid_channels (int): Channels within the bottleneck.
+        out_channels (int): Channels of the output.
+        stride (int): Stride of the first convolution and of the shortcut.
+        initialW (initializer): Initializer of the weights.
+    """
+
+    def __init__(
+        self, in_channels: int, mid_channels: int, out_channels: int, stride: int, initialW: Any
+    ) -> None:
+        super().__init__()
+        with self.init_scope():
+            self.conv1 = _convolution(in_channels, mid_channels, 1, stride, 0, initialW)
+            self.bn1 = BatchNormalization(mid_channels)
+            self.conv2 = _convolution(mid_channels, mid_channels, 3, 1, 1, initialW)
+            self.bn2 = BatchNormalization(mid_channels)
+            self.conv3 = _convolution(mid_channels, out_channels, 1, 1, 0, initialW)
+            self.bn3 = BatchNormalization(out_channels)
+            self.conv4 = _convolution(in_channels, out_channels, 1, stride, 0, initialW)
+            self.bn4 = BatchNormalization(out_channels)
+
+    def forward(self, x: Any) -> Variable:
+        """Returns features of shape ``(B, out_channels, h / stride, w / stride)``."""
+        h = relu(self.bn1(self.conv1(x)))
+        h = relu(self.bn2(self.conv2(h)))
+        return relu(self.bn3(self.conv3(h)) + self.bn4(self.conv4(x)))
+
+
+class BottleneckB(Chain):
+    """Bottleneck whose shortcut is the identity.
+
+    Args:
+        in_channels (int): Channels of input and output.
+        mid_channels (int): Channels within the bottleneck.
+        initialW (initializer): Initializer of the weights.
+    """
+
+    def __init__(self, in_channels: int, mid_channels: int, initialW: Any) -> None:
+        super().__init__()
+        with self.init_scope():
+            self.conv1 = _convolution(in_channels, mid_channels, 1, 1, 0, initialW)
+            self.bn1 = BatchNormalization(mid_channels)
+            self.conv2 = _convolution(mid_channels, mid_channels, 3, 1, 1, initialW)
+            self.bn2 = BatchNormalization(mid_channels)
+            self.conv3 = _convolution(mid_channels, in_channels, 1, 1, 0, initialW)
+            self.bn3 = BatchNormalization(in_channels)
+
+    def forward(self, x: Any) -> Variable:
+        """Returns features of the shape of ``x``."""
+        h = relu(self.bn1(self.conv1(x)))
+        h = relu(self.bn2(self.conv2(h)))
+        return relu(self.bn3(self.conv3(h)) + x)
+
+
+class BuildingBlock(Chain):
+    """A stage: bottleneck ``a`` followed by ``b1``, ``b2``, ...
+
+    Args:
+        n_layer (int): Number of bottlenecks.
+        in_channels (int): Channels of the input.
+        mid_channels (int): Channels within the bottlenecks.
+        out_channels (int): Channels of the output.
+        stride (int): Stride of the first bottleneck.
+        initialW (initializer): Initializer of the weights.
+    """
+
+    def __init__(
+        self,
+        n_layer: int,
+        in_channels: int,
+        mid_channels: int,
+        out_channels: int,
+        stride: int,
+        initialW: Any = None,
+    ) -> None:
+        super().__init__()
+        with self.init_scope():
+            self.a = BottleneckA(in_channels, mid_channels, out_channels, stride, initialW)
+            for i in range(1, n_layer):
+                setattr(self, f"b{i}", BottleneckB(out_channels, mid_channels, initialW))
+
+    def forward(self, x: Any) -> Variable:
+        """Returns features of shape ``(B, out_channels, h / stride, w / stride)``."""
+        for child in self.children():
+            x = child(x)
+        return x
+
+
+class ResNetLayers(PretrainedNetwork):
+    """A pre-trained CNN model provided by MSRA.
+
+    Unlike :class:`~chainer.links.VGG16Layers` it does not download the caffemodel, which is to be
+    had by way of `GitHub <https://github.com/KaimingHe/deep-residual-networks>`_.
+
+    See `Deep Residual Learning for Image Recognition <https://arxiv.org/abs/1512.03385>`_.
+
+    Args:
+        pretrained_model (str): Path of a chainer model serialized as a ``.npz`` file. If
+            ``'auto'``, the caffemodel
+            ``$CHAINER_DATASET_ROOT/pfnet/chainer/models/ResNet-{n_layers}-model.caffemodel`` is
+            converted to a file ``.npz`` next to it, which is used from the second time on;
+            ``$CHAINER_DATASET_ROOT`` is ``$HOME/.chainer/dataset`` unless set as an environment
+            variable. If None, nothing is loaded and the weights are initialized as in the original
+            paper, by ``chainer.initializers.HeNormal(scale=1.0)``.
+        n_layers (int): Number of layers: 50, 101 or 152.
+
+    Attributes:
+        available_layers (list of str): Names of the layers to ask ``__call__`` and :meth:`extract`
+            for: ``conv1``, ``pool1``, ``res2``, ``res3``, ``res4``, ``res5``, ``pool5``, ``fc6``,
+            ``prob``.
+
+    Raises:
+        ValueError: If ``n_layers`` is another number.
+        FileNotFoundError: If the file does not exist; the text says where to get the caffemodel and
+            where to put it.
+
+    Example:
+        >>> from chainer.links.model.vision.resnet import ResNetLayers
+        >>> model = ResNetLayers(None, 50)
+        >>> x = np.zeros((1, 3, 64, 64), np.float32)
+        >>> with chainer.using_config('train', False):
+        ...     features = model(x, layers=['res2', 'pool5'])
+        >>> features['res2'].shape, features['pool5'].shape
+        ((1, 256, 16, 16), (1, 2048))
+    """
+
+    _feature_layer = "pool5"
+
+    def __init__(self, pretrained_model: str | os.PathLike[str] | None, n_layers: int) -> None:
+        super().__init__()
+        if n_layers not in _BLOCKS:
+            raise ValueError(
+                f"The n_layers argument should be either 50, 101, or 152, but {n_layers} was given."
+            )
+        init = HeNormal(scale=1.0) if pretrained_model is None else Constant(0)
+        blocks = _BLOCKS[n_layers]
+        with self.init_scope():
+            self.conv1 = Convolution2D(3, 64, 7, 2, 3, initialW=init)
+            self.bn1 = BatchNormalization(64)
+            self.res2 = BuildingBlock(blocks[0], 64, 64, 256, 1, init)
+            self.res3 = BuildingBlock(blocks[1], 256, 128, 512, 2, init)
+            self.res4 = BuildingBlock(blocks[2], 512, 256, 1024, 2, init)
+            self.res5 = BuildingBlock(blocks[3], 1024, 512, 2048, 2, init)
+            self.fc6 = Linear(2048, 1000)
+        if pretrained_model is not None:
+            name = f"ResNet-{n_layers}-model"
+            self._load_pretrained(
+                pretrained_model, f"{name}.npz", lambda: _present(f"{name}.caffemodel")
+            )
+
+    @property
+    def functions(self) -> dict[str, list[Callable[[Any], Variable]]]:
+        """Layer name -> functions that are applied one after another; in order of computation."""
+        return {
+            "conv1": [self.conv1, self.bn1, relu],
+            "pool1": [_max_pool],
+            "res2": [self.res2],
+            "res3": [self.res3],
+            "res4": [self.res4],
+            "res5": [self.res5],
+            "pool5": [_global_average_pool],
+            "fc6": [self.fc6],
+            "prob": [softmax],
+        }
+
+    @classmethod
+    def convert_caffemodel_to_npz(
+        cls,
+        path_caffemodel: str | os.PathLike[str],
+        path_npz: str | os.PathLike[str],
+        n_layers: int = 50,
+    ) -> None:
+        """Converts a pre-trained caffemodel to a chainer model.
+
+        Args:
+            path_caffemodel (str): Path of the pre-trained caffemodel.
+            path_npz (str): Path of the converted chainer model.
+            n_layers (int): Number of layers: 50, 101 or 152.
+
+        Raises:
+            ValueError: If the file is no caffemodel of this network.
+        """
+        model = ResNetLayers(None, n_layers)
+        model._copy_caffemodel(path_caffemodel)
+        save_npz(path_npz, model, compression=False)
+
+    def _copy_caffemodel(self, path: str | os.PathLike[str]) -> None:
+        source = CaffeFunction(path)
+        # The first convolution has a bias in the model of 50 layers only.
+        bias = getattr(getattr(source, "conv1", None), "b", None) is not None
+        copy_weights(source, "conv1", self.conv1, ("W", "b") if bias else ("W",))
+        copy_normalization(source, "conv1", "_", self.bn1)
+        copy_weights(source, "fc1000", self.fc6)
+        for stage in ("res2", "res3", "res4", "res5"):
+            for suffix, block in _caffe_suffixes(source, stage, self[stage]):
+                for i in range(1, 5):
+                    convolution = getattr(block, f"conv{i}", None)
+                    if convolution is None:
+                        continue
+                    branch = "branch1" if i == 4 else f"branch2{'abc'[i - 1]}"
+                    name = f"{stage[-1]}{suffix}_{branch}"
+                    copy_weights(source, f"res{name}", convolution, ("W",))
+                    copy_normalization(source, name, "", getattr(block, f"bn{i}"))
+
+    def _prepare(self, image: Any, size: Any) -> Array:
+        return prepare(image, size)
+
+
+class ResNet50Layers(ResNetLayers):
+    """A pre-trained CNN model with 50 layers provided by MSRA.
+
+    ResNet50 has 25,557,096 trainable parameters, 43% and 58% fewer than ResNet101 and ResNet152,
+    while the top-5 accuracy on ImageNet is only 0.7% and 1.1% lower: often the best balance of
+    accuracy and size.
+
+    See :class:`~chainer.links.model.vision.resnet.ResNetLayers`.
+
+    Args:
+        pretrained_model (str): Path of a ``.npz`` file, ``'auto'`` (made from
+            ``$CHAINER_DATASET_ROOT/pfnet/chainer/models/ResNet-50-model.caffemodel``), or None.
+
+    Attributes:
+        available_layers (list of str): Names of the layers to ask for.
+    """
+
+    def __init__(self, pretrained_model: str | os.PathLike[str] | None = "auto") -> None:
+        super().__init__(pretrained_model, 50)
+
+
+class ResNet101Layers(ResNetLayers):
+    """A pre-trained CNN model with 101 layers provided by MSRA.
+
+    ResNet101 has 44,549,224 trainable parameters, 26% fewer than ResNet152, while the top-5
+    accuracy on ImageNet is 1.1% lower at most.
+
+    See :class:`~chainer.links.model.vision.resnet.ResNetLayers`.
+
+    Args:
+        pretrained_model (str): Path of a ``.npz`` file, ``'auto'`` (made from
+            ``$CHAINER_DATASET_ROOT/pfnet/chainer/models/ResNet-101-model.caffemodel``), or None.
+
+    Attributes:
+        available_layers (list of str): Names of the layers to ask for.
+    """
+
+    def __init__(self, pretrained_model: str | os.PathLike[str] | None = "auto") -> None:
+        super().__init__(pretrained_model, 101)
+
+
+class ResNet152Layers(ResNetLayers):
+    """A pre-trained CNN model with 152 layers provided by MSRA.
+
+    ResNet152 has 60,192,872 trainable parameters; it is the deepest of the three and achieved the
+    best result on ImageNet classification in ILSVRC 2015.
+
+    See :class:`~chainer.links.model.vision.resnet.ResNetLayers`.
+
+    Args:
+        pretrained_model (str): Path of a ``.npz`` file, ``'auto'`` (made from
+            ``$CHAINER_DATASET_ROOT/pfnet/chainer/models/ResNet-152-model.caffemodel``), or None.
+
+    Attributes:
+        available_layers (list of str): Names of the layers to ask for.
+    """
+
+    def __init__(self, pretrained_model: str | os.PathLike[str] | None = "auto") -> None:
+        super().__init__(pretrained_model, 152)
+
+
+def prepare(image: Any, size: Sequence[int] | None = (224, 224)) -> Array:
+    """Converts the given image to the numpy array for ResNets.
+
+    The image is resized, converted from RGB to BGR, and the mean of the training data subtracted.
+
+    Args:
+        image (PIL.Image or numpy.ndarray): Input image. An array must have shape ``(height,
+            width)``, ``(height, width, channels)`` or ``(channels, height, width)``, and its
+            channels the order RGB.
+        size (pair of ints): Width and height of the result. If None, the image is not resized.
+
+    Returns:
+        numpy.ndarray: float32 array of shape ``(3, height, width)``.
+
+    Raises:
+        ImportError: If Pillow is not installed.
+
+    Example:
+        >>> from chainer.links.model.vision.resnet import prepare
+        >>> prepare(np.zeros((10, 20), np.uint8), size=None).shape
+        (3, 10, 20)
+    """
+    return prepare_image(image, size, _MEAN)
+
+
+def _convolution(
+    n_in: int, n_out: int, ksize: int, stride: int, pad: int, initialW: Any
+) -> Convolution2D:
+    return Convolution2D(n_in, n_out, ksize, stride, pad, nobias=True, initialW=initialW)
+
+
+def _max_pool(x: Any) -> Variable:
+    return max_pooling_2d(x, ksize=3, stride=2)
+
+
+def _global_average_pool(x: Variable) -> Variable:
+    n, channels, height, width = x.shape
+    return reshape(average_pooling_2d(x, (height, width), stride=1), (n, channels))
+
+
+def _caffe_suffixes(source: Any, name: str, stage: Link) -> Iterator[tuple[str, Any]]:
+    """Yields the bottlenecks of a stage with the letters the caffemodel names them by.
+
+    The models call them a, b, c, ... in short stages, and a, b1, b2, ... in long ones.
+    """
+    numbered = getattr(source, f"{name}b1_branch2a", None) is not None
+    for i, block in enumerate(stage.children()):
+        yield f"b{i}" if numbered and i else "abcdefghijklmnopqrstuvwxyz"[i % 26], block
+
+
+def _present(caffemodel: str) -> str:
+    path = model_file(caffemodel)
+    if not os.path.exists(path):
+        raise FileNotFoundError(
+            "The pre-trained caffemodel does not exist. Please download it from "
+            f"{_URL!r}, and place it on {path}"
+        )
+    return path

@@ -1,0 +1,163 @@
+"""The network of 16 layers by the VGG team."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from chainer.core.variable import Variable
+from chainer.functions.activation.relu import relu
+from chainer.functions.activation.softmax import softmax
+from chainer.functions.noise.dropout import dropout
+from chainer.functions.pooling.max_pooling_2d import max_pooling_2d
+from chainer.links.caffe.caffe_function import CaffeFunction
+from chainer.links.connection.convolution_2d import Convolution2D
+from chainer.links.connection.linear import Linear
+from chainer.links.initializers.constant import Constant
+from chainer.links.initializers.normal import Normal
+from chainer.links.model.vision._images import Array, prepare_image
+from chainer.links.model.vision._pretrained import (
+    PretrainedNetwork,
+    copy_weights,
+    downloaded_caffemodel,
+)
+from chainer.links.serializers.npz import save_npz
+
+_URL = "https://www.robots.ox.ac.uk/%7Evgg/software/very_deep/caffe/VGG_ILSVRC_16_layers.caffemodel"
+_SHA1 = "9363e1f6d65f7dba68c4f27a1e62105cdf6c4e24"
+_NPZ = "VGG_ILSVRC_16_layers.npz"
+_MEAN = (103.939, 116.779, 123.68)
+
+#: Output channels of the convolutions, stage by stage.
+_STAGES = ((64, 64), (128, 128), (256, 256, 256), (512, 512, 512), (512, 512, 512))
+
+
+class VGG16Layers(PretrainedNetwork):
+    """A pre-trained CNN model with 16 layers provided by VGG team.
+
+    Weights are downloaded as a caffemodel, converted and kept at the first use of ``'auto'``. The
+    model serves to extract features of images or to be fine-tuned on other data. The pre-trained
+    model is released under Creative Commons Attribution License.
+
+    See `Very Deep Convolutional Networks for Large-Scale Image Recognition
+    <https://arxiv.org/abs/1409.1556>`_.
+
+    Args:
+        pretrained_model (str): Path of a chainer model serialized as a ``.npz`` file. If
+            ``'auto'``, the file is
+            ``$CHAINER_DATASET_ROOT/pfnet/chainer/models/VGG_ILSVRC_16_layers.npz`` and made from
+            the caffemodel if need be, where ``$CHAINER_DATASET_ROOT`` is ``$HOME/.chainer/dataset``
+            unless set as an environment variable. If None, nothing is loaded and the weights are
+            initialized as in the original paper, by ``chainer.initializers.Normal(scale=0.01)``.
+
+    Attributes:
+        available_layers (list of str): Names of the layers to ask ``__call__`` and :meth:`extract`
+            for: ``conv1_1`` ... ``conv5_3``, ``pool1`` ... ``pool5``, ``fc6``, ``fc7``, ``fc8``,
+            ``prob``. Convolutions and ``fc6``, ``fc7`` include ReLU (and dropout).
+
+    Raises:
+        FileNotFoundError: If the given file does not exist.
+        DownloadError: (an OSError) If the caffemodel cannot be downloaded; the text says what to do
+            by hand.
+        ImportError: If a package to download with is not installed.
+
+    Example:
+        Features of an image, as a vector::
+
+            model = L.VGG16Layers()
+            with chainer.using_config('train', False), chainer.no_backprop_mode():
+                feature = model.extract([PIL.Image.open('cat.jpg')], layers=['fc7'])['fc7']
+    """
+
+    _feature_layer = "fc7"
+
+    def __init__(self, pretrained_model: str | os.PathLike[str] | None = "auto") -> None:
+        super().__init__()
+        # Random numbers for 138 million weights would be drawn in vain before loading.
+        init = Normal(0.01) if pretrained_model is None else Constant(0)
+        channels = 3
+        with self.init_scope():
+            for stage, sizes in enumerate(_STAGES, 1):
+                for i, size in enumerate(sizes, 1):
+                    convolution = Convolution2D(channels, size, 3, 1, 1, initialW=init)
+                    setattr(self, f"conv{stage}_{i}", convolution)
+                    channels = size
+            self.fc6 = Linear(512 * 7 * 7, 4096, initialW=init)
+            self.fc7 = Linear(4096, 4096, initialW=init)
+            self.fc8 = Linear(4096, 1000, initialW=init)
+        if pretrained_model is not None:
+            self._load_pretrained(pretrained_model, _NPZ, _download)
+
+    @property
+    def functions(self) -> dict[str, list[Callable[[Any], Variable]]]:
+        """Layer name -> functions that are applied one after another; in order of computation."""
+        functions: dict[str, list[Callable[[Any], Variable]]] = {}
+        for stage, sizes in enumerate(_STAGES, 1):
+            for i in range(1, len(sizes) + 1):
+                name = f"conv{stage}_{i}"
+                functions[name] = [self[name], relu]
+            functions[f"pool{stage}"] = [_pool]
+        functions["fc6"] = [self.fc6, relu, dropout]
+        functions["fc7"] = [self.fc7, relu, dropout]
+        functions["fc8"] = [self.fc8]
+        functions["prob"] = [softmax]
+        return functions
+
+    @classmethod
+    def convert_caffemodel_to_npz(
+        cls, path_caffemodel: str | os.PathLike[str], path_npz: str | os.PathLike[str]
+    ) -> None:
+        """Converts a pre-trained caffemodel to a chainer model.
+
+        Args:
+            path_caffemodel (str): Path of the pre-trained caffemodel.
+            path_npz (str): Path of the converted chainer model.
+
+        Raises:
+            ValueError: If the file is no caffemodel of this network.
+        """
+        model = cls(pretrained_model=None)
+        model._copy_caffemodel(path_caffemodel)
+        save_npz(path_npz, model, compression=False)
+
+    def _copy_caffemodel(self, path: str | os.PathLike[str]) -> None:
+        source = CaffeFunction(path)
+        for path, child in self.namedlinks(skipself=True):
+            copy_weights(source, path.removeprefix("/"), child)
+
+    def _prepare(self, image: Any, size: Any) -> Array:
+        return prepare(image, size)
+
+
+def prepare(image: Any, size: Sequence[int] | None = (224, 224)) -> Array:
+    """Converts the given image to the numpy array for VGG models.
+
+    The image is resized, converted from RGB to BGR, and the mean of the training data subtracted.
+
+    Args:
+        image (PIL.Image or numpy.ndarray): Input image. An array must have shape ``(height,
+            width)``, ``(height, width, channels)`` or ``(channels, height, width)``, and its
+            channels the order RGB.
+        size (pair of ints): Width and height of the result. If None, the image is not resized.
+
+    Returns:
+        numpy.ndarray: float32 array of shape ``(3, height, width)``.
+
+    Raises:
+        ImportError: If Pillow is not installed.
+
+    Example:
+        >>> from chainer.links.model.vision.vgg import prepare
+        >>> prepare(np.zeros((10, 20), np.uint8), size=(8, 6)).shape
+        (3, 6, 8)
+    """
+    return prepare_image(image, size, _MEAN)
+
+
+def _pool(x: Any) -> Variable:
+    return max_pooling_2d(x, ksize=2)
+
+
+def _download() -> str:
+    return downloaded_caffemodel(_URL, _SHA1, _NPZ)
