@@ -48,13 +48,14 @@ class Page:
             path.write_text(code, encoding="utf-8")
 
 
-def run(line: str, folder: Path, site: Path | None = None) -> str:
+def run(line: str, folder: Path, site: Path | None = None, **variables: str) -> str:
     """Runs a command line as its reader would, and returns what it printed.
 
     Args:
         line: The command line.
         folder: Working directory.
         site: Directory that pip installs into, seen by Python.
+        variables: More variables of the environment.
     """
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("CHAINER_", "PYTEST", "PIP"))}
     path = [str(folder), *([str(site)] if site else []), str(ROOT)]
@@ -77,7 +78,7 @@ def run(line: str, folder: Path, site: Path | None = None) -> str:
         shell=True,
         executable="/bin/bash",
         cwd=folder,
-        env=environment,
+        env=environment | variables,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
