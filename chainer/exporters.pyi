@@ -1,3 +1,4 @@
 # Written by scripts/make_stubs.py. Do not edit.
 
 from chainer.links.caffe.exporters import *
+from chainer.links.caffe.exporters import caffe as caffe
