@@ -6,8 +6,10 @@ from __future__ import annotations
 import numpy as np
 
 from chainer.core.utils.type_check import InvalidType
-from chainer.plugins.testing.op_spec import BadSample, OpSpec, Sample, Tolerance
+from chainer.plugins.testing.op_spec import BadSample, Kind, OpSpec, Sample, Tolerance
 
+_REGULAR: Kind = "regular"
+_EMPTY: Kind = "empty"
 _WEIGHTS = {"lstm": 8, "gru": 6, "tanh": 2, "relu": 2}
 
 
@@ -118,7 +120,7 @@ def _rows():
                         layers=layers,
                         directions=directions,
                         label=f"{chosen}, {layers} layers, batches {sizes}",
-                        kind="regular" if min(sizes) else "empty",
+                        kind=_REGULAR if min(sizes) else _EMPTY,
                     )
                     for chosen in modes
                     for layers, sizes in ((1, (2, 2)), (2, (3, 2, 1)), (1, (2, 0)))
