@@ -193,9 +193,10 @@ def _run_on_arrays(start: FunctionNode, grads: _Grads, root: VariableNode) -> No
                             order += 1
                     elif x in owned:
                         previous += gx
+                        grads[x] = previous
                     else:
                         grads[x] = total = previous + gx
-                        if total.__class__ is _ndarray:
+                        if total.__class__ is _ndarray or not isinstance(total, _Scalar):
                             owned.add(x)
         # A chain never touches the heap.
         if heap:
@@ -355,9 +356,10 @@ class _Walk:
                             grads[x] = previous + gx
                     elif x in owned:
                         previous += gx
+                        grads[x] = previous
                     else:
                         total = previous + gx
-                        if total.__class__ is _ndarray:
+                        if total.__class__ is _ndarray or not isinstance(total, _Scalar):
                             owned.add(x)
                         grads[x] = total
             for i in targets:

@@ -135,7 +135,7 @@ class Parameter(Variable):
             shape (int or tuple of int): Shape of the data array.
         """
         device = get_device(self._initial_device)
-        self.array = _generate(self.initializer, shape, device)
+        self.array = device.send(_generate(self.initializer, shape, device))
         if self._grad_undefined is True:
             self._undefine_grad()
         elif self._grad_undefined is None:

@@ -31,6 +31,9 @@ class ConvolutionND(Operation):
         ``backward_weight(x, gy, ksize, dtype, stride, pad, dilate, groups) -> gW`` of shape
         ``(O, C / groups, *ksize)`` and the given dtype.
 
+        ``backward_weight_and_bias(x, gy, ksize, dtype, stride, pad, dilate, groups) -> (gW, gb)``,
+        optional: the same with the sums of ``gy`` by channel, where one pass gives both.
+
     float16 is accumulated in float32.
     """
 

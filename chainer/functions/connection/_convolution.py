@@ -144,13 +144,20 @@ class ConvolutionBase(FunctionNode):
         (gy,) = grad_outputs
         kernel, arguments = self.geometry.kernel, self.geometry.arguments()
         gradients: list[Any] = []
+        gb = None
         for i in target_input_indexes:
             if i == 0:
                 gradients.append(kernel.backward_data(gy, W, None, x.shape[2:], *arguments))
             elif i == 1:
-                gradients.append(kernel.backward_weight(x, gy, W.shape[2:], W.dtype, *arguments))
+                # Kernels that pass over gy anyway may sum it up on the way.
+                both = getattr(kernel, "backward_weight_and_bias", None)
+                if both is None or 2 not in target_input_indexes:
+                    gW = kernel.backward_weight(x, gy, W.shape[2:], W.dtype, *arguments)
+                else:
+                    gW, gb = both(x, gy, W.shape[2:], W.dtype, *arguments)
+                gradients.append(gW)
             else:
-                gradients.append(bias_gradient(gy))
+                gradients.append(bias_gradient(gy) if gb is None else gb)
         return tuple(gradients)
 
 

@@ -58,8 +58,33 @@ class ConvolutionNDKernel(IdeepKernel):
         dilate: Sizes,
         groups: int,
     ) -> Any:
+        return self._weight_gradients(x, gy, ksize, stride, pad, dilate, groups, bias=False)[0]
+
+    def backward_weight_and_bias(
+        self,
+        x: Any,
+        gy: Any,
+        ksize: Sizes,
+        dtype: Any,
+        stride: Sizes,
+        pad: Sizes,
+        dilate: Sizes,
+        groups: int,
+    ) -> tuple[Any, Any]:
+        return self._weight_gradients(x, gy, ksize, stride, pad, dilate, groups, bias=True)
+
+    def _weight_gradients(
+        self,
+        x: Any,
+        gy: Any,
+        ksize: Sizes,
+        stride: Sizes,
+        pad: Sizes,
+        dilate: Sizes,
+        groups: int,
+        bias: bool,
+    ) -> tuple[Any, Any]:
         shape = (gy.shape[1], x.shape[1] // groups, *ksize)
-        gradient, _ = self.ops.convolution_backward_weights(
-            x, gy, shape, stride=stride, pad=pad, dilate=dilate, groups=groups
+        return self.ops.convolution_backward_weights(
+            x, gy, shape, stride=stride, pad=pad, dilate=dilate, groups=groups, bias=bias
         )
-        return gradient

@@ -36,10 +36,15 @@ _TYPES: dict[str, int] = {
     "int8": C.S8,
     "uint8": C.U8,
 }
+_BY_DTYPE: dict[Any, int] = {np.dtype(name): n for name, n in _TYPES.items() if n != C.BF16}
 
 
 def dnnl_type(dtype: Any) -> int | None:
     """The oneDNN data type of a NumPy dtype (or of its name), or None."""
+    try:
+        return _BY_DTYPE[dtype]  # its name would cost more than a small primitive
+    except (KeyError, TypeError):
+        pass
     if dtype == "bfloat16":
         return C.BF16
     return _TYPES.get(np.dtype(dtype).name)
