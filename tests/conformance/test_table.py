@@ -8,6 +8,7 @@ from chainer.core import registries
 from chainer.plugins.testing import specs
 from chainer.plugins.testing.op_spec import OpSpec, Sample
 
+
 def our_functions():
     """Names of the functions (not the nodes) our own packs registered."""
     registries.functions.load_all()

@@ -129,8 +129,9 @@ def _gaussian_nll(x, mean, ln_var):
 def _pairs(draw, **kwargs):
     """Samples of two arrays of one shape, at a distance of each other."""
     samples = []
-    for shape, kind in (((3, 4), "regular"), ((2, 1, 3), "regular"), ((), "zero-dim")):
+    for shape in ((3, 4), (2, 1, 3), ()):
         x = draw(shape)
+        kind = "regular" if shape else "zero-dim"
         samples.append(
             Sample(x, x + draw.away_from(shape, (0.0,), 0.1, -2, 2), kind=kind, **kwargs)
         )
