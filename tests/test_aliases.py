@@ -150,17 +150,7 @@ def test_importing_chainer_installs_one_finder_and_loads_no_alias() -> None:
     assert result == [1, True, []]
 
 
-# Homes that are still to be built; a row here that has been built fails the test (xfail is strict).
-TO_BE_BUILT = {"chainer.exporters"}
-
-
-@pytest.mark.parametrize(
-    "public",
-    [
-        pytest.param(name, marks=pytest.mark.xfail(name in TO_BE_BUILT, reason="not built yet"))
-        for name in sorted(_aliases.ALIASES)
-    ],
-)
+@pytest.mark.parametrize("public", sorted(_aliases.ALIASES))
 def test_public_modules_are_their_homes(public: str) -> None:
     module = importlib.import_module(public)
     assert module is importlib.import_module(_aliases.ALIASES[public])

@@ -32,7 +32,7 @@ MAX_SIZE = 4096
 
 def parameters(layer: Message, name: str) -> Message:
     """Returns parameters of a layer; those the format defines as default where there are none."""
-    value = getattr(layer, name)
+    value = getattr(layer, name, None)  # layers of early files lack some
     return Message(_schema.PARAMETER_SCHEMAS[name]) if value is None else value
 
 

@@ -141,6 +141,14 @@ def test_vgg_is_convolutions_and_linear_layers(without_values):
     assert model.available_layers[-5:] == ["pool5", "fc6", "fc7", "fc8", "prob"]
 
 
+def test_gradients_reach_the_first_convolution():
+    model = filled(L.GoogLeNet(pretrained_model=None))
+    model.cleargrads()
+    F.sum(model(images(64), layers=["inception_3a"])["inception_3a"]).backward()
+    assert np.abs(model.conv1.W.grad).max() > 0
+    assert model.inc3b.conv1.W.grad is None
+
+
 @pytest.mark.parametrize(("make", "removed"), [(L.GoogLeNet, "train"), (L.ResNet50Layers, "test")])
 def test_wrong_arguments(make, removed, without_values):
     model = make(pretrained_model=None)
