@@ -1,15 +1,11 @@
-"""Array backends and their kernels.
-
-``chainer.backends.cuda`` and ``chainer.backends.intel64`` are there after ``import chainer``; they
-are imported at first use.
-"""
+"""Array backends and their kernels."""
 
 from __future__ import annotations
 
 import importlib
 from typing import Any
 
-_PUBLIC = ("cuda", "intel64")
+_PUBLIC = frozenset({"cuda", "intel64"})
 
 
 def __getattr__(name: str) -> Any:
