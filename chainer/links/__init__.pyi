@@ -18,6 +18,7 @@ from chainer.links import (
     sequential as sequential,
     serializer as serializer,
     serializers as serializers,
+    theano as theano,
 )
 from chainer.links.activation.maxout import Maxout as Maxout
 from chainer.links.activation.prelu import PReLU as PReLU
@@ -86,6 +87,7 @@ from chainer.links.rnn.tree_lstm import (
     NaryTreeLSTM as NaryTreeLSTM,
 )
 from chainer.links.rnn.zoneoutlstm import StatefulZoneoutLSTM as StatefulZoneoutLSTM
+from chainer.links.theano.theano_function import TheanoFunction as TheanoFunction
 
 # Installed packs register more names.
 def __getattr__(name: str) -> Any: ...

@@ -9,10 +9,12 @@ from chainer.core.tables import register_table
 
 def chainer_links(registry: Any) -> None:
     """Registers the links."""
-    from chainer.links import activation, connection, loss, model, normalization, rnn
+    from chainer.links import activation, connection, loss, model, normalization, rnn, theano
     from chainer.links.model import vision
 
-    register_table(registry, activation, connection, loss, model, normalization, rnn, vision)
+    register_table(
+        registry, activation, connection, loss, model, normalization, rnn, theano, vision
+    )
 
 
 def chainer_initializers(registry: Any) -> None:
