@@ -50,6 +50,10 @@ def blob_array(blob: Message) -> Any:
         shape = (blob.num, blob.channels, blob.height, blob.width)
     else:
         shape = (data.size,)
+    if len(shape) == 1:
+        # Chainer 7 exported biases of deconvolutions with the length of the input channels. The
+        # layers check the lengths of vectors.
+        shape = (data.size,)
     if len(shape) > 32 or min(shape, default=1) < 0 or math.prod(shape) != data.size:
         raise ValueError(f"a blob of shape {shape} has {data.size} values")
     return data.reshape(shape)

@@ -342,6 +342,14 @@ def test_a_blob_that_claims_more_than_it_has(load):
         load(definition)
 
 
+def test_the_length_of_a_vector_is_that_of_its_data(load):
+    """Release 7.8.1 exports biases of deconvolutions with the length of the input channels."""
+    definition = layer("Deconvolution", W_DECONVOLUTION, B, **convolution())
+    definition["blobs"][1]["shape"] = {"dim": [4]}
+    (y,) = load(definition)({"x": X}, ["y"])
+    np.testing.assert_allclose(y.array, F.deconvolution_2d(X, W_DECONVOLUTION, B).array, rtol=1e-5)
+
+
 @pytest.mark.parametrize("data", [b"", b"PK\x03\x04 an archive", b"name: 'text'", bytes(100)])
 def test_files_of_another_kind(data, tmp_path):
     path = tmp_path / "x.caffemodel"

@@ -206,9 +206,10 @@ def _concat(function: Any, arrays: Any, shape: Any) -> tuple[str, Layer]:
 
 
 def _reshape(function: Any, arrays: Any, shape: Any) -> tuple[str, Layer]:
-    # 0 keeps the length of the batch, so that the network takes batches of all sizes.
+    # -1 for the batch, so that the network takes batches of all sizes. Caffe's 0 would do as well,
+    # but not all readers know it.
     same_batch = len(shape) > 0 and shape[:1] == arrays[0].shape[:1]
-    dims = [0, *shape[1:]] if same_batch else list(shape)
+    dims = [-1, *shape[1:]] if same_batch else list(shape)
     return "Reshape", {"reshape_param": {"shape": {"dim": dims}}}
 
 
