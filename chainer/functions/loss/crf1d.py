@@ -76,7 +76,7 @@ class CRF1d(FunctionNode):
         elif 0 in target_input_indexes:
             labels = len(cost)
             # Negative labels count from the end, also where the pair is one number.
-            counted = [xp.where(y < 0, y + labels, y) for y in ys]
+            counted = [xp.where(y < 0, y + labels, y).astype("int64") for y in ys]
             pairs = [old[: len(new)] * labels + new for old, new in pairwise(counted)]
             weights = xp.concatenate([gy[: len(pair)] for pair in pairs])
             counts = xp.bincount(xp.concatenate(pairs), weights, minlength=labels * labels)

@@ -142,3 +142,14 @@ def test_transposed_sequences():
 def test_ties_are_broken_by_the_first_label():
     _, path = F.argmax_crf1d(np.zeros((2, 2), "f"), [np.zeros((2, 2), "f")] * 3)
     assert [p.tolist() for p in path] == [[0, 0]] * 3
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64])
+def test_pairs_of_small_label_types(dtype):
+    # The number of a pair of labels does not fit into int8.
+    cost = chainer.Variable(np.zeros((20, 20), np.float32))
+    xs = [np.zeros((1, 20), np.float32)] * 2
+    F.crf1d(cost, xs, [np.array([19], dtype), np.array([18], dtype)]).backward()
+    expected = np.full((20, 20), 1 / 400, np.float32)
+    expected[19, 18] -= 1
+    close(cost.grad, expected)
