@@ -34,7 +34,8 @@ class IdeepBackend(Backend):
 
     def version(self) -> str:
         ideep4py = library.require()
-        return f"{ideep4py.__version__} (oneDNN {ideep4py.ONEDNN_VERSION})"
+        onednn = ".".join(map(str, ideep4py.ONEDNN_VERSION))
+        return f"{ideep4py.__version__} (oneDNN {onednn})"
 
     def from_host(self, array: numpy.ndarray[Any, Any], device: Device) -> Any:
         """Returns an mdarray of a NumPy array suited for it; others as they are.

@@ -63,7 +63,7 @@ def _rows(operation: str) -> list[_Row]:
                     kernel.provider,
                     entry.name.rpartition("/")[2],
                     kernel.priority,
-                    _setting(kernel.provider),
+                    _setting(kernel),
                     "yes" if reason is None else f"no: {reason}",
                     entry.origin,
                 )
@@ -73,8 +73,10 @@ def _rows(operation: str) -> list[_Row]:
     return [*rows, _Row(operation, "reference", "any", None, "fallback", "yes", origin)]
 
 
-def _setting(provider: str) -> str:
+def _setting(kernel: Kernel) -> str:
     """Returns what the configuration says: on, always, auto or never."""
-    if provider in registries.backends.names():
+    provider = kernel.provider
+    switched = provider in ("cudnn", "ideep")  # by configuration entries of their own
+    if kernel.unconditional or (not switched and provider in registries.backends.names()):
         return "on"
     return threads.state.policy.setting(provider)
