@@ -16,6 +16,8 @@ from tests.docs.number_checker import NumberChecker
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 # Examples of these need a GPU.
 _WITHOUT = ("chainer.backends.cupy",)
+# Examples that use a package of an extra, by the start of their names.
+_NEEDS = {"chainer.links.theano.": "pytensor"}
 
 
 def _modules():
@@ -39,6 +41,9 @@ def pytest_generate_tests(metafunc):
 
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
 def test_example(example, tmp_path, monkeypatch):
+    for start, package in _NEEDS.items():
+        if example.name.startswith(start):
+            pytest.importorskip(package, reason=f"{package} is not installed")
     monkeypatch.chdir(tmp_path)
     example.globs = {
         "np": np,
