@@ -18,12 +18,13 @@ def text(tmp_path):
 )
 def test_train_and_search(tmp_path, text, model, out_type):
     args = [text, "-m", model, "-t", out_type, "-w", 2, "-u", 8, "-b", 10, "-o", "out"]
-    out = run("word2vec/train_word2vec.py", *args, "-e", 8, cwd=tmp_path)
+    out = run("word2vec/train_word2vec.py", *args, "-e", 20, cwd=tmp_path)
     assert "n_vocab: 15" in out
-    losses = [float(row[2]) for row in table(out)]
-    assert len(losses) == 8
+    # The loss of training: that of the validation, on some thirty words, jumps with the samples drawn.
+    losses = [float(row[1]) for row in table(out)]
+    assert len(losses) == 20
     assert losses[-1] < 0.9 * losses[0]
-    run("word2vec/train_word2vec.py", *args, "-e", 9, "-r", "out/snapshot.npz", cwd=tmp_path)
+    run("word2vec/train_word2vec.py", *args, "-e", 21, "-r", "out/snapshot.npz", cwd=tmp_path)
     lines = run("word2vec/search.py", "-o", "out", "cat", "horse", cwd=tmp_path).splitlines()
     assert lines[0] == "query: cat"
     assert len(lines) == 1 + 5 + 1
