@@ -162,6 +162,9 @@ class mdarray:
             data = self._data = densified(data)
         return dense_view(*data)
 
+    # Not __array_interface__: a view that NumPy makes of that keeps the mdarray alive, but not the
+    # memory, which the mdarray gives up when it is laid out anew (prepare_weights, ...).
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
         """``numpy.asarray`` shares memory; ``copy=True`` does not.
 
@@ -175,10 +178,6 @@ class mdarray:
                 )
             return array.astype(dtype)
         return array.copy() if copy else array
-
-    @property
-    def __array_interface__(self) -> dict[str, Any]:
-        return self._view().__array_interface__
 
     def __buffer__(self, flags: int) -> memoryview:
         """``memoryview(x)`` on Python 3.12 and later."""
