@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from chainer.core.function_node import FunctionNode
 from chainer.links.base_link import Link, check_mode
 from chainer.links.chain import Chain, ChainList
 
@@ -26,7 +27,8 @@ def _layer_name(layer: Any) -> str:
 class Sequential(ChainList):
     """Sequential link: a list of callables, each fed with what the one before returned.
 
-    Layers are links, functions or any callables. The object is a list as well: it can be indexed,
+    Layers are links, functions, function nodes such as ``F.Reshape((1, 3, 224, 224))`` or any
+    callables. The object is a list as well: it can be indexed,
     sliced, extended, added to another one and repeated. ``print`` shows one layer per line.
 
     Args:
@@ -64,7 +66,8 @@ class Sequential(ChainList):
     def forward(self, *x: Any) -> Any:
         """Feeds the input through the layers; see :meth:`__call__`."""
         for layer in self._layers:
-            out = layer(*x)
+            # A function node belongs to one graph: each call applies a copy.
+            out = copy.copy(layer).apply(x) if isinstance(layer, FunctionNode) else layer(*x)
             x = out if isinstance(out, tuple) else (out,)
         return x if len(x) > 1 else x[0] if x else None
 

@@ -46,6 +46,17 @@ class TestCall:
     def test_functions_with_arguments(self):
         assert Sequential(partial(F.reshape, shape=(3, 5)))(X).shape == (3, 5)
 
+    def test_function_node(self):
+        # As in the documentation of Sequential; earlier releases refused it when called.
+        model = chainer.Sequential(F.relu, F.Reshape((2, 2, 3)), lambda x: x * 2)
+        x = chainer.Variable(np.arange(-6, 6, dtype=np.float32).reshape(2, 6))
+        for _ in range(2):  # each call grows a graph of its own
+            y = model(x)
+            np.testing.assert_array_equal(y.array, 2 * np.maximum(x.array, 0).reshape(2, 2, 3))
+        F.sum(y).backward()
+        np.testing.assert_array_equal(x.grad, 2 * (x.array > 0))
+        assert "Reshape" in str(model)
+
 
 class TestList:
     def test_access(self, model):

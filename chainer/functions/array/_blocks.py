@@ -6,7 +6,11 @@ copied where they can, and single pixels by their numbers where the rows are sho
 
 from __future__ import annotations
 
+import math
+from functools import lru_cache
 from typing import Any
+
+import numpy
 
 #: Rows up to this length are short.
 _SHORT = 8
@@ -17,8 +21,7 @@ def space_to_depth(xp: Any, x: Any, r: int) -> Any:
     batch, channels, height, width = x.shape
     h, w = height // r, width // r
     if w <= _SHORT:
-        numbers = xp.arange(channels * height * width).reshape(channels, h, r, w, r)
-        y = _take(x, numbers.transpose(2, 4, 0, 1, 3))
+        y = _take(xp, x, (channels, h, r, w, r), (2, 4, 0, 1, 3))
     else:
         rows = x.reshape(batch, channels * h, r, w * r).swapaxes(1, 2)
         y = rows.reshape(batch, r, channels * h * w, r).swapaxes(2, 3)
@@ -29,9 +32,13 @@ def depth_to_space(xp: Any, x: Any, r: int) -> Any:
     """Returns ``(B, C, h r, w r)`` for ``(B, r r C, h, w)``."""
     batch, depth, h, w = x.shape
     channels = depth // (r * r)
+    if w <= _SHORT <= channels:
+        # Channels last in memory: the longest rows there are.
+        pixels = x.reshape(batch, r, r, channels, h, w).transpose(0, 4, 1, 5, 2, 3)
+        pixels = xp.ascontiguousarray(pixels).reshape(batch, h * r, w * r, channels)
+        return pixels.transpose(0, 3, 1, 2)
     if w <= _SHORT:
-        numbers = xp.arange(depth * h * w).reshape(r, r, channels, h, w)
-        y = _take(x, numbers.transpose(2, 3, 0, 4, 1))
+        y = _take(xp, x, (r, r, channels, h, w), (2, 3, 0, 4, 1))
     else:
         blocks = x.reshape(batch, r, r, channels, h, w)
         y = xp.empty((batch, channels, h, r, w, r), dtype=x.dtype)
@@ -40,6 +47,17 @@ def depth_to_space(xp: Any, x: Any, r: int) -> Any:
     return y.reshape(batch, channels, h * r, w * r)
 
 
-def _take(x: Any, numbers: Any) -> Any:
-    """Rearranges the elements of each sample."""
-    return x.reshape(len(x), numbers.size).take(numbers.ravel(), axis=1)
+def _take(xp: Any, x: Any, shape: tuple[int, ...], axes: tuple[int, ...]) -> Any:
+    """Transposes the axes of each sample, whose elements make an array of ``shape``."""
+    order = _host_order(shape, axes) if xp is numpy else _order(xp, shape, axes)
+    return x.reshape(len(x), order.size).take(order, axis=1)
+
+
+def _order(xp: Any, shape: tuple[int, ...], axes: tuple[int, ...]) -> Any:
+    """Returns the numbers of a sample's elements in their new order."""
+    return xp.arange(math.prod(shape)).reshape(shape).transpose(axes).ravel()
+
+
+@lru_cache(maxsize=16)
+def _host_order(shape: tuple[int, ...], axes: tuple[int, ...]) -> numpy.ndarray:
+    return _order(numpy, shape, axes)

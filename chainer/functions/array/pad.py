@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy
@@ -31,13 +30,10 @@ class Pad(FunctionNode):
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (x,) = inputs
-        return (self.xp.pad(x, self._widths(x.ndim), mode=self.mode, **self.keywords),)
-
-    def _inner(self) -> tuple[slice, ...]:
-        """Where the input is in the output."""
-        shape = self.inputs[0].shape  # type: ignore[index]
-        widths = self._widths(len(shape))
-        return tuple([slice(b, b + n) for (b, _), n in zip(widths, shape, strict=True)])
+        widths = self._widths(x.ndim)
+        # Where the input is in the output.
+        self._inner = tuple([slice(b, b + n) for (b, _), n in zip(widths, x.shape, strict=True)])
+        return (self.xp.pad(x, widths, mode=self.mode, **self.keywords),)
 
     def backward_arrays(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
@@ -46,12 +42,14 @@ class Pad(FunctionNode):
         if self.mode != "constant":
             (gx,) = self.backward(target_input_indexes, (Variable(gy, requires_grad=False),))
             return (gx.array,)
+        inner = self._inner
         node = self.inputs[0]  # type: ignore[index]
-        if node.creator_node is None and gy.size <= 2 * math.prod(node.shape):
-            # The gradient of a leaf may not be a view of another gradient. Copying the frame along
-            # is faster than copying row by row without it.
-            gy = self.xp.copy(gy)
-        return (gy[self._inner()],)
+        if node.creator_node is None and inner and gy.shape[-1] <= 2 * node.shape[-1]:
+            # The gradient of a leaf may not be a view of another gradient. Copying whole rows is
+            # faster than copying them without their ends.
+            rows = gy[inner[:-1]]
+            return (rows.copy()[..., inner[-1]],)
+        return (gy[inner],)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         from chainer.functions.array.scatter_add import scatter_add
@@ -59,7 +57,7 @@ class Pad(FunctionNode):
         (gy,) = grad_outputs
         shape = self.inputs[0].shape  # type: ignore[index]
         if self.mode == "constant":
-            return (gy[self._inner()],)
+            return (gy[self._inner],)
         widths = self._widths(len(shape))
         # Where each output element was copied from: pad the positions the same way.
         size = int(numpy.prod(shape))
