@@ -69,6 +69,7 @@ class Trainer:
         observation (dict): Observation of values made at the last update.
         out (str): Output directory.
         reporter (Reporter): Reporter object to report observed values.
+        stop_reason (str): Why :meth:`stop` was called; None if it was not.
     """
 
     def __init__(
@@ -83,6 +84,7 @@ class Trainer:
         self.observation: dict[str, Any] = {}
         self.out = os.fspath(out)
         self.reporter = Reporter()
+        self.stop_reason: str | None = None
         for name, optimizer in updater.get_all_optimizers().items():
             self.reporter.add_observer(name, optimizer.target)
             self.reporter.add_observers(name, optimizer.target.namedlinks(skipself=True))  # type: ignore[union-attr]
@@ -220,6 +222,18 @@ class Trainer:
             raise ValueError(f"extension {name} not found; registered extensions: {known}")
         return self._extensions[name].extension
 
+    def stop(self, reason: str) -> None:
+        """Ends the training loop after the present iteration, whatever the stop trigger says.
+
+        This is for extensions; the remaining ones of the iteration are still called. A snapshot
+        does not contain the request, so that a training that is resumed goes on.
+
+        Args:
+            reason (str): Why, for people; kept as :attr:`stop_reason`. The first one stays.
+        """
+        if self.stop_reason is None:
+            self.stop_reason = reason
+
     def run(self, show_loop_exception_msg: bool = True) -> None:
         """Executes the training loop.
 
@@ -266,7 +280,7 @@ class Trainer:
                 for entry in before:
                     entry.extension(self)
         update, stop_trigger, reporter = self.updater.update, self.stop_trigger, self.reporter
-        while not stop_trigger(self):
+        while self.stop_reason is None and not stop_trigger(self):
             self.observation = {}
             with reporter.scope(self.observation):
                 update()

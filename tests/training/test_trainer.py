@@ -56,6 +56,40 @@ class TestLoop:
         trainer.run()
         assert (trainer.updater.iteration, trainer.updater.epoch) == (5, 2)
 
+    def test_an_extension_stops_it_after_the_iteration(self, tmp_path):
+        trainer = make_trainer(tmp_path, (10, "iteration"))
+        called = []
+
+        def stop(trainer):
+            trainer.stop("enough")
+            trainer.stop("another reason")
+
+        trainer.extend(stop, trigger=(3, "iteration"))
+        trainer.extend(lambda trainer: called.append(trainer.stop_reason), name="after")
+        assert trainer.stop_reason is None
+        trainer.run()
+        assert trainer.updater.iteration == 3
+        assert called == [None, None, "enough"]
+        assert trainer.stop_reason == "enough"
+
+    def test_stopped_before_the_first_iteration(self, tmp_path):
+        trainer = make_trainer(tmp_path, (10, "iteration"))
+        stopper = make_extension(initializer=lambda trainer: trainer.stop("no"))
+        trainer.extend(stopper(lambda trainer: None), name="stopper")
+        trainer.run()
+        assert trainer.updater.iteration == 0
+
+    def test_a_stopped_training_goes_on_from_its_snapshot(self, tmp_path):
+        trainer = make_trainer(tmp_path, (10, "iteration"))
+        trainer.extend(lambda trainer: trainer.stop("pause"), name="p", trigger=(4, "iteration"))
+        trainer.run()
+        save_npz(tmp_path / "snapshot", trainer)
+        resumed = make_trainer(tmp_path, (10, "iteration"))
+        load_npz(tmp_path / "snapshot", resumed, strict=False)
+        resumed.run()
+        assert resumed.updater.iteration == 10
+        assert resumed.stop_reason is None
+
     def test_runs_once(self, tmp_path):
         trainer = make_trainer(tmp_path, (1, "iteration"))
         trainer.run()

@@ -28,7 +28,8 @@ class LogReport(Extension):
 
     Some entries are added to each result dictionary: ``'epoch'`` and ``'iteration'``, the counts at
     the output, and ``'elapsed_time'``, the seconds since the training began
-    (:attr:`Trainer.elapsed_time <chainer.training.Trainer.elapsed_time>`).
+    (:attr:`Trainer.elapsed_time <chainer.training.Trainer.elapsed_time>`). When an extension called
+    before this one has asked the trainer to stop, ``'stop_reason'`` is added too.
 
     Args:
         keys (iterable of strs): Keys of values to accumulate. If this is None, all the values are
@@ -83,6 +84,8 @@ class LogReport(Extension):
         result["epoch"] = updater.epoch
         result["iteration"] = updater.iteration
         result["elapsed_time"] = trainer.elapsed_time
+        if trainer.stop_reason is not None:
+            result["stop_reason"] = trainer.stop_reason
         if self._postprocess is not None:
             self._postprocess(result)
         self._log.append(result)

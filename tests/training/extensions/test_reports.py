@@ -72,6 +72,19 @@ class TestLogReport:
         assert sorted(p.name for p in tmp_path.iterdir()) == ["log_2", "log_4", "log_6"]
         assert len(json.loads((tmp_path / "log_4").read_text())) == 2
 
+    def test_the_reason_of_a_stop(self, tmp_path):
+        trainer = make_trainer(tmp_path)
+        trainer.extend(
+            lambda trainer: trainer.stop("enough"),
+            name="stopper",
+            priority=200,
+            trigger=(4, "iteration"),
+        )
+        trainer.extend(E.LogReport(trigger=(2, "iteration")))
+        trainer.run()
+        rows = json.loads((tmp_path / "log").read_text())
+        assert [row.get("stop_reason") for row in rows] == [None, "enough"]
+
     def test_no_file(self, tmp_path):
         trainer = trainer_with(tmp_path, E.LogReport(log_name=None))
         trainer.run()
