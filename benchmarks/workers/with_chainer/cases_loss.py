@@ -15,6 +15,8 @@ TAGS = [integers(20, 16 - n // 4, seed=n) for n in range(30)]
 TAG_SCORES = [random(len(tags), 20, seed=n) for n, tags in enumerate(TAGS)]
 
 
+# Small, or upstream computes infinite losses.
+SMALL = random(1000, 64) * np.float32(0.1)
 # Drawn beforehand: making a RandomState takes 5 us in NumPy 1.16, 140 us in NumPy 2.
 DRAWN = integers(1000, 64, 6)
 
@@ -46,6 +48,9 @@ LOSS = {
     "decov": operation("decov", X),
     "negative_sampling": operation(
         "negative_sampling", EMBEDDED[0], integers(1000, 64), random(1000, 64), _sampler, 5
+    ),
+    "black_out": operation(
+        "black_out", EMBEDDED[0], integers(1000, 64), SMALL, integers(1000, 64, 5, seed=1)
     ),
     "connectionist_temporal_classification": operation(
         "connectionist_temporal_classification", FRAMES, integers(39, 16, 8) + 1, 0

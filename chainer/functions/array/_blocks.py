@@ -32,8 +32,8 @@ def depth_to_space(xp: Any, x: Any, r: int) -> Any:
     """Returns ``(B, C, h r, w r)`` for ``(B, r r C, h, w)``."""
     batch, depth, h, w = x.shape
     channels = depth // (r * r)
-    if w <= _SHORT <= channels:
-        # Channels last in memory: the longest rows there are.
+    if w <= channels:
+        # Channels last in memory: longer rows.
         pixels = x.reshape(batch, r, r, channels, h, w).transpose(0, 4, 1, 5, 2, 3)
         pixels = xp.ascontiguousarray(pixels).reshape(batch, h * r, w * r, channels)
         return pixels.transpose(0, 3, 1, 2)
