@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import selectors
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from benchmarks.peers import Peer, thread_environment
+
+#: Lines of a dead worker's standard error that are shown.
+SHOWN_LINES = 12
 
 WORKER = Path(__file__).resolve().parent / "workers" / "worker.py"
 
@@ -31,11 +36,13 @@ class Client:
     def __init__(self, peer: Peer, threads: int, timeout: float = 600.0) -> None:
         self.peer = peer
         self.timeout = timeout
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 (closed by close())
         # -I: neither the current directory nor PYTHONPATH may decide which chainer is imported.
         self._process = subprocess.Popen(
             [peer.python, "-I", "-W", "ignore", str(WORKER)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=self._stderr,
             env=thread_environment(threads),
             cwd=tempfile.gettempdir(),
         )
@@ -67,7 +74,9 @@ class Client:
     def close(self) -> None:
         """Ends the worker: politely, then, if it does not go, for good."""
         if self._process.stdin is not None:
-            self._process.stdin.close()
+            # A worker that died leaves what it was asked in the pipe's buffer: closing writes it.
+            with contextlib.suppress(BrokenPipeError):
+                self._process.stdin.close()
         try:
             self._process.wait(timeout=10)
         except subprocess.TimeoutExpired:
@@ -75,6 +84,7 @@ class Client:
             self._process.wait()
         if self._process.stdout is not None:
             self._process.stdout.close()
+        self._stderr.close()
 
     def _read_line(self, do: str) -> bytes:
         assert self._process.stdout is not None
@@ -96,4 +106,21 @@ class Client:
 
     def _stopped(self, do: str) -> str:
         status = self._process.wait()
-        return f"{self.peer.name}: the worker stopped with status {status} at {do!r}"
+        text = f"{self.peer.name}: the worker stopped with status {_named(status)} at {do!r}"
+        lines = self._last_lines()
+        return text + (", its last words:\n" + "\n".join(lines) if lines else "")
+
+    def _last_lines(self) -> list[str]:
+        """The end of what the worker wrote to standard error."""
+        self._stderr.seek(0)
+        return self._stderr.read().decode(errors="replace").splitlines()[-SHOWN_LINES:]
+
+
+def _named(status: int) -> str:
+    """An exit status, with the name of the signal where one ended the process."""
+    if status >= 0:
+        return str(status)
+    try:
+        return f"{status} ({signal.Signals(-status).name})"
+    except ValueError:
+        return str(status)

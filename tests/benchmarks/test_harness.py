@@ -120,6 +120,26 @@ def test_no_answer_in_time(tmp_path):
         client.close()
 
 
+def test_a_worker_that_died_says_its_last_words(tmp_path):
+    program = tmp_path / "dying.py"
+    program.write_text(
+        '"""Dies."""\nimport os, signal, sys\n'
+        'print("out of luck", file=sys.stderr, flush=True)\n'
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    client = Client(peer("twin"), threads=1)
+    try:
+        with pytest.raises(WorkerError) as caught:
+            client.ask("load", program=str(program), ideep=False)
+        text = str(caught.value)
+        assert "twin: the worker stopped with status -9 (SIGKILL) at 'load'" in text
+        assert text.endswith("out of luck")
+        with pytest.raises(WorkerError, match="twin: the worker stopped"):  # the pipe is broken
+            client.ask("drop", padding="x" * 100_000)
+    finally:
+        client.close()  # and what was not written does not matter
+
+
 def test_missing_package_makes_a_peer_unavailable(monkeypatch):
     monkeypatch.setattr(peers_module, "PACKAGES", {"chainer": ["no_such_package"]})
     result = run_benchmark("dummy", [peer("ours")], QUICK)
