@@ -6,11 +6,12 @@ module (``chainer.functions`` and the like) becomes visible there through :func:
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 from collections.abc import Callable
 from typing import Any
 
 from chainer.core.registry import Registry, Source
+from chainer.core.submodules import is_submodule
 
 backends = Registry("backends")
 """Array types: name -> :class:`~chainer.core.backend.Backend`."""
@@ -133,7 +134,7 @@ def module_getattr(
             raise AttributeError(f"module {module_name!r} has no attribute {name!r}")
         entry = registry.find(name)
         if entry is None:
-            if _is_submodule(module_globals, name):
+            if is_submodule(module_globals, name):
                 return importlib.import_module(f"{module_name}.{name}")
             entry = registry.entry(name)
         value = entry.load()
@@ -147,9 +148,3 @@ def module_getattr(
 
     registry.add_listener(forget)
     return getattr_, dir_
-
-
-def _is_submodule(module_globals: dict[str, Any], name: str) -> bool:
-    if "__path__" not in module_globals:
-        return False
-    return importlib.util.find_spec(f"{module_globals['__name__']}.{name}") is not None

@@ -1,5 +1,9 @@
 """Activation functions."""
 
+from chainer.core.submodules import submodule_getattr
+
+__getattr__ = submodule_getattr(globals())
+
 MODULES: dict[str, tuple[str, ...]] = {
     "clipped_relu": ("ClippedReLU", "clipped_relu", "relu6"),
     "crelu": ("CReLU", "crelu"),

@@ -1,5 +1,9 @@
 """Array manipulations."""
 
+from chainer.core.submodules import submodule_getattr
+
+__getattr__ = submodule_getattr(globals())
+
 MODULES: dict[str, tuple[str, ...]] = {
     "broadcast": ("broadcast", "broadcast_to", "Broadcast", "BroadcastTo"),
     "cast": ("Cast", "cast"),

@@ -1,5 +1,9 @@
 """Neural network connections."""
 
+from chainer.core.submodules import submodule_getattr
+
+__getattr__ = submodule_getattr(globals())
+
 MODULES: dict[str, tuple[str, ...]] = {
     "convolution_2d": ("convolution_2d",),
     "convolution_nd": ("convolution_nd",),

@@ -1,5 +1,9 @@
 """Evaluation functions."""
 
+from chainer.core.submodules import submodule_getattr
+
+__getattr__ = submodule_getattr(globals())
+
 MODULES: dict[str, tuple[str, ...]] = {
     "accuracy": ("Accuracy", "accuracy"),
     "binary_accuracy": ("BinaryAccuracy", "binary_accuracy"),

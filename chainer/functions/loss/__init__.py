@@ -1,5 +1,9 @@
 """Loss functions."""
 
+from chainer.core.submodules import submodule_getattr
+
+__getattr__ = submodule_getattr(globals())
+
 MODULES: dict[str, tuple[str, ...]] = {
     "absolute_error": ("AbsoluteError", "absolute_error"),
     "black_out": ("black_out",),

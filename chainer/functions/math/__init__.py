@@ -1,5 +1,9 @@
 """Mathematical functions."""
 
+from chainer.core.submodules import submodule_getattr
+
+__getattr__ = submodule_getattr(globals())
+
 MODULES: dict[str, tuple[str, ...]] = {
     "arctanh": ("arctanh",),
     "average": ("average", "mean"),

@@ -1,5 +1,9 @@
 """Noise injections."""
 
+from chainer.core.submodules import submodule_getattr
+
+__getattr__ = submodule_getattr(globals())
+
 MODULES: dict[str, tuple[str, ...]] = {
     "dropout": ("Dropout", "dropout"),
     "gaussian": ("Gaussian", "gaussian"),

@@ -1,5 +1,9 @@
 """Normalization functions."""
 
+from chainer.core.submodules import submodule_getattr
+
+__getattr__ = submodule_getattr(globals())
+
 MODULES: dict[str, tuple[str, ...]] = {
     "batch_normalization": ("batch_normalization", "fixed_batch_normalization"),
     "batch_renormalization": ("batch_renormalization", "fixed_batch_renormalization"),

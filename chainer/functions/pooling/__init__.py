@@ -1,5 +1,9 @@
 """Spatial pooling."""
 
+from chainer.core.submodules import submodule_getattr
+
+__getattr__ = submodule_getattr(globals())
+
 MODULES: dict[str, tuple[str, ...]] = {
     "average_pooling_2d": ("AveragePooling2D", "average_pooling_2d"),
     "average_pooling_nd": ("AveragePoolingND", "average_pooling_nd"),

@@ -1,5 +1,9 @@
 """Utility functions."""
 
+from chainer.core.submodules import submodule_getattr
+
+__getattr__ = submodule_getattr(globals())
+
 MODULES: dict[str, tuple[str, ...]] = {
     "forget": ("Forget", "forget"),
 }

@@ -1,5 +1,9 @@
 """Activation functions with parameters."""
 
+from chainer.core.submodules import submodule_getattr
+
+__getattr__ = submodule_getattr(globals())
+
 MODULES: dict[str, tuple[str, ...]] = {
     "maxout": ("Maxout",),
     "prelu": ("PReLU",),

@@ -1,5 +1,9 @@
 """Links that apply learned weights to their input."""
 
+from chainer.core.submodules import submodule_getattr
+
+__getattr__ = submodule_getattr(globals())
+
 MODULES: dict[str, tuple[str, ...]] = {
     "bias": ("Bias",),
     "bilinear": ("Bilinear",),

@@ -1,5 +1,9 @@
 """Loss functions with parameters."""
 
+from chainer.core.submodules import submodule_getattr
+
+__getattr__ = submodule_getattr(globals())
+
 MODULES: dict[str, tuple[str, ...]] = {
     "black_out": ("BlackOut",),
     "crf1d": ("CRF1d",),

@@ -1,5 +1,9 @@
 """Links that stand for whole models."""
 
+from chainer.core.submodules import submodule_getattr
+
+__getattr__ = submodule_getattr(globals())
+
 MODULES: dict[str, tuple[str, ...]] = {
     "classifier": ("Classifier",),
 }

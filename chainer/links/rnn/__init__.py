@@ -1,5 +1,9 @@
 """Recurrent links."""
 
+from chainer.core.submodules import submodule_getattr
+
+__getattr__ = submodule_getattr(globals())
+
 MODULES: dict[str, tuple[str, ...]] = {
     "gru": ("GRU", "StatefulGRU", "StatelessGRU"),
     "lstm": ("LSTM", "StatelessLSTM"),
