@@ -159,45 +159,55 @@ def get_backend(name: str) -> Backend:
     return registries.backends.get(name)
 
 
-def _matches(candidate: type | str, cls: type) -> bool:
+def _distance(candidate: type | str, cls: type) -> int | None:
+    """Returns how far up the bases of ``cls`` a class is: 0 for ``cls`` itself, None: not there."""
+    mro = cls.__mro__
     if isinstance(candidate, type):
-        return candidate in cls.__mro__
+        return mro.index(candidate) if candidate in mro else None
     module, _, name = candidate.partition(":")
-    return any(
-        base.__qualname__ == name
-        and (base.__module__ == module or base.__module__.startswith(module + "."))
-        for base in cls.__mro__
-    )
+    for distance, base in enumerate(mro):
+        if base.__qualname__ == name and (
+            base.__module__ == module or base.__module__.startswith(module + ".")
+        ):
+            return distance
+    return None
 
 
 def is_instance_of_lazy(candidate: type | str, cls: type) -> bool:
     """Tells whether ``cls`` is, or derives from, a class given as such or as ``'module:Class'``."""
-    return _matches(candidate, cls)
+    return _distance(candidate, cls) is not None
 
 
-def _search(cls: type[Any], names: Iterable[str]) -> Backend | None:
+def _search(cls: type[Any], names: Iterable[str]) -> tuple[Backend | None, int]:
+    """Returns the backend of the nearest base of ``cls``, and how far up that is."""
+    best: Backend | None = None
+    nearest = len(cls.__mro__)
     for name in names:
         backend: Backend = registries.backends.get(name)
-        if any(_matches(candidate, cls) for candidate in backend.array_types):
-            return backend
-    return None
+        for candidate in backend.array_types:
+            distance = _distance(candidate, cls)
+            if distance is not None and distance < nearest:
+                best, nearest = backend, distance
+    return best, nearest
 
 
 def find_backend(cls: type[Any]) -> Backend | None:
-    """Returns the backend whose arrays are of class ``cls``, or None."""
+    """Returns the backend whose arrays are of class ``cls``, or None.
+
+    Where several backends know a base of ``cls``, that of the nearest base is meant.
+    """
     backend = _by_type.get(cls)
     if backend is not None or cls in _unknown_types:
         return backend
     if cls.__module__ == "builtins":
         _unknown_types.add(cls)
         return None
-    known = list(registries.backends.names())
-    backend = _search(cls, known)
+    backend, distance = _search(cls, registries.backends.names())
     # Only what looks like an array is worth importing third-party packs for: initializers, labels
     # and the like pass here, too.
-    if backend is None and hasattr(cls, "shape") and not issubclass(cls, _Scalar):
+    if distance > 0 and hasattr(cls, "shape") and not issubclass(cls, _Scalar):
         registries.backends.load_all()
-        backend = _search(cls, (n for n in registries.backends.names() if n not in known))
+        backend, _ = _search(cls, registries.backends.names())
     if backend is None:
         _unknown_types.add(cls)
     else:

@@ -79,6 +79,24 @@ class TestRecognition:
 
         assert backend_of(Derived(f32(1))) is other
 
+    @pytest.mark.parametrize("name", ["a_before_numpy", "z_after_numpy"])
+    def test_nearest_base_decides(self, name):
+        class Mine(np.ndarray):
+            pass
+
+        class Derived(Mine):
+            pass
+
+        backend = type("MineBackend", (OtherBackend,), {"name": name, "array_types": (Mine,)})()
+        registries.backends.register(name, backend)
+        try:
+            assert backend_of(np.zeros(2).view(Mine)) is backend
+            assert backend_of(np.zeros(2).view(Derived)) is backend
+            assert backend_of(np.zeros(2)) is get_backend("numpy")
+        finally:
+            registries.backends.unregister(name)
+        assert backend_of(np.zeros(2).view(Mine)) is get_backend("numpy")
+
     def test_registration_is_seen_at_once_and_forgotten(self):
         assert not is_array(OtherArray(f32(1)))
         registries.backends.register("other", OtherBackend())
