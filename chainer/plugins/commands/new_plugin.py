@@ -1,0 +1,85 @@
+"""``chainer new-plugin``: writes a plugin, complete and working, to be changed into yours.
+
+The folder NAME gets a distribution with an entry point of group ``chainer``, typed source with one
+example of the kind, tests that use Chainer's testing kit, and a file for continuous integration. It
+installs, and passes its tests, as it is.
+
+With ``--json`` prints an object with the keys ``directory`` (of the new project), ``distribution``,
+``module``, ``plugin`` (name of the entry point), ``kind`` and ``files``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from chainer.plugins import scaffold
+from chainer.plugins.commands._output import print_json
+from chainer.plugins.plugin_names import PluginNames, plugin_names
+
+HELP = "write a plugin of one's own to start from"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of the subcommand."""
+    kinds = scaffold.kinds()
+    parser.add_argument(
+        "name", metavar="NAME", help="name of the distribution, such as chainer-swish"
+    )
+    parser.add_argument(
+        "--kind",
+        required=True,
+        choices=kinds,
+        help="what it supplies: "
+        + "; ".join(f"{kind}: {scaffold.about(kind).rstrip('.')}" for kind in kinds),
+    )
+    parser.add_argument(
+        "--directory",
+        default=".",
+        metavar="D",
+        help="folder in which the project's folder NAME is made (default: the current one)",
+    )
+    parser.add_argument(
+        "--license", choices=scaffold.LICENSES, default=scaffold.LICENSES[0], help="default: MIT"
+    )
+    parser.add_argument(
+        "--author", default="", help="who holds the copyright (default: the authors of NAME)"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Writes the project and says what to do next."""
+    try:
+        names = plugin_names(options.name)
+        files = scaffold.render(options.kind, names, options.license, options.author)
+        folder = Path(options.directory).expanduser() / names.distribution
+        scaffold.write(files, folder)
+    except (ValueError, OSError) as error:
+        print(f"chainer new-plugin: {error}", file=sys.stderr)
+        return 2
+    if options.json:
+        print_json(
+            {
+                "directory": str(folder.absolute()),
+                "distribution": names.distribution,
+                "module": names.module,
+                "plugin": names.plugin,
+                "kind": options.kind,
+                "files": list(files),
+            }
+        )
+    else:
+        _print_next_steps(options.kind, names, folder, list(files))
+    return 0
+
+
+def _print_next_steps(kind: str, names: PluginNames, folder: Path, files: list[str]) -> None:
+    print(f"{folder}: a plugin of kind {kind}, {len(files)} files")
+    for file in files:
+        print(f"  {file}")
+    print(
+        f"Next:\n  cd {folder}\n  pip install -e '.[test]'\n  pytest\n"
+        f"  chainer doctor {names.distribution}"
+    )

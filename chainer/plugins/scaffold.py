@@ -1,0 +1,168 @@
+"""Writes the files of a new plugin (``chainer new-plugin``).
+
+What is written lies in ``chainer/plugins/templates``: a folder for each kind, and ``common`` for
+what all have. A file ``name.template`` becomes ``name``; in its text, and in the names of files and
+folders, ``${module}`` and the like stand for names of the plugin (:class:`string.Template`; in
+names ``__module__`` and a leading ``dot_`` for a full stop). A file of a kind whose name begins
+with ``_`` is no file of the plugin: it is the text that files of ``common`` call ``${usage}`` for
+``_usage.md.template``.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import shutil
+import string
+import tempfile
+from collections.abc import Iterator
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from chainer.core.version import __version__
+from chainer.plugins.api_version import API_VERSION
+from chainer.plugins.plugin_names import PluginNames
+
+_SUFFIX = ".template"
+_NO_KINDS = ("common", "licenses")
+
+LICENSES = ("MIT", "BSD-3-Clause", "none")
+"""Licenses a plugin can be given; the first is the default."""
+
+
+def kinds() -> list[str]:
+    """Returns the kinds of plugins there are templates for, sorted."""
+    return sorted(
+        entry.name
+        for entry in _templates().iterdir()
+        if entry.is_dir() and entry.name not in _NO_KINDS and not entry.name.startswith("_")
+    )
+
+
+def about(kind: str) -> str:
+    """Returns in one line what the plugin of a kind has, as its description says.
+
+    Args:
+        kind: One of :func:`kinds`.
+    """
+    return _read(_templates() / kind / ("_about.txt" + _SUFFIX)).strip()
+
+
+def render(
+    kind: str, names: PluginNames, license: str = LICENSES[0], author: str = ""
+) -> dict[str, str]:
+    """Returns the files of a plugin.
+
+    Args:
+        kind: One of :func:`kinds`.
+        names: Names of the plugin.
+        license: One of :data:`LICENSES`.
+        author: Who holds the copyright; "the authors of" the distribution by default.
+
+    Returns:
+        dict: Path within the project, with slashes -> text.
+    """
+    values = _values(kind, names, license, author or f"the authors of {names.distribution}")
+    folder = _templates() / kind
+    for entry in folder.iterdir():
+        if entry.name.startswith("_") and entry.is_file():
+            fragment = entry.name[1:].partition(".")[0]
+            values[fragment] = _fill(_read(entry), values).strip()
+    files: dict[str, str] = {}
+    for place in (_templates() / "common", folder):
+        for path, entry in _walk(place):
+            if not path.startswith("_"):
+                files[_target(path, values)] = _fill(_read(entry), values)
+    if license != "none":
+        files["LICENSE"] = _fill(_read(_templates() / "licenses" / (license + _SUFFIX)), values)
+    return dict(sorted(files.items()))
+
+
+def write(files: dict[str, str], folder: Path) -> None:
+    """Writes files into a new folder, all of them or none.
+
+    Args:
+        files: Path within the folder -> text.
+        folder: The folder; those it lies in are made where they do not exist.
+
+    Raises:
+        FileExistsError: If something of that name is there.
+        OSError: If the files cannot be written; nothing is left of them then.
+    """
+    if os.path.lexists(folder):
+        raise FileExistsError(f"{folder} exists already; nothing was written")
+    missing = [parent for parent in folder.absolute().parents if not parent.exists()]
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    # The project is made in a folder of its own and renamed when it is complete.
+    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    done = False
+    try:
+        project = draft / folder.name  # within: only its owner may enter what mkdtemp makes
+        for path, text in files.items():
+            file = project / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8", newline="\n")
+        project.rename(folder)
+        done = True
+    finally:
+        shutil.rmtree(draft)
+        if not done:
+            _remove_empty(missing)
+
+
+def _remove_empty(folders: list[Path]) -> None:
+    for folder in folders:  # innermost first
+        try:
+            folder.rmdir()
+        except OSError:
+            return  # somebody has put something there meanwhile
+
+
+def _templates() -> Traversable:
+    return resources.files("chainer.plugins").joinpath("templates")
+
+
+def _read(entry: Traversable) -> str:
+    return entry.read_text(encoding="utf-8")
+
+
+def _walk(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, Traversable]]:
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        path = prefix + entry.name
+        if entry.is_dir():
+            yield from _walk(entry, path + "/")
+        elif path.endswith(_SUFFIX):
+            yield path, entry
+
+
+def _target(path: str, values: dict[str, str]) -> str:
+    for name, value in values.items():
+        path = path.replace(f"__{name}__", value)
+    parts = path.removesuffix(_SUFFIX).split("/")
+    return "/".join("." + part[4:] if part.startswith("dot_") else part for part in parts)
+
+
+def _fill(text: str, values: dict[str, str]) -> str:
+    return string.Template(text).substitute(values)
+
+
+def _values(kind: str, names: PluginNames, license: str, author: str) -> dict[str, str]:
+    return {
+        "api_version": str(API_VERSION),
+        "author": author,
+        "camel": names.camel,
+        "chainer_version": __version__,
+        "distribution": names.distribution,
+        "kind": kind,
+        "license_line": "" if license == "none" else f'license = "{license}"\n',
+        "license_sentence": (
+            "No license is chosen yet: without one nobody else may use this."
+            if license == "none"
+            else f"{license}; see [LICENSE](LICENSE)."
+        ),
+        "module": names.module,
+        "next_major": str(int(__version__.partition(".")[0]) + 1),
+        "plugin": names.plugin,
+        "year": str(datetime.date.today().year),
+    }
