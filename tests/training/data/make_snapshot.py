@@ -3,9 +3,11 @@
 Usage, with the interpreter of an environment that has that release::
 
     python tests/training/data/make_snapshot.py
+    python tests/training/data/make_snapshot.py resume FILE
 
-Writes ``v<release>.npz``, a snapshot after two epochs, and ``v<release>.json``, log and weights
-after four. The training is the one of ``test_upstream_snapshots.py``.
+The first writes ``v<release>.npz``, a snapshot after two epochs, and ``v<release>.json``, log and
+weights after four. The second goes on from a snapshot after two epochs and prints the same. The
+training is the one of ``test_upstream_snapshots.py``.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 import tempfile
 
 import numpy as np
@@ -73,17 +76,37 @@ def make_trainer(out, stop):
     return trainer
 
 
-if __name__ == "__main__":
+def result(trainer):
+    """Returns what a training has come to."""
+    logs = [trainer.get_extension(name).log for name in ("LogReport", "LogReport_1")]
+    return {"logs": logs, "weights": trainer.updater.get_optimizer("main").target.W.array.tolist()}
+
+
+def resume(snapshot, out):
+    """Goes on from a snapshot after two epochs; prints the result in the last line."""
+    trainer = make_trainer(out, (4, "epoch"))
+    chainer.serializers.load_npz(snapshot, trainer)
+    trainer.run()
+    print(json.dumps(result(trainer)))
+
+
+def make(out):
+    """Makes the files."""
     name = os.path.join(HERE, "v" + chainer.__version__)
-    out = tempfile.mkdtemp()
+    make_trainer(out, (2, "epoch")).run()
+    shutil.copy(os.path.join(out, "snapshot"), name + ".npz")
+    trainer = make_trainer(out, (4, "epoch"))
+    trainer.run()
+    with open(name + ".json", "w") as file:
+        json.dump(result(trainer), file)
+
+
+if __name__ == "__main__":
+    directory = tempfile.mkdtemp()
     try:
-        make_trainer(out, (2, "epoch")).run()
-        shutil.copy(os.path.join(out, "snapshot"), name + ".npz")
-        trainer = make_trainer(out, (4, "epoch"))
-        trainer.run()
-        logs = [trainer.get_extension(name).log for name in ("LogReport", "LogReport_1")]
-        weights = trainer.updater.get_optimizer("main").target.W.array.tolist()
-        with open(name + ".json", "w") as file:
-            json.dump({"logs": logs, "weights": weights}, file)
+        if len(sys.argv) == 3 and sys.argv[1] == "resume":
+            resume(sys.argv[2], directory)
+        else:
+            make(directory)
     finally:
-        shutil.rmtree(out)
+        shutil.rmtree(directory)
