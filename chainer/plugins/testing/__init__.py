@@ -4,6 +4,10 @@ What our own tests use is here for authors of plugins as well:
 
 - :mod:`~chainer.testing.gradient_check` (also ``chainer.gradient_check``): gradients against finite
   differences;
+- test cases of functions, links and optimizers from a few small methods
+  (:class:`FunctionTestCase`, :class:`LinkTestCase`, :class:`LinkInitializersTestCase`,
+  :class:`OptimizerTestCase`), and tests that run once for each backend
+  (:func:`inject_backend_tests`);
 - assertions, parameterised test cases, markers, retries, seeds;
 - :mod:`~chainer.testing.op_spec` and the conformance suite, which tests any backend or kernel
   provider with ``pytest --pyargs chainer.plugins.testing.conformance --chainer-backend=NAME``.
@@ -18,13 +22,22 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from chainer.plugins.testing.array import assert_allclose
+    from chainer.plugins.testing.backend import BackendConfig, inject_backend_tests
+    from chainer.plugins.testing.case import FunctionTestError, LinkTestError, OptimizerTestError
+    from chainer.plugins.testing.function_case import FunctionTestCase
     from chainer.plugins.testing.helper import (
         assert_warns,
         patch,
         with_requires,
         without_requires,
     )
+    from chainer.plugins.testing.link_case import LinkTestCase
+    from chainer.plugins.testing.link_initializers_case import (
+        InitializerArgument,
+        LinkInitializersTestCase,
+    )
     from chainer.plugins.testing.matrix import generate_matrix
+    from chainer.plugins.testing.optimizer_case import OptimizerTestCase
     from chainer.plugins.testing.parameterized import parameterize, product, product_dict
     from chainer.plugins.testing.random import fix_random, generate_seed
     from chainer.plugins.testing.runner import run_module
@@ -37,12 +50,22 @@ if TYPE_CHECKING:
     from chainer.plugins.testing.unary_math_function_test import unary_math_function_unittest
 
 __all__ = [
+    "BackendConfig",
+    "FunctionTestCase",
+    "FunctionTestError",
+    "InitializerArgument",
+    "LinkInitializersTestCase",
+    "LinkTestCase",
+    "LinkTestError",
+    "OptimizerTestCase",
+    "OptimizerTestError",
     "assert_allclose",
     "assert_warns",
     "fix_random",
     "generate_matrix",
     "generate_seed",
     "get_trainer_with_mock_updater",
+    "inject_backend_tests",
     "parameterize",
     "patch",
     "product",
@@ -58,12 +81,22 @@ __all__ = [
 
 # Public name -> module of this package it lives in.
 _HOMES = {
+    "BackendConfig": "backend",
+    "FunctionTestCase": "function_case",
+    "FunctionTestError": "case",
+    "InitializerArgument": "link_initializers_case",
+    "LinkInitializersTestCase": "link_initializers_case",
+    "LinkTestCase": "link_case",
+    "LinkTestError": "case",
+    "OptimizerTestCase": "optimizer_case",
+    "OptimizerTestError": "case",
     "assert_allclose": "array",
     "assert_warns": "helper",
     "fix_random": "random",
     "generate_matrix": "matrix",
     "generate_seed": "random",
     "get_trainer_with_mock_updater": "training",
+    "inject_backend_tests": "backend",
     "parameterize": "parameterized",
     "patch": "helper",
     "product": "parameterized",

@@ -18,17 +18,19 @@ NONDETERMINISTIC = "CHAINER_TEST_RANDOM_NONDETERMINISTIC"
 _saved: list[tuple[Any, Any]] = []
 
 
-def do_setup(deterministic: bool = True) -> None:
+def do_setup(deterministic: bool = True, seed: int = 0) -> None:
     """Seeds the random number generators of ``random`` and ``numpy.random``, keeping their states.
 
     Args:
         deterministic: Whether the seed is always the same.
             ``CHAINER_TEST_RANDOM_NONDETERMINISTIC=1`` overrides it.
+        seed: That seed.
     """
     _saved.append((random.getstate(), numpy.random.get_state()))
     if os.environ.get(NONDETERMINISTIC, "0") != "0":
         deterministic = False
-    seed = 0 if deterministic else int.from_bytes(os.urandom(4), "little")
+    if not deterministic:
+        seed = int.from_bytes(os.urandom(4), "little")
     random.seed(seed)
     numpy.random.seed(seed)
 
