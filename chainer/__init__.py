@@ -82,6 +82,7 @@ _SUBMODULES = frozenset(
         "initializer",
         "initializers",
         "iterators",
+        "kernel",
         "link",
         "links",
         "optimizer",

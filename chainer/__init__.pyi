@@ -16,6 +16,7 @@ from chainer.core import (
     function as function,
     function_hook as function_hook,
     function_node as function_node,
+    kernel as kernel,
     reporter as reporter,
     utils as utils,
     variable as variable,

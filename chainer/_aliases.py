@@ -37,6 +37,7 @@ ALIASES: dict[str, str] = {
     "chainer.initializer": "chainer.links.initializer",
     "chainer.initializers": "chainer.links.initializers",
     "chainer.iterators": "chainer.training.iterators",
+    "chainer.kernel": "chainer.core.kernel",
     "chainer.link": "chainer.links.link",
     "chainer.links.connection.gru": "chainer.links.rnn.gru",
     "chainer.links.connection.lstm": "chainer.links.rnn.lstm",
