@@ -19,7 +19,7 @@ PACKS: dict[str, str] = {
 
 FILLS: dict[str, frozenset[str]] = {
     "numpy": frozenset({"backends", "operations"}),
-    "cupy": frozenset({"backends"}),
+    "cupy": frozenset({"backends", "kernels"}),
     "ideep": frozenset({"backends", "kernels"}),
     "functions": frozenset({"functions", "variable_methods", "function_hooks"}),
     "links": frozenset({"links", "initializers", "serializers"}),

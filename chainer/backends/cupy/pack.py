@@ -8,3 +8,12 @@ from typing import Any
 def chainer_backends(registry: Any) -> None:
     """Registers the CuPy backend; CuPy itself is imported when it is used."""
     registry.register("cupy", "chainer.backends.cupy.backend:backend")
+
+
+def chainer_kernels(registry: Any) -> None:
+    """Registers the kernels for CuPy arrays."""
+    from chainer.backends.cupy import cudnn
+    from chainer.core.kernel import register_kernel
+
+    for kernel in cudnn.declarations():
+        register_kernel(kernel, registry)

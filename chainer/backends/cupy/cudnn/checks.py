@@ -1,0 +1,63 @@
+"""Which calls cuDNN can serve: functions of a call's shapes, dtypes and attributes.
+
+Each returns True, or the reason why not.
+"""
+
+from __future__ import annotations
+
+from chainer.backends.cupy.cudnn.convolutions import padding_behind
+from chainer.core.kernel import ArraySpec, CallSpec
+
+_DTYPES = ("float16", "bfloat16", "float32", "float64")
+
+#: cuDNN counts elements of a tensor in 32 bits.
+_MAX_SIZE = (1 << 31) - 1
+
+
+def _why_not(arrays: tuple[ArraySpec | None, ...]) -> str | None:
+    """Returns what is wrong with the arrays themselves."""
+    dtype = None
+    for i, array in enumerate(arrays):
+        if array is None:
+            continue
+        dtype = array.dtype if dtype is None else dtype
+        if str(array.dtype) not in _DTYPES:
+            return f"array {i} is of dtype {array.dtype}; cuDNN takes {', '.join(_DTYPES)}"
+        if array.dtype != dtype:
+            return f"array {i} is of dtype {array.dtype}, others of {dtype}"
+        if not array.size:
+            return f"array {i} of shape {array.shape} is empty"
+        if array.size > _MAX_SIZE:
+            return f"array {i} has {array.size} elements; cuDNN takes at most {_MAX_SIZE}"
+    return None
+
+
+def convolution(spec: CallSpec) -> bool | str:
+    """Convolutions and deconvolutions over one to three dimensions."""
+    reason = _why_not(spec.arrays)
+    if reason is not None:
+        return reason
+    x, W = spec.arrays[:2]
+    assert x is not None
+    assert W is not None
+    if not 3 <= x.ndim <= 5:
+        return f"{x.ndim - 2} spatial dimensions; cuDNN takes 1 to 3"
+    if W.ndim != x.ndim:
+        return f"W has {W.ndim} dimensions and x has {x.ndim}"
+    a = spec.attributes
+    groups = a["groups"]
+    if groups < 1 or W.shape[0] % groups:
+        return f"the number of groups, {groups}, does not divide {W.shape[0]} channels"
+    if a["transposed"]:
+        in_size, out_size, channels = a["out_size"], x.shape[2:], W.shape[0]
+    else:
+        in_size, out_size, channels = x.shape[2:], a["out_size"], W.shape[1] * groups
+    if x.shape[1] != channels:
+        return f"x has {x.shape[1]} channels where W of shape {W.shape} needs {channels}"
+    for n, k, o, s, p, d in zip(
+        in_size, W.shape[2:], out_size, a["stride"], a["pad"], a["dilate"], strict=True
+    ):
+        behind = padding_behind(n, k, o, s, p, d)
+        if o < 1 or n < 1 or behind < 0 or (n + p + behind - (k - 1) * d - 1) // s + 1 != o:
+            return f"output size {out_size} is not that of windows over size {in_size}"
+    return True

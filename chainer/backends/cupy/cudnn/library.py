@@ -1,0 +1,85 @@
+"""Finding cuDNN and its front end: imported at first use, with a reason where they do not work."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+#: Oldest cuDNN whose graphs are tried in our tests.
+_MINIMUM = 90000
+#: Compiled method behind the public one without underscore: pointers, workspace, index, handle.
+EXECUTE = "_execute_plan_at_index"
+#: What the kernels call; older releases of the front end lack some of it.
+_NEEDED = (
+    "_compiled_module",
+    "create_handle",
+    "destroy_handle",
+    "numerical_note",
+    "pygraph",
+    "set_stream",
+)
+_INSTALL = 'pip install "chainer[cuda12]" or pip install "chainer[cuda13]"'
+
+
+@cache
+def find() -> tuple[ModuleType | None, str | None]:
+    """Imports ``cudnn``, the module of the package nvidia-cudnn-frontend.
+
+    Returns:
+        tuple: ``(cudnn, None)``, or ``(None, reason)`` where it cannot be used.
+    """
+    if os.environ.get("CHAINER_CUDNN", "1") == "0":
+        return None, "the environment variable CHAINER_CUDNN is 0"
+    if importlib.util.find_spec("cudnn") is None:
+        return None, f"No module named 'cudnn'; install it with {_INSTALL}"
+    try:
+        cudnn = importlib.import_module("cudnn")
+        version = cudnn.backend_version()
+    except Exception as error:  # a missing libcudnn raises OSError, ImportError or RuntimeError
+        return None, f"cudnn is installed but does not work: {type(error).__name__}: {error}"
+    lacking = [name for name in _NEEDED if not hasattr(cudnn, name)]
+    if not lacking and not hasattr(graph_class(cudnn), EXECUTE):
+        lacking = [f"pygraph.{EXECUTE}"]
+    if lacking:
+        return None, (
+            f"the module cudnn has no {', '.join(lacking)}; "
+            "upgrade it with pip install --upgrade nvidia-cudnn-frontend"
+        )
+    if version < _MINIMUM:
+        return None, f"cuDNN {version} is too old; version {_MINIMUM} or later is needed"
+    return cudnn, None
+
+
+def require() -> ModuleType:
+    """Returns the module ``cudnn``.
+
+    Raises:
+        RuntimeError: If it cannot be used; the message says what is missing.
+    """
+    cudnn, reason = find()
+    if cudnn is None:
+        raise RuntimeError(f"cuDNN is not available.\nReason: {reason}")
+    return cudnn
+
+
+def missing() -> str | None:
+    """Returns None where cuDNN works, else what is missing."""
+    return find()[1]
+
+
+def graph_class(cudnn: ModuleType) -> Any:
+    """Returns the class of graphs.
+
+    In later releases ``cudnn.pygraph`` is a layer of Python over the compiled class that older ones
+    call by this name. Its ``execute`` takes 40 microseconds, more than a small convolution.
+    """
+    return getattr(cudnn._compiled_module, "backend_graph", cudnn.pygraph)
+
+
+def bare_handle(handle: Any) -> int:
+    """Returns the number behind a handle; older releases of the front end have nothing else."""
+    return getattr(handle, "backend_handle", handle)
