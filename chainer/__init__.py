@@ -12,7 +12,6 @@ from typing import Any
 
 from chainer import _aliases
 from chainer.core.backend import get_device, using_device
-from chainer.core.backprop import grad
 from chainer.core.configuration import (
     GlobalConfig,
     LocalConfig,
@@ -31,6 +30,7 @@ from chainer.core.function import (
 )
 from chainer.core.function_hook import FunctionHook, get_function_hooks, thread_local
 from chainer.core.function_node import FunctionNode
+from chainer.core.grad import grad
 from chainer.core.kernel import explain
 from chainer.core.parameter import Parameter
 from chainer.core.runtime_info import print_runtime_info

@@ -22,7 +22,6 @@ from chainer.core import (
     variable as variable,
 )
 from chainer.core.backend import get_device as get_device, using_device as using_device
-from chainer.core.backprop import grad as grad
 from chainer.core.configuration import (
     GlobalConfig as GlobalConfig,
     LocalConfig as LocalConfig,
@@ -45,6 +44,7 @@ from chainer.core.function_hook import (
     thread_local as thread_local,
 )
 from chainer.core.function_node import FunctionNode as FunctionNode
+from chainer.core.grad import grad as grad
 from chainer.core.kernel import explain as explain
 from chainer.core.parameter import Parameter as Parameter
 from chainer.core.reporter import (

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer.core import registries
 from chainer.core.backend import (
     backend_of,
     copyto,
@@ -21,7 +20,9 @@ from chainer.core.backend import (
     get_device,
     not_an_array_message,
 )
+from chainer.core.gradient_arrays import check_gradient
 from chainer.core.variable_node import VariableNode
+from chainer.core.variable_operators import VariableOperators
 
 if TYPE_CHECKING:
     from chainer.core.device import Device
@@ -33,80 +34,7 @@ __all__ = ["Parameter", "Variable", "VariableNode", "as_variable"]
 _new = object.__new__
 
 
-def check_gradient(array: Any, grad: Any, what: str = "") -> None:
-    """Raises unless ``grad`` can be the gradient of ``array``.
-
-    Args:
-        array: Array of the variable, or anything with its shape and dtype.
-        grad: Gradient array.
-        what: Text put before the message.
-
-    Raises:
-        TypeError: If type or dtype do not match.
-        ValueError: If the shape does not match.
-    """
-    backend = find_backend(grad.__class__)
-    if backend is None:
-        raise TypeError(what + not_an_array_message(grad))
-    own = find_backend(array.__class__)
-    if own is not None and own.family != backend.family:
-        raise TypeError(
-            f"{what}Type of data and grad mismatch\ngrad: {type(grad)} != data: {type(array)}"
-        )
-    if grad.dtype != array.dtype:
-        raise TypeError(
-            f"{what}Dtype of data and grad mismatch\ngrad: {grad.dtype} != data: {array.dtype}"
-        )
-    if grad.shape != array.shape:
-        raise ValueError(
-            f"{what}Shape of data and grad mismatch\ngrad: {grad.shape} != data: {array.shape}"
-        )
-
-
-def _method(name: str) -> Callable[..., Any]:
-    """Returns the function behind an operator or method and puts it into its place.
-
-    The differentiable functions live above the core; they are looked up at first use.
-    """
-    function = registries.variable_methods.get(name)
-    setattr(Variable, name, function)
-    return function
-
-
-def _binary(name: str, text: str) -> Callable[[Variable, Any], Variable]:
-    def method(self: Variable, rhs: Any) -> Variable:
-        return _method(name)(self, rhs)
-
-    method.__name__ = name
-    method.__qualname__ = f"Variable.{name}"
-    method.__doc__ = f"{text}\n\nReturns:\n    Variable: Output variable."
-    return method
-
-
-def _unary(name: str, text: str) -> Callable[[Variable], Variable]:
-    def method(self: Variable) -> Variable:
-        return _method(name)(self)
-
-    method.__name__ = name
-    method.__qualname__ = f"Variable.{name}"
-    method.__doc__ = f"{text}\n\nReturns:\n    Variable: Output variable."
-    return method
-
-
-def _refused(name: str, symbol: str) -> Any:
-    def method(self: Variable, other: Any) -> bool:
-        raise NotImplementedError(
-            f"Variables do not support the {symbol} operator; compare their 'array' attributes "
-            "instead"
-        )
-
-    method.__name__ = name
-    method.__qualname__ = f"Variable.{name}"
-    method.__doc__ = "This operator is not defined for Variable."
-    return method
-
-
-class Variable:
+class Variable(VariableOperators):
     """Array with a structure to keep track of computation.
 
     A variable holds an array of any backend and a :class:`~chainer.variable.VariableNode` of the
@@ -620,92 +548,6 @@ class Variable:
             _rebuild,
             (type(self), self._array, self.grad, self._requires_grad, dict(self.__dict__)),
         )
-
-    # -- operators and methods that are differentiable functions ----------------------------------
-
-    def __getitem__(self, slices: Any) -> Variable:
-        """Extracts elements; see :func:`chainer.functions.get_item`.
-
-        Args:
-            slices: int, slice, Ellipsis, None, integer or boolean array-like, or a tuple of them.
-
-        Returns:
-            Variable: The selected elements.
-        """
-        return _method("__getitem__")(self, slices)
-
-    def reshape(self, *shape: Any) -> Variable:
-        """Returns a variable of a different shape and the same content.
-
-        See :func:`chainer.functions.reshape`. The lengths may be given as a tuple or one by one.
-        """
-        return _method("reshape")(self, *shape)
-
-    def transpose(self, *axes: Any) -> Variable:
-        """Permutes the dimensions without copy.
-
-        See :func:`chainer.functions.transpose`. The axes may be given as a tuple or one by one.
-        """
-        return _method("transpose")(self, *axes)
-
-    @property
-    def T(self) -> Variable:
-        """Transposition of this variable."""
-        return self.transpose()
-
-    __neg__ = _unary("__neg__", "Element-wise negation.")
-    __abs__ = _unary("__abs__", "Element-wise absolute value.")
-    __add__ = _binary("__add__", "Element-wise addition.")
-    __radd__ = _binary("__radd__", "Element-wise addition.")
-    __sub__ = _binary("__sub__", "Element-wise subtraction.")
-    __rsub__ = _binary("__rsub__", "Element-wise subtraction.")
-    __mul__ = _binary("__mul__", "Element-wise product.")
-    __rmul__ = _binary("__rmul__", "Element-wise product.")
-    __truediv__ = _binary("__truediv__", "Element-wise division.")
-    __rtruediv__ = _binary("__rtruediv__", "Element-wise division.")
-    __floordiv__ = _binary("__floordiv__", "Element-wise floor division.")
-    __rfloordiv__ = _binary("__rfloordiv__", "Element-wise floor division.")
-    __pow__ = _binary("__pow__", "Element-wise power function.")
-    __rpow__ = _binary("__rpow__", "Element-wise power function.")
-    __matmul__ = _binary("__matmul__", "Matrix multiplication.")
-    __rmatmul__ = _binary("__rmatmul__", "Matrix multiplication.")
-
-    def __div__(self, rhs: Any) -> Variable:
-        """Element-wise division (the name of Python 2).
-
-        Returns:
-            Variable: Output variable.
-        """
-        return self / rhs
-
-    def __rdiv__(self, rhs: Any) -> Variable:
-        """Element-wise division (the name of Python 2).
-
-        Returns:
-            Variable: Output variable.
-        """
-        return rhs / self
-
-    # -- refused ----------------------------------------------------------------------------------
-
-    __hash__ = None  # type: ignore[assignment]
-
-    __eq__ = _refused("__eq__", "==")
-    __ne__ = _refused("__ne__", "!=")
-    __lt__ = _refused("__lt__", "<")
-    __le__ = _refused("__le__", "<=")
-    __gt__ = _refused("__gt__", ">")
-    __ge__ = _refused("__ge__", ">=")
-
-    def __bool__(self) -> bool:
-        """This operator is not defined for Variable."""
-        raise NotImplementedError(
-            "the truth value of a Variable is not defined; use its 'array' attribute instead"
-        )
-
-    def __nonzero__(self) -> bool:
-        """This operator is not defined for Variable."""
-        return self.__bool__()
 
 
 def _refuse_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from chainer.core.backprop import grad
 from chainer.core.configuration import using_config
 from chainer.core.function_node import FunctionNode
+from chainer.core.grad import grad
 from chainer.core.variable import Variable
 
 Composition = Callable[..., tuple[Variable, ...]]

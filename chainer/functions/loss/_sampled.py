@@ -7,8 +7,8 @@ from typing import Any
 import numpy
 
 from chainer.backends.operations.embeddings import embedding
-from chainer.core.backprop import grad
 from chainer.core.function_node import FunctionNode
+from chainer.core.grad import grad
 from chainer.core.kernel import Operation
 from chainer.core.variable import Variable
 

@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import Any
 
 from chainer.backends import operations
-from chainer.core.backprop import grad
 from chainer.core.function_node import FunctionNode
+from chainer.core.grad import grad
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable, as_variable
 from chainer.functions.loss._pair import check_reduce

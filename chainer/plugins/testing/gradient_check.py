@@ -8,9 +8,9 @@ from typing import Any, cast
 import numpy
 
 from chainer.core.backend import backend_of
-from chainer.core.backprop import grad
 from chainer.core.configuration import using_config
 from chainer.core.function_node import FunctionNode
+from chainer.core.grad import grad
 from chainer.core.variable import Variable
 from chainer.plugins.testing.array import assert_allclose, to_host
 from chainer.plugins.testing.numerical_gradient import NondifferentiableError, numerical_grad

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from chainer.core.backend import backend_of
-from chainer.core.backprop import grad
+from chainer.core.grad import grad
 from chainer.core.configuration import using_config
 from chainer.core.device import Device
 from chainer.core.variable import Variable
