@@ -15,7 +15,7 @@ help:
 	@echo "make test                  run the tests"
 	@echo "make test-packs            run the tests of the packs in packs/"
 	@echo "make check                 lint, types and import layers"
-	@echo "make stubs                 rewrite the type stubs after names were added"
+	@echo "make stubs                 rewrite type stubs and the reference of operations"
 	@echo "make bench [ARGS=...]      benchmarks against PyTorch and Chainer 7.8.1, in one run"
 
 $(BIN)/python:
@@ -65,6 +65,7 @@ check: lint types layers
 
 stubs: $(VENV)/.test
 	$(BIN)/python scripts/make_stubs.py
+	$(BIN)/python scripts/make_reference.py
 
 bench: $(VENV)/.demo
 	$(BIN)/python scripts/setup_peers.py

@@ -32,3 +32,7 @@ def test_add_a_backend(tmp_path):
     # Of the suite a third: float16 is where array types differ most. (tests/conformance runs all of
     # it on another backend.)
     _follow("add-a-backend", tmp_path, PYTEST_ADDOPTS="-k 'contract or float16'")
+
+
+def test_add_a_kernel(tmp_path):
+    _follow("add-a-kernel", tmp_path)
