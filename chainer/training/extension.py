@@ -61,6 +61,15 @@ class Extension:
         """
         raise NotImplementedError(f"{type(self).__name__} must define __call__(trainer)")
 
+    def restore(self, trainer: Trainer) -> None:
+        """Loads a state of the trainer, such as a snapshot that is found in its output directory.
+
+        Called before :meth:`initialize` of any extension, which rely on what is loaded.
+
+        Args:
+            trainer (Trainer): Trainer object that runs the training loop.
+        """
+
     def initialize(self, trainer: Trainer) -> None:
         """Initializes up the trainer state; called before the training loop.
 

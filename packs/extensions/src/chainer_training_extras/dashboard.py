@@ -1,0 +1,166 @@
+"""A live view of a training."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TextIO
+
+from chainer import training
+from chainer_training_extras.averages import Averages, serialize_json
+from chainer_training_extras.progress import Progress, Stopwatch
+
+if TYPE_CHECKING:
+    from chainer.training import Trainer
+    from chainer_training_extras.dashboard_view import LiveView
+
+Row = dict[str, float]
+
+
+class Dashboard(training.Extension):
+    """Trainer extension that shows the progress and the observed values of a training.
+
+    On a terminal it is a panel below the other output, with bars and the course of every value,
+    which is drawn anew as the training goes; it needs rich:
+    ``pip install "chainer-extensions-extra[rich]"``. What is printed meanwhile appears above it.
+    However the training ends (also by an error, Ctrl-C or SIGTERM), the panel stays as it was last
+    and the terminal is as before. Elsewhere (in a file, a pipe or a notebook) it is one plain line
+    for each interval.
+
+    Args:
+        entries: Keys of the observations to show; None for all.
+        trigger: When an interval ends, over which values are averaged; a pair such as
+            ``(1, 'epoch')`` or a trigger.
+        refresh_interval: Seconds between two drawings, at least.
+        out: Stream; the standard output by default.
+
+    Raises:
+        ImportError: At the start of the training, on a terminal without rich.
+    """
+
+    trigger = (1, "iteration")
+    # After everything that observes, before snapshots.
+    priority = training.PRIORITY_READER - 50
+
+    def __init__(
+        self,
+        entries: Iterable[str] | None = None,
+        trigger: Any = (1, "epoch"),
+        refresh_interval: float = 0.2,
+        out: TextIO | None = None,
+    ) -> None:
+        self._averages = Averages(trigger, entries)
+        self._entries = None if entries is None else list(entries)
+        self._refresh_interval = refresh_interval
+        self._out = out
+        self._rows: list[Row] = []
+        self._stopwatch: Stopwatch | None = None
+        self._view: LiveView | None = None
+        self._drawn_at = 0.0
+        self._trainer: Trainer | None = None
+        self._error: BaseException | None = None
+
+    def initialize(self, trainer: Trainer) -> None:
+        """Begins to take the time, and draws the empty panel.
+
+        Args:
+            trainer: Trainer that runs the training loop.
+        """
+        self._trainer = trainer
+        self._error = None
+        self._stopwatch = Stopwatch(trainer)
+        out = sys.stdout if self._out is None else self._out
+        if _is_terminal(out):
+            # Imported here: rich is not needed for plain lines.
+            from chainer_training_extras.dashboard_view import LiveView
+
+            self._view = LiveView(out, title=trainer.out)
+            self._draw(self._stopwatch.measure(trainer))
+
+    def __call__(self, trainer: Trainer) -> None:
+        """Adds the present observation, and shows what is new.
+
+        Args:
+            trainer: Trainer that calls this operator.
+        """
+        if self._stopwatch is None:  # called by hand, without a training loop
+            self.initialize(trainer)
+        assert self._stopwatch is not None
+        means = self._averages.add(trainer, also_when_stopped=True)
+        if means is not None:
+            self._rows.append(means)
+        if self._view is not None:
+            due = time.perf_counter() - self._drawn_at >= self._refresh_interval
+            if due or means is not None:
+                self._draw(self._stopwatch.measure(trainer))
+        elif means is not None:
+            self._print(self._stopwatch.measure(trainer), means)
+
+    def _draw(self, progress: Progress, status: str = "") -> None:
+        assert self._view is not None
+        self._drawn_at = time.perf_counter()
+        self._view.draw(progress, self._courses(), status)
+
+    def _courses(self) -> dict[str, list[float | None]]:
+        keys = self._entries
+        if keys is None:
+            keys = list(dict.fromkeys(key for row in self._rows for key in row))
+        return {key: [row.get(key) for row in self._rows] for key in keys}
+
+    def _print(self, progress: Progress, means: Row) -> None:
+        values = "  ".join(f"{key} {value:.5g}" for key, value in means.items())
+        share = "" if progress.share is None else f"{progress.share:4.0%}  "
+        line = (
+            f"{share}epoch {progress.epoch:.5g}  iteration {progress.iteration}  {values}  "
+            f"({progress.times()})"
+        )
+        print(line, file=self._out, flush=True)
+
+    def on_error(self, trainer: Trainer, exc: Exception, tb: Any) -> None:
+        """Takes note of the error, to be shown at the end.
+
+        Args:
+            trainer: Trainer that runs the training loop.
+            exc: The exception.
+            tb: Its traceback.
+        """
+        self._error = exc
+
+    def finalize(self) -> None:
+        """Draws the panel for the last time and gives the terminal back."""
+        view, trainer, stopwatch = self._view, self._trainer, self._stopwatch
+        self._view = self._trainer = self._stopwatch = None
+        if trainer is None or stopwatch is None:
+            return
+        status = self._status(trainer)
+        if view is not None:
+            try:
+                view.draw(stopwatch.measure(trainer), self._courses(), status)
+            finally:
+                view.close()
+        elif status:
+            print(status, file=self._out, flush=True)
+
+    def _status(self, trainer: Trainer) -> str:
+        # While the trainer finalizes its extensions, what ended the loop is on its way.
+        error = self._error or sys.exc_info()[1]
+        if error is not None:
+            text = f": {error}" if str(error) else ""
+            return f"ended by {type(error).__name__}{text}"
+        return f"stopped: {trainer.stop_reason}" if trainer.stop_reason else ""
+
+    def serialize(self, serializer: Any) -> None:
+        """Serializes the values shown and the sums of the interval.
+
+        Args:
+            serializer: Serializer or deserializer.
+        """
+        self._averages.serialize(serializer["averages"])
+        self._rows = serialize_json(serializer, "rows", self._rows)
+
+
+def _is_terminal(out: Any) -> bool:
+    isatty = getattr(out, "isatty", None)
+    return isatty is not None and isatty() and os.environ.get("TERM") not in ("dumb", "unknown")

@@ -1,0 +1,132 @@
+"""The panel of the dashboard, drawn by rich."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, TextIO
+
+from chainer_training_extras.progress import Progress
+
+try:
+    from rich.console import Console, Group
+    from rich.live import Live
+    from rich.panel import Panel
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+except ImportError as error:
+    raise ImportError(
+        'Dashboard needs rich on a terminal: pip install "chainer-extensions-extra[rich]"'
+    ) from error
+
+_BLOCKS = "▁▂▃▄▅▆▇█"
+_ASCII = "_.-=+*#@"
+_COURSE_LENGTH = 24
+
+Course = Sequence[float | None]
+
+
+class LiveView:
+    """A panel at the bottom of a terminal.
+
+    Args:
+        out: Stream of the terminal.
+        title: Title of the panel.
+    """
+
+    def __init__(self, out: TextIO, title: str) -> None:
+        self._title = title
+        self._console = Console(file=out, force_terminal=True)
+        # No thread of its own: nothing is drawn while a training is interrupted. Streams that lead
+        # elsewhere (2> errors) are left alone.
+        self._live = Live(
+            console=self._console,
+            auto_refresh=False,
+            redirect_stdout=out is sys.stdout,
+            redirect_stderr=sys.stderr.isatty(),
+        )
+        self._live.start()
+
+    def draw(self, progress: Progress, courses: Mapping[str, Course], status: str) -> None:
+        """Draws the panel anew.
+
+        Args:
+            progress: Where the training is.
+            courses: Values by name, in the order of time; None where there was none.
+            status: Line at the bottom; empty for none.
+        """
+        parts: list[Any] = [_bars(progress), Text(progress.times(), style="dim")]
+        if courses:
+            parts.append(_table(courses, self._marks))
+        if status:
+            parts.append(Text(status, style="bold"))
+        self._live.update(Panel(Group(*parts), title=Text(self._title)), refresh=True)
+
+    @property
+    def _marks(self) -> str:
+        return _ASCII if self._console.options.ascii_only else _BLOCKS
+
+    def close(self) -> None:
+        """Leaves the panel where it is and gives the terminal back."""
+        self._live.stop()
+
+
+def _bars(progress: Progress) -> Table:
+    bars = Table.grid(padding=(0, 1), expand=True)
+    bars.add_column()
+    bars.add_column(ratio=1)
+    bars.add_column(justify="right")
+    if progress.share is not None:
+        bars.add_row(
+            "training",
+            ProgressBar(total=1.0, completed=progress.share),
+            f"{progress.share:.0%} of {progress.length}",
+        )
+    whole = math.floor(progress.epoch)
+    bars.add_row(
+        f"epoch {whole + 1}",
+        ProgressBar(total=1.0, completed=progress.epoch - whole),
+        f"iteration {progress.iteration}",
+    )
+    return bars
+
+
+def _table(courses: Mapping[str, Course], marks: str) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", expand=True)
+    table.add_column("", no_wrap=True, ratio=1)
+    for name in ("last", "min", "max"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("course", no_wrap=True)
+    for key, course in courses.items():
+        numbers = [value for value in course if value is not None]
+        finite = [value for value in numbers if math.isfinite(value)]
+        cells = [
+            _number(numbers[-1:]),
+            _number([min(finite)] if finite else []),
+            _number([max(finite)] if finite else []),
+            sparkline(numbers, marks),
+        ]
+        table.add_row(Text(key), *map(Text, cells))
+    return table
+
+
+def _number(values: Sequence[float]) -> str:
+    return f"{values[0]:.4g}" if values else ""
+
+
+def sparkline(values: Sequence[float], marks: str = _BLOCKS) -> str:
+    """Returns the last values as marks of different height, ``?`` for what is no finite number."""
+    values = values[-_COURSE_LENGTH:]
+    finite = [value for value in values if math.isfinite(value)]
+    low, high = (min(finite), max(finite)) if finite else (0.0, 0.0)
+    steps = len(marks) - 1
+
+    def mark(value: float) -> str:
+        if not math.isfinite(value):
+            return "?"
+        share = (value - low) / (high - low) if high > low else 0.5
+        return marks[round(share * steps)]
+
+    return "".join(map(mark, values))
