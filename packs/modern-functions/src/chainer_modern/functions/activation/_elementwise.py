@@ -1,0 +1,48 @@
+"""Elementwise functions of one floating-point input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import chainer
+from chainer.utils import type_check
+from chainer_modern.blocks import elementwise
+
+
+class Elementwise(chainer.FunctionNode):
+    """Base of elementwise functions: values, slopes, and slopes as differentiable functions."""
+
+    type_check_key = ()
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        """Checks the input."""
+        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
+
+    def values(self, xp: Any, x: Any) -> Any:
+        """Returns the function of a one-dimensional array, as a new array."""
+        raise NotImplementedError
+
+    def scaled_slopes(self, xp: Any, x: Any, gy: Any) -> Any:
+        """Returns ``gy`` times the derivative at ``x``, as a new array."""
+        raise NotImplementedError
+
+    def derivative(self, x: chainer.Variable) -> Any:
+        """Returns the derivative by differentiable functions."""
+        raise NotImplementedError
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Computes the output."""
+        self.retain_inputs((0,))
+        return (elementwise(self.xp, self.values, inputs[0]),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        """Computes the gradient, differentiable again."""
+        (x,) = self.get_retained_inputs()
+        return (self.derivative(x) * grad_outputs[0],)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        """Computes the gradient on arrays."""
+        (x,) = self.retained_input_arrays
+        return (elementwise(self.xp, self.scaled_slopes, x, grad_outputs[0]),)

@@ -1,0 +1,1 @@
+"""Functions of arrays that carry positions."""

@@ -1,0 +1,127 @@
+"""Rotary position embedding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+import chainer
+from chainer.utils import type_check
+from chainer_modern.blocks import widened
+
+
+class RotaryEmbedding(chainer.FunctionNode):
+    """Rotation of pairs of elements by angles.
+
+    Args:
+        cos (array): Cosines, shape ``(T, D / 2)``.
+        sin (array): Sines, shape ``(T, D / 2)``.
+        interleaved (bool): Whether neighbours are pairs, or halves.
+        backwards (bool): Whether to rotate by the negative angles.
+    """
+
+    def __init__(self, cos: Any, sin: Any, interleaved: bool, backwards: bool = False) -> None:
+        self.cos = cos
+        self.sin = sin
+        self.interleaved = interleaved
+        self.backwards = backwards
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        """Checks dtype and shape."""
+        type_check.expect(in_types.size() == 1)
+        type_check.expect(in_types[0].dtype.kind == "f", in_types[0].ndim >= 2)
+        type_check.expect(in_types[0].shape[-1] % 2 == 0)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Rotates."""
+        return (self._rotated(inputs[0], self.backwards),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        """Rotates the gradient back, differentiable again."""
+        back = RotaryEmbedding(self.cos, self.sin, self.interleaved, not self.backwards)
+        return back.apply(grad_outputs)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        """Rotates the gradient back."""
+        return (self._rotated(grad_outputs[0], not self.backwards),)
+
+    def _rotated(self, x: Any, backwards: bool) -> Any:
+        half = x.shape[-1] // 2
+        if self.interleaved:
+            first, second = slice(0, None, 2), slice(1, None, 2)
+        else:
+            first, second = slice(0, half), slice(half, None)
+        # Like x in memory, so that what undoes a transposition of x copies nothing.
+        y = self.xp.empty_like(x)
+        x = widened(x)
+        a, b = x[..., first], x[..., second]
+        crossed_a, crossed_b = b * self.sin, a * self.sin
+        if backwards:
+            y[..., first] = a * self.cos + crossed_a
+            y[..., second] = b * self.cos - crossed_b
+        else:
+            y[..., first] = a * self.cos - crossed_a
+            y[..., second] = b * self.cos + crossed_b
+        return y
+
+
+def rotary_embedding(
+    x: Any,
+    positions: Any = None,
+    base: float = 10000.0,
+    *,
+    interleaved: bool = False,
+) -> chainer.Variable:
+    """Rotary position embedding.
+
+    Each pair of elements of the vector at position ``p`` is rotated by an angle proportional to
+    ``p``, so that dot products of rotated queries and keys depend on the distance of their
+    positions. Pair ``i`` of ``D / 2`` is rotated by ``p * base ** (-2 * i / D)``.
+
+    Args:
+        x (Variable or array): Queries or keys, shape ``(..., T, D)``, floating point; ``D`` is
+            even.
+        positions (array): Positions of the vectors, shape ``(T,)``, integer or floating point;
+            ``0`` to ``T - 1`` if None.
+        base (float): Base of the wave lengths.
+        interleaved (bool): If True, pairs are neighbours, ``(x[0], x[1])``, ``(x[2], x[3])``, ...
+            as in the paper. If False, pairs are halves, ``(x[0], x[D / 2])``, ... as in GPT-NeoX
+            and Llama.
+
+    Returns:
+        Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        InvalidType: If ``x`` is not of floating point numbers or ``D`` is odd.
+        ValueError: If ``positions`` does not have the shape ``(T,)``, or ``base`` is not positive.
+
+    See: `RoFormer: Enhanced Transformer with Rotary Position Embedding
+    <https://arxiv.org/abs/2104.09864>`_
+
+    Example:
+        >>> x = np.ones((3, 2), np.float32)
+        >>> F.rotary_embedding(x).array.round(3)
+        array([[ 1.   ,  1.   ],
+               [-0.301,  1.382],
+               [-1.325,  0.493]], dtype=float32)
+    """
+    array = x.array if isinstance(x, chainer.Variable) else x
+    if not base > 0:
+        raise ValueError(f"base must be positive, got {base}")
+    length, size = array.shape[-2:] if array.ndim >= 2 else (0, 0)
+    if positions is not None and positions.shape != (length,):
+        raise ValueError(
+            f"positions must have the shape {(length,)} for x of shape {array.shape}, "
+            f"got {positions.shape}"
+        )
+    xp = chainer.backend.get_array_module(array)
+    dtype = numpy.dtype(numpy.float64 if array.dtype.itemsize == 8 else numpy.float32)
+    # Angles of long texts need more digits than float32 has.
+    frequencies = base ** (-2.0 / max(size, 1) * xp.arange(size // 2, dtype=numpy.float64))
+    steps = xp.arange(length) if positions is None else positions
+    angles = steps.astype(numpy.float64)[:, None] * frequencies
+    cos, sin = xp.cos(angles).astype(dtype), xp.sin(angles).astype(dtype)
+    return RotaryEmbedding(cos, sin, interleaved).apply((x,))[0]

@@ -1,0 +1,215 @@
+"""Scaled dot-product attention."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+import chainer
+import chainer.functions as F
+from chainer.utils import type_check
+from chainer_modern.composition import composed_gradients
+from chainer_modern.operations import scaled_dot_product_attention as operation
+
+
+class ScaledDotProductAttention(chainer.FunctionNode):
+    """Scaled dot-product attention.
+
+    Args:
+        causal (bool): Whether queries look at no later keys.
+        scale (float): Factor of the scores.
+        ratio (float): Dropout ratio.
+        keep (array): Which weights dropout keeps; drawn at random if None and ``ratio`` is not 0.
+
+    Attributes:
+        keep: Which weights dropout kept, or None.
+    """
+
+    type_check_key = ()
+
+    def __init__(self, causal: bool, scale: float, ratio: float, keep: Any = None) -> None:
+        self.causal = causal
+        self.scale = scale
+        self.ratio = ratio
+        self.keep = keep
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        """Checks dtypes and shapes."""
+        type_check.expect(in_types.size() >= 3, in_types.size() <= 4)
+        q, k, v = in_types[:3]
+        type_check.expect(
+            q.dtype.kind == "f",
+            k.dtype == q.dtype,
+            v.dtype == q.dtype,
+            q.ndim >= 2,
+            k.ndim == q.ndim,
+            v.ndim == q.ndim,
+        )
+        type_check.expect(
+            k.shape[:-2] == q.shape[:-2],
+            v.shape[:-2] == q.shape[:-2],
+            k.shape[-1] == q.shape[-1],
+            v.shape[-2] == k.shape[-2],
+        )
+        if type_check.eval(in_types.size()) == 4 and in_types[3].dtype.kind.eval() != "b":
+            type_check.expect(in_types[3].dtype == q.dtype)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Computes the output."""
+        q, k, v = inputs[:3]
+        mask = inputs[3] if len(inputs) == 4 else None
+        if self.keep is None and self.ratio:
+            scores = (*q.shape[:-1], k.shape[-2])
+            self.keep = self.xp.random.rand(*scores) >= self.ratio
+        self._kernel = operation.select(
+            q, k, v, mask, self.keep, causal=self.causal, scale=self.scale
+        )
+        self.retain_inputs(range(len(inputs)))
+        self.retain_outputs((0,))
+        save = chainer.config.enable_backprop
+        y, self._residual = self._kernel.forward(
+            q, k, v, mask, self.keep, self.causal, self.scale, self.ratio, save
+        )
+        return (y,)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        """Computes the gradients on arrays."""
+        q, k, v, *rest = self.retained_input_arrays
+        (y,) = self.retained_output_arrays
+        mask = rest[0] if rest else None
+        mask_gradient = 3 in target_input_indexes and rest[0].dtype.kind == "f"
+        gradients = self._kernel.backward(
+            q,
+            k,
+            v,
+            mask,
+            self.keep,
+            y,
+            grad_outputs[0],
+            self._residual,
+            self.causal,
+            self.scale,
+            self.ratio,
+            mask_gradient,
+        )
+        return tuple([gradients[i] for i in target_input_indexes])
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        """Computes the gradients, differentiable again."""
+        return composed_gradients(
+            self._composition, self.get_retained_inputs(), target_input_indexes, grad_outputs[0]
+        )
+
+    def _composition(self, q: Any, k: Any, v: Any, mask: Any = None) -> chainer.Variable:
+        xp, dtype = self.xp, q.dtype
+        scores = F.matmul(q, k, transb=True) * self.scale
+        shape = scores.shape
+        visible = xp.ones(shape, bool)
+        if self.causal:
+            visible &= xp.tri(*shape[-2:], dtype=bool)
+        if mask is not None:
+            if mask.dtype.kind == "b":
+                visible &= mask.array
+            else:
+                finite = mask.array > -numpy.inf
+                visible &= finite
+                mask = F.where(finite, mask, xp.zeros_like(mask.array))
+                scores = scores + F.broadcast_to(mask, shape)
+        # A finite number, as a query that sees nothing has no softmax over infinities.
+        low = xp.full(shape, float(numpy.finfo(dtype).min) / 4, dtype)
+        weights = F.where(visible, scores, low)
+        if shape[-1]:
+            weights = F.softmax(weights, axis=-1) * visible.astype(dtype)
+        if self.keep is not None:
+            weights = weights * (self.keep.astype(dtype) * dtype.type(1 / (1 - self.ratio)))
+        return F.matmul(weights, v)
+
+
+def scaled_dot_product_attention(
+    q: Any,
+    k: Any,
+    v: Any,
+    mask: Any = None,
+    *,
+    causal: bool = False,
+    dropout: float = 0.0,
+    scale: float | None = None,
+    dropout_mask: Any = None,
+) -> chainer.Variable:
+    """Scaled dot-product attention.
+
+    .. math:: y = \\mathrm{softmax}(s Q K^T + \\mathrm{mask}) V
+
+    Each query gets the mean of the values, weighted by the softmax of its dot products with the
+    keys. The scores are computed block by block, and all but short blocks of them need not exist at
+    the same time: what is kept for the gradient is at most 64 MiB, whatever the number of keys.
+
+    Args:
+        q (Variable or array): Queries, shape ``(..., M, D)``, floating point. The leading axes,
+            such as batch and heads, are the same for all three.
+        k (Variable or array): Keys, shape ``(..., N, D)``.
+        v (Variable or array): Values, shape ``(..., N, E)``.
+        mask (Variable or array): Broadcasts to ``(..., M, N)``. Of bool: True where the query may
+            look at the key. Of the dtype of ``q``: added to the scores; it gets a gradient if it is
+            a Variable that requires one, and minus infinity forbids looking.
+        causal (bool): If True, query ``i`` looks at keys ``0`` to ``i`` only.
+        dropout (float): Ratio of the weights set to zero, in training mode
+            (``chainer.config.train``) only; the others are multiplied by ``1 / (1 - dropout)``.
+        scale (float): Factor of the scores; ``1 / sqrt(D)`` by default.
+        dropout_mask (array): Which weights dropout keeps, bool of shape ``(..., M, N)``; drawn at
+            random by default.
+
+    Returns:
+        Variable: Weighted means, shape ``(..., M, E)``. Zero for a query that may look at nothing.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If ``mask`` cannot be broadcast, ``dropout_mask`` has another shape, or
+            ``dropout`` is out of range.
+
+    See: `Attention Is All You Need <https://arxiv.org/abs/1706.03762>`_; for the blocks,
+    `FlashAttention <https://arxiv.org/abs/2205.14135>`_
+
+    Example:
+        >>> q = np.array([[1, 0], [0, 1]], np.float32)
+        >>> v = np.array([[1], [3]], np.float32)
+        >>> F.scaled_dot_product_attention(q, q, v, scale=10.0).array.round(3)
+        array([[1.],
+               [3.]], dtype=float32)
+        >>> F.scaled_dot_product_attention(q, q, v, scale=0.0).array
+        array([[2.],
+               [2.]], dtype=float32)
+        >>> F.scaled_dot_product_attention(q, q, v, scale=0.0, causal=True).array
+        array([[1.],
+               [2.]], dtype=float32)
+    """
+    if not 0.0 <= dropout < 1.0:
+        raise ValueError(f"dropout must be in the range [0, 1), got {dropout}")
+    factor = max(q.shape[-1], 1) ** -0.5 if scale is None else float(scale)
+    scores = (*q.shape[:-1], *k.shape[-2:-1])
+    inputs = (q, k, v)
+    if mask is not None:
+        _check_mask(mask.shape, scores)
+        inputs = (q, k, v, mask)
+    if not dropout or not chainer.config.train:
+        dropout, dropout_mask = 0.0, None
+    if dropout_mask is not None and (
+        dropout_mask.shape != scores or dropout_mask.dtype.kind != "b"
+    ):
+        raise ValueError(
+            f"dropout_mask must be of bool and of shape {scores}, "
+            f"got {dropout_mask.dtype} and {dropout_mask.shape}"
+        )
+    function = ScaledDotProductAttention(causal, factor, dropout, dropout_mask)
+    return function.apply(inputs)[0]
+
+
+def _check_mask(shape: tuple[int, ...], scores: tuple[int, ...]) -> None:
+    aligned = (1,) * (len(scores) - len(shape)) + tuple(shape)
+    if len(aligned) != len(scores) or any(
+        n not in (1, m) for n, m in zip(aligned, scores, strict=True)
+    ):
+        raise ValueError(f"mask must broadcast to the shape of the scores, {scores}, got {shape}")

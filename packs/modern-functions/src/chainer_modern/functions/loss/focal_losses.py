@@ -1,0 +1,163 @@
+"""Focal losses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import chainer
+import chainer.functions as F
+from chainer.utils import type_check
+from chainer_modern.functions.loss._labels import (
+    check_labels,
+    check_reduce,
+    expect_scores_and_labels,
+    mean_of_valid,
+    one_hot,
+)
+
+
+def _expect(in_types: tuple[Any, ...], check: Any) -> None:
+    if chainer.config.type_check:
+        check(type_check.get_types(in_types, "in_types"))
+
+
+def focal_loss(
+    x: Any,
+    t: Any,
+    gamma: float = 2.0,
+    class_weight: Any = None,
+    ignore_label: int = -1,
+    reduce: str = "mean",
+) -> chainer.Variable:
+    """Focal loss of a softmax: cross entropy that cares less for what is classified well already.
+
+    .. math:: -w_t (1 - p_t)^\\gamma \\log p_t
+
+    where :math:`p_t` is the probability of the true class.
+
+    Args:
+        x (Variable or array): Unnormalized log probabilities, shape ``(N, C, ...)``, floating
+            point.
+        t (Variable or array): Labels, shape ``(N, ...)``, signed integer.
+        gamma (float): Exponent; 0 gives the cross entropy.
+        class_weight (array): Weights of the classes, shape ``(C,)``; ones by default.
+        ignore_label (int): Label of elements that have no loss.
+        reduce (str): ``'mean'``: the mean over the labels that are not ignored; a scalar. ``'no'``:
+            the loss of each label, of the shape of ``t``.
+
+    Returns:
+        Variable: The loss.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If ``gamma``, ``class_weight`` or ``reduce`` is wrong, or (in debug mode) a
+            label is.
+
+    Note:
+        This function is differentiable only by ``x``.
+
+    See: `Focal Loss for Dense Object Detection <https://arxiv.org/abs/1708.02002>`_
+
+    Example:
+        >>> x = np.array([[-1, 0, 1, 2], [2, 0, 1, -1]], np.float32)
+        >>> t = np.array([3, 0], np.int32)
+        >>> F.focal_loss(x, t, reduce='no').array.round(4)
+        array([0.0557, 0.0557], dtype=float32)
+    """
+    if gamma < 0:
+        raise ValueError(f"gamma must not be negative, got {gamma}")
+    check_reduce(reduce)
+    x = chainer.as_variable(x)
+    t = t.array if isinstance(t, chainer.Variable) else t
+    _expect((x.array, t), expect_scores_and_labels)
+    xp = chainer.backend.get_array_module(x)
+    n_classes = x.shape[1]
+    check_labels(xp, t, n_classes, ignore_label)
+    weights = one_hot(xp, t, n_classes, x.dtype)
+    valid = t != ignore_label
+    weights *= valid[:, None]
+    if class_weight is not None:
+        if class_weight.shape != (n_classes,):
+            raise ValueError(
+                f"class_weight must have the shape {(n_classes,)}, got {class_weight.shape}"
+            )
+        shape = (-1,) + (1,) * (t.ndim - 1)
+        weights *= class_weight.astype(x.dtype, copy=False).reshape(shape)
+    log_p = F.log_softmax(x, axis=1)
+    losses = -F.sum(log_p * _focus(F.exp(log_p), gamma) * weights, axis=1)
+    return losses if reduce == "no" else mean_of_valid(losses, valid)
+
+
+def sigmoid_focal_loss(
+    x: Any,
+    t: Any,
+    gamma: float = 2.0,
+    alpha: float | None = 0.25,
+    ignore_label: int = -1,
+    reduce: str = "mean",
+) -> chainer.Variable:
+    """Focal loss of independent sigmoids, each of which has a binary label.
+
+    Args:
+        x (Variable or array): Scores before the sigmoid, of any shape, floating point.
+        t (Variable or array): Labels, 0 or 1, of the shape of ``x``, signed integer.
+        gamma (float): Exponent; 0 gives the cross entropy.
+        alpha (float): Weight of label 1, from 0 to 1; that of label 0 is ``1 - alpha``. No weights
+            if None.
+        ignore_label (int): Label of elements that have no loss.
+        reduce (str): ``'mean'``: the mean over the labels that are not ignored; a scalar. ``'no'``:
+            the loss of each label, of the shape of ``t``.
+
+    Returns:
+        Variable: The loss.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If ``gamma``, ``alpha`` or ``reduce`` is wrong, or (in debug mode) a label is.
+
+    Note:
+        This function is differentiable only by ``x``. The paper divides the sum of the losses by
+        the number of labels 1: use ``reduce='no'`` for that.
+
+    See: `Focal Loss for Dense Object Detection <https://arxiv.org/abs/1708.02002>`_
+
+    Example:
+        >>> x, t = np.array([-2, 0, 2], np.float32), np.array([0, 1, 1], np.int32)
+        >>> F.sigmoid_focal_loss(x, t, reduce='no').array.round(4)
+        array([0.0014, 0.0433, 0.0005], dtype=float32)
+    """
+    if gamma < 0:
+        raise ValueError(f"gamma must not be negative, got {gamma}")
+    if alpha is not None and not 0 <= alpha <= 1:
+        raise ValueError(f"alpha must be from 0 to 1, or None, got {alpha}")
+    check_reduce(reduce)
+    x = chainer.as_variable(x)
+    t = t.array if isinstance(t, chainer.Variable) else t
+    _expect((x.array, t), _expect_binary)
+    xp = chainer.backend.get_array_module(x)
+    check_labels(xp, t, 2, ignore_label)
+    positive = (t == 1).astype(x.dtype)
+    valid = t != ignore_label
+    weights = valid.astype(x.dtype)
+    if alpha is not None:
+        weights *= (1 - alpha) + (2 * alpha - 1) * positive
+    # The score in favour of the label; log(p_t) = -softplus(-score).
+    score = x * (2 * positive - 1)
+    losses = F.softplus(-score) * _focus(F.sigmoid(score), gamma) * weights
+    return losses if reduce == "no" else mean_of_valid(losses, valid)
+
+
+def _focus(p: chainer.Variable, gamma: float) -> Any:
+    """Returns ``(1 - p) ** gamma``, differentiable also where ``p`` is 1."""
+    if gamma == 0:
+        return 1.0
+    if gamma == 2:
+        return F.square(1.0 - p)
+    # Rounding may give p > 1, and powers below 1 have no gradient at 0.
+    tiny = 1e-6 if p.dtype.itemsize < 8 else 1e-12
+    return F.maximum(1.0 - p, (p.array * 0 + tiny).astype(p.dtype)) ** gamma
+
+
+def _expect_binary(in_types: Any) -> None:
+    type_check.expect(in_types[0].dtype.kind == "f", in_types[1].dtype.kind == "i")
+    type_check.expect(in_types[0].shape == in_types[1].shape)

@@ -1,0 +1,132 @@
+"""Cross entropy with smoothed labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import chainer
+import chainer.functions as F
+from chainer.utils import type_check
+from chainer_modern.blocks import widened
+from chainer_modern.composition import composed_gradients
+from chainer_modern.functions.loss._labels import (
+    check_labels,
+    check_reduce,
+    expect_scores_and_labels,
+    mean_of_valid,
+    one_hot,
+)
+
+
+class LabelSmoothedCrossEntropy(chainer.FunctionNode):
+    """Cross entropy of a softmax and smoothed labels, for each label.
+
+    Args:
+        smoothing (float): Share of the probability that is spread over all classes.
+        ignore_label (int): Label to ignore.
+    """
+
+    type_check_key = ()
+
+    def __init__(self, smoothing: float, ignore_label: int) -> None:
+        self.smoothing = smoothing
+        self.ignore_label = ignore_label
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        """Checks dtypes and shapes."""
+        expect_scores_and_labels(in_types)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Computes the losses."""
+        x, t = inputs
+        xp = self.xp
+        check_labels(xp, t, x.shape[1], self.ignore_label)
+        self.retain_inputs((0, 1))
+        wide = widened(x)
+        shifted = wide - wide.max(axis=1, keepdims=True) if wide.size else wide
+        p = xp.exp(shifted)
+        total = p.sum(axis=1, keepdims=True)
+        p /= total
+        self._softmax = p
+        losses = xp.log(total[:, 0])
+        hit = one_hot(xp, t, x.shape[1], wide.dtype)
+        hit *= shifted
+        losses -= (1 - self.smoothing) * hit.sum(axis=1)
+        if self.smoothing:
+            losses -= self.smoothing / max(x.shape[1], 1) * shifted.sum(axis=1)
+        losses *= t != self.ignore_label
+        return (losses.astype(x.dtype, copy=False),)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        """Computes the gradients on arrays."""
+        if target_input_indexes[0] != 0:
+            return (None,)
+        x, t = self.retained_input_arrays
+        gy = widened(grad_outputs[0]) * (t != self.ignore_label)
+        gx = one_hot(self.xp, t, x.shape[1], gy.dtype)
+        gx *= self.smoothing - 1
+        gx += self._softmax
+        if self.smoothing:
+            gx -= self.smoothing / max(x.shape[1], 1)
+        gx *= gy[:, None]
+        return (gx.astype(x.dtype, copy=False), None)[: len(target_input_indexes)]
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        """Computes the gradients, differentiable again."""
+        return composed_gradients(
+            self._composition, self.get_retained_inputs(), target_input_indexes, grad_outputs[0]
+        )
+
+    def _composition(self, x: Any, t: Any) -> chainer.Variable:
+        target = one_hot(self.xp, t.array, x.shape[1], x.dtype) * (1 - self.smoothing)
+        target += self.smoothing / max(x.shape[1], 1)
+        target *= (t.array != self.ignore_label)[:, None]
+        return -F.sum(F.log_softmax(x, axis=1) * target, axis=1)
+
+
+def label_smoothed_cross_entropy(
+    x: Any, t: Any, smoothing: float = 0.1, ignore_label: int = -1, reduce: str = "mean"
+) -> chainer.Variable:
+    """Cross entropy of a softmax and labels that are smoothed.
+
+    The true class has the probability ``1 - smoothing`` instead of 1; then each of the ``C``
+    classes gets ``smoothing / C`` added.
+
+    Args:
+        x (Variable or array): Unnormalized log probabilities, shape ``(N, C, ...)``, floating
+            point.
+        t (Variable or array): Labels, shape ``(N, ...)``, signed integer.
+        smoothing (float): Share of the probability that is spread over all classes, from 0 to 1.
+        ignore_label (int): Label of elements that have no loss.
+        reduce (str): ``'mean'``: the mean over the labels that are not ignored; a scalar. ``'no'``:
+            the loss of each label, of the shape of ``t``.
+
+    Returns:
+        Variable: The loss.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If ``smoothing`` or ``reduce`` is wrong, or (in debug mode) a label is.
+
+    Note:
+        This function is differentiable only by ``x``.
+
+    See: `Rethinking the Inception Architecture for Computer Vision
+    <https://arxiv.org/abs/1512.00567>`_
+
+    Example:
+        >>> x = np.array([[-1, 0, 1, 2], [2, 0, 1, -1]], np.float32)
+        >>> t = np.array([3, 0], np.int32)
+        >>> F.label_smoothed_cross_entropy(x, t).array.round(4)
+        array(0.5902, dtype=float32)
+    """
+    if not 0.0 <= smoothing <= 1.0:
+        raise ValueError(f"smoothing must be from 0 to 1, got {smoothing}")
+    check_reduce(reduce)
+    losses = LabelSmoothedCrossEntropy(smoothing, ignore_label).apply((x, t))[0]
+    if reduce == "no":
+        return losses
+    t = t.array if isinstance(t, chainer.Variable) else t
+    return mean_of_valid(losses, t != ignore_label)

@@ -1,0 +1,87 @@
+"""Root mean square normalization."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import chainer
+import chainer.functions as F
+from chainer.utils import type_check
+from chainer_modern.composition import composed_gradients
+from chainer_modern.operations import rms_normalization as operation
+
+
+class RMSNormalization(chainer.FunctionNode):
+    """Division of vectors by the root of their mean square.
+
+    Args:
+        eps (float): Added to the mean square.
+    """
+
+    type_check_key = ()
+
+    def __init__(self, eps: float) -> None:
+        self.eps = eps
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        """Checks dtypes and shapes."""
+        type_check.expect(in_types.size() == 2)
+        x, gamma = in_types
+        type_check.expect(x.dtype.kind == "f", x.ndim >= 1, gamma.ndim == 1, gamma.dtype == x.dtype)
+        type_check.expect(x.shape[-1] == gamma.shape[0])
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Computes the output."""
+        self.retain_inputs((0, 1))
+        x, gamma = inputs
+        self._kernel = operation.select(x, gamma, eps=self.eps)
+        y, self._inv_rms = self._kernel.forward(x, gamma, self.eps)
+        return (y,)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        """Computes the gradients on arrays."""
+        x, gamma = self.retained_input_arrays
+        gradients = self._kernel.backward(x, gamma, grad_outputs[0], self._inv_rms)
+        return tuple([gradients[i] for i in target_input_indexes])
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        """Computes the gradients, differentiable again."""
+        return composed_gradients(
+            self._composition, self.get_retained_inputs(), target_input_indexes, grad_outputs[0]
+        )
+
+    def _composition(self, x: Any, gamma: Any) -> chainer.Variable:
+        dtype, shape = x.dtype, x.shape
+        working = "f" if dtype.itemsize < 4 else dtype
+        x, gamma = F.cast(x, working), F.cast(gamma, working)
+        square = F.sum(x * x, axis=-1, keepdims=True) / max(shape[-1], 1)
+        y = x * F.broadcast_to((square + self.eps) ** -0.5, shape)
+        return F.cast(y * F.broadcast_to(gamma, shape), dtype)
+
+
+def rms_normalization(x: Any, gamma: Any, eps: float = 1e-6) -> chainer.Variable:
+    """Root mean square normalization.
+
+    Vectors along the last axis are divided by the root of their mean square and scaled: layer
+    normalization without the mean.
+
+    Args:
+        x (Variable or array): Vectors, shape ``(..., D)``, floating point.
+        gamma (Variable or array): Scaling vector, shape ``(D,)``.
+        eps (float): Added to the mean square for numerical stability.
+
+    Returns:
+        Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+
+    See: `Root Mean Square Layer Normalization <https://arxiv.org/abs/1910.07467>`_
+
+    Example:
+        >>> F.rms_normalization(np.array([[1, 7]], np.float32), np.ones(2, np.float32)).array
+        array([[0.2, 1.4]], dtype=float32)
+    """
+    return RMSNormalization(eps).apply((x, gamma))[0]

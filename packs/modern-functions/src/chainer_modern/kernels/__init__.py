@@ -1,0 +1,1 @@
+"""Reference kernels of the operations in :mod:`chainer_modern.operations`."""

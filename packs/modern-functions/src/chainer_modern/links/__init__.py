@@ -1,0 +1,23 @@
+"""Links; with the distribution installed also in ``chainer.links``."""
+
+from __future__ import annotations
+
+from chainer_modern.links.attention.multi_head_attention import MultiHeadAttention
+from chainer_modern.links.attention.transformer_layers import (
+    TransformerDecoderLayer,
+    TransformerEncoderLayer,
+)
+from chainer_modern.links.normalization.group_normalization import (
+    GroupNormalization,
+    InstanceNormalization,
+)
+from chainer_modern.links.normalization.rms_normalization import RMSNormalization
+
+__all__ = [
+    "GroupNormalization",
+    "InstanceNormalization",
+    "MultiHeadAttention",
+    "RMSNormalization",
+    "TransformerDecoderLayer",
+    "TransformerEncoderLayer",
+]

@@ -1,0 +1,1 @@
+"""Attention and the layers made of it."""
