@@ -36,3 +36,15 @@ def test_add_a_backend(tmp_path):
 
 def test_add_a_kernel(tmp_path):
     _follow("add-a-kernel", tmp_path)
+
+
+def test_add_an_optimizer(tmp_path):
+    _follow("add-an-optimizer", tmp_path)
+
+
+def test_add_an_extension(tmp_path):
+    _follow("add-an-extension", tmp_path)
+
+
+def test_add_a_dataset(tmp_path):
+    _follow("add-a-dataset", tmp_path)
