@@ -1,0 +1,334 @@
+"""What Chainer has to know of a library that follows the array API standard."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from functools import cached_property
+from types import ModuleType
+from typing import Any, ClassVar
+
+import numpy
+
+from chainer.core.backend import Backend
+from chainer.core.device import Device
+from chainer_array_api import dtypes
+from chainer_array_api.array import Array, array_class
+from chainer_array_api.functions import scattering
+from chainer_array_api.namespace import Namespace
+
+_CPU = 1  # kDLCPU of DLPack
+
+
+class ArrayAPIBackend(Backend):
+    """A backend on a library that follows the Python array API standard.
+
+    A subclass names the library; an instance of it is registered as every backend is:
+
+    .. code-block:: python
+
+        class DpnpBackend(ArrayAPIBackend):
+            name = "dpnp"
+            namespace = "dpnp"
+            native_types = ("dpnp.dpnp_array:dpnp_array",)
+            install = 'pip install dpnp'
+
+    Methods below the line are what differs between libraries that follow the standard: how their
+    arrays lie in memory, which devices they have. They may be overridden.
+
+    Attributes:
+        name: Name of the backend, in device specifiers ``'@name:0'``.
+        namespace: Module with the functions of the standard: the library itself, or what
+            ``array_api_compat`` has for it.
+        native_types: Classes of the library's arrays, as ``'module:Class'``. Chainer wraps such
+            arrays where it is given one.
+        functions: Functions of ``xp`` that the library has beyond the standard, or has better: they
+            get the backend and then NumPy's arguments.
+        steps_backwards: Whether slices may have negative steps, as the standard asks.
+        install: How to get the library, for the message when it is missing.
+        array_class: Class of the arrays Chainer works with: a subclass of
+            :class:`~chainer_array_api.Array`.
+    """
+
+    namespace: ClassVar[str] = ""
+    native_types: ClassVar[tuple[str, ...]] = ()
+    functions: ClassVar[dict[str, Callable[..., Any]]] = {}
+    steps_backwards: ClassVar[bool] = True
+    install: ClassVar[str] = ""
+    array_class: ClassVar[type[Array]]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "name" in cls.__dict__:
+            cls.array_class = array_class(cls.name)
+            cls.array_types = (cls.array_class, *cls.native_types)
+
+    def __init__(self) -> None:
+        if not self.namespace:
+            raise TypeError(f"{type(self).__name__} must set 'namespace', a module's name")
+        self.array_class.backend = self
+        self._current = threading.local()
+
+    # -- the protocol of backends -----------------------------------------------------------------
+
+    @cached_property
+    def xp(self) -> ModuleType:  # type: ignore[override]
+        return Namespace(self)
+
+    def unavailable_reason(self) -> str | None:
+        return self._obstacle
+
+    @cached_property
+    def _obstacle(self) -> str | None:
+        try:
+            nx = self.nx
+        except ImportError as error:
+            hint = f"; {self.install}" if self.install else ""
+            return f"cannot import {self.namespace!r} ({error}){hint}"
+        return writes_are_seen(nx)
+
+    def version(self) -> str:
+        library = self.namespace.removeprefix("array_api_compat.").partition(".")[0]
+        return str(getattr(importlib.import_module(library), "__version__", "unknown"))
+
+    def devices(self) -> Sequence[Device]:
+        return tuple(Device(self, index) for index in range(len(self.native_devices)))
+
+    def device(self, index: int | None = None) -> Device:
+        index = self.current_index() if index is None else index
+        count = len(self.native_devices)
+        if not 0 <= index < count:
+            raise ValueError(f"there is no device '@{self.name}:{index}', only 0 to {count - 1}")
+        return Device(self, index)
+
+    def device_of(self, array: Any) -> Device:
+        return Device(self, self.index_of(array.native))
+
+    def use(self, device: Device) -> AbstractContextManager[Any]:
+        return _Current(self, device.index or 0)
+
+    def from_host(self, array: numpy.ndarray[Any, Any], device: Device) -> Array:
+        return self.make(numpy.array(array, order="C"), self.native_devices[device.index or 0])
+
+    def to_host(self, array: Any) -> numpy.ndarray[Any, Any]:
+        return numpy.array(self.host_copy(array.native))
+
+    def copy(self, array: Any, device: Device) -> Array:
+        target = self.native_devices[device.index or 0]
+        return self.wrap(self.nx.asarray(array.native, device=target, copy=True))
+
+    def asarray(self, value: Any, dtype: Any = None) -> Array:
+        return self.xp.asarray(value, dtype)
+
+    def adopt(self, array: Any) -> Array:
+        """Returns an array of the library as one that Chainer works with; memory is shared."""
+        return array if array.__class__ is self.array_class else self.wrap(array)
+
+    # -- between the library's arrays and ours ----------------------------------------------------
+
+    @cached_property
+    def nx(self) -> Any:
+        """The namespace of the standard. (Of native arrays; ``xp`` is that of ours.)"""
+        return importlib.import_module(self.namespace)
+
+    @cached_property
+    def native_dtypes(self) -> dict[numpy.dtype[Any], Any]:
+        """The library's dtype for each of NumPy's that it has."""
+        nx = self.nx
+        return {numpy.dtype(n): getattr(nx, n) for n in dtypes.NAMES if hasattr(nx, n)}
+
+    @cached_property
+    def host_dtypes(self) -> dict[Any, numpy.dtype[Any]]:
+        """NumPy's dtype for each of the library's."""
+        return {native: dtype for dtype, native in self.native_dtypes.items()}
+
+    def native_dtype(self, dtype: Any) -> Any:
+        """Returns the library's dtype.
+
+        Args:
+            dtype: Anything :class:`numpy.dtype` takes.
+
+        Raises:
+            TypeError: If the library does not have it.
+        """
+        wanted = numpy.dtype(dtype)
+        native = self.native_dtypes.get(wanted)
+        if native is None:
+            known = dtypes.names_of(tuple(self.native_dtypes))
+            raise TypeError(f"{self.name} has no dtype {wanted}; it has {known}")
+        return native
+
+    def wrap(self, native: Any) -> Array:
+        """Returns one of our arrays for one of the library's; memory is shared.
+
+        Args:
+            native: The library's array.
+
+        Raises:
+            TypeError: If NumPy has no dtype for its elements.
+        """
+        if native.dtype not in self.host_dtypes:
+            raise TypeError(f"NumPy has no dtype for arrays of {native.dtype}")
+        return self.array_class(native)
+
+    def make(self, host: numpy.ndarray[Any, Any], device: Any) -> Array:
+        """Returns an array with the contents of a NumPy array that nobody else writes to.
+
+        Args:
+            host: The NumPy array, C-contiguous.
+            device: Native device.
+        """
+        dtype = self.native_dtype(host.dtype)
+        return self.array_class(self.nx.asarray(host, dtype=dtype, device=device))
+
+    # -- devices ----------------------------------------------------------------------------------
+
+    @cached_property
+    def native_devices(self) -> tuple[Any, ...]:
+        """The library's devices, in the order of the indexes in specifiers."""
+        return tuple(self.find_devices())
+
+    def current_index(self) -> int:
+        """Returns the index of the current device of this thread."""
+        return getattr(self._current, "index", 0)
+
+    @property
+    def current_native_device(self) -> Any:
+        """The device on which functions create arrays."""
+        return self.native_devices[self.current_index()]
+
+    def index_of(self, native: Any) -> int:
+        """Returns the index of the device of a native array.
+
+        Args:
+            native: The array.
+        """
+        return self.native_devices.index(native.device)
+
+    # ------------------------------------- what differs between libraries -----------------------
+
+    def find_devices(self) -> Sequence[Any]:
+        """Returns the library's devices: those that have the default dtypes of NumPy."""
+        info = self.nx.__array_namespace_info__()
+        wanted = {"int64", "float64"}
+        devices = [d for d in info.devices() if wanted <= set(info.dtypes(device=d))]
+        return devices or [info.default_device()]
+
+    def in_host_memory(self, native: Any) -> bool:
+        """Tells whether a native array is in memory that NumPy can read.
+
+        Args:
+            native: The array.
+        """
+        return native.__dlpack_device__()[0] == _CPU
+
+    def host_view(self, native: Any) -> numpy.ndarray[Any, Any]:
+        """Returns a NumPy array that shares the memory of a native array in host memory.
+
+        Args:
+            native: The array.
+        """
+        return numpy.from_dlpack(native)
+
+    def host_copy(self, native: Any) -> numpy.ndarray[Any, Any]:
+        """Returns the contents of a native array as a NumPy array, which may share its memory.
+
+        Args:
+            native: The array.
+        """
+        if self.in_host_memory(native):
+            return self.host_view(native)
+        return numpy.from_dlpack(native, device="cpu")
+
+    def is_contiguous(self, native: Any) -> bool:
+        """Tells whether elements lie in memory in the order of rows; False where it is not known.
+
+        Args:
+            native: The array.
+        """
+        return self.in_host_memory(native) and bool(self.host_view(native).flags.c_contiguous)
+
+    def repeats_elements(self, native: Any) -> bool:
+        """Tells whether elements share memory with others of the same array, as far as is known.
+
+        Args:
+            native: The array.
+        """
+        if not self.in_host_memory(native):
+            return False
+        view = self.host_view(native)
+        return any(step == 0 and n > 1 for step, n in zip(view.strides, view.shape, strict=True))
+
+    def owner(self, native: Any) -> Any:
+        """Returns an object that arrays have in common if they may share memory.
+
+        By default all do: then Chainer copies where it must not hand out the same memory twice.
+
+        Args:
+            native: The array.
+        """
+        return self
+
+    def may_share_memory(self, first: Any, second: Any) -> bool:
+        """Tells whether two native arrays may overlap.
+
+        Args:
+            first: One array.
+            second: The other one.
+        """
+        if not (self.in_host_memory(first) and self.in_host_memory(second)):
+            return True
+        return bool(numpy.may_share_memory(self.host_view(first), self.host_view(second)))
+
+    def gather(self, native: Any, indices: list[Any]) -> Any:
+        """Returns ``native[tuple(indices)]``.
+
+        Args:
+            native: Native array; the indices are those of its first axes.
+            indices: Native arrays of integers, which may be negative, all of one shape.
+        """
+        return scattering.gather(self, native, indices)
+
+    def scatter(self, native: Any, indices: list[Any], values: Any, add: bool) -> None:
+        """Performs ``native[tuple(indices)] = values``, or adds.
+
+        Args:
+            native: Native array, changed in place; the indices are those of its first axes.
+            indices: Native arrays of integers, which may be negative, all of one shape.
+            values: Native array of the shape of what is selected.
+            add: Whether to add; elements selected several times then get all values.
+        """
+        scattering.scatter(self, native, indices, values, add)
+
+
+class _Current(AbstractContextManager[None]):
+    """Makes a device current at once, and the previous one again at the end."""
+
+    def __init__(self, backend: ArrayAPIBackend, index: int) -> None:
+        self._local = backend._current
+        self._previous = backend.current_index()
+        self._local.index = index
+
+    def __exit__(self, *args: Any) -> None:
+        self._local.index = self._previous
+
+
+def writes_are_seen(nx: Any) -> str | None:
+    """Returns None if arrays can be changed, and views see it; else what is missing.
+
+    The standard leaves both open, and Chainer needs both.
+
+    Args:
+        nx: Namespace of the standard.
+    """
+    array = nx.zeros((2, 3), dtype=nx.float32)
+    try:
+        nx.reshape(array, (6,))[1:2] = 1.0
+        nx.permute_dims(array, (1, 0))[2:, ...] = 1.0
+    except (TypeError, NotImplementedError) as error:
+        return f"its arrays cannot be changed in place, which Chainer needs ({error})"
+    if float(nx.sum(array)) != 3.0:
+        return "writing to a view does not change the array it is a view of, which Chainer needs"
+    return None

@@ -1,0 +1,201 @@
+"""Functions that make arrays. They make them on the current device of the backend."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from chainer.core.backend import find_backend
+from chainer_array_api.array import Array
+from chainer_array_api.functions import operands
+from chainer_array_api.functions.operands import Backend, shape_of
+
+
+def asarray(b: Backend, a: Any, dtype: Any = None, order: Any = None, copy: Any = None) -> Array:
+    """As :func:`numpy.asarray`. NumPy arrays are copied to the current device."""
+    if find_backend(a.__class__) is b:
+        x = b.adopt(a)
+        dtype = x.dtype if dtype is None else dtype
+        return operands.astype(b, x, dtype, copy=bool(copy))
+    return operands.convert(b, a, dtype)
+
+
+def array(b: Backend, object: Any, dtype: Any = None, *, copy: Any = True, ndmin: int = 0) -> Array:
+    """As :func:`numpy.array`. NumPy arrays are copied to the current device."""
+    x = asarray(b, object, dtype, copy=copy)
+    return x.reshape((1,) * (ndmin - x.ndim) + x.shape) if x.ndim < ndmin else x
+
+
+asanyarray = asarray
+
+
+def ascontiguousarray(b: Backend, a: Any, dtype: Any = None) -> Array:
+    """As :func:`numpy.ascontiguousarray`."""
+    x = asarray(b, a, dtype)
+    x = x.reshape(1) if x.ndim == 0 else x
+    return x if b.is_contiguous(x.native) else contiguous(b, x)
+
+
+def contiguous(b: Backend, x: Array) -> Array:
+    """Returns a contiguous copy.
+
+    Args:
+        b: The backend.
+        x: The array.
+    """
+    result = empty_like(b, x)
+    result.native[...] = x.native
+    return result
+
+
+def copy(b: Backend, a: Any, order: str = "K") -> Array:
+    """As :func:`numpy.copy`."""
+    return operands.array(b, a).copy()
+
+
+def _new(b: Backend, kind: str, shape: Any, dtype: Any, device: Any = None) -> Array:
+    make = getattr(b.nx, kind)
+    device = b.current_native_device if device is None else device
+    return b.array_class(make(shape_of(shape), dtype=b.native_dtype(dtype), device=device))
+
+
+def empty(b: Backend, shape: Any, dtype: Any = float, order: str = "C") -> Array:
+    """As :func:`numpy.empty`."""
+    return _new(b, "empty", shape, dtype)
+
+
+def zeros(b: Backend, shape: Any, dtype: Any = float, order: str = "C") -> Array:
+    """As :func:`numpy.zeros`."""
+    return _new(b, "zeros", shape, float if dtype is None else dtype)
+
+
+def ones(b: Backend, shape: Any, dtype: Any = None, order: str = "C") -> Array:
+    """As :func:`numpy.ones`."""
+    return _new(b, "ones", shape, float if dtype is None else dtype)
+
+
+def full(b: Backend, shape: Any, fill_value: Any, dtype: Any = None, order: str = "C") -> Array:
+    """As :func:`numpy.full`."""
+    if dtype is None:
+        dtype = fill_value.dtype if hasattr(fill_value, "dtype") else numpy.asarray(fill_value).dtype
+    result = _new(b, "empty", shape, dtype)
+    result[...] = fill_value
+    return result
+
+
+def _like(b: Backend, kind: str, a: Any, dtype: Any, shape: Any) -> Array:
+    x = operands.array(b, a)
+    shape = x.shape if shape is None else shape
+    return _new(b, kind, shape, x.dtype if dtype is None else dtype, x.native.device)
+
+
+def empty_like(
+    b: Backend, a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
+) -> Array:
+    """As :func:`numpy.empty_like`."""
+    return _like(b, "empty", a, dtype, shape)
+
+
+def zeros_like(
+    b: Backend, a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
+) -> Array:
+    """As :func:`numpy.zeros_like`."""
+    return _like(b, "zeros", a, dtype, shape)
+
+
+def ones_like(
+    b: Backend, a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
+) -> Array:
+    """As :func:`numpy.ones_like`."""
+    return _like(b, "ones", a, dtype, shape)
+
+
+def full_like(
+    b: Backend,
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Any = None,
+) -> Array:
+    """As :func:`numpy.full_like`."""
+    result = _like(b, "empty", a, dtype, shape)
+    result[...] = fill_value
+    return result
+
+
+def arange(b: Backend, start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Array:
+    """As :func:`numpy.arange`."""
+    args = [operand.item() if hasattr(operand, "item") else operand
+            for operand in (start, stop, step) if operand is not None]
+    if dtype is None:
+        dtype = numpy.result_type(*map(type, args))
+    # Lengths and rounding as NumPy has them.
+    return b.make(numpy.arange(*args, dtype=dtype), b.current_native_device)
+
+
+def linspace(b: Backend, start: Any, stop: Any, num: int = 50, **kwargs: Any) -> Any:
+    """As :func:`numpy.linspace`, of numbers."""
+    return b.make(numpy.linspace(start, stop, num, **kwargs), b.current_native_device)
+
+
+def eye(
+    b: Backend, N: int, M: int | None = None, k: int = 0, dtype: Any = float, order: str = "C"
+) -> Array:
+    """As :func:`numpy.eye`."""
+    dtype = b.native_dtype(dtype)
+    return b.array_class(b.nx.eye(N, M, k=k, dtype=dtype, device=b.current_native_device))
+
+
+def identity(b: Backend, n: int, dtype: Any = None) -> Array:
+    """As :func:`numpy.identity`."""
+    return eye(b, n, dtype=float if dtype is None else dtype)
+
+
+def tri(b: Backend, N: int, M: int | None = None, k: int = 0, dtype: Any = float) -> Array:
+    """As :func:`numpy.tri`."""
+    return b.make(numpy.tri(N, M, k, dtype=dtype), b.current_native_device)
+
+
+def tril(b: Backend, m: Any, k: int = 0) -> Array:
+    """As :func:`numpy.tril`."""
+    return b.array_class(b.nx.tril(operands.array(b, m).native, k=k))
+
+
+def triu(b: Backend, m: Any, k: int = 0) -> Array:
+    """As :func:`numpy.triu`."""
+    return b.array_class(b.nx.triu(operands.array(b, m).native, k=k))
+
+
+def indices(b: Backend, dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
+    """As :func:`numpy.indices`."""
+    made = numpy.indices(dimensions, dtype, sparse)
+    if sparse:
+        return tuple(b.make(part.copy(), b.current_native_device) for part in made)
+    return b.make(made, b.current_native_device)
+
+
+def meshgrid(
+    b: Backend, *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
+) -> Any:
+    """As :func:`numpy.meshgrid`."""
+    arrays = [operands.array(b, x).reshape(-1) for x in xi]
+    parts = [
+        x.reshape((1,) * i + (-1,) + (1,) * (len(arrays) - i - 1)) for i, x in enumerate(arrays)
+    ]
+    if not sparse:
+        parts = b.xp.broadcast_arrays(*parts)
+    if indexing == "xy" and len(parts) > 1:
+        parts = [part.swapaxes(0, 1) for part in parts]
+    return [part.copy() for part in parts] if copy else list(parts)
+
+
+def copyto(b: Backend, dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    """As :func:`numpy.copyto`."""
+    if not isinstance(src, (int, float, complex)):
+        src = operands.array(b, src)
+        if not numpy.can_cast(src.dtype, dst.dtype, casting):  # type: ignore[arg-type]
+            raise TypeError(f"cannot cast from {src.dtype} to {dst.dtype} with rule {casting!r}")
+    dst[...] = src if where is True else b.xp.where(where, src, dst)

@@ -1,0 +1,158 @@
+"""NumPy's indexes, taken apart into what the standard has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy
+
+from chainer_array_api.array import Array, mixed
+from chainer_array_api.functions import operands
+from chainer_array_api.functions.operands import Backend
+
+
+@dataclass
+class Plan:
+    """An index of one array.
+
+    The basic part is applied first, and leaves one axis for each array in the index. Then the
+    arrays select along these axes.
+
+    Attributes:
+        basic: Numbers, slices with steps forwards, and None, for every axis.
+        shape: Shape after the basic part.
+        backwards: Axes, of those after the basic part, to turn around: steps went backwards.
+        arrays: The integer arrays, of one shape.
+        axes: The axis, of those after the basic part, that each array selects along.
+        place: Where the axes of the arrays go among those that are left.
+    """
+
+    basic: list[Any] = field(default_factory=list)
+    shape: list[int] = field(default_factory=list)
+    backwards: list[int] = field(default_factory=list)
+    arrays: list[Array] = field(default_factory=list)
+    axes: list[int] = field(default_factory=list)
+    place: int = 0
+
+    @property
+    def rest(self) -> list[int]:
+        """The axes, of those after the basic part, that no array selects along."""
+        return [i for i in range(len(self.shape)) if i not in self.axes]
+
+
+def basic(index: Any) -> tuple[Any, ...] | None:
+    """Returns an index for the library if it has nothing but what all libraries take, else None.
+
+    Args:
+        index: The index.
+    """
+    items = index if index.__class__ is tuple else (index,)
+    more = True
+    for item in items:
+        cls = item.__class__
+        if item is Ellipsis:
+            more = False
+        elif cls is slice:
+            if not (_is_plain(item.start) and _is_plain(item.stop) and item.step is None):
+                return None
+        elif item is not None and cls is not int:
+            return None
+    return (*items, ...) if more else items
+
+
+def _is_plain(bound: Any) -> bool:
+    return bound is None or bound.__class__ is int
+
+
+def make(b: Backend, x: Array, index: Any) -> Plan:
+    """Takes an index apart.
+
+    Args:
+        b: The backend.
+        x: The array that is indexed.
+        index: What is in the brackets.
+
+    Raises:
+        IndexError: If there are too many items, or something else than numbers, slices, None,
+            Ellipsis, and integer or boolean arrays.
+    """
+    items = _items(b, x, index)
+    plan = Plan()
+    select = any(isinstance(item, Array) for item in items)
+    runs: list[int] = []  # position in the index of each item that counts as an array
+    axis = 0
+    for position, item in enumerate(items):
+        if item is None:
+            plan.basic.append(None)
+            plan.shape.append(1)
+            continue
+        length = x.shape[axis]
+        axis += 1
+        if isinstance(item, slice):
+            _add_slice(b, plan, item, length)
+        elif isinstance(item, Array) or select:
+            runs.append(position)
+            plan.axes.append(len(plan.shape))
+            plan.basic.append(slice(None))
+            plan.shape.append(length)
+            plan.arrays.append(item if isinstance(item, Array) else b.xp.asarray(item))
+        else:
+            if not -length <= item < length:
+                raise IndexError(f"index {item} is out of bounds for axis with size {length}")
+            plan.basic.append(item)
+    if runs:
+        adjacent = runs[-1] - runs[0] == len(runs) - 1
+        plan.place = sum(i < plan.axes[0] for i in plan.rest) if adjacent else 0
+        plan.arrays = list(b.xp.broadcast_arrays(*plan.arrays))
+    return plan
+
+
+def _items(b: Backend, x: Array, index: Any) -> list[Any]:
+    """Returns one item for each axis, and None for new ones."""
+    items: list[Any] = []
+    for item in index if isinstance(index, tuple) else (index,):
+        items.extend(_item(b, x, item))
+    used = sum(item is not None and item is not Ellipsis for item in items)
+    if used > x.ndim:
+        raise IndexError(f"too many indices: array has {x.ndim} axes, {used} were indexed")
+    missing = [slice(None)] * (x.ndim - used)
+    places = [i for i, item in enumerate(items) if item is Ellipsis]
+    if len(places) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    if places:
+        items[places[0] : places[0] + 1] = missing
+    else:
+        items.extend(missing)
+    return items
+
+
+def _item(b: Backend, x: Array, item: Any) -> list[Any]:
+    if item is None or item is Ellipsis or isinstance(item, slice):
+        return [item]
+    if isinstance(item, (int, numpy.integer)) and not isinstance(item, bool):
+        return [int(item)]
+    if isinstance(item, numpy.ndarray):
+        raise mixed(x, item)
+    if isinstance(item, list) and not item:
+        item = b.xp.zeros((0,), int)
+    item = operands.array(b, item)
+    if item.dtype.kind in "iu":
+        return [item.astype(numpy.int64, copy=False)]
+    if item.dtype.kind != "b":
+        raise IndexError("arrays used as indices must be of integer (or boolean) type")
+    if not item.ndim:
+        raise IndexError("a boolean without axes cannot be used as an index here")
+    return list(b.xp.nonzero(item))
+
+
+def _add_slice(b: Backend, plan: Plan, item: slice, length: int) -> None:
+    start, stop, step = item.indices(length)
+    count = len(range(start, stop, step))
+    if step < 0 and not b.steps_backwards:
+        plan.backwards.append(len(plan.shape))
+        item = slice(start + (count - 1) * step, start + 1, -step) if count else slice(0, 0)
+    elif isinstance(item.start, Array) or isinstance(item.stop, Array):
+        item = slice(start, stop, step)
+    plan.basic.append(item)
+    plan.shape.append(count)

@@ -1,0 +1,242 @@
+"""Reading and writing elements."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy
+
+from chainer_array_api.array import Array, mixed
+from chainer_array_api.functions import index_plan, operands
+from chainer_array_api.functions.index_plan import Plan
+from chainer_array_api.functions.operands import Backend
+
+
+def get(b: Backend, x: Array, index: Any) -> Array:
+    """Returns ``x[index]``.
+
+    Args:
+        b: The backend.
+        x: The array.
+        index: What is in the brackets.
+    """
+    basic = index_plan.basic(index)
+    if basic is not None:
+        return b.array_class(x.native[basic])
+    mask = _mask(b, x, index)
+    if mask is not None:
+        return b.array_class(x.native[mask.native])
+    plan = index_plan.make(b, x, _without_scalar_masks(b, index))
+    native = x.native[tuple(plan.basic)] if plan.basic else x.native[...]
+    if plan.backwards:
+        native = b.nx.flip(native, axis=tuple(plan.backwards))
+    if not plan.arrays:
+        return b.array_class(native)
+    native = b.nx.permute_dims(native, (*plan.axes, *plan.rest))
+    selected = b.gather(native, [i.native for i in plan.arrays])
+    return b.array_class(_move(b, selected, plan.arrays[0].ndim, plan.place, False))
+
+
+def _mask(b: Backend, x: Array, index: Any) -> Array | None:
+    """Returns the index if it is a mask of all elements, which the standard knows."""
+    if isinstance(index, tuple) and len(index) == 1:
+        (index,) = index
+    if index.__class__ is b.array_class and index.ndim and index.dtype.kind == "b":
+        return index if index.shape == x.shape else None
+    return None
+
+
+def _without_scalar_masks(b: Backend, index: Any) -> Any:
+    """Returns ``[None, [0]]`` or ``[None, []]`` for an index that is a boolean without axes."""
+    boolean = isinstance(index, (bool, numpy.bool)) or (
+        isinstance(index, Array) and not index.ndim and index.dtype.kind == "b"
+    )
+    return (None, b.xp.zeros((int(bool(index)),), int)) if boolean else index
+
+
+def _move(b: Backend, native: Any, count: int, place: int, back: bool) -> Any:
+    """Moves the first ``count`` axes behind ``place`` others, or back."""
+    if not place:
+        return native
+    others = list(range(count, native.ndim))
+    axes = [*others[:place], *range(count), *others[place:]]
+    if back:
+        axes = [axes.index(i) for i in range(native.ndim)]
+    return b.nx.permute_dims(native, tuple(axes))
+
+
+def set(b: Backend, x: Array, index: Any, value: Any) -> None:
+    """Performs ``x[index] = value``.
+
+    Args:
+        b: The backend.
+        x: The array.
+        index: What is in the brackets.
+        value: Number or array; broadcast and converted.
+    """
+    native = _value(b, x, value)
+    mask = _mask(b, x, index)
+    if mask is not None and not getattr(native, "ndim", 0):
+        x.native[mask.native] = native
+        return
+    _write(b, x, index, native, add=False)
+
+
+def add_at(b: Backend, x: Array, index: Any, value: Any) -> None:
+    """Adds to elements; those that are selected twice get both.
+
+    Args:
+        b: The backend.
+        x: The array, changed in place.
+        index: What is in the brackets.
+        value: Number or array; broadcast and converted.
+    """
+    native = _value(b, x, value)
+    _write(b, x, index, native, add=True)
+
+
+def _value(b: Backend, x: Array, value: Any) -> Any:
+    """Returns what is assigned: a number of Python, or a native array."""
+    if isinstance(value, numpy.ndarray):
+        raise mixed(x, value)
+    if isinstance(value, (int, float, complex, numpy.generic)):
+        return numpy.asarray(value).astype(x.dtype).item()
+    other = operands.array(b, value)
+    if other.dtype != x.dtype:
+        return operands.astype(b, other, x.dtype).native
+    shared = b.may_share_memory(x.native, other.native)
+    return b.nx.asarray(other.native, copy=True) if shared else other.native
+
+
+def _write(b: Backend, x: Array, index: Any, value: Any, add: bool) -> None:
+    plan = index_plan.make(b, x, _without_scalar_masks(b, index))
+    basic = tuple(plan.basic) or ...
+    if not plan.arrays:
+        value = _fit(b, value, tuple(plan.shape), plan.backwards)
+        x.native[basic] = x.native[basic] + value if add else value
+        return
+    arrays = [i.native for i in plan.arrays]
+    outer = tuple(plan.arrays[0].shape)
+    lengths = [plan.shape[i] for i in plan.rest]
+    shape = (*lengths[: plan.place], *outer, *lengths[plan.place :])
+    if not hasattr(value, "ndim"):
+        value = operands.number(b, value, x.dtype, x.native.device)
+    # Turned around in the result's own axes, of which those of the arrays are not.
+    backwards = [_in_result(plan, len(outer), axis) for axis in plan.backwards]
+    value = b.nx.broadcast_to(_fit(b, value, shape, ()), shape)
+    if backwards:
+        value = b.nx.flip(value, axis=tuple(backwards))
+    value = _move(b, value, len(outer), plan.place, back=True)
+    view = x.native[basic] if plan.basic else x.native
+    target = b.nx.permute_dims(view, (*plan.axes, *plan.rest))
+    b.scatter(target, arrays, value, add)
+
+
+def _in_result(plan: Plan, count: int, axis: int) -> int:
+    position = plan.rest.index(axis)
+    return position if position < plan.place else position + count
+
+
+def _fit(b: Backend, value: Any, shape: tuple[int, ...], backwards: Any) -> Any:
+    """Returns a value without axes in front of those of the target, turned around as that is."""
+    if not getattr(value, "ndim", 0):
+        return value
+    extra = value.ndim - len(shape)
+    if extra > 0:
+        if math.prod(value.shape[:extra]) != 1:
+            raise ValueError(f"cannot assign values of shape {tuple(value.shape)} to {shape}")
+        value = b.nx.reshape(value, tuple(value.shape[extra:]))
+    if numpy.broadcast_shapes(tuple(value.shape), shape) != shape:
+        raise ValueError(f"cannot assign values of shape {tuple(value.shape)} to {shape}")
+    if backwards:
+        value = b.nx.flip(b.nx.broadcast_to(value, shape), axis=tuple(backwards))
+    return value
+
+
+# -- functions of the namespace -------------------------------------------------------------------
+
+
+def take(b: Backend, a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise"):
+    """As :func:`numpy.take`."""
+    x = operands.array(b, a)
+    if axis is None:
+        x, axis = x.reshape(-1), 0
+    axis = operands.axis_of(axis, x.ndim)
+    index = operands.array(b, indices)
+    if mode == "clip":
+        index = b.xp.clip(index, 0, x.shape[axis] - 1)
+    elif mode == "wrap":
+        index = index % x.shape[axis]
+    result = get(b, x, (*(slice(None),) * axis, index))
+    return result if out is None else operands.deliver(b, result.native, out, "take")
+
+
+def _unraveled(b: Backend, x: Array, positions: Any) -> tuple[Array, ...]:
+    positions = operands.array(b, positions).reshape(-1)
+    positions = b.xp.where(positions < 0, positions + x.size, positions)
+    return b.xp.unravel_index(positions, x.shape)
+
+
+def put(b: Backend, a: Array, ind: Any, v: Any, mode: str = "raise") -> None:
+    """As :func:`numpy.put`, with as many values as positions or one."""
+    index = _unraveled(b, a, ind)
+    a[index] = v if isinstance(v, (int, float, complex)) else operands.array(b, v).reshape(-1)
+
+
+def unravel_index(b: Backend, indices: Any, shape: Any) -> tuple[Array, ...]:
+    """As :func:`numpy.unravel_index`."""
+    rest = operands.array(b, indices)
+    parts = []
+    for length in reversed(operands.shape_of(shape)):
+        parts.append(rest % length)
+        rest = rest // length
+    return tuple(reversed(parts))
+
+
+def take_along_axis(b: Backend, arr: Any, indices: Any, axis: Any = -1) -> Array:
+    """As :func:`numpy.take_along_axis`."""
+    x = operands.array(b, arr)
+    if axis is None:
+        x, axis = x.reshape(-1), 0
+    return get(b, x, _along(b, x, operands.array(b, indices), axis))
+
+
+def put_along_axis(b: Backend, arr: Array, indices: Any, values: Any, axis: int) -> None:
+    """As :func:`numpy.put_along_axis`."""
+    set(b, arr, _along(b, arr, operands.array(b, indices), axis), values)
+
+
+def _along(b: Backend, x: Array, indices: Array, axis: int) -> tuple[Array, ...]:
+    axis = operands.axis_of(axis, x.ndim)
+    return tuple(
+        indices
+        if i == axis
+        else b.xp.arange(n).reshape((1,) * i + (n,) + (1,) * (x.ndim - i - 1))
+        for i, n in enumerate(x.shape)
+    )
+
+
+def fill_diagonal(b: Backend, a: Array, val: Any, wrap: bool = False) -> None:
+    """As :func:`numpy.fill_diagonal`, without wrapping."""
+    if wrap:
+        raise ValueError("wrap=True is not available")
+    places = b.xp.arange(min(a.shape))
+    set(b, a, (places,) * a.ndim, val)
+
+
+def compress(b: Backend, condition: Any, a: Any, axis: Any = None, out: Any = None) -> Array:
+    """As :func:`numpy.compress`."""
+    (positions,) = b.xp.nonzero(operands.array(b, condition))
+    return take(b, a, positions, axis, out)
+
+
+def bincount(b: Backend, x: Any, weights: Any = None, minlength: int = 0) -> Array:
+    """As :func:`numpy.bincount`."""
+    x = operands.array(b, x)
+    if x.size and int(x.min()) < 0:
+        raise ValueError("'list' argument must have no negative elements")
+    length = max(minlength, int(x.max()) + 1 if x.size else 0)
+    result = b.xp.zeros((length,), numpy.int64 if weights is None else numpy.float64)
+    add_at(b, result, x, 1 if weights is None else weights)
+    return result

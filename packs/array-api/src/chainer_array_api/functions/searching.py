@@ -1,0 +1,106 @@
+"""Functions that sort, search and count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from chainer_array_api.array import Array
+from chainer_array_api.functions import operands
+from chainer_array_api.functions.operands import Backend, axis_of
+
+
+def nonzero(b: Backend, a: Any) -> tuple[Array, ...]:
+    """As :func:`numpy.nonzero`."""
+    x = operands.array(b, a)
+    if not x.ndim:
+        raise ValueError("nonzero() of an array without axes; use atleast_1d(a).nonzero()")
+    return tuple(map(b.array_class, b.nx.nonzero(x.native)))
+
+
+def flatnonzero(b: Backend, a: Any) -> Array:
+    """As :func:`numpy.flatnonzero`."""
+    return nonzero(b, operands.array(b, a).reshape(-1))[0]
+
+
+def argwhere(b: Backend, a: Any) -> Array:
+    """As :func:`numpy.argwhere`."""
+    return b.xp.stack(nonzero(b, a), axis=1)
+
+
+def _line(b: Backend, a: Any, axis: Any) -> tuple[Array, int]:
+    x = operands.array(b, a)
+    return (x.reshape(-1), 0) if axis is None else (x, axis_of(axis, x.ndim))
+
+
+def sort(b: Backend, a: Any, axis: int | None = -1, kind: Any = None, **_: Any) -> Array:
+    """As :func:`numpy.sort`; always stable."""
+    x, axis = _line(b, a, axis)
+    return b.array_class(b.nx.sort(x.native, axis=axis, stable=True))
+
+
+def argsort(b: Backend, a: Any, axis: int | None = -1, kind: Any = None, **_: Any) -> Array:
+    """As :func:`numpy.argsort`; always stable."""
+    x, axis = _line(b, a, axis)
+    return b.array_class(b.nx.argsort(x.native, axis=axis, stable=True))
+
+
+def partition(b: Backend, a: Any, kth: Any, axis: int | None = -1, **_: Any) -> Array:
+    """As :func:`numpy.partition`: sorts."""
+    return sort(b, a, axis)
+
+
+def argpartition(b: Backend, a: Any, kth: Any, axis: int | None = -1, **_: Any) -> Array:
+    """As :func:`numpy.argpartition`: sorts."""
+    return argsort(b, a, axis)
+
+
+def searchsorted(b: Backend, a: Any, v: Any, side: str = "left", sorter: Any = None) -> Array:
+    """As :func:`numpy.searchsorted`."""
+    x = operands.array(b, a)
+    if sorter is not None:
+        x = b.xp.take(x, sorter)
+    first, second = operands.together(b, (x, v))
+    shape = tuple(second.shape)
+    found = b.nx.searchsorted(first, b.nx.reshape(second, (-1,)), side=side)
+    return b.array_class(b.nx.astype(b.nx.reshape(found, shape), b.nx.int64, copy=False))
+
+
+def unique(b: Backend, ar: Any, *args: Any, **kwargs: Any) -> Any:
+    """As :func:`numpy.unique`; NumPy itself serves further results."""
+    if args or kwargs:
+        return b.xp.on_host("unique")(ar, *args, **kwargs)
+    return sort(b, b.array_class(b.nx.unique_values(operands.array(b, ar).native)))
+
+
+def isin(b: Backend, element: Any, test_elements: Any, **kwargs: Any) -> Array:
+    """As :func:`numpy.isin`."""
+    x = operands.array(b, element)
+    tests = sort(b, test_elements, None)
+    if not tests.size:
+        return b.xp.zeros_like(x, dtype=bool)
+    found = b.xp.minimum(searchsorted(b, tests, x), tests.size - 1)
+    result = b.xp.take(tests, found) == x
+    return b.xp.logical_not(result) if kwargs.get("invert") else result
+
+
+def iscomplexobj(b: Backend, x: Any) -> bool:
+    """As :func:`numpy.iscomplexobj`."""
+    return numpy.dtype(getattr(x, "dtype", type(x))).kind == "c"
+
+
+def shape(b: Backend, a: Any) -> tuple[int, ...]:
+    """As :func:`numpy.shape`."""
+    return operands.array(b, a).shape
+
+
+def ndim(b: Backend, a: Any) -> int:
+    """As :func:`numpy.ndim`."""
+    return operands.array(b, a).ndim
+
+
+def size(b: Backend, a: Any, axis: int | None = None) -> int:
+    """As :func:`numpy.size`."""
+    x = operands.array(b, a)
+    return x.size if axis is None else x.shape[axis]

@@ -1,0 +1,1 @@
+"""The libraries that are known to work, one module each."""

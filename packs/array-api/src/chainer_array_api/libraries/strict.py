@@ -1,0 +1,17 @@
+"""array-api-strict: the standard and nothing else, on NumPy. For tests."""
+
+from __future__ import annotations
+
+from chainer_array_api.backend import ArrayAPIBackend
+
+
+class StrictArrayAPIBackend(ArrayAPIBackend):
+    """Arrays of ``array_api_strict``; the devices are those of it that have float64."""
+
+    name = "array_api_strict"
+    namespace = "array_api_strict"
+    native_types = ("array_api_strict:Array",)
+    install = "pip install array-api-strict"
+
+
+backend = StrictArrayAPIBackend()

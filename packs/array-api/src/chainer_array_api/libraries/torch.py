@@ -1,0 +1,89 @@
+"""PyTorch: tensors of the CPU, or of CUDA devices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from chainer.core.device import Device
+from chainer_array_api.array import Array
+from chainer_array_api.backend import ArrayAPIBackend
+from chainer_array_api.functions import operands
+from chainer_array_api.functions.operands import Backend
+
+
+def _special(name: str) -> Callable[[Backend, Any], Array]:
+    """Returns a function of ``torch.special`` that the standard does not have."""
+
+    def function(b: Backend, x: Any) -> Array:
+        special = getattr(b.nx.special, name)
+        return b.array_class(special(operands.array(b, x).native))
+
+    return function
+
+
+class TorchBackend(ArrayAPIBackend):
+    """Tensors of PyTorch. Gradients are Chainer's own: tensors never require any.
+
+    Device 0 is the CPU, those from 1 on are the CUDA devices.
+    """
+
+    name = "torch"
+    namespace = "array_api_compat.torch"
+    native_types = ("torch:Tensor",)
+    install = "pip install torch"
+    steps_backwards = False
+    functions = {
+        name: _special(name) for name in ("erf", "erfc", "erfinv", "erfcx", "gammaln", "digamma")
+    }
+
+    def find_devices(self) -> Sequence[Any]:
+        torch = self.nx
+        count = torch.cuda.device_count()
+        return [torch.device("cpu"), *[torch.device("cuda", i) for i in range(count)]]
+
+    def wrap(self, native: Any) -> Array:
+        return super().wrap(native.detach() if native.requires_grad else native)
+
+    def in_host_memory(self, native: Any) -> bool:
+        return native.device.type == "cpu"
+
+    def host_view(self, native: Any) -> Any:
+        return native.numpy()
+
+    def host_copy(self, native: Any) -> Any:
+        return native.cpu().numpy()
+
+    def is_contiguous(self, native: Any) -> bool:
+        return native.is_contiguous()
+
+    def repeats_elements(self, native: Any) -> bool:
+        strides = zip(native.stride(), native.shape, strict=True)
+        return any(step == 0 and n > 1 for step, n in strides)
+
+    def owner(self, native: Any) -> Any:
+        return native if native._base is None else native._base
+
+    def may_share_memory(self, first: Any, second: Any) -> bool:
+        return first.untyped_storage().data_ptr() == second.untyped_storage().data_ptr()
+
+    def gather(self, native: Any, indices: list[Any]) -> Any:
+        return native[tuple(indices)]
+
+    def scatter(self, native: Any, indices: list[Any], values: Any, add: bool) -> None:
+        native.index_put_(tuple(indices), values, accumulate=add)
+
+    def synchronize(self, device: Device) -> None:
+        native = self.native_devices[device.index or 0]
+        if native.type == "cuda":
+            self.nx.cuda.synchronize(native)
+
+    def memory(self, device: Device) -> dict[str, int]:
+        native = self.native_devices[device.index or 0]
+        if native.type != "cuda":
+            return {}
+        cuda = self.nx.cuda
+        return {"used": cuda.memory_allocated(native), "total": cuda.memory_reserved(native)}
+
+
+backend = TorchBackend()
