@@ -11,9 +11,9 @@ def chainer_backends(registry: Any) -> None:
 
 
 def chainer_kernels(registry: Any) -> None:
-    """Registers the kernels for CuPy arrays."""
-    from chainer.backends.cupy import cudnn
+    """Registers the CUDA kernels for CuPy arrays; they are compiled when they are used."""
+    from chainer.backends.cupy.kernels import declarations
     from chainer.core.kernel import register_kernel
 
-    for kernel in cudnn.declarations():
+    for kernel in declarations():
         register_kernel(kernel, registry)

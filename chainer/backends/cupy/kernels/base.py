@@ -1,0 +1,89 @@
+"""Base class of the kernels of this room."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, ClassVar
+
+from chainer.backends.cupy import compiler
+from chainer.core.backend import Backend
+
+_THREADS = 256
+#: Blocks beyond which threads take several elements.
+_BLOCKS = 1 << 16
+#: Elements from which on positions, and those a stride ahead, may not fit into 32 bits.
+_WIDE = 1 << 30
+
+
+def is_wide(*arrays: Any) -> bool:
+    """Tells whether positions in one of the arrays need 64 bits."""
+    return any([array is not None and array.size >= _WIDE for array in arrays])
+
+
+def split_axis(shape: tuple[int, ...], axis: int) -> tuple[int, int, int]:
+    """Returns the numbers of elements before, along and after an axis."""
+    axis %= len(shape)
+    return prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])
+
+
+class CudaKernel:
+    """A kernel whose work is done by functions of a CUDA source.
+
+    Args:
+        backend: Backend of the arrays.
+
+    Attributes:
+        xp: Its array namespace.
+        source: File name of the source.
+    """
+
+    source: ClassVar[str]
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend = backend
+        self.xp: Any = backend.xp
+        self._functions: dict[Any, Any] = {}
+
+    def function(self, name: str, types: compiler.Types) -> Any:
+        """Returns a function of the source, compiled for the given types."""
+        key = (name, types)
+        function = self._functions.get(key)
+        if function is None:
+            function = compiler.load(self.source, types).get_function(name)
+            self._functions[key] = function
+        return function
+
+    def contiguous(self, array: Any) -> Any:
+        """Returns an array whose elements lie side by side in memory; None stays None."""
+        if array is None or array.flags.c_contiguous:
+            return array
+        return self.xp.ascontiguousarray(array)
+
+    def each(self, name: str, types: compiler.Types, count: int, *args: Any) -> None:
+        """Calls a function of the source with one thread for each of ``count`` elements.
+
+        The function gets ``count`` as its last argument. Integers are passed as ``long long``,
+        floats as ``double``, truth values as ``bool``, None as a null pointer.
+        """
+        if count:
+            blocks = min(-(-count // _THREADS), _BLOCKS)
+            self.function(name, types)((blocks,), (_THREADS,), (*args, count))
+
+    def rows(self, name: str, types: compiler.Types, rows: int, shared: int, *args: Any) -> None:
+        """Calls a function of the source whose threads share rows of a reduction.
+
+        Args:
+            name: Name of the function.
+            types: Types to compile for.
+            rows: Number of rows.
+            shared: Number of elements of a row that lie side by side in memory, which threads
+                share; 1 where each row has one thread.
+            args: Arguments.
+        """
+        if rows:
+            width = 1
+            while width < shared and width < 512:
+                width *= 2
+            height = 128 // width if width <= 32 else 1
+            blocks = -(-rows // height)
+            self.function(name, types)((blocks,), (width, height), args)

@@ -1,0 +1,271 @@
+"""Kernels of batch, layer and local response normalisation."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy
+
+from chainer.backends.cupy.compiler import Types, computing_dtype, types_for
+from chainer.backends.cupy.kernels.base import CudaKernel, is_wide
+
+Axes = tuple[int, ...]
+#: Blocks that keep a large GPU busy, and elements that are worth a block.
+_BLOCKS = 1024
+_WORTH_A_BLOCK = 2048
+
+
+class Layout:
+    """An array seen as ``(batch, channels, positions)``, the channels being the axes kept.
+
+    Args:
+        shape: Shape of the array.
+        axis: Axes that are reduced.
+    """
+
+    def __init__(self, shape: tuple[int, ...], axis: Axes) -> None:
+        kept = [i for i in range(len(shape)) if i not in axis]
+        self.channels = prod([shape[i] for i in kept])
+        #: Order of the axes that makes the kept ones neighbours, if they are not.
+        self.order: list[int] | None = None
+        if kept and kept[-1] - kept[0] != len(kept) - 1:
+            self.order = [*axis, *kept]
+            batch, self.positions = prod([shape[i] for i in axis]), 1
+        else:
+            first, last = (kept[0], kept[-1] + 1) if kept else (len(shape), len(shape))
+            batch, self.positions = prod(shape[:first]), prod(shape[last:])
+        self.count = batch * self.positions
+        # How the reduction is laid out, see the source.
+        self.columns = self.positions < 32
+        across = -(-self.channels // 32) if self.columns else self.channels
+        worth = self.count * (32 if self.columns else 1) // _WORTH_A_BLOCK
+        self.parts = max(1, min(worth, -(-_BLOCKS // max(across, 1)), 65535))
+        self.grid = (across, self.parts)
+        self.block = (32, 8) if self.columns else (256, 1)
+
+    def arranged(self, x: Any) -> Any:
+        """Returns the array in this order of its axes."""
+        return x if self.order is None else x.transpose(self.order)
+
+    def restored(self, x: Any) -> Any:
+        """Undoes :meth:`arranged`."""
+        if self.order is None:
+            return x
+        return x.transpose(numpy.argsort(self.order).tolist()).copy()
+
+
+class _BatchBase(CudaKernel):
+    source = "batch_normalization.cu"
+
+    def types(self, x: Any, gamma: Any, running: Any = None) -> Types:
+        """Returns the types to compile for."""
+        return types_for(
+            x.dtype,
+            self.dtype(x, gamma),
+            wide=is_wide(x),
+            P=gamma.dtype,
+            R=(gamma if running is None else running).dtype,
+        )
+
+    def dtype(self, x: Any, gamma: Any) -> Any:
+        """Returns the data type computed in."""
+        return numpy.result_type(computing_dtype(x.dtype), gamma.dtype)
+
+    def normalize(
+        self, types: Types, x: Any, gamma: Any, beta: Any, mean: Any, inv_std: Any, layout: Layout
+    ) -> Any:
+        """Returns the result of the normalisation; ``x`` is arranged and contiguous."""
+        y = self.xp.empty_like(x)
+        arrays = (x, gamma, beta, mean, inv_std, y)
+        self.each("batch_normalize", types, x.size, *arrays, layout.channels, layout.positions)
+        return layout.restored(y)
+
+    def gradients(
+        self,
+        x: Any,
+        gamma: Any,
+        gy: Any,
+        mean: Any,
+        inv_std: Any,
+        layout: Layout,
+        statistics: tuple[Any, Any],
+    ) -> tuple[Any, Any, Any]:
+        """Returns the gradients w.r.t. ``x`` and the parameters, and fills those of statistics."""
+        xp = self.xp
+        types = self.types(x, gamma)
+        dtype = self.dtype(x, gamma)
+        x, gy = (self.contiguous(layout.arranged(array)) for array in (x, gy))
+        gamma = self.contiguous(gamma)
+        partial = xp.empty((2, layout.parts, layout.channels), dtype)
+        sizes = (layout.channels, layout.count)
+        sums = self.function("batch_gradient_sums", types)
+        arrays = (x, gy, mean, partial)
+        sums(layout.grid, layout.block, (*arrays, *sizes, layout.positions, layout.columns))
+        ggamma, gbeta = xp.empty_like(gamma), xp.empty_like(gamma)
+        terms = xp.empty((3, layout.channels), dtype)
+        finish = self.function("batch_gradient_finish", types)
+        arrays = (partial, gamma, inv_std, ggamma, gbeta, *statistics, terms)
+        finish((-(-layout.channels // 256),), (256,), (*arrays, *sizes, layout.parts))
+        gx = xp.empty_like(x)
+        sizes = (layout.channels, layout.positions)
+        self.each("batch_gradient", types, x.size, x, gy, mean, terms, gx, *sizes)
+        return layout.restored(gx), ggamma, gbeta
+
+
+class BatchNormalizationKernel(_BatchBase):
+    """Kernel of ``batch_normalization``."""
+
+    def forward(
+        self,
+        x: Any,
+        gamma: Any,
+        beta: Any,
+        running_mean: Any,
+        running_var: Any,
+        eps: float,
+        decay: float,
+        axis: Axes,
+    ) -> tuple[Any, Any, Any, Any]:
+        xp = self.xp
+        dtype = self.dtype(x, gamma)
+        if x.size == 0:
+            return xp.empty_like(x), xp.zeros(gamma.shape, dtype), xp.ones(gamma.shape, dtype), None
+        layout = Layout(x.shape, axis)
+        types = self.types(x, gamma, running_mean)
+        x, gamma, beta = map(self.contiguous, (layout.arranged(x), gamma, beta))
+        partial = xp.empty((2, layout.parts, layout.channels), dtype)
+        sizes = (layout.channels, layout.count)
+        statistics = self.function("batch_statistics", types)
+        scalars = (*sizes, layout.positions, layout.columns)
+        statistics(layout.grid, layout.block, (x, partial, *scalars))
+        mean, inv_std = xp.empty(gamma.shape, dtype), xp.empty(gamma.shape, dtype)
+        running = [self.contiguous(array) for array in (running_mean, running_var)]
+        finish = self.function("batch_finish", types)
+        args = (partial, mean, inv_std, *running, *sizes, layout.parts, float(eps), float(decay))
+        finish((-(-layout.channels // 256),), (256,), args)
+        for array, changed in zip((running_mean, running_var), running, strict=True):
+            if changed is not array:
+                array[...] = changed
+        y = self.normalize(types, x, gamma, beta, mean, inv_std, layout)
+        return y, mean, inv_std, None
+
+    def backward(
+        self, x: Any, gamma: Any, gy: Any, mean: Any, inv_std: Any, residual: Any, axis: Axes
+    ) -> tuple[Any, Any, Any]:
+        xp = self.xp
+        if x.size == 0:
+            return xp.empty_like(x), xp.zeros_like(gamma), xp.zeros_like(gamma)
+        layout = Layout(x.shape, axis)
+        return self.gradients(x, gamma, gy, mean, inv_std, layout, (None, None))
+
+
+class FixedBatchNormalizationKernel(_BatchBase):
+    """Kernel of ``fixed_batch_normalization``."""
+
+    def forward(
+        self, x: Any, gamma: Any, beta: Any, mean: Any, var: Any, eps: float, axis: Axes
+    ) -> Any:
+        layout = Layout(x.shape, axis)
+        mean, inv_std = self._statistics(x, gamma, mean, var, eps)
+        x, gamma, beta = map(self.contiguous, (layout.arranged(x), gamma, beta))
+        return self.normalize(self.types(x, gamma), x, gamma, beta, mean, inv_std, layout)
+
+    def backward(
+        self, x: Any, gamma: Any, mean: Any, var: Any, gy: Any, eps: float, axis: Axes
+    ) -> tuple[Any, Any, Any, Any, Any]:
+        xp = self.xp
+        if x.size == 0:
+            return (xp.empty_like(x), *[xp.zeros_like(p) for p in (gamma, gamma, mean, var)])  # type: ignore[return-value]
+        layout = Layout(x.shape, axis)
+        center, inv_std = self._statistics(x, gamma, mean, var, eps)
+        gmean, gvar = xp.empty(gamma.shape, gamma.dtype), xp.empty(gamma.shape, gamma.dtype)
+        gradients = self.gradients(x, gamma, gy, center, inv_std, layout, (gmean, gvar))
+        return (
+            *gradients,
+            gmean.astype(mean.dtype, copy=False),
+            gvar.astype(var.dtype, copy=False),
+        )
+
+    def _statistics(self, x: Any, gamma: Any, mean: Any, var: Any, eps: float) -> tuple[Any, Any]:
+        dtype = self.dtype(x, gamma)
+        xp = self.xp
+        inv_std = xp.asarray(1 / xp.sqrt(var.astype(dtype, copy=False) + dtype.type(eps)))
+        return self.contiguous(mean.astype(dtype, copy=False)), self.contiguous(inv_std)
+
+
+class LayerNormalizationKernel(CudaKernel):
+    """Kernel of ``layer_normalization``."""
+
+    source = "layer_normalization.cu"
+
+    def forward(self, x: Any, gamma: Any, beta: Any, eps: float) -> tuple[Any, Any, Any, Any]:
+        xp = self.xp
+        x, gamma, beta = map(self.contiguous, (x, gamma, beta))
+        rows, n = x.shape
+        dtype = computing_dtype(x.dtype)
+        y = xp.empty_like(x)
+        mean, inv_std = xp.zeros(rows, dtype), xp.full(rows, eps**-0.5 if eps else 0, dtype)
+        if x.size:
+            arrays = (x, gamma, beta, y, mean, inv_std)
+            self.rows("layer_forward", self._types(x, gamma), rows, n, *arrays, rows, n, float(eps))
+        return y, mean, inv_std, None
+
+    def backward(
+        self, x: Any, gamma: Any, gy: Any, mean: Any, inv_std: Any, residual: Any
+    ) -> tuple[Any, Any, Any]:
+        xp = self.xp
+        x, gamma, gy = map(self.contiguous, (x, gamma, gy))
+        rows, n = x.shape
+        gx = xp.empty_like(x)
+        ggamma, gbeta = xp.zeros_like(gamma), xp.zeros_like(gamma)
+        if x.size:
+            types = self._types(x, gamma)
+            arrays = (x, gamma, gy, mean, inv_std, gx)
+            self.rows("layer_backward", types, rows, n, *arrays, rows, n)
+            function = self.function("layer_backward_parameters", types)
+            arrays = (x, gy, mean, inv_std, ggamma, gbeta)
+            function((-(-n // 32),), (32, 8), (*arrays, rows, n))
+        return gx, ggamma, gbeta
+
+    def _types(self, x: Any, gamma: Any) -> Types:
+        return types_for(x.dtype, wide=is_wide(x), P=gamma.dtype)
+
+
+class ResponseNormalizationKernel(CudaKernel):
+    """Kernel of ``local_response_normalization``; the residual is the scale."""
+
+    source = "response_normalization.cu"
+
+    def forward(self, x: Any, n: int, k: float, alpha: float, beta: float) -> tuple[Any, Any]:
+        xp = self.xp
+        x = self.contiguous(x)
+        y = xp.empty_like(x)
+        scale = xp.empty(x.shape, computing_dtype(x.dtype))
+        scalars = (float(k), float(alpha), float(beta))
+        self._call("response_forward", x, x, y, scale, *self._geometry(x, n), *scalars)
+        return y, scale
+
+    def backward(
+        self,
+        x: Any,
+        y: Any,
+        gy: Any,
+        residual: Any,
+        n: int,
+        k: float,
+        alpha: float,
+        beta: float,
+    ) -> Any:
+        x, y, gy = map(self.contiguous, (x, y, gy))
+        gx = self.xp.empty_like(x)
+        arrays = (x, y, gy, residual, gx)
+        geometry = self._geometry(x, n)
+        self._call("response_backward", x, *arrays, *geometry, float(alpha), float(beta))
+        return gx
+
+    def _geometry(self, x: Any, n: int) -> tuple[int, int, int]:
+        return x.shape[1], prod(x.shape[2:]), n // 2
+
+    def _call(self, name: str, x: Any, *args: Any) -> None:
+        self.each(name, types_for(x.dtype, wide=is_wide(x)), x.size, *args)

@@ -1,0 +1,158 @@
+"""Kernels on matrix products of cuBLAS: affine transformation and convolution."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+from typing import Any
+
+import numpy
+
+from chainer.backends.cupy.compiler import types_for
+from chainer.backends.cupy.kernels.base import is_wide
+from chainer.backends.cupy.kernels.windows import WindowKernel, geometry
+from chainer.core.utils.windows import Sizes
+
+#: Memory for patches of one block of samples.
+_PATCH_BYTES = 1 << 28
+
+
+class LinearKernel:
+    """Kernel of ``linear``. cuBLAS accumulates products of float16 in float32."""
+
+    def __init__(self, backend: Any) -> None:
+        self.xp: Any = backend.xp
+
+    def forward(self, x: Any, W: Any, b: Any) -> Any:
+        y = self._product(x, W.T, x.dtype)
+        if b is not None:
+            y += b
+        return y
+
+    def backward_data(self, gy: Any, W: Any) -> Any:
+        return self._product(gy, W, gy.dtype)
+
+    def backward_weight(self, x: Any, gy: Any, dtype: Any) -> Any:
+        return self._product(gy.T, x, dtype)
+
+    def _product(self, a: Any, b: Any, dtype: Any) -> Any:
+        working = numpy.result_type(a.dtype, b.dtype)
+        product = self.xp.matmul(a.astype(working, copy=False), b.astype(working, copy=False))
+        return product.astype(dtype, copy=False)
+
+
+class ConvolutionNDKernel(WindowKernel):
+    """Kernel of ``convolution_nd``: patches of many samples at once, and batched products."""
+
+    def forward(
+        self,
+        x: Any,
+        W: Any,
+        b: Any,
+        out_size: Sizes,
+        stride: Sizes,
+        pad: Sizes,
+        dilate: Sizes,
+        groups: int,
+    ) -> Any:
+        xp = self.xp
+        x, o = self.contiguous(x), W.shape[0]
+        dtype = numpy.result_type(x.dtype, W.dtype)
+        weight = self._weight(W, groups, dtype)
+        y = xp.empty((len(x), o, *out_size), dtype)
+        products = y.reshape(len(x), groups, o // groups, -1)
+        for block, patches in self._blocks(
+            x, W.shape[2:], tuple(out_size), stride, pad, dilate, groups, dtype
+        ):
+            xp.matmul(weight, patches, out=products[block])
+        if b is not None:
+            y += b.reshape(-1, *[1] * len(out_size))
+        return y.astype(x.dtype, copy=False)
+
+    def backward_data(
+        self,
+        gy: Any,
+        W: Any,
+        b: Any,
+        in_size: Sizes,
+        stride: Sizes,
+        pad: Sizes,
+        dilate: Sizes,
+        groups: int,
+    ) -> Any:
+        xp = self.xp
+        ksize, out_size = W.shape[2:], gy.shape[2:]
+        n, c = len(gy), W.shape[1] * groups
+        dtype = numpy.result_type(gy.dtype, W.dtype)
+        weight = self._weight(W, groups, dtype).transpose(0, 2, 1)
+        gradients = self._grouped(gy.astype(dtype, copy=False), groups)
+        gx = xp.empty((n, c, *in_size), gy.dtype)
+        g = geometry(tuple(in_size), out_size, ksize, stride, pad, dilate)
+        for block in _slices(n, c * prod(ksize) * prod(out_size) * dtype.itemsize):
+            patches = self.contiguous(xp.matmul(weight, gradients[block]))
+            part = gx[block]
+            types = types_for(gx.dtype, wide=is_wide(part, patches), P=patches.dtype)
+            self.each("add_patches", types, part.size, patches, part, g)
+        if b is not None:
+            gx += b.reshape(c, *[1] * len(ksize))
+        return gx
+
+    def backward_weight(
+        self,
+        x: Any,
+        gy: Any,
+        ksize: Sizes,
+        dtype: Any,
+        stride: Sizes,
+        pad: Sizes,
+        dilate: Sizes,
+        groups: int,
+    ) -> Any:
+        xp = self.xp
+        x = self.contiguous(x)
+        o, c = gy.shape[1], x.shape[1]
+        working = numpy.result_type(x.dtype, gy.dtype)
+        gradients = self._grouped(gy.astype(working, copy=False), groups)
+        wide = numpy.float32 if working == numpy.float16 else working
+        total = xp.zeros((groups, o // groups, c // groups * prod(ksize)), wide)
+        for block, patches in self._blocks(
+            x, tuple(ksize), gy.shape[2:], stride, pad, dilate, groups, working
+        ):
+            products = xp.matmul(gradients[block], patches.transpose(0, 1, 3, 2))
+            total += products.sum(axis=0, dtype=wide)
+        return total.reshape(o, c // groups, *ksize).astype(dtype, copy=False)
+
+    def _weight(self, W: Any, groups: int, dtype: Any) -> Any:
+        return W.reshape(groups, W.shape[0] // groups, -1).astype(dtype, copy=False)
+
+    def _grouped(self, gy: Any, groups: int) -> Any:
+        n, o = gy.shape[:2]
+        return gy.reshape(n, groups, o // groups, prod(gy.shape[2:]))
+
+    def _blocks(
+        self,
+        x: Any,
+        ksize: Sizes,
+        out_size: Sizes,
+        stride: Sizes,
+        pad: Sizes,
+        dilate: Sizes,
+        groups: int,
+        dtype: Any,
+    ) -> Iterator[tuple[slice, Any]]:
+        """Yields slices of the samples, and their patches ``(n, groups, rows, positions)``."""
+        n, c = x.shape[:2]
+        g = geometry(x.shape[2:], out_size, ksize, stride, pad, dilate)
+        rows, positions = c // groups * prod(ksize), prod(out_size)
+        for block in _slices(n, groups * rows * positions * dtype.itemsize):
+            part = x[block]
+            patches = self.xp.empty((len(part), groups, rows, positions), x.dtype)
+            types = types_for(x.dtype, wide=is_wide(part, patches), P=x.dtype)
+            self.each("copy_patches", types, patches.size, part, patches, g)
+            yield block, patches.astype(dtype, copy=False)
+
+
+def _slices(count: int, bytes_each: int) -> Iterator[slice]:
+    size = max(1, min(count, _PATCH_BYTES // max(bytes_each, 1)))
+    for start in range(0, count, size):
+        yield slice(start, min(count, start + size))

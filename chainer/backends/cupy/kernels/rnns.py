@@ -1,0 +1,211 @@
+"""Kernels of recurrent units and networks: one product and one fused kernel for each step."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from chainer.backends.cupy.compiler import types_for
+from chainer.backends.cupy.kernels.base import CudaKernel, is_wide
+from chainer.backends.numpy.kernels.rnn_cells import Cell, Steps
+from chainer.backends.numpy.kernels.rnns import NStepRNNKernel as ReferenceNStepRNNKernel
+from chainer.core.backend import Backend
+
+
+class RNNFunctions(CudaKernel):
+    """The functions of the source ``rnn.cu``."""
+
+    source = "rnn.cu"
+
+    def call(self, name: str, out: Any, *args: Any) -> None:
+        """Calls a function with one thread for each element of ``out``."""
+        types = types_for(out.dtype, wide=is_wide(out) or 4 * out.size >= 1 << 30)
+        self.each(name, types, out.size, *args)
+
+
+class LSTMCellKernel(RNNFunctions):
+    """Kernel of ``lstm_cell``: gates are computed again in backward, not saved."""
+
+    def forward(self, c_prev: Any, x: Any) -> tuple[Any, Any, Any]:
+        c_prev, x = self.contiguous(c_prev), self.contiguous(x)
+        c, h = self.xp.empty_like(c_prev), self.xp.empty_like(c_prev)
+        self.call("lstm_forward", c, c_prev, x, c, h, prod(x.shape[2:]))
+        return c, h, None
+
+    def backward(
+        self, c_prev: Any, x: Any, c: Any, saved: Any, gc: Any, gh: Any
+    ) -> tuple[Any, Any]:
+        xp = self.xp
+        c_prev, x, c, gc, gh = map(self.contiguous, (c_prev, x, c, gc, gh))
+        gc_prev, gx = xp.empty_like(c_prev), xp.empty_like(x)
+        arrays = (c_prev, x, c, gc, gh, gc_prev, gx)
+        self.call("lstm_backward", c, *arrays, prod(x.shape[2:]))
+        return gc_prev, gx
+
+
+class NStepRNNKernel(ReferenceNStepRNNKernel):
+    """Kernel of ``n_step_rnn``: the reference with cells of its own."""
+
+    def __init__(self, backend: Backend) -> None:
+        super().__init__(backend)
+        self._functions = RNNFunctions(backend)
+
+    def make_cell(self, mode: str, w: list[Any], b: list[Any], steps: Steps) -> Any:
+        return _CELLS[mode](self._functions, mode, w, b, steps)
+
+    def _mask(self, x: Any, ratio: float) -> Any:
+        xp = self.xp
+        kept = xp.random.random_sample(x.shape, dtype="float32") >= ratio
+        return xp.multiply(kept, x.dtype.type(1.0 / (1 - ratio)))
+
+
+class _FusedCell(Cell):
+    """What the cells below share: they keep the states before each step, for the gradients."""
+
+    def __init__(
+        self, functions: RNNFunctions, mode: str, w: list[Any], b: list[Any], steps: Steps
+    ) -> None:
+        super().__init__(functions.xp, mode, w, b, steps)
+        self._functions = functions
+
+    def _begin(self, x: Any, h: Any) -> tuple[Any, Any, Any]:
+        """Returns the state, the recurrent weight and a buffer for its products."""
+        xp = self.xp
+        self.x, self.h0 = x, h
+        self.y = xp.empty((len(x), self.size), x.dtype)
+        self.before_h = xp.empty_like(self.y)
+        product = xp.empty((len(h), self.gates * self.size), x.dtype)
+        return h.copy(), self.w_h.T, product
+
+    def _incoming(self, gy: Any) -> tuple[Any, int]:
+        """Returns the gradient of the output with rows of neighbours, and their distance."""
+        if gy is None:
+            return None, 0
+        step = gy.strides[0] // gy.itemsize
+        if gy.strides[1] == gy.itemsize and step >= gy.shape[1]:
+            return gy, step
+        gy = self._functions.contiguous(gy)
+        return gy, gy.shape[1]
+
+    def _weights(self, g_x: Any, g_h: Any) -> tuple[list[Any], list[Any]]:
+        n = self.size
+        w_x, w_h, b_x = g_x.T @ self.x, g_h.T @ self.before_h, g_x.sum(axis=0)
+        b_h = b_x.copy() if g_h is g_x else g_h.sum(axis=0)
+        parts = [slice(i * n, (i + 1) * n) for i in range(self.gates)]
+        return (
+            [*[w_x[part] for part in parts], *[w_h[part] for part in parts]],
+            [*[b_x[part] for part in parts], *[b_h[part] for part in parts]],
+        )
+
+
+class LSTMCell(_FusedCell):
+    """Long short-term memory; gates ``i, f, a, o``."""
+
+    def forward(self, x: Any, h: Any, c: Any) -> tuple[Any, Any, Any]:
+        xp, call = self.xp, self._functions.call
+        gates = x @ self.w_x.T
+        gates += self.b_x + self.b_h
+        h, recurrent, product = self._begin(x, h)
+        c = c.copy()
+        self.gate_values = gates
+        self.before, self.cells = xp.empty_like(self.y), xp.empty_like(self.y)
+        kept = (self.before, self.before_h, self.cells, self.y)
+        for elements, count in self.steps.slices:
+            p = product[:count]
+            xp.matmul(h[:count], recurrent, out=p)
+            now = [array[elements] for array in kept]
+            call("lstm_step", c[:count], gates[elements], p, c, h, *now, self.size)
+        return self.y, h, c
+
+    def backward(self, gy: Any, gh: Any, gc: Any) -> tuple[Any, Any, Any, list[Any], list[Any]]:
+        xp, call = self.xp, self._functions.call
+        gates = self.gate_values
+        g = xp.empty_like(gates)
+        gh, gc = self._start(gh), self._start(gc)
+        gy, step = self._incoming(gy)
+        for elements, count in reversed(self.steps.slices):
+            gh_now, g_now = gh[:count], g[elements]
+            kept = [array[elements] for array in (gates, self.cells, self.before)]
+            gy_now = None if gy is None else gy[elements]
+            sizes = (self.size, step)
+            call("lstm_step_backward", gh_now, *kept, gy_now, gh_now, gc, g_now, *sizes)
+            xp.matmul(g_now, self.w_h, out=gh_now)
+        gws, gbs = self._weights(g, g)
+        return g @ self.w_x, gh, gc, gws, gbs
+
+
+class GRUCell(_FusedCell):
+    """Gated recurrent unit; gates ``r, z`` and the candidate."""
+
+    def forward(self, x: Any, h: Any, c: Any) -> tuple[Any, Any, Any]:
+        xp, call, n = self.xp, self._functions.call, self.size
+        gates = x @ self.w_x.T
+        gates += self.b_x
+        gates[:, : 2 * n] += self.b_h[: 2 * n]
+        bias = self.b_h[2 * n :]
+        h, recurrent, product = self._begin(x, h)
+        self.gate_values = gates
+        self.inner = xp.empty_like(self.y)
+        for elements, count in self.steps.slices:
+            p = product[:count]
+            xp.matmul(h[:count], recurrent, out=p)
+            inner, before_h, y = (array[elements] for array in (self.inner, self.before_h, self.y))
+            call("gru_step", h[:count], gates[elements], p, bias, inner, h, before_h, y, n)
+        return self.y, h, None
+
+    def backward(self, gy: Any, gh: Any, gc: Any) -> tuple[Any, Any, Any, list[Any], list[Any]]:
+        xp, call = self.xp, self._functions.call
+        gates = self.gate_values
+        g, g_h = xp.empty_like(gates), xp.empty_like(gates)
+        gh = self._start(gh)
+        gy, step = self._incoming(gy)
+        product = xp.empty_like(gh)
+        for elements, count in reversed(self.steps.slices):
+            gh_now, p = gh[:count], product[:count]
+            kept = [array[elements] for array in (gates, self.inner, self.before_h)]
+            gy_now = None if gy is None else gy[elements]
+            out = (gh_now, g[elements], g_h[elements])
+            call("gru_step_backward", gh_now, *kept, gy_now, *out, self.size, step)
+            xp.matmul(g_h[elements], self.w_h, out=p)
+            gh_now += p
+        gws, gbs = self._weights(g, g_h)
+        return g @ self.w_x, gh, None, gws, gbs
+
+
+class SimpleCell(_FusedCell):
+    """One activation of the sum: ``tanh`` or ``relu``."""
+
+    def forward(self, x: Any, h: Any, c: Any) -> tuple[Any, Any, Any]:
+        xp, call = self.xp, self._functions.call
+        h, recurrent, product = self._begin(x, h)
+        y = self.y = x @ self.w_x.T
+        y += self.b_x + self.b_h
+        is_tanh = self.mode == "tanh"
+        for elements, count in self.steps.slices:
+            p = product[:count]
+            xp.matmul(h[:count], recurrent, out=p)
+            call("simple_step", p, y[elements], p, h, self.before_h[elements], is_tanh)
+        return y, h, None
+
+    def backward(self, gy: Any, gh: Any, gc: Any) -> tuple[Any, Any, Any, list[Any], list[Any]]:
+        xp, call = self.xp, self._functions.call
+        g = xp.empty_like(self.y)
+        gh = self._start(gh)
+        gy, step = self._incoming(gy)
+        is_tanh = self.mode == "tanh"
+        for elements, count in reversed(self.steps.slices):
+            gh_now, g_now = gh[:count], g[elements]
+            gy_now = None if gy is None else gy[elements]
+            args = (self.y[elements], gy_now, gh_now, g_now, is_tanh, self.size, step)
+            call("simple_step_backward", gh_now, *args)
+            xp.matmul(g_now, self.w_h, out=gh_now)
+        gws, gbs = self._weights(g, g)
+        return g @ self.w_x, gh, None, gws, gbs
+
+
+_CELLS: dict[str, type[_FusedCell]] = {
+    "lstm": LSTMCell,
+    "gru": GRUCell,
+    "tanh": SimpleCell,
+    "relu": SimpleCell,
+}

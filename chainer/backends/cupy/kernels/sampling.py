@@ -1,0 +1,123 @@
+"""Kernels that read and write at positions that are data."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy
+
+from chainer.backends.cupy.compiler import Types, computing_dtype, types_for
+from chainer.backends.cupy.kernels.base import CudaKernel, is_wide
+from chainer.backends.numpy.kernels.indexing import selects_once
+
+_INT = numpy.dtype(numpy.int32)
+
+
+class _Sampling(CudaKernel):
+    source = "sampling.cu"
+
+    def types(self, *arrays: Any, labels: Any = _INT) -> Types:
+        """Returns the types to compile for, given arrays of one type."""
+        return types_for(arrays[0].dtype, wide=is_wide(*arrays), L=labels)
+
+
+class EmbeddingKernel(_Sampling):
+    """Kernel of ``embedding``. Rows of numbers out of range are not a number."""
+
+    def forward(self, x: Any, W: Any, ignore_label: int | None) -> Any:
+        x, W = self.contiguous(x), self.contiguous(W)
+        y = self.xp.empty((*x.shape, W.shape[1]), W.dtype)
+        types = self.types(W, y, labels=x.dtype)
+        self.each(
+            "embedding_forward", types, y.size, x, W, y, *self._scalars(W.shape, ignore_label)
+        )
+        return y
+
+    def backward(self, x: Any, gy: Any, shape: tuple[int, int], ignore_label: int | None) -> Any:
+        x, gy = self.contiguous(x), self.contiguous(gy)
+        gW = self.xp.zeros(shape, computing_dtype(gy.dtype))
+        types = self.types(gy, gW, labels=x.dtype)
+        scalars = self._scalars(shape, ignore_label)
+        self.each("embedding_backward", types, gy.size, x, gy, gW, *scalars)
+        return gW.astype(gy.dtype, copy=False)
+
+    def _scalars(self, shape: tuple[int, int], ignore_label: int | None) -> tuple[Any, ...]:
+        return (*shape, ignore_label is not None, 0 if ignore_label is None else int(ignore_label))
+
+
+class ScatterAddKernel:
+    """Kernel of ``scatter_add``: CuPy's, without a look at the indexes, which takes waiting."""
+
+    def __init__(self, backend: Any) -> None:
+        self.xp: Any = backend.xp
+
+    def add_at(self, a: Any, slices: Any, b: Any) -> None:
+        """Adds ``b`` to ``a[slices]`` in place."""
+        if selects_once(slices):
+            a[slices] += b
+        elif isinstance(slices, list):
+            self.xp.add.at(a, self.xp.asarray(slices), b)
+        else:
+            self.xp.add.at(a, slices, b)
+
+
+class ROIPooling2DKernel(_Sampling):
+    """Kernel of ``roi_pooling_2d``."""
+
+    def forward(
+        self, x: Any, rois: Any, out_size: tuple[int, int], scale: float
+    ) -> tuple[Any, Any]:
+        xp = self.xp
+        x, rois = self.contiguous(x), self._rois(rois, x.dtype)
+        y = xp.empty((len(rois), x.shape[1], *out_size), x.dtype)
+        indices = xp.empty(y.shape, numpy.int32)
+        sizes = (*x.shape[1:], *out_size)
+        self.each(
+            "roi_forward", self.types(x, y), y.size, x, rois, y, indices, *sizes, float(scale)
+        )
+        return y, indices
+
+    def backward(
+        self, gy: Any, indices: Any, rois: Any, in_size: tuple[int, int], batch: int
+    ) -> Any:
+        gy, indices = self.contiguous(gy), self.contiguous(indices)
+        channels = gy.shape[1]
+        gx = self.xp.zeros((batch, channels, *in_size), computing_dtype(gy.dtype))
+        sizes = (channels, prod(in_size), prod(gy.shape[2:]))
+        arrays = (gy, indices, self._rois(rois, gy.dtype), gx)
+        self.each("roi_backward", self.types(gy, gx), gy.size, *arrays, *sizes)
+        return gx.astype(gy.dtype, copy=False)
+
+    def gather(self, x: Any, indices: Any, rois: Any) -> Any:
+        x, indices = self.contiguous(x), self.contiguous(indices)
+        y = self.xp.empty(indices.shape, x.dtype)
+        sizes = (x.shape[1], prod(x.shape[2:]), prod(indices.shape[2:]))
+        arrays = (x, indices, self._rois(rois, x.dtype), y)
+        self.each("roi_gather", self.types(x, y), y.size, *arrays, *sizes)
+        return y
+
+    def _rois(self, rois: Any, dtype: Any) -> Any:
+        return self.contiguous(rois.astype(dtype, copy=False))
+
+
+class SpatialTransformerSamplerKernel(_Sampling):
+    """Kernel of ``spatial_transformer_sampler``."""
+
+    def forward(self, x: Any, grid: Any) -> Any:
+        x, grid = self.contiguous(x), self.contiguous(grid)
+        y = self.xp.empty((*x.shape[:2], *grid.shape[2:]), x.dtype)
+        sizes = (*x.shape[1:], prod(grid.shape[2:]))
+        self.each("sampler_forward", self.types(x, y), y.size, x, grid, y, *sizes)
+        return y
+
+    def backward(self, x: Any, grid: Any, gy: Any) -> tuple[Any, Any]:
+        xp = self.xp
+        x, grid, gy = map(self.contiguous, (x, grid, gy))
+        gx = xp.zeros(x.shape, computing_dtype(x.dtype))
+        ggrid = xp.empty_like(grid)
+        sizes = (*x.shape[1:], prod(grid.shape[2:]))
+        types = self.types(x, gy, grid)
+        count = len(x) * prod(grid.shape[2:])
+        self.each("sampler_backward", types, count, x, grid, gy, gx, ggrid, *sizes)
+        return gx.astype(x.dtype, copy=False), ggrid

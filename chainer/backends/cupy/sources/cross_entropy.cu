@@ -1,0 +1,105 @@
+// Softmax cross entropy of scores (samples, n, inner) with labels (samples, inner) of type L.
+// Rows and threads as in softmax.cu.
+
+// Position of the label in its row; n where it is out of range.
+__device__ __forceinline__ Index label_of(L label, Index n) {
+  const long long number = (long long)label;
+  const long long wrapped = number < 0 ? number + n : number;
+  return wrapped < 0 || wrapped >= (long long)n ? n : (Index)wrapped;
+}
+
+// score (null: not kept) gets the softmax in the type of the arithmetic. The loss of a label out of
+// range is not a number.
+extern "C" __global__ void cross_entropy_forward(
+    const T* x, const L* t, const T* weight, T* losses, A* score, long long rows, long long n,
+    long long inner, long long ignored) {
+  const Index row = (Index)blockIdx.x * blockDim.y + threadIdx.y;
+  const bool used = row < (Index)rows;
+  const Index start = used ? row / (Index)inner * (Index)(n * inner) + row % (Index)inner : 0;
+  const Index count = used ? (Index)n : 0;
+  A top = -infinity();
+  for (Index k = threadIdx.x; k < count; k += blockDim.x) {
+    top = Maximum::join(top, (A)x[start + k * (Index)inner]);
+  }
+  top = reduce_row<Maximum>(top);
+  A sum = 0;
+  for (Index k = threadIdx.x; k < count; k += blockDim.x) {
+    sum += exp_((A)x[start + k * (Index)inner] - top);
+  }
+  sum = reduce_row<Sum>(sum);
+  if (score) {
+    for (Index k = threadIdx.x; k < count; k += blockDim.x) {
+      const Index i = start + k * (Index)inner;
+      score[i] = exp_((A)x[i] - top) / sum;
+    }
+  }
+  if (used && threadIdx.x == 0) {
+    const L label = t[row];
+    A loss = 0;
+    if ((long long)label != ignored) {
+      const Index k = label_of(label, (Index)n);
+      if (k == (Index)n) {
+        loss = not_a_number();
+      } else {
+        loss = log_(sum) - ((A)x[start + k * (Index)inner] - top);
+        if (weight) loss *= (A)weight[k];
+      }
+    }
+    losses[row] = loss;
+  }
+}
+
+// What a row is multiplied with: the number factor, or an element of factors, whose rows are a
+// distance of factor_step apart; times the weight of the class.
+__device__ __forceinline__ A row_factor(
+    L label, const A* factors, long long factor_step, double factor, const T* weight, Index row,
+    Index n, long long ignored) {
+  if ((long long)label == ignored) return 0;
+  A value = factors ? factors[row * (Index)factor_step] : (A)factor;
+  if (weight) {
+    const Index k = label_of(label, n);
+    value *= k < n ? (A)weight[k] : (A)not_a_number();
+  }
+  return value;
+}
+
+extern "C" __global__ void cross_entropy_backward(
+    const T* x, const L* t, const T* weight, const A* factors, T* gx, long long rows, long long n,
+    long long inner, long long ignored, long long factor_step, double factor) {
+  const Index row = (Index)blockIdx.x * blockDim.y + threadIdx.y;
+  const bool used = row < (Index)rows;
+  const Index start = used ? row / (Index)inner * (Index)(n * inner) + row % (Index)inner : 0;
+  const Index count = used ? (Index)n : 0;
+  A top = -infinity();
+  for (Index k = threadIdx.x; k < count; k += blockDim.x) {
+    top = Maximum::join(top, (A)x[start + k * (Index)inner]);
+  }
+  top = reduce_row<Maximum>(top);
+  A sum = 0;
+  for (Index k = threadIdx.x; k < count; k += blockDim.x) {
+    sum += exp_((A)x[start + k * (Index)inner] - top);
+  }
+  sum = reduce_row<Sum>(sum);
+  if (!used) return;
+  const L label = t[row];
+  const A scale = row_factor(label, factors, factor_step, factor, weight, row, (Index)n, ignored);
+  const Index hit = label_of(label, (Index)n);
+  for (Index k = threadIdx.x; k < count; k += blockDim.x) {
+    const Index i = start + k * (Index)inner;
+    gx[i] = (exp_((A)x[i] - top) / sum - (k == hit ? (A)1 : (A)0)) * scale;
+  }
+}
+
+// The same from a kept score; T is the type of the score here.
+extern "C" __global__ void cross_entropy_backward_score(
+    const T* score, const L* t, const T* weight, const A* factors, T* gx, long long n, long long inner,
+    long long ignored, long long factor_step, double factor, long long size) {
+  CHAINER_EACH(i, size) {
+    const Index sample = i / (Index)(n * inner);
+    const Index k = i / (Index)inner % (Index)n;
+    const Index row = sample * (Index)inner + i % (Index)inner;
+    const L label = t[row];
+    const A scale = row_factor(label, factors, factor_step, factor, weight, row, (Index)n, ignored);
+    gx[i] = ((A)score[i] - (k == label_of(label, (Index)n) ? (A)1 : (A)0)) * scale;
+  }
+}

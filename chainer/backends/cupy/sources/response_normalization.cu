@@ -1,0 +1,41 @@
+// Local response normalisation of arrays (samples, channels, positions).
+
+__device__ __forceinline__ A power(A x, double exponent) {
+  if (exponent == 0.75) return (A)1 / (sqrt_(x) * sqrt_(sqrt_(x)));
+  if (exponent == 0.5) return (A)1 / sqrt_(x);
+  return pow_(x, (A)-exponent);
+}
+
+extern "C" __global__ void response_forward(
+    const T* x, T* y, A* scale, long long channels, long long positions, long long half, double k,
+    double alpha, double beta, long long n) {
+  CHAINER_EACH(i, n) {
+    const Index c = i / (Index)positions % (Index)channels;
+    const Index first = larger(c - (Index)half, (Index)0);
+    const Index last = smaller(c + (Index)half, (Index)channels - 1);
+    A sum = 0;
+    for (Index other = first; other <= last; ++other) {
+      const A value = x[i + (other - c) * (Index)positions];
+      sum += value * value;
+    }
+    const A total = (A)k + (A)alpha * sum;
+    scale[i] = total;
+    y[i] = (A)x[i] * power(total, beta);
+  }
+}
+
+extern "C" __global__ void response_backward(
+    const T* x, const T* y, const T* gy, const A* scale, T* gx, long long channels,
+    long long positions, long long half, double alpha, double beta, long long n) {
+  CHAINER_EACH(i, n) {
+    const Index c = i / (Index)positions % (Index)channels;
+    const Index first = larger(c - (Index)half, (Index)0);
+    const Index last = smaller(c + (Index)half, (Index)channels - 1);
+    A sum = 0;
+    for (Index other = first; other <= last; ++other) {
+      const Index j = i + (other - c) * (Index)positions;
+      sum += (A)gy[j] * (A)y[j] / scale[j];
+    }
+    gx[i] = (A)gy[i] * power(scale[i], beta) - (A)(2 * alpha * beta) * (A)x[i] * sum;
+  }
+}

@@ -1,0 +1,178 @@
+// Reading and writing at positions that are data: embeddings, regions of interest, sampling of images.
+// L is the type of row numbers. Sums are made in the type of the arithmetic, by atomic additions.
+
+// Number of the row; -1 if there is none.
+__device__ __forceinline__ long long row_number(L label, long long rows) {
+  const long long number = (long long)label;
+  const long long wrapped = number < 0 ? number + rows : number;
+  return wrapped < rows ? wrapped : -1;
+}
+
+// y: (count, width). Rows out of range are not a number.
+extern "C" __global__ void embedding_forward(
+    const L* x, const T* W, T* y, long long rows, long long width, bool ignores, long long ignored,
+    long long n) {
+  CHAINER_EACH(i, n) {
+    const L label = x[i / (Index)width];
+    const long long row = row_number(label, rows);
+    if (ignores && (long long)label == ignored) {
+      y[i] = (A)0;
+    } else {
+      y[i] = row < 0 ? (A)not_a_number() : (A)W[(Index)row * (Index)width + i % (Index)width];
+    }
+  }
+}
+
+extern "C" __global__ void embedding_backward(
+    const L* x, const T* gy, A* gW, long long rows, long long width, bool ignores, long long ignored,
+    long long n) {
+  CHAINER_EACH(i, n) {
+    const L label = x[i / (Index)width];
+    const long long row = row_number(label, rows);
+    if (row >= 0 && !(ignores && (long long)label == ignored)) {
+      atomicAdd(&gW[(Index)row * (Index)width + i % (Index)width], (A)gy[i]);
+    }
+  }
+}
+
+// First and last position (excluded) of a bin of a region.
+__device__ __forceinline__ void bin(
+    double start, double end, int i, int count, int limit, int* first, int* last) {
+  const double size = larger(end - start + 1, 1.0) / count;
+  *first = (int)smaller(larger(start + floor(i * size), 0.0), (double)limit);
+  *last = (int)smaller(larger(start + ceil((i + 1) * size), 0.0), (double)limit);
+}
+
+// y: (regions, channels, out_height, out_width); rois: (regions, 5) of type T.
+extern "C" __global__ void roi_forward(
+    const T* x, const T* rois, T* y, int* indices, long long channels, long long height,
+    long long width, long long out_height, long long out_width, double scale, long long n) {
+  CHAINER_EACH(i, n) {
+    const int column = i % (Index)out_width;
+    const int row = i / (Index)out_width % (Index)out_height;
+    const Index channel = i / (Index)(out_width * out_height) % (Index)channels;
+    const T* roi = rois + i / (Index)(out_width * out_height * channels) * 5;
+    int top, bottom, left, right;
+    bin(rint((double)(A)roi[2] * scale), rint((double)(A)roi[4] * scale), row, (int)out_height,
+        (int)height, &top, &bottom);
+    bin(rint((double)(A)roi[1] * scale), rint((double)(A)roi[3] * scale), column, (int)out_width,
+        (int)width, &left, &right);
+    const T* image = x + ((Index)(A)roi[0] * (Index)channels + channel) * (Index)(height * width);
+    A best = 0;
+    int index = -1;
+    for (int r = top; r < bottom; ++r) {
+      for (int c = left; c < right; ++c) {
+        const A value = image[r * (Index)width + c];
+        if (index < 0 || value > best || (value != value && best == best)) {
+          best = value;
+          index = r * (int)width + c;
+        }
+      }
+    }
+    y[i] = best;
+    indices[i] = index;
+  }
+}
+
+// area: elements of an image; size: elements of y in one channel.
+extern "C" __global__ void roi_backward(
+    const T* gy, const int* indices, const T* rois, A* gx, long long channels, long long area,
+    long long size, long long n) {
+  CHAINER_EACH(i, n) {
+    if (indices[i] < 0) continue;
+    const Index channel = i / (Index)size % (Index)channels;
+    const Index image = (Index)(A)rois[i / (Index)(size * channels) * 5];
+    atomicAdd(&gx[(image * (Index)channels + channel) * (Index)area + indices[i]], (A)gy[i]);
+  }
+}
+
+extern "C" __global__ void roi_gather(
+    const T* x, const int* indices, const T* rois, T* y, long long channels, long long area,
+    long long size, long long n) {
+  CHAINER_EACH(i, n) {
+    const Index channel = i / (Index)size % (Index)channels;
+    const Index image = (Index)(A)rois[i / (Index)(size * channels) * 5];
+    const Index place = (image * (Index)channels + channel) * (Index)area + indices[i];
+    y[i] = indices[i] < 0 ? (A)0 : (A)x[place];
+  }
+}
+
+// Pixel before a coordinate (-1 for the border of zeros) and distance from it. Coordinates outside of the
+// border are moved onto it, and the position does not change with them.
+struct Coordinate {
+  int before;
+  A distance;
+  bool moves;
+  __device__ __forceinline__ Coordinate(A coordinate, long long length) {
+    const A half = (A)(length - 1) / 2;
+    const A position = coordinate * half + (half + (A)1);
+    moves = position >= (A)0 && position <= (A)(length + 1);
+    // What is not a number is at no pixel.
+    const A inside = smaller(larger(position, (A)0), (A)(length + 1));
+    const A whole = inside == inside ? floor_(inside) : (A)0;
+    before = (int)whole - 1;
+    distance = inside - whole;
+  }
+};
+
+__device__ __forceinline__ A pixel(const T* image, int row, int column, int height, int width) {
+  const bool inside = row >= 0 && row < height && column >= 0 && column < width;
+  return inside ? (A)image[row * (Index)width + column] : (A)0;
+}
+
+// x: (N, C, height, width), grid: (N, 2, points), y: (N, C, points).
+extern "C" __global__ void sampler_forward(
+    const T* x, const T* grid, T* y, long long channels, long long height, long long width,
+    long long points, long long n) {
+  CHAINER_EACH(i, n) {
+    const Index point = i % (Index)points, sample = i / (Index)(points * channels);
+    const T* place = grid + sample * 2 * (Index)points + point;
+    const Coordinate u((A)place[0], width), v((A)place[points], height);
+    const T* image = x + i / (Index)points * (Index)(height * width);
+    const int h = (int)height, w = (int)width;
+    const A a = pixel(image, v.before, u.before, h, w);
+    const A b = pixel(image, v.before, u.before + 1, h, w);
+    const A c = pixel(image, v.before + 1, u.before, h, w);
+    const A d = pixel(image, v.before + 1, u.before + 1, h, w);
+    const A top = a + (b - a) * u.distance, bottom = c + (d - c) * u.distance;
+    y[i] = top + (bottom - top) * v.distance;
+  }
+}
+
+__device__ __forceinline__ void add_to_pixel(
+    A* image, int row, int column, int height, int width, A value) {
+  if (row >= 0 && row < height && column >= 0 && column < width) {
+    atomicAdd(&image[row * (Index)width + column], value);
+  }
+}
+
+// One thread for each point; gx must be zero before.
+extern "C" __global__ void sampler_backward(
+    const T* x, const T* grid, const T* gy, A* gx, T* ggrid, long long channels, long long height,
+    long long width, long long points, long long n) {
+  CHAINER_EACH(i, n) {
+    const Index point = i % (Index)points, sample = i / (Index)points;
+    const Index first = sample * 2 * (Index)points + point, second = first + (Index)points;
+    const Coordinate u((A)grid[first], width), v((A)grid[second], height);
+    const int h = (int)height, w = (int)width;
+    const int row = v.before, column = u.before;
+    A gu = 0, gv = 0;
+    for (Index channel = 0; channel < (Index)channels; ++channel) {
+      const Index number = sample * (Index)channels + channel;
+      const T* image = x + number * (Index)(height * width);
+      A* gradient_image = gx + number * (Index)(height * width);
+      const A gradient = gy[number * (Index)points + point];
+      const A a = pixel(image, row, column, h, w), b = pixel(image, row, column + 1, h, w);
+      const A c = pixel(image, row + 1, column, h, w), d = pixel(image, row + 1, column + 1, h, w);
+      gu += gradient * ((b - a) * ((A)1 - v.distance) + (d - c) * v.distance);
+      gv += gradient * ((c - a) * ((A)1 - u.distance) + (d - b) * u.distance);
+      const A upper = gradient * ((A)1 - v.distance), lower = gradient * v.distance;
+      add_to_pixel(gradient_image, row, column, h, w, upper * ((A)1 - u.distance));
+      add_to_pixel(gradient_image, row, column + 1, h, w, upper * u.distance);
+      add_to_pixel(gradient_image, row + 1, column, h, w, lower * ((A)1 - u.distance));
+      add_to_pixel(gradient_image, row + 1, column + 1, h, w, lower * u.distance);
+    }
+    ggrid[first] = u.moves ? gu * (A)(width - 1) / 2 : (A)0;
+    ggrid[second] = v.moves ? gv * (A)(height - 1) / 2 : (A)0;
+  }
+}
