@@ -10,12 +10,13 @@ from __future__ import annotations
 from chainer.core import registries
 
 MODULES: dict[str, tuple[str, ...]] = {
-    "activations": ("elu", "log_softmax", "relu", "sigmoid", "softmax"),
+    "activations": ("elu", "leaky_relu", "log_softmax", "relu", "sigmoid", "softmax"),
     "convolutions": ("convolution_nd", "im2col"),
     "cross_entropies": ("softmax_cross_entropy",),
     "dropouts": ("dropout",),
     "embeddings": ("embedding",),
     "indexing": ("scatter_add",),
+    "joining": ("concat", "split_axis"),
     "linears": ("linear",),
     "lstm_cells": ("lstm_cell",),
     "normalizations": (

@@ -9,6 +9,7 @@ from chainer.backends.operations import (
     dropouts as dropouts,
     embeddings as embeddings,
     indexing as indexing,
+    joining as joining,
     linears as linears,
     lstm_cells as lstm_cells,
     normalizations as normalizations,
@@ -22,6 +23,7 @@ from chainer.backends.operations import (
 )
 from chainer.backends.operations.activations import (
     elu as elu,
+    leaky_relu as leaky_relu,
     log_softmax as log_softmax,
     relu as relu,
     sigmoid as sigmoid,
@@ -37,6 +39,7 @@ from chainer.backends.operations.cross_entropies import (
 from chainer.backends.operations.dropouts import dropout as dropout
 from chainer.backends.operations.embeddings import embedding as embedding
 from chainer.backends.operations.indexing import scatter_add as scatter_add
+from chainer.backends.operations.joining import concat as concat, split_axis as split_axis
 from chainer.backends.operations.linears import linear as linear
 from chainer.backends.operations.lstm_cells import lstm_cell as lstm_cell
 from chainer.backends.operations.normalizations import (

@@ -20,6 +20,22 @@ class ReLU(Operation):
     reference = "chainer.backends.numpy.kernels.activations:ReLUKernel"
 
 
+class LeakyReLU(Operation):
+    """Leaky rectified linear unit: ``x`` where ``x >= 0``, else ``slope * x``.
+
+    ``select(x, slope=...)``: ``x`` of any shape, floating point; ``slope`` a float.
+
+    Methods:
+        ``forward(x, slope) -> y``: shape and dtype of ``x``.
+
+        ``backward(signed, gy, slope) -> gx``: ``gy`` where ``signed >= 0``, else ``slope * gy``.
+            ``signed`` is ``x``, or ``y`` if ``slope > 0``, where it has the sign of ``x``.
+    """
+
+    name = "leaky_relu"
+    reference = "chainer.backends.numpy.kernels.activations:LeakyReLUKernel"
+
+
 class Sigmoid(Operation):
     """Logistic function: ``1 / (1 + exp(-x))``.
 
@@ -88,6 +104,7 @@ class LogSoftmax(Operation):
 
 
 relu = ReLU()
+leaky_relu = LeakyReLU()
 sigmoid = Sigmoid()
 elu = ELU()
 softmax = Softmax()

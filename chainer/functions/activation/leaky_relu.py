@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainer.backends.operations.activations import leaky_relu as leaky_relu_operation
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
@@ -16,6 +17,7 @@ class LeakyReLU(FunctionNode):
         slope: Factor of negative values.
     """
 
+    _plain_inputs = False
     type_check_key = ()
 
     def __init__(self, slope: float = 0.2) -> None:
@@ -26,50 +28,47 @@ class LeakyReLU(FunctionNode):
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         x = inputs[0]
-        y = x * self.slope
+        self._kernel = leaky_relu_operation.select(x, slope=self.slope)
         if self.slope > 0:
             self.retain_outputs((0,))  # has the sign of the input
         else:
             self.retain_inputs((0,))
-        return (self.xp.maximum(x, y) if self.slope <= 1 else self.xp.minimum(x, y),)
+        return (self._kernel.forward(x, self.slope),)
 
     def _signed(self) -> Any:
         retained = self.retained_output_arrays or self.retained_input_arrays
         return retained[0]
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return LeakyReLUGrad(self._signed(), self.slope).apply(grad_outputs)
+        return LeakyReLUGrad(self._kernel, self._signed(), self.slope).apply(grad_outputs)
 
     def backward_arrays(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
-        return (_gradient(self._signed(), grad_outputs[0], self.slope),)
+        return (self._kernel.backward(self._signed(), grad_outputs[0], self.slope),)
 
 
 class LeakyReLUGrad(FunctionNode):
     """Gradient of the leaky rectified linear unit; linear in ``gy``, constant in ``x``.
 
     Args:
+        kernel: The kernel that computed the output.
         x: The input, or an array with its signs.
         slope: Factor of negative values.
     """
 
-    def __init__(self, x: Any, slope: float) -> None:
+    _plain_inputs = False
+
+    def __init__(self, kernel: Any, x: Any, slope: float) -> None:
+        self._kernel = kernel
         self.x = x
         self.slope = slope
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (_gradient(self.x, inputs[0], self.slope),)
+        return (self._kernel.backward(self.x, inputs[0], self.slope),)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return LeakyReLUGrad(self.x, self.slope).apply(grad_outputs)
-
-
-def _gradient(x: Any, gy: Any, slope: float) -> Any:
-    gx = gy * slope
-    if slope != 1:
-        gx += (gy - gx) * (x >= 0)
-    return gx
+        return LeakyReLUGrad(self._kernel, self.x, self.slope).apply(grad_outputs)
 
 
 def leaky_relu(x: Any, slope: float = 0.2) -> Variable:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
+from chainer.backends.operations.joining import concat as concat_operation
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
@@ -13,6 +15,7 @@ from chainer.core.variable import Variable
 class Concat(FunctionNode):
     """Joins arrays along an axis."""
 
+    _plain_inputs = False
     type_check_key = ("axis",)
 
     def __init__(self, axis: int = 1) -> None:
@@ -36,29 +39,25 @@ class Concat(FunctionNode):
                     type_check.expect(first.shape[d] == other.shape[d])
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (self.xp.concatenate(inputs, axis=self.axis),)
+        self._kernel = concat_operation.select(*inputs, axis=self.axis)
+        return (self._kernel.forward(inputs, self.axis),)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         # split_axis would give all of them; often only some are wanted.
-        return self._pieces(target_input_indexes, grad_outputs[0])
+        gy = grad_outputs[0]
+        bounds = self._bounds()
+        before = (slice(None),) * (self.axis % gy.ndim)
+        return tuple([gy[(*before, slice(bounds[i], bounds[i + 1]))] for i in target_input_indexes])
 
     def backward_arrays(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
-        return self._pieces(target_input_indexes, grad_outputs[0])
+        pieces = self._kernel.backward(grad_outputs[0], self._bounds(), self.axis)
+        return tuple([pieces[i] for i in target_input_indexes])
 
-    def _pieces(self, targets: tuple[int, ...], gy: Any) -> tuple[Any, ...]:
-        inputs = self.inputs or ()
-        axis = self.axis % gy.ndim
-        before = (slice(None),) * axis
-        start = 0
-        pieces: list[Any] = []
-        for i, x in enumerate(inputs):
-            stop = start + x.shape[axis]
-            if i in targets:
-                pieces.append(gy[(*before, slice(start, stop))])
-            start = stop
-        return tuple(pieces)
+    def _bounds(self) -> tuple[int, ...]:
+        lengths = [x.shape[self.axis] for x in self.inputs or ()]
+        return tuple(itertools.accumulate(lengths, initial=0))
 
 
 def concat(xs: Sequence[Any], axis: int = 1) -> Variable:

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
+from chainer.backends.operations.joining import split_axis as split_operation
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
@@ -15,6 +16,7 @@ from chainer.functions.array.concat import concat
 class SplitAxis(FunctionNode):
     """Splits an array along an axis."""
 
+    _plain_inputs = False
     type_check_key = ("axis", "sections", "_positions")
 
     def __init__(self, indices_or_sections: Any, axis: int) -> None:
@@ -48,15 +50,12 @@ class SplitAxis(FunctionNode):
         x = inputs[0]
         length = x.shape[self.axis]
         if self.sections is None:
-            bounds = [0, *self._positions, length]
+            self._bounds = (0, *self._positions, length)
         else:
             size = length // self.sections
-            bounds = [i * size for i in range(self.sections + 1)]
-        self._bounds = bounds
-        before = (slice(None),) * (self.axis % x.ndim)
-        return tuple(
-            [x[(*before, slice(start, stop))] for start, stop in itertools.pairwise(bounds)]
-        )
+            self._bounds = tuple([i * size for i in range(self.sections + 1)])
+        self._kernel = split_operation.select(x, axis=self.axis)
+        return self._kernel.forward(x, self._bounds, self.axis)
 
     def _shape_of(self, i: int) -> tuple[int, ...]:
         shape = list(self.inputs[0].shape)  # type: ignore[index]
@@ -80,20 +79,7 @@ class SplitAxis(FunctionNode):
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
         x = self.inputs[0]  # type: ignore[index]
-        if any([gy is None for gy in grad_outputs]) or not self._increasing():
-            gx = self.xp.zeros(x.shape, dtype=x.dtype)
-        else:
-            gx = self.xp.empty(x.shape, dtype=x.dtype)
-        before = (slice(None),) * (self.axis % gx.ndim)
-        sorted_ = self._increasing()
-        for i, gy in enumerate(grad_outputs):
-            if gy is None:
-                continue
-            piece = (*before, slice(self._bounds[i], self._bounds[i + 1]))
-            if sorted_:
-                gx[piece] = gy
-            else:
-                gx[piece] += gy
+        gx = self._kernel.backward(grad_outputs, x.shape, x.dtype, self._bounds, self.axis)
         return (gx,)
 
 

@@ -74,6 +74,28 @@ def test_in_place(normal) -> None:
         ops.eltwise_inplace(normal(2, 2), "tanh")
 
 
+def test_relu_keeps_not_a_number() -> None:
+    x = np.array([np.nan, np.inf, -np.inf, 2, -2, 0], "f")
+    np.testing.assert_array_equal(ops.relu(x), [np.nan, np.inf, 0, 2, 0, 0])
+    y = ideep4py.mdarray(x)
+    ops.eltwise_inplace(y, "relu")
+    np.testing.assert_array_equal(y, [np.nan, np.inf, 0, 2, 0, 0])
+
+
+@pytest.mark.parametrize("slope", [0.3, 0.0, -2.0])
+def test_gradient_of_leaky_relu(normal, blocked, slope) -> None:
+    x = blocked(2, 20, 4, 4)
+    gy = normal(2, 20, 4, 4)
+    expected = np.where(elements(x) >= 0, gy, slope * gy)
+    got = ops.leaky_relu_backward(x, gy, slope)
+    assert got.layout is x.layout
+    np.testing.assert_allclose(got, expected, rtol=1e-6)
+    zeros = np.zeros((3, 4), "f")
+    np.testing.assert_allclose(ops.leaky_relu_backward(zeros, zeros + 2, slope), zeros + 2)
+    with pytest.raises(ValueError, match="gy must have the shape of signed"):
+        ops.leaky_relu_backward(zeros, zeros[:2], slope)
+
+
 def test_errors(normal) -> None:
     x = normal(2, 3)
     with pytest.raises(ValueError, match="name must be one of"):

@@ -55,6 +55,58 @@ def test_elementwise(function, shape):
     check(function, f32(*shape))
 
 
+@pytest.mark.parametrize("shape", [(2, 3, 4), (3, 16, 24, 24), (20000,)])
+@pytest.mark.parametrize("slope", [0.2, 0.0, -0.3, 1.0, 1.7])
+def test_leaky_relu(slope, shape):
+    x = f32(*shape)
+    x.ravel()[::3] = 0  # where the gradient is that of positive numbers
+    check(lambda x: F.leaky_relu(x, slope), x)
+
+
+WEIGHT = f32(40, 8, 3, 3, seed=1)
+
+
+def in_blocks(x, channels=40):
+    y = F.convolution_2d(x, WEIGHT[:channels], pad=1)
+    if chainer.config.use_ideep != "never":
+        assert not y.array.layout.dense
+    return y
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -3])
+def test_concat(axis):
+    def function(x, y):
+        return F.concat([in_blocks(x), y, in_blocks(x * y[:, :8])], axis) * 2
+
+    check(function, f32(2, 8, 6, 6), f32(2, 40, 6, 6, seed=2))
+    check(lambda x, y: F.concat([y, x], axis), f32(3, 3, 3), f32(3, 3, 3, seed=1))
+
+
+def test_concat_keeps_blocks():
+    with chainer.using_config("use_ideep", "auto"):
+        x = in_blocks(f32(2, 8, 5, 5))
+        assert not F.concat([x, in_blocks(f32(2, 8, 5, 5), 24)]).array.layout.dense
+        assert {y.array.layout.dense for y in F.split_axis(x, [16, 32], 1)} == {False}
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("where", [2, [1], [1, 1], [0], [4, 5]])
+def test_split_axis(where, axis):
+    def function(x):
+        return F.split_axis(in_blocks(x), where, axis)
+
+    check(function, f32(6, 8, 6, 6))
+    check(lambda x: F.split_axis(x, where, axis), f32(6, 8, 6))
+    check(lambda x: function(x)[-1], f32(6, 8, 6, 6))  # no gradient of the others
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (20, 256), (16, 8, 3, 60)])
+@pytest.mark.parametrize("rest", [0, 2])
+def test_lstm(shape, rest):
+    n, units, *size = shape
+    check(F.lstm, f32(n + rest, units, *size), f32(n, 4 * units, *size, seed=1))
+
+
 @pytest.mark.parametrize("function", [F.softmax, F.log_softmax])
 @pytest.mark.parametrize(
     ("shape", "axis"), [((3, 5), 1), ((3, 5), 0), ((2, 5, 3, 4), 1), ((2, 3, 4), -1), ((4,), 0)]
@@ -294,6 +346,8 @@ class TestWhyNot:
             ("relu", [X[:0]], {}, "is empty"),
             ("relu", [np.ones((), "f")], {}, "0 dimensions"),
             ("relu", [X[:, ::2]], {}, "not C-contiguous"),
+            ("leaky_relu", [X], {"slope": 0.2}, "1152 elements are done faster by NumPy"),
+            ("lstm_cell", [f32(3, 4), f32(3, 16)], {}, "48 elements are done faster by NumPy"),
             ("elu", [X], {"alpha": -1.0}, "alpha must be positive"),
             ("softmax", [X], {"axis": 7}, "out of range"),
             ("linear", [f32(2, 3), f32(4, 3), None], {}, "faster by NumPy"),
@@ -342,6 +396,7 @@ class TestWhyNot:
         registries.kernels.load_all()
         names = {key.split("/")[0] for key in registries.kernels.names() if "/ideep/" in key}
         assert {"relu", "convolution_nd", "adam_update", "dropout", "n_step_rnn"} <= names
+        assert {"concat", "split_axis", "leaky_relu", "lstm_cell"} <= names
 
     @pytest.mark.parametrize("dtype", ["float16", "float64"])
     def test_other_dtypes_compute_as_ever(self, dtype):
@@ -351,9 +406,8 @@ class TestWhyNot:
         for got, want in zip(run("auto", function, [x, W]), expected, strict=True):
             np.testing.assert_array_equal(got, want)
 
-    def test_not_a_number_becomes_zero(self):
-        # oneDNN's way; the performance page tells.
+    def test_not_a_number_stays(self):
         x = np.array([[np.nan, 1.0, -1.0], [np.inf, -np.inf, 0.0]], "f")
         with chainer.using_config("use_ideep", "auto"):
             y = np.asarray(F.relu(x).array)
-        np.testing.assert_array_equal(y, [[0, 1, 0], [np.inf, 0, 0]])
+        np.testing.assert_array_equal(y, [[np.nan, 1, 0], [np.inf, 0, 0]])

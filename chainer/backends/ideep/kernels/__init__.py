@@ -17,6 +17,7 @@ _MISSING = "chainer.backends.ideep.library:missing"
 #: Operation -> (module and class of the implementation, function of ``checks`` that decides).
 _BY_OPERATION = {
     "relu": ("activations:ReLUKernel", "elementwise"),
+    "leaky_relu": ("activations:LeakyReLUKernel", "large_elementwise"),
     "sigmoid": ("activations:SigmoidKernel", "elementwise"),
     "elu": ("activations:ELUKernel", "elu"),
     "softmax": ("activations:SoftmaxKernel", "softmax"),
@@ -35,10 +36,17 @@ _BY_OPERATION = {
 }
 
 #: Those of functions that give their kernels plain arrays.
-_FOR_PLAIN = {"n_step_rnn": ("rnns:NStepRNNKernel", "recurrence")}
+_FOR_PLAIN = {
+    "lstm_cell": ("lstm_cells:LSTMCellKernel", "lstm_cell"),
+    "n_step_rnn": ("rnns:NStepRNNKernel", "recurrence"),
+}
 
 #: Those that pay only for arrays that lie in blocks.
-_FOR_BLOCKS = {"dropout": ("dropouts:DropoutKernel", "elementwise")}
+_FOR_BLOCKS = {
+    "concat": ("joining:ConcatKernel", "joining"),
+    "dropout": ("dropouts:DropoutKernel", "elementwise"),
+    "split_axis": ("joining:SplitAxisKernel", "joining"),
+}
 
 #: Updates of parameters. Whoever called ``to_intel64()`` wants them, whatever ``use_ideep`` says.
 _UPDATES = {

@@ -17,6 +17,16 @@ class ReLUKernel(IdeepKernel):
         return self.ops.relu_backward(y, gy)
 
 
+class LeakyReLUKernel(IdeepKernel):
+    """Kernel of ``leaky_relu``."""
+
+    def forward(self, x: Any, slope: float) -> Any:
+        return self.ops.relu(x, slope)
+
+    def backward(self, signed: Any, gy: Any, slope: float) -> Any:
+        return self.ops.leaky_relu_backward(signed, gy, slope)
+
+
 class SigmoidKernel(IdeepKernel):
     """Kernel of ``sigmoid``."""
 

@@ -11,6 +11,8 @@ from chainer.core.kernel import ArraySpec, CallSpec
 
 #: Multiplications below which a matrix product through NumPy takes less time than the call costs.
 SMALL_PRODUCT = 1 << 17
+#: Elements below which a function of each element takes less time than the call costs.
+SMALL_ARRAY = 1 << 14
 #: Elements below which a cross entropy by NumPy is faster.
 SMALL_SCORES = 1 << 14
 
@@ -35,6 +37,31 @@ def _why_not(arrays: tuple[ArraySpec | None, ...]) -> str | None:
 
 def elementwise(spec: CallSpec) -> bool | str:
     """Float32 arrays of any shape."""
+    return _why_not(spec.arrays) or True
+
+
+def large_elementwise(spec: CallSpec) -> bool | str:
+    """Float32 arrays that are worth a call."""
+    return _why_not(spec.arrays) or _why_not_small(spec.arrays[0]) or True
+
+
+def _why_not_small(x: ArraySpec | None) -> str | None:
+    assert x is not None
+    return f"{x.size} elements are done faster by NumPy" if x.size < SMALL_ARRAY else None
+
+
+def lstm_cell(spec: CallSpec) -> bool | str:
+    """Float32 cells whose gates are worth a call."""
+    return _why_not(spec.arrays) or _why_not_small(spec.arrays[1]) or True
+
+
+def joining(spec: CallSpec) -> bool | str:
+    """Float32 arrays joined or taken apart along an axis that exists."""
+    x = spec.arrays[0]
+    assert x is not None
+    axis = spec.attributes["axis"]
+    if not -x.ndim <= axis < x.ndim:
+        return f"axis {axis} is out of range"
     return _why_not(spec.arrays) or True
 
 

@@ -50,6 +50,22 @@ class ReLUKernel(ReferenceKernel):
         return gy * (y > _constant(self.xp, 0, y.dtype))
 
 
+class LeakyReLUKernel(ReferenceKernel):
+    """Reference of ``leaky_relu``."""
+
+    def forward(self, x: Any, slope: float) -> Any:
+        """Returns ``x`` where ``x >= 0``, else ``slope * x``."""
+        y = x * slope
+        return self.xp.maximum(x, y) if slope <= 1 else self.xp.minimum(x, y)
+
+    def backward(self, signed: Any, gy: Any, slope: float) -> Any:
+        """Returns ``gy`` where ``signed >= 0``, else ``slope * gy``."""
+        gx = gy * slope
+        if slope != 1:
+            gx += (gy - gx) * (signed >= 0)
+        return gx
+
+
 class SigmoidKernel(ReferenceKernel):
     """Reference of ``sigmoid``."""
 

@@ -22,13 +22,17 @@ class LSTMCellKernel(ReferenceKernel):
         xp = self.xp
         gates = self._apart(x)
         xp.tanh(gates[0], out=gates[0])
-        sigmoid_in_place(xp, gates[1:])
+        self.sigmoid_in_place(gates[1:])
         a, i, f, o = gates
         c = a * i
         c += c_prev * f
         h = xp.tanh(c)
         h *= o
         return c, h, gates
+
+    def sigmoid_in_place(self, x: Any) -> None:
+        """Replaces a contiguous array by its sigmoid."""
+        sigmoid_in_place(self.xp, x)
 
     def _apart(self, x: Any) -> Any:
         """Splits neighbours into four contiguous arrays."""

@@ -36,8 +36,40 @@ class _Forward:
     __slots__ = ("run",)
 
     def __init__(self, layout: L.Layout, alg: int, alpha: float, beta: float) -> None:
+        if alg == _RELU[0] and not alpha and layout.data_type == C.F32:
+            self.run = _Relu(layout).run
+            return
         pd = _forward_pd(layout, alg, alpha, beta)
         self.run = Primitive(pd, [(C.SRC, layout), (C.DST, layout)]).run
+
+
+class _Relu:
+    """``max(x, 0)`` that keeps NaN, of which oneDNN's own makes 0.
+
+    The processor's maximum gives its second operand where either is NaN; that is ``x`` in the
+    second of two maxima, which costs next to nothing.
+    """
+
+    __slots__ = ("_primitive", "_zero")
+
+    def __init__(self, layout: L.Layout) -> None:
+        layout = layout.flat()
+        self._zero = ffi.new("float[1]", [0.0])
+        number = L.dense((1,) * max(layout.ndim, 1))
+        pd = describe(
+            lib.dnnl_binary_primitive_desc_create,
+            "ReLU",
+            C.BINARY["max"],
+            layout.md,
+            number.md,
+            layout.md,
+            attributes([("binary", "max", layout)]),
+        )
+        arguments = [(C.SRC, layout), (C.SRC_1, number), (C.DST, layout)]
+        self._primitive = Primitive(pd, [*arguments, (C.POST_OP_BASE | C.SRC_1, layout)])
+
+    def run(self, x: Any, out: Any) -> None:
+        self._primitive.run(x, self._zero, out, x)
 
 
 class _ReluBackward:
@@ -63,6 +95,33 @@ class _ReluBackward:
 
     def run(self, saved: Any, gy: Any, out: Any) -> None:
         self._primitive.run(saved, self._zero, out, gy)
+
+
+class _LeakyReluBackward:
+    """``gy`` where ``signed >= 0``, else ``slope * gy``: at 0, oneDNN's own has the slope."""
+
+    __slots__ = ("_primitive", "_zero")
+
+    def __init__(self, layout: L.Layout, slope: float) -> None:
+        layout = layout.flat()
+        self._zero = ffi.new("float[1]", [0.0])
+        number = L.dense((1,) * max(layout.ndim, 1))
+        factor = ("eltwise", "linear", 1.0 - slope, slope)
+        pd = describe(
+            lib.dnnl_binary_primitive_desc_create,
+            "gradient of leaky ReLU",
+            C.BINARY["ge"],
+            layout.md,
+            number.md,
+            layout.md,
+            attributes([factor, ("binary", "mul", layout)]),
+        )
+        arguments = [(C.SRC, layout), (C.SRC_1, number), (C.DST, layout)]
+        arguments.append((C.POST_OP_BASE * 2 | C.SRC_1, layout))
+        self._primitive = Primitive(pd, arguments)
+
+    def run(self, signed: Any, gy: Any, out: Any) -> None:
+        self._primitive.run(signed, self._zero, out, gy)
 
 
 class _SquashBackward:
@@ -157,4 +216,13 @@ def backward(saved: Data, gy: Data, alg: int, alpha: float, beta: float, from_ou
     argument = C.DST if from_output else C.SRC
     found = runtime.plan(_Backward, layout, alg, alpha, beta, argument)
     found.run(pointer, gradient, out)
+    return layout, out
+
+
+def leaky_relu_backward(signed: Data, gy: Data, slope: float) -> Data:
+    """``gy`` where ``signed >= 0``, else ``slope * gy``, in the layout of ``signed``."""
+    layout, pointer = signed
+    gradient = in_layout(gy, layout)
+    out = allocate(layout.nbytes)
+    runtime.plan(_LeakyReluBackward, layout, slope).run(pointer, gradient, out)
     return layout, out

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from ideep4py._core import constants as C
-from ideep4py._kernels.elementwise import backward, forward, forward_inplace
+from ideep4py._kernels.elementwise import (
+    backward,
+    forward,
+    forward_inplace,
+)
+from ideep4py._kernels.elementwise import (
+    leaky_relu_backward as leaky_gradient,
+)
 from ideep4py._mdarray import mdarray, wrap
 from ideep4py.ops._inputs import Array, data_of, same_shape
 
@@ -106,7 +113,7 @@ def _from_output(y: Array, gy: Array, algorithm: int, alpha: float = 0.0) -> mda
 
 
 def relu(x: Array, slope: float = 0.0) -> mdarray:
-    """``max(x, 0) + slope * min(x, 0)``: ReLU, leaky ReLU."""
+    """``max(x, 0) + slope * min(x, 0)``: ReLU, leaky ReLU. Not-a-number stays what it is."""
     return wrap(*forward(data_of(x, "x"), _RELU, float(slope), 0.0))
 
 
@@ -119,6 +126,25 @@ def relu_backward(y: Array, gy: Array, slope: float = 0.0) -> mdarray:
             f"slope must be at least 0, got {slope}: use eltwise_backward on the input"
         )
     return _from_output(y, gy, _RELU_OUT, float(slope))
+
+
+def leaky_relu_backward(signed: Array, gy: Array, slope: float) -> mdarray:
+    """Gradient of leaky :func:`relu`, which at 0 is 1.
+
+    Args:
+        signed: the input, or, for ``slope > 0``, the output: its signs are the same.
+        gy: gradient by the output.
+        slope: as in the forward pass.
+
+    Returns:
+        ``gy`` where ``signed >= 0``, else ``slope * gy``, in the layout of ``signed``.
+
+    Raises:
+        TypeError, ValueError: an argument does not fit; the message names it.
+    """
+    data, gradient = data_of(signed, "signed"), data_of(gy, "gy")
+    same_shape(gradient, "gy", data[0].shape, "signed")
+    return wrap(*leaky_gradient(data, gradient, float(slope)))
 
 
 def tanh(x: Array) -> mdarray:

@@ -1,0 +1,75 @@
+"""Kernels that join arrays and take them apart, where these lie in blocks.
+
+Dense arrays are left to NumPy, which is as fast and takes arrays apart without copying.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from chainer.backends.ideep.kernels.base import IdeepKernel
+from chainer.backends.numpy.kernels.joining import ConcatKernel as ReferenceConcatKernel
+from chainer.backends.numpy.kernels.joining import SplitAxisKernel as ReferenceSplitAxisKernel
+from chainer.core.backend import Backend, get_backend
+
+Bounds = tuple[int, ...]
+
+
+def _in_blocks(array: Any) -> bool:
+    layout = getattr(array, "layout", None)
+    return layout is not None and not layout.dense
+
+
+def _all_pieces(bounds: Bounds) -> bool:
+    """Whether every piece has elements and none overlaps another."""
+    return all([start < stop for start, stop in pairwise(bounds)])
+
+
+class ConcatKernel(IdeepKernel):
+    """Kernel of ``concat``."""
+
+    def __init__(self, backend: Backend) -> None:
+        super().__init__(backend)
+        self._reference = ReferenceConcatKernel(get_backend("numpy"))
+
+    def forward(self, xs: tuple[Any, ...], axis: int) -> Any:
+        if any(map(_in_blocks, xs)):
+            return self.ops.concat(xs, axis)
+        return self._reference.forward(xs, axis)
+
+    def backward(self, gy: Any, bounds: Bounds, axis: int) -> tuple[Any, ...]:
+        if _in_blocks(gy):
+            return self.ops.split(gy, bounds[1:-1], axis)
+        return self._reference.backward(gy, bounds, axis)
+
+
+class SplitAxisKernel(IdeepKernel):
+    """Kernel of ``split_axis``."""
+
+    def __init__(self, backend: Backend) -> None:
+        super().__init__(backend)
+        self._plain = backend.plain
+        self._reference = ReferenceSplitAxisKernel(get_backend("numpy"))
+
+    def forward(self, x: Any, bounds: Bounds, axis: int) -> tuple[Any, ...]:
+        if _in_blocks(x) and _all_pieces(bounds):
+            return self.ops.split(x, bounds[1:-1], axis)
+        return self._reference.forward(self._plain(x), bounds, axis)
+
+    def backward(
+        self,
+        gys: tuple[Any, ...],
+        shape: tuple[int, ...],
+        dtype: Any,
+        bounds: Bounds,
+        axis: int,
+    ) -> Any:
+        if (
+            any(map(_in_blocks, gys))
+            and _all_pieces(bounds)
+            and all([gy is not None for gy in gys])
+        ):
+            return self.ops.concat(gys, axis)
+        plain = tuple([None if gy is None else self._plain(gy) for gy in gys])
+        return self._reference.backward(plain, shape, dtype, bounds, axis)

@@ -1,0 +1,57 @@
+"""Reference kernels of joining arrays and taking them apart."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from chainer.core.kernel import ReferenceKernel
+
+
+class ConcatKernel(ReferenceKernel):
+    """Reference of ``concat``."""
+
+    def forward(self, xs: tuple[Any, ...], axis: int) -> Any:
+        """Returns the joined array."""
+        return self.xp.concatenate(xs, axis=axis)
+
+    def backward(self, gy: Any, bounds: tuple[int, ...], axis: int) -> tuple[Any, ...]:
+        """Returns views of the gradient."""
+        return _pieces(gy, bounds, axis)
+
+
+class SplitAxisKernel(ReferenceKernel):
+    """Reference of ``split_axis``."""
+
+    def forward(self, x: Any, bounds: tuple[int, ...], axis: int) -> tuple[Any, ...]:
+        """Returns views of the array."""
+        return _pieces(x, bounds, axis)
+
+    def backward(
+        self,
+        gys: tuple[Any, ...],
+        shape: tuple[int, ...],
+        dtype: Any,
+        bounds: tuple[int, ...],
+        axis: int,
+    ) -> Any:
+        """Returns a new array, 0 where there is no gradient."""
+        xp = self.xp
+        rising = all([a <= b for a, b in pairwise(bounds)])
+        complete = rising and not any([gy is None for gy in gys])
+        gx = xp.empty(shape, dtype) if complete else xp.zeros(shape, dtype)
+        before = (slice(None),) * (axis % gx.ndim)
+        for gy, (start, stop) in zip(gys, pairwise(bounds), strict=True):
+            if gy is None:
+                continue
+            piece = (*before, slice(start, stop))
+            if rising:
+                gx[piece] = gy
+            else:
+                gx[piece] += gy
+        return gx
+
+
+def _pieces(x: Any, bounds: tuple[int, ...], axis: int) -> tuple[Any, ...]:
+    before = (slice(None),) * (axis % x.ndim)
+    return tuple([x[(*before, slice(start, stop))] for start, stop in pairwise(bounds)])
