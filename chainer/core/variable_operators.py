@@ -21,8 +21,23 @@ def _method(name: str) -> Callable[..., Any]:
     The differentiable functions live above the core; they are looked up at first use.
     """
     function = registries.variable_methods.get(name)
+    _lookups.setdefault(name, vars(VariableOperators)[name])
     setattr(VariableOperators, name, function)
     return function
+
+
+#: What looks a function up, by name of the methods that were looked up already.
+_lookups: dict[str, Any] = {}
+
+
+def _look_up_again(name: str) -> None:
+    """Forgets a function that another one is registered for."""
+    lookup = _lookups.pop(name, None)
+    if lookup is not None:
+        setattr(VariableOperators, name, lookup)
+
+
+registries.variable_methods.add_listener(_look_up_again)
 
 
 def _binary(name: str, text: str) -> Callable[[Variable, Any], Variable]:
