@@ -60,7 +60,8 @@ def _stub(name: str, parameters: list[str]) -> str:
         f'extern "C" const char kinds_{name}[] = {{{kinds}, 0}};\n'
         f'extern "C" const int sizes_{name}[] = {{{sizes}, -1}};\n'
         f'extern "C" const char* launch_{name}(const int* grid, const int* block, void** args) {{\n'
-        f"  return emulation::launch(grid, block, [=] {{ {name}({arguments}); }});\n}}\n"
+        f"  auto call = [](void** args) {{ {name}({arguments}); }};\n"
+        f"  return emulation::launch(grid, block, call, args);\n}}\n"
     )
 
 
@@ -130,17 +131,21 @@ class Module:
     """A compiled source, as ``cupy.RawModule`` is."""
 
     def __init__(self, name: str, types: compiler.Types) -> None:
-        code = f'#include "{HEADER}"\n' + compiler.source_code(name, types)
+        code = compiler.source_code(name, types)
         path = cxx()
         assert path is not None
-        options = [path, "-std=c++17", "-O1", "-fwrapv", "-Wno-attributes", "-w", "-x", "c++"]
-        directory = Path(_directory().name)
-        whole = _run(*options, "-E", "-P", "-", text=code)
-        kernels = _KERNEL.findall(" ".join(whole.split()))
+        options = [path, "-std=c++17", "-O0", "-fwrapv", "-w", "-x", "c++"]
+        names = ("global", "device", "shared", "forceinline")
+        shown = [f"-D__{word}__=" for word in names] + ["-DCHAINER_EMULATION"]
+        # Kernels may be made by macros, so that they are seen after the preprocessor only.
+        kernels = _KERNEL.findall(
+            " ".join(_run(*options, *shown, "-E", "-P", "-", text=code).split())
+        )
         assert kernels, f"no kernels in {name}"
-        whole += "\n".join(_stub(kernel, p.split(",")) for kernel, p in kernels)
+        stubs = "\n".join(_stub(kernel, p.split(",")) for kernel, p in kernels)
+        whole = f'#include "{HEADER}"\n{code}\n{stubs}'
         digest = hashlib.sha256(whole.encode()).hexdigest()[:16]
-        shared = directory / f"{name}-{digest}-{os.getpid()}.so"
+        shared = Path(_directory().name) / f"{name}-{digest}-{os.getpid()}.so"
         _run(*options, "-shared", "-fPIC", "-o", str(shared), "-", text=whole)
         self._library = ctypes.CDLL(str(shared))
         self.names = [kernel for kernel, _ in kernels]

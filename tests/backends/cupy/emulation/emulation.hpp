@@ -1,12 +1,11 @@
 // CUDA for one thread of a processor: the threads of a block take turns, and switch where they wait for
 // each other. It is as strict as it can be: threads that wait in vain, and exchanges between threads of
 // which some are gone, are errors.
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <functional>
-#include <memory>
-#include <vector>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <type_traits>
 #include <ucontext.h>
 
 #define CHAINER_EMULATION
@@ -25,14 +24,15 @@ namespace emulation {
 
 struct Fiber {
   ucontext_t context;
-  std::unique_ptr<char[]> stack;
-  bool done = false;
+  char* stack;
+  bool done;
 };
 
 constexpr size_t kStack = 64 * 1024;
-static std::vector<Fiber> fibers;
+static Fiber fibers[1024];
 static ucontext_t scheduler;
-static std::function<void()> body;
+static void (*body)(void**);
+static void** arguments;
 static int current;
 static long events;  // grows with everything that happens
 static int block_arrived, block_generation;
@@ -56,7 +56,7 @@ static void wait(int& arrived, int& generation, int expected) {
 }
 
 static void run() {
-  body();
+  body(arguments);
   fibers[current].done = true;
   ++events;
   swapcontext(&fibers[current].context, &scheduler);
@@ -70,15 +70,14 @@ static void place(int thread) {
 // Returns whether all threads came to their end.
 static bool run_block() {
   const int count = size();
-  if (static_cast<int>(fibers.size()) < count) fibers.resize(count);
   block_arrived = 0;
   memset(warp_arrived, 0, sizeof(warp_arrived));
   for (int i = 0; i < count; ++i) {
     Fiber& fiber = fibers[i];
-    if (!fiber.stack) fiber.stack.reset(new char[kStack]);
+    if (!fiber.stack) fiber.stack = (char*)malloc(kStack);
     fiber.done = false;
     getcontext(&fiber.context);
-    fiber.context.uc_stack.ss_sp = fiber.stack.get();
+    fiber.context.uc_stack.ss_sp = fiber.stack;
     fiber.context.uc_stack.ss_size = kStack;
     fiber.context.uc_link = nullptr;
     makecontext(&fiber.context, reinterpret_cast<void (*)()>(run), 0);
@@ -100,12 +99,14 @@ static bool run_block() {
   return true;
 }
 
-static const char* launch(const int* grid, const int* block, std::function<void()> function) {
+static const char* launch(
+    const int* grid, const int* block, void (*function)(void**), void** args) {
   error = nullptr;
   gridDim = {(unsigned)grid[0], (unsigned)grid[1], 1};
   blockDim = {(unsigned)block[0], (unsigned)block[1], 1};
   if (size() > 1024) return "a block has more than 1024 threads";
   body = function;
+  arguments = args;
   for (unsigned y = 0; y < gridDim.y; ++y) {
     for (unsigned x = 0; x < gridDim.x; ++x) {
       blockIdx = {x, y, 0};
