@@ -5,18 +5,22 @@ Example:
 
         chainer info
         chainer plugins --all
-        chainer kernels adam_update
+        chainer kernels softmax --shape 8,10 --attribute axis=1
+        chainer new-plugin chainer-swish --kind functions
+        chainer doctor chainer-swish
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import warnings
 from collections.abc import Sequence
 
 from chainer.core.version import __version__
 from chainer.plugins import commands
+from chainer.plugins.commands._output import did_you_mean
 from chainer.plugins.errors import PluginError, PluginWarning
 
 
@@ -28,7 +32,12 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"chainer {__version__}")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name, command in commands.find().items():
-        subparser = subparsers.add_parser(name, help=command.HELP, description=command.__doc__)
+        subparser = subparsers.add_parser(
+            name,
+            help=command.HELP,
+            description=command.__doc__,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
         command.add_arguments(subparser)
         subparser.set_defaults(run=command.run)
     return parser
@@ -43,14 +52,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         int: Exit status: 0 if all is well, 1 if something is wrong, 2 for wrong arguments.
     """
-    options = build_parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    known = commands.find()
+    if given and not given[0].startswith("-") and given[0] not in known:
+        hint = did_you_mean(given[0], known)
+        print(f"chainer: no command {given[0]!r}{hint}", file=sys.stderr)
+        print(f"commands are {', '.join(known)}; see chainer --help", file=sys.stderr)
+        return 2
+    options = build_parser().parse_args(given)
     with warnings.catch_warnings():
         # The commands show what is wrong with plugins themselves.
         warnings.simplefilter("ignore", PluginWarning)
         try:
-            return options.run(options)
+            status = options.run(options)
+            sys.stdout.flush()
+            return status
         except PluginError as error:
             print(f"chainer: {error}", file=sys.stderr)
+            return 1
+        except BrokenPipeError:
+            # Whoever reads has seen enough (`chainer kernels | head`). What is left to write goes
+            # nowhere, lest the interpreter complain at its end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 1
 
 

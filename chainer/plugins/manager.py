@@ -63,9 +63,6 @@ class PluginManager:
                 trace(f"looked for packs in {milliseconds:.2f} ms, {len(new)} new")
                 for record in new:
                     trace(f"{record.state} {record.provenance} -> {record.target}")
-        for record in new:
-            if record.state == "failed":
-                self._report(record)
 
     def _is_new(self, record: PluginRecord) -> bool:
         return (record.distribution, record.name) not in self._records
@@ -129,6 +126,8 @@ class PluginManager:
                 self.discover()
                 for record in list(self._records.values()):
                     self._load_if_found(record)
+                    if record.state == "failed" and not record.reported:  # a malformed entry point
+                        self._report(record)
             finally:
                 self._completing = False
 
@@ -199,10 +198,11 @@ class PluginManager:
             for own in self._builtin():
                 self._load_if_found(own)
         record.loading = True
-        start = time.perf_counter()
+        start = imported = time.perf_counter()
         try:
             check_source(record.target, record.location)
             record.plugin = resolve(record.target)
+            imported = time.perf_counter()
             check_module(record.plugin)
             self._register(record, partial=not environment.strict())
         except IncompatiblePluginError as error:
@@ -219,7 +219,8 @@ class PluginManager:
         finally:
             record.loading = False
             record.seconds = time.perf_counter() - start
-        trace(f"{record.state} {record.provenance} in {record.seconds * 1e3:.1f} ms")
+        if environment.tracing():
+            trace(_story(record, imported - start))
         if record.problem:
             self._report(record)
 
@@ -234,6 +235,7 @@ class PluginManager:
 
     def _report(self, record: PluginRecord) -> None:
         """Tells the user, once, what is wrong with a plugin."""
+        record.reported = True
         if environment.strict():
             raise PluginError(
                 f"{record.provenance} {record.state}: {record.problem}"
@@ -343,6 +345,15 @@ class PluginManager:
             events = self._events
         if events is not None:
             events.call(event, arguments)
+
+
+def _story(record: PluginRecord, importing: float) -> str:
+    """Returns what happened to a plugin, ``importing`` seconds of it its import, in words."""
+    milliseconds = (record.seconds or 0) * 1e3
+    text = f"{record.state} {record.provenance} -> {record.target} in {milliseconds:.1f} ms"
+    if record.state == "loaded":
+        text += f" (import {importing * 1e3:.1f} ms), registered {record.summary() or 'nothing'}"
+    return f"{text}: {record.problem}" if record.problem else text
 
 
 def _fills(record: PluginRecord, registry: Registry) -> bool:

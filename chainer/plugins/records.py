@@ -35,6 +35,7 @@ class PluginRecord:
         entries: What it registered: (registry, entry).
         plugin: The module or object, once imported.
         loading: Whether it is being loaded right now.
+        reported: Whether the user was told what is wrong with it.
     """
 
     name: str
@@ -52,6 +53,7 @@ class PluginRecord:
     entries: list[tuple[Registry, Entry]] = field(default_factory=list[tuple[Registry, Entry]])
     plugin: Any = None
     loading: bool = False
+    reported: bool = False
 
     @property
     def provenance(self) -> Provenance:
@@ -79,6 +81,16 @@ class PluginRecord:
         for registry, entry in self.entries:
             result.setdefault(registry.kind, []).append(entry.name)
         return {kind: sorted(names) for kind, names in sorted(result.items())}
+
+    def summary(self) -> str:
+        """Returns how many names it registered, in words: ``'2 functions, 1 link'``."""
+        counts: dict[str, tuple[Registry, int]] = {}
+        for registry, _ in self.entries:
+            counts[registry.kind] = (registry, counts.get(registry.kind, (registry, 0))[1] + 1)
+        return ", ".join(
+            f"{count} {registry.singular if count == 1 else kind.replace('_', ' ')}"
+            for kind, (registry, count) in sorted(counts.items())
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the record as plain values, for JSON."""

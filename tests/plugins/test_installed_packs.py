@@ -312,3 +312,13 @@ def test_pip_installs_a_pack(site: Any, tmp_path: Any) -> None:
         "loaded",
     )
     assert record["registered"] == {"functions": ["piped"]}
+
+
+def test_a_malformed_entry_point_does_not_disturb_the_import(site: Any) -> None:
+    site.add("malformed", entry_points={"bad": "a module"})
+    code = "import chainer; print('imported', flush=True); chainer.functions.no_such_function"
+    done = site.run("-c", code, CHAINER_PLUGINS_STRICT="1")
+    assert done.stdout == "imported\n"
+    assert "must point to 'module' or 'module:object', got 'a module'" in done.stderr
+    done = site.run("-c", "import chainer; chainer.functions.tanh")
+    assert (done.returncode, done.stderr) == (0, "")

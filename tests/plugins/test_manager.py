@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import types
 import warnings
@@ -476,4 +477,6 @@ def test_trace_prints_what_happens(
     assert "looked for packs in" in text
     assert "found plugin 'good' of good 1.0 -> good" in text
     assert "registered function 'halve' -> 'good_functions:halve'" in text
-    assert "loaded plugin 'good' of good 1.0 in" in text
+    timings = r"in \d+\.\d ms \(import \d+\.\d ms\)"
+    assert re.search(rf"loaded plugin 'good' of good 1\.0 -> good {timings}, registered", text)
+    assert lines[-1].endswith("registered 1 function")

@@ -100,6 +100,11 @@ def test_works_as_it_is(kind: str, tmp_path: Path) -> None:
     code = "import numpy as np, chainer\n" + textwrap.dedent(USES[kind])
     assert run(sys.executable, "-c", code, cwd=tmp_path, path=site).strip() == PRINTS[kind]
 
+    doctor = [sys.executable, "-m", "chainer.plugins.cli", "doctor", name, "--json"]
+    value = json.loads(run(*doctor, cwd=tmp_path, path=site))
+    causes = [finding["cause"] for finding in value["reports"][0]["findings"]]
+    assert causes[:2] == ["loaded", "registered"]
+
 
 @pytest.fixture(scope="module")
 def one_of_each(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -1,4 +1,8 @@
-"""``chainer info``: versions, backends and plugins, as a bug report needs them."""
+"""``chainer info``: versions, backends and plugins, as a bug report needs them.
+
+With ``--json`` prints an object with the keys ``runtime`` (name -> version) and ``plugins`` (as
+``chainer plugins --json``, without loading any).
+"""
 
 from __future__ import annotations
 

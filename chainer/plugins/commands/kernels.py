@@ -1,4 +1,14 @@
-"""``chainer kernels``: which implementations of which operations there are."""
+"""``chainer kernels``: operations, their kernels, and which kernel serves a call.
+
+Without ``--shape`` lists kernels; with ``--json`` as objects with the keys ``operation``,
+``provider``, ``array_type`` (``module:Class``), ``priority`` (null for the reference), ``setting``
+(on, always, auto, never, fallback), ``available`` (yes, or no with the reason) and ``origin``.
+
+With an operation and shapes tells which kernel serves a call with such arrays and why the others do
+not; with ``--json`` as an object with the keys ``operation``, ``array_type``, ``chosen`` (the
+provider) and ``candidates``: objects with the keys ``provider``, ``priority``, ``chosen`` and
+``reason`` (null for the chosen one).
+"""
 
 from __future__ import annotations
 
@@ -7,12 +17,13 @@ import sys
 from typing import NamedTuple
 
 from chainer.core import registries
-from chainer.core.configuration import threads
 from chainer.core.kernel import Kernel, load_object
 from chainer.core.registry import UnknownNameError
+from chainer.plugins.commands import _kernel_call
 from chainer.plugins.commands._output import print_json, print_table
+from chainer.plugins.kernel_settings import loaded_kernels, setting
 
-HELP = "list operations and the kernels that implement them"
+HELP = "list operations and their kernels, or tell which kernel serves a call"
 
 
 class _Row(NamedTuple):
@@ -28,13 +39,17 @@ class _Row(NamedTuple):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of the subcommand."""
     parser.add_argument("operation", nargs="?", metavar="OPERATION", help="only this operation")
+    _kernel_call.add_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Lists the kernels."""
+    """Lists the kernels, or explains a call."""
     registries.operations.load_all()
     if options.operation is None:
+        if options.shape:
+            print("chainer kernels: --shape needs an operation", file=sys.stderr)
+            return 2
         operations = registries.operations.names()
     else:
         try:
@@ -42,41 +57,39 @@ def run(options: argparse.Namespace) -> int:
         except UnknownNameError as error:
             print(f"chainer kernels: {error}", file=sys.stderr)
             return 2
-    rows = [row for operation in operations for row in _rows(operation)]
+        if options.shape:
+            return _kernel_call.run(options)
+    kernels = loaded_kernels()
+    rows = [row for operation in operations for row in _rows(operation, kernels)]
     if options.json:
         print_json([row._asdict() for row in rows])
     else:
-        header = ("operation", "provider", "array type", "priority", "setting", "available", "from")
-        print_table(header, [["" if v is None else str(v) for v in row] for row in rows])
+        header = ("operation", "provider", "array type", "priority", "setting", "from", "available")
+        print_table(header, [_cells(row) for row in rows])
     return 0
 
 
-def _rows(operation: str) -> list[_Row]:
+def _cells(row: _Row) -> list[str]:
+    *first, available, origin = ("" if value is None else str(value) for value in row)
+    return [*first, origin, available]
+
+
+def _rows(operation: str, kernels: list[Kernel]) -> list[_Row]:
     rows: list[_Row] = []
-    for entry in registries.kernels.entries():
-        kernel: Kernel = entry.load()
+    for kernel in kernels:
         if kernel.operation == operation:
             reason = load_object(kernel.unavailable)()
             rows.append(
                 _Row(
                     operation,
                     kernel.provider,
-                    entry.name.rpartition("/")[2],
+                    kernel.key.rpartition("/")[2],
                     kernel.priority,
-                    _setting(kernel),
+                    setting(kernel),
                     "yes" if reason is None else f"no: {reason}",
-                    entry.origin,
+                    registries.kernels.entry(kernel.key).origin,
                 )
             )
     rows.sort(key=lambda row: (-(row.priority or 0), row.provider))
     origin = registries.operations.entry(operation).origin
     return [*rows, _Row(operation, "reference", "any", None, "fallback", "yes", origin)]
-
-
-def _setting(kernel: Kernel) -> str:
-    """Returns what the configuration says: on, always, auto or never."""
-    provider = kernel.provider
-    switched = provider in ("cudnn", "ideep")  # by configuration entries of their own
-    if kernel.unconditional or (not switched and provider in registries.backends.names()):
-        return "on"
-    return threads.state.policy.setting(provider)

@@ -1,12 +1,20 @@
-"""``chainer plugins``: the installed plugins, their states and what they registered."""
+"""``chainer plugins``: the installed plugins, their states and what they registered.
+
+With ``--json`` prints a list of objects with the keys ``name`` (of the entry point),
+``distribution``, ``version``, ``target`` (of the entry point), ``builtin`` (whether it is a part of
+Chainer), ``location`` (metadata folder), ``state`` (loaded, blocked, incompatible or failed),
+``error`` (what is wrong, or null), ``conflicts`` (names that belong to others), ``seconds`` (of
+loading), ``enabled`` (whether it is told about training events) and ``registered`` (kind -> names).
+"""
 
 from __future__ import annotations
 
 import argparse
+import sys
 
 from chainer import plugins
 from chainer.core import registries
-from chainer.plugins.commands._output import print_json, print_table
+from chainer.plugins.commands._output import did_you_mean, print_json, print_table
 from chainer.plugins.records import PluginRecord
 
 HELP = "list plugins, their states and what they register"
@@ -14,6 +22,9 @@ HELP = "list plugins, their states and what they register"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of the subcommand."""
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="only these, by entry point or distribution"
+    )
     parser.add_argument("--all", action="store_true", help="include Chainer's own packs")
     parser.add_argument(
         "--failed",
@@ -27,7 +38,13 @@ def run(options: argparse.Namespace) -> int:
     """Loads every plugin and lists them."""
     for registry in registries.ALL.values():
         registry.load_all()
-    records = [record for record in plugins.records() if _wanted(record, options)]
+    known = plugins.records()
+    for name in options.names:
+        if not any(record.answers_to(name) for record in known):
+            hint = did_you_mean(name, {n for r in known for n in (r.name, r.distribution)})
+            print(f"chainer plugins: no plugin named {name!r} is installed{hint}", file=sys.stderr)
+            return 2
+    records = [record for record in known if _wanted(record, options)]
     if options.json:
         print_json([record.as_dict() for record in records])
     elif records:
@@ -38,10 +55,16 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _wanted(record: PluginRecord, options: argparse.Namespace) -> bool:
+    if options.names and not any(map(record.answers_to, options.names)):
+        return False
     if options.failed:
         return record.state in ("failed", "incompatible") or bool(record.conflicts)
     # What is wrong with Chainer itself is never hidden.
-    return options.all or not record.builtin or record.state in ("failed", "incompatible")
+    return (
+        bool(options.all or options.names)
+        or not record.builtin
+        or record.state in ("failed", "incompatible")
+    )
 
 
 def _print(records: list[PluginRecord], failed: bool) -> None:
@@ -61,5 +84,4 @@ def _milliseconds(record: PluginRecord) -> str:
 def _note(record: PluginRecord) -> str:
     if record.problem:
         return record.problem.partition("\n")[0]
-    counts = [f"{len(names)} {kind}" for kind, names in record.supplied().items()]
-    return ", ".join(counts)
+    return record.summary()

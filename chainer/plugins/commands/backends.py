@@ -1,0 +1,78 @@
+"""``chainer backends``: the array types, and why one does not work.
+
+With ``--json`` prints a list of objects with the keys ``name``, ``array_types`` (``module:Class``),
+``family`` (backends of one family may be mixed), ``is_accelerator``, ``available``, ``reason`` (why
+not, or null), ``version``, ``devices`` (specifiers), ``kernels`` (provider -> number of its kernels
+for these arrays) and ``origin`` (who registered it).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from typing import Any
+
+from chainer.core import registries
+from chainer.core.backend import Backend
+from chainer.plugins.commands._output import did_you_mean, print_json, print_table
+from chainer.plugins.kernel_settings import array_type_name, is_for, loaded_kernels
+
+HELP = "list array backends, their devices and kernels, and why one is unavailable"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of the subcommand."""
+    parser.add_argument("name", nargs="?", metavar="NAME", help="only this backend")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Lists the backends."""
+    registries.backends.load_all()
+    names = registries.backends.names()
+    if options.name is not None:
+        name = options.name.removeprefix("@")
+        if name not in names:
+            hint = did_you_mean(name, names)
+            print(f"chainer backends: no backend named {name!r}{hint}", file=sys.stderr)
+            return 2
+        names = [name]
+    found = [_describe(name) for name in names]
+    if options.json:
+        print_json(found)
+    else:
+        header = ("name", "arrays", "version", "available", "devices", "kernels")
+        print_table(header, [_row(entry) for entry in found])
+    return 0
+
+
+def _describe(name: str) -> dict[str, Any]:
+    entry = registries.backends.entry(name)
+    backend: Backend = entry.load()
+    reason = backend.unavailable_reason()
+    kernels = Counter(kernel.provider for kernel in loaded_kernels() if is_for(kernel, backend))
+    return {
+        "name": name,
+        "array_types": [array_type_name(array_type) for array_type in backend.array_types],
+        "family": backend.family,
+        "is_accelerator": backend.is_accelerator,
+        "available": reason is None,
+        "reason": reason,
+        "version": backend.version() if reason is None else None,
+        "devices": [str(device) for device in backend.devices()] if reason is None else [],
+        "kernels": dict(sorted(kernels.items())),
+        "origin": entry.origin,
+    }
+
+
+def _row(entry: dict[str, Any]) -> list[str]:
+    kernels = ", ".join(f"{count} of {provider}" for provider, count in entry["kernels"].items())
+    return [
+        entry["name"],
+        ", ".join(entry["array_types"]),
+        entry["version"] or "",
+        "yes" if entry["available"] else "no",
+        " ".join(entry["devices"]),
+        kernels or "reference" if entry["available"] else entry["reason"],
+    ]
