@@ -40,17 +40,22 @@ class Backend:
             NumPy understands is of family ``'host'``; other backends are families by themselves.
         is_accelerator: Whether ``forward_gpu`` rather than ``forward_cpu`` serves its arrays, in
             functions that define the two instead of ``forward``.
+        several_devices: Whether there may be more than one device. Then the device of its inputs is
+            current while a function runs; where there is one only, nothing has to be looked up.
     """
 
     name: ClassVar[str]
     array_types: ClassVar[tuple[type | str, ...]]
     family: ClassVar[str] = ""
     is_accelerator: ClassVar[bool] = False
+    several_devices: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if not cls.family and "name" in cls.__dict__:
             cls.family = cls.name
+        if cls.is_accelerator and "several_devices" not in cls.__dict__:
+            cls.several_devices = True
 
     @property
     def xp(self) -> ModuleType:
@@ -102,6 +107,14 @@ class Backend:
     def asarray(self, value: Any, dtype: Any = None) -> Any:
         """Returns an array of a scalar or an array of this backend; arrays are not copied."""
         return self.xp.asarray(value, dtype)
+
+    def adopt(self, array: Any) -> Any:
+        """Returns an array as Variables hold it.
+
+        Called for arrays that users hand in and functions return. A backend whose own arrays wrap
+        those of a library lists the classes of both in ``array_types``, and wraps here.
+        """
+        return array
 
     @property
     def is_plain(self) -> bool:
@@ -232,6 +245,15 @@ def backend_of(array: Any) -> Backend:
     return backend
 
 
+def adopt(array: Any) -> Any:
+    """Returns an array as Variables hold it (see :meth:`Backend.adopt`).
+
+    Raises:
+        TypeError: If the object is not an array of a known backend.
+    """
+    return array if type(array) is numpy.ndarray else backend_of(array).adopt(array)
+
+
 def not_an_array_message(obj: Any) -> str:
     """Returns the text of the error raised where an array was expected."""
     return f"numpy.ndarray or cuda.ndarray are expected.\nActual: {type(obj)}"
@@ -291,8 +313,8 @@ def copyto(dst: Any, src: Any) -> None:
     target, source = backend_of(dst), backend_of(src)
     if target.family != source.family:
         src = target.from_host(source.to_host(src), target.device_of(dst))
-    elif target.is_accelerator and source.device_of(src) != target.device_of(dst):
-        src = target.copy(src, target.device_of(dst))
+    elif source is target and target.several_devices:
+        src = target.device_of(dst).send(src)
     target.xp.copyto(dst, target.plain(src))
 
 

@@ -79,6 +79,7 @@ class Device:
 
         backend = backend_of(array)
         if backend is self.backend:
+            array = backend.adopt(array)
             if backend.device_of(array) == self:
                 return array
             return backend.copy(array, self)

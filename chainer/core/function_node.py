@@ -358,12 +358,13 @@ class FunctionNode:
         return tuple([Variable._of_array(y, requires_grad) for y in outputs])
 
     def _wrap(self, obj: Any) -> Variable:
-        if find_backend(obj.__class__) is None:
+        backend = find_backend(obj.__class__)
+        if backend is None:
             raise TypeError(
                 f"incompatible array types are mixed in the forward input ({self.label}).\n"
                 f"{not_an_array_message(obj)}"
             )
-        return Variable._of_array(obj, False)
+        return Variable._of_array(backend.adopt(obj), False)
 
     def _enter(
         self, in_data: tuple[Any, ...], plain_inputs: bool, state: ThreadState
@@ -393,7 +394,7 @@ class FunctionNode:
             return in_data
         if backend.xp is not numpy:
             self.xp = backend.xp
-        if backend.is_accelerator:
+        if backend.several_devices:
             self._device = backend.device_of(in_data[0])
             self._gradients_on_arrays = False  # backprop has to look at _device first
         if backend.is_plain:
@@ -417,7 +418,7 @@ class FunctionNode:
                     f"Actual output types: {tuple(map(type, outputs))}"
                 )
             families.add(backend.family)
-            checked.append(y)
+            checked.append(backend.adopt(y))
         if len(families) > 1:
             raise TypeError(self._mixed_message("output", outputs))
         return tuple(checked)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer.core.backend import (
+    adopt,
     backend_of,
     copyto,
     find_backend,
@@ -92,9 +93,7 @@ class Variable(VariableOperators):
     ) -> None:
         if args or kwargs:
             _refuse_arguments(args, kwargs)
-        if data is not None and find_backend(data.__class__) is None:
-            raise TypeError(not_an_array_message(data))
-        self._array = data
+        self._array = None if data is None else adopt(data)
         self._grad: Any = None
         self._grad_var: Variable | None = None
         self._node: VariableNode | None = None
@@ -133,8 +132,8 @@ class Variable(VariableOperators):
 
     @array.setter
     def array(self, array: Any) -> None:
-        if array is not None and find_backend(array.__class__) is None:
-            raise TypeError(not_an_array_message(array))
+        if array is not None:
+            array = adopt(array)
         self._array = array
         if self._node is not None:
             self._node._update(array)  # pyright: ignore[reportPrivateUsage]
@@ -207,6 +206,7 @@ class Variable(VariableOperators):
     @grad.setter
     def grad(self, grad: Any) -> None:
         if grad is not None:
+            grad = adopt(grad)
             self._check_gradient(grad)
         self._grad = grad
         self._grad_var = None

@@ -63,7 +63,7 @@ def as_operand(value: Any, x: Any, xp: Any) -> Any:
                 "incompatible array types are mixed in the operands of an operator.\n"
                 f"Actual: {type(x)}, {type(value)}"
             )
-        value = other.plain(value)
+        value = other.plain(other.adopt(value))
         return value if value.dtype == dtype else value.astype(dtype)
     if dtype.kind in "fc":
         # NumPy works fastest with an array of no dimensions.
