@@ -6,10 +6,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from chainer.core.backend import backend_of
 from chainer.core.kernel import Operation
-from chainer.training.update_rule import UpdateRule
+from chainer.training.update_rule import UpdateRule, remove_loss_scale
 
 if TYPE_CHECKING:
     from chainer.core.parameter import Parameter
+
+#: A kernel, and the arrays and hyperparameters its ``update`` takes.
+KernelCall = tuple[Any, list[Any], dict[str, Any]]
+
+#: What :meth:`KernelUpdateRule.begin_update` stands for.
+_STEPS = ("update", "update_core", "update_core_gpu", "_update_and_call_hooks", "_update_by_kernel")
 
 
 class KernelUpdateRule(UpdateRule):
@@ -48,14 +54,54 @@ class KernelUpdateRule(UpdateRule):
         """Updates a parameter on an accelerator by the kernel that serves its arrays."""
         self._update_by_kernel(param)
 
-    def _update_by_kernel(self, param: Parameter) -> None:
-        grad = param.grad
-        if grad is None:
-            return
+    def kernel_call(self, param: Parameter) -> KernelCall:
+        """Returns the call of a kernel that updates a parameter, which has a gradient.
+
+        Args:
+            param (Variable): Parameter to be updated; the state is ready.
+
+        Returns:
+            tuple: The kernel, the arrays and the hyperparameters its ``update`` takes.
+        """
         state: Any = self.state
-        arrays = [param.array, grad, *[state[name] for name in self.state_names]]
-        kernel = self.operation.select(*arrays)
-        kernel.update(*arrays, **self.kernel_arguments(param))
+        arrays = [param.array, param.grad, *[state[name] for name in self.state_names]]
+        return self.operation.select(*arrays), arrays, self.kernel_arguments(param)
+
+    def _update_by_kernel(self, param: Parameter) -> None:
+        if param.grad is None:
+            return
+        kernel, arrays, hyperparameters = self.kernel_call(param)
+        kernel.update(*arrays, **hyperparameters)
+
+    def begin_update(self, param: Parameter) -> KernelCall | None:
+        """Does what comes before the kernel in :meth:`update`, if the kernel's call can wait.
+
+        Returns:
+            tuple: See :meth:`kernel_call`. None if nothing was done, because :meth:`update` has to
+                be called: the rule updates in a way of its own, updates a copy in float32, has
+                hooks that are called after the update, or there is nothing to update.
+        """
+        if (
+            not self.enabled
+            or not self._follows_base()
+            or param.grad is None
+            or self._hooks.at("post")
+            or self.updates_in_float32(param)
+        ):
+            return None
+        if param.loss_scale is not None:
+            remove_loss_scale(param)
+        for hook in self._hooks.at("pre"):
+            hook(self, param)
+        self.t += 1
+        self._prepare(param)
+        with param.device:
+            return self.kernel_call(param)
+
+    def _follows_base(self) -> bool:
+        """Whether a subclass leaves the methods alone that :meth:`begin_update` stands for."""
+        cls = type(self)
+        return all(getattr(cls, name) is getattr(KernelUpdateRule, name) for name in _STEPS)
 
     def check_eps(self, param: Parameter, name: str) -> None:
         """Raises ValueError if the hyperparameter ``eps`` is zero in the dtype of the parameter."""

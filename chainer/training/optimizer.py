@@ -11,6 +11,7 @@ from chainer.core.backend import backend_of
 from chainer.core.variable import Variable
 from chainer.links.base_link import Link
 from chainer.links.serializer import Serializer
+from chainer.training.grouped_update import update_parameters
 from chainer.training.hook_registry import HookRegistry
 from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer.training.update_rule import NoStateError, UpdateRule, remove_loss_scale
@@ -337,8 +338,7 @@ class GradientMethod(Optimizer):
         self.reallocate_cleared_grads()
         self.call_hooks("pre")
         self.t += 1
-        for param in params:
-            param.update()
+        update_parameters(params)
         self.reallocate_cleared_grads()
         self.call_hooks("post")
 

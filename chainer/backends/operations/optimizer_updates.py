@@ -5,6 +5,10 @@ place and returns nothing. In its signature the arrays come first and the hyperp
 floats) are keyword arguments. All arrays of one call have the shape and the dtype (float16, float32
 or float64) of the parameter, and ``grad`` is never changed. Scratch memory is the business of the
 implementation.
+
+One that can update many parameters at less cost than one by one has another method,
+``update_many(groups, **hyperparameters)``: ``groups`` is a list of the arrays of ``update``, for
+parameters of one dtype and device. Optimizers call it for parameters on accelerators.
 """
 
 from __future__ import annotations

@@ -5,21 +5,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy
-
-from chainer.core.backend import backend_of
+from chainer.core.backend import HOST_FAMILY, backend_of
+from chainer.training.optimizer_hooks._norms import sum_of_squares
 
 
 def _sum_of_squares(param: Any) -> Any:
-    """Returns the squared L2 norm of the true gradient of a parameter, as a host float."""
-    grad = param.grad
-    # Squares of float16 overflow at 256.
-    wide = grad.astype(numpy.float32) if grad.dtype == numpy.float16 else grad
-    flat = wide.ravel()
+    """Returns the squared L2 norm of the true gradient of a parameter, an array."""
     with param.device:
-        total = float(backend_of(flat).to_host(flat.dot(flat)[...]))
-    scale = param.loss_scale
-    return total if scale is None else total / scale**2
+        total = sum_of_squares(param.grad)
+        if param.loss_scale is not None:
+            total /= param.loss_scale**2
+        return total
 
 
 class GradientClipping:
@@ -45,12 +41,33 @@ class GradientClipping:
     def __call__(self, opt: Any) -> None:
         """Changes the gradients of the target link's parameters."""
         params = [p for p in opt.target.params(include_uninit=False) if p.grad is not None]
-        norm = math.sqrt(sum(map(_sum_of_squares, params)))
+        if not params:
+            return
+        totals = [_sum_of_squares(param) for param in params]
+        if all(backend_of(total).family == HOST_FAMILY for total in totals):
+            self._clip_on_host(params, math.sqrt(sum(map(float, totals))))
+        else:
+            self._clip_on_device(params, totals)
+
+    def _clip_on_host(self, params: list[Any], norm: float) -> None:
         if norm == 0:
             return
         rate = self.threshold / norm
         if rate < 1:
             for param in params:
                 grad = param.grad
-                with param.device:
-                    grad *= rate
+                grad *= rate
+
+    def _clip_on_device(self, params: list[Any], totals: list[Any]) -> None:
+        # The rate stays an array: the host does not wait for it, and gradients are multiplied with
+        # one where they are not to be clipped.
+        device = next(p.device for p in params if p.device.backend.family != HOST_FAMILY)
+        with device:
+            xp = device.xp
+            squares = xp.stack(device.send(totals)).sum()
+            rate = self.threshold / xp.sqrt(xp.maximum(squares, xp.finfo(squares.dtype).tiny))
+            rate = xp.where(rate < 1, rate, 1).astype(squares.dtype)
+        for param in params:
+            grad = param.grad
+            with param.device:
+                grad *= param.device.send(rate)

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-import numpy
-
-from chainer.core.backend import backend_of
-
-
-def _norm(array: Any) -> float:
-    wide = array.astype(numpy.float32) if array.dtype == numpy.float16 else array
-    flat = wide.ravel()
-    return float(backend_of(flat).to_host(flat.dot(flat)[...])) ** 0.5
+from chainer.core.backend import HOST_FAMILY, backend_of
+from chainer.training.optimizer_hooks._norms import sum_of_squares
 
 
 class GradientLARS:
@@ -61,10 +55,24 @@ class GradientLARS:
         if array is None or grad is None:
             return
         with param.device:
-            weight_norm = _norm(array)
-            rate = 1.0
-            if weight_norm > self.threshold:
-                rate = weight_norm / (self.eps + _norm(grad) + self.weight_decay * weight_norm)
+            if backend_of(array).family == HOST_FAMILY:
+                rate = self._rate(math.sqrt(sum_of_squares(array)), math.sqrt(sum_of_squares(grad)))
+            else:
+                rate = self._rate_on_device(array, grad)
             if self.weight_decay:
                 grad += self.weight_decay * array
             grad *= rate
+
+    def _rate(self, weight_norm: Any, grad_norm: Any) -> Any:
+        if weight_norm <= self.threshold:
+            return 1.0
+        return weight_norm / (self.eps + grad_norm + self.weight_decay * weight_norm)
+
+    def _rate_on_device(self, array: Any, grad: Any) -> Any:
+        """Returns the rate as an array, which the host does not wait for."""
+        xp = backend_of(array).xp
+        weight_norm, grad_norm = xp.sqrt(sum_of_squares(array)), xp.sqrt(sum_of_squares(grad))
+        # Where the weight is zero it does not count what it is divided by.
+        divisor = self.eps + grad_norm + self.weight_decay * weight_norm
+        divisor = xp.maximum(divisor, xp.finfo(divisor.dtype).tiny)
+        return xp.where(weight_norm > self.threshold, weight_norm / divisor, 1)

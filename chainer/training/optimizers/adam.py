@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from chainer.backends.operations.optimizer_updates import adam_update
 from chainer.core.backend import backend_of
 from chainer.training.hyperparameter import HyperparameterProxy
-from chainer.training.kernel_rule import KernelUpdateRule
+from chainer.training.kernel_rule import KernelCall, KernelUpdateRule
 from chainer.training.optimizer import GradientMethod
 
 if TYPE_CHECKING:
@@ -66,27 +66,25 @@ class AdamRule(KernelUpdateRule):
         progress = hyperparam.gamma * self.t
         return final * (1.0 - 1.0 / (progress + 1)), final * (1.0 + 1.0 / progress)
 
-    def _update_by_kernel(self, param: Parameter) -> None:
-        grad = param.grad
-        if grad is None:
-            return
+    def kernel_call(self, param: Parameter) -> KernelCall:
+        """Returns the call of a kernel that updates a parameter."""
         self.check_eps(param, "Adam")
         hyperparam = self.hyperparam.get_dict()  # one walk to the parent instead of one per entry
         state: Any = self.state
         vhat = state["vhat"] if hyperparam["amsgrad"] else None
         bounds = self.bounds if hyperparam["adabound"] else None
-        arrays = (param.array, grad, state["m"], state["v"], vhat)
+        arrays = [param.array, param.grad, state["m"], state["v"], vhat]
         kernel = self.operation.select(*arrays, bounded=bounds is not None)
-        kernel.update(
-            *arrays,
-            alpha_t=_bias_corrected(hyperparam, self.t),
-            beta1=hyperparam["beta1"],
-            beta2=hyperparam["beta2"],
-            eps=hyperparam["eps"],
-            eta=hyperparam["eta"],
-            weight_decay_rate=hyperparam["weight_decay_rate"],
-            bounds=bounds,
-        )
+        hyperparameters = {
+            "alpha_t": _bias_corrected(hyperparam, self.t),
+            "beta1": hyperparam["beta1"],
+            "beta2": hyperparam["beta2"],
+            "eps": hyperparam["eps"],
+            "eta": hyperparam["eta"],
+            "weight_decay_rate": hyperparam["weight_decay_rate"],
+            "bounds": bounds,
+        }
+        return kernel, arrays, hyperparameters
 
 
 class Adam(GradientMethod):

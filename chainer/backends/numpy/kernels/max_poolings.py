@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from chainer.backends.numpy.kernels.poolings import reduce_stage, reduced_shape, stages
+from chainer.core.backend import HOST_FAMILY
 from chainer.core.kernel import ReferenceKernel
 from chainer.core.utils.windows import Sizes
 
@@ -40,6 +41,8 @@ class WindowIndexingKernel(ReferenceKernel):
 
     def codes(self, x: Any, y: Any, ksize: Sizes, stride: Sizes, pad: Sizes) -> Any:
         """Returns indexes in a small integer type; ``prod(ksize)`` for windows without a match."""
+        if self.backend.family != HOST_FAMILY:  # where looking at the codes means waiting for them
+            return self._codes(x, y, ksize, stride, pad, y.dtype.kind == "f")
         codes = self._codes(x, y, ksize, stride, pad, False)
         if y.dtype.kind == "f" and bool((codes == prod(ksize)).any()):
             codes = self._codes(x, y, ksize, stride, pad, True)
@@ -97,7 +100,9 @@ class WindowIndexingKernel(ReferenceKernel):
             valid = indices < prod(ksize)
             flat = self._flat(indices, size, ksize, stride)
             values = y.astype(dtype, copy=False)
-            if not bool(valid.all()):
+            if self.backend.family != HOST_FAMILY:
+                values = xp.where(valid, values, 0)
+            elif not bool(valid.all()):
                 flat, values = flat[valid], values[valid]
             xp.add.at(x.reshape(-1), flat.ravel(), values.ravel())
         if size != in_size:

@@ -1,0 +1,252 @@
+"""Training steps on a device: nothing crosses the border to the host, and updates are grouped."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import numpy as np
+import pytest
+
+import chainer
+import chainer.functions as F
+import chainer.links as L
+from chainer.core import registries
+from chainer.core.kernel import Kernel, register_kernel
+from chainer.training import optimizer_hooks as H
+from chainer.training import optimizers as O
+
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("chainer_strict_backend") is None,
+    reason="the distribution in tests/strict_backend is not installed",
+)
+
+
+class MLP(chainer.Chain):
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.l1 = L.Linear(4, 5)
+            self.norm = L.BatchNormalization(5)
+            self.l2 = L.Linear(5, 3)
+
+    def __call__(self, x):
+        return self.l2(F.dropout(F.tanh(self.norm(self.l1(x))), 0.3))
+
+
+class CNN(chainer.Chain):
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.c1 = L.Convolution2D(2, 4, 3, pad=1)
+            self.bn = L.BatchNormalization(4)
+            self.c2 = L.Convolution2D(4, 4, 3, stride=2)
+            self.l = L.Linear(None, 3)
+
+    def __call__(self, x):
+        h = F.max_pooling_2d(F.relu(self.bn(self.c1(x))), 2, 2)
+        h = F.average_pooling_2d(F.leaky_relu(F.local_response_normalization(self.c2(h))), 2, 1)
+        return self.l(h)
+
+
+class RNN(chainer.Chain):
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.embed = L.EmbedID(6, 4)
+            self.lstm = L.LSTM(4, 5)
+            self.gru = L.StatefulGRU(5, 5)
+            self.steps = L.NStepLSTM(2, 5, 5, 0.1)
+            self.l = L.Linear(5, 3)
+
+    def __call__(self, x):
+        self.lstm.reset_state()
+        self.gru.reset_state()
+        hs = [self.gru(self.lstm(self.embed(x[:, i]))) for i in range(x.shape[1])]
+        _, _, ys = self.steps(None, None, list(F.separate(F.stack(hs, axis=1))))
+        return self.l(F.stack([y[-1] for y in ys]))
+
+
+NETWORKS = {
+    "mlp": (MLP, (6, 4), "f"),
+    "cnn": (CNN, (6, 2, 10, 10), "f"),
+    "rnn": (RNN, (6, 3), "i"),
+}
+
+
+def training(network, device="@strict:0", float16=False):
+    make, shape, kind = NETWORKS[network]
+    np.random.seed(0)
+    model = L.Classifier(make())
+    optimizer = O.Adam(eps=1e-3).setup(model)
+    optimizer.add_hook(H.WeightDecay(0.01))
+    optimizer.add_hook(H.GradientClipping(1.0))
+    optimizer.add_hook(H.GradientLARS())
+    model.to_device(device)
+    values = np.random.randint(0, 6, shape) if kind == "i" else np.random.standard_normal(shape)
+    send = chainer.get_device(device).send
+    x, t = send(values.astype(kind)), send(np.arange(6, dtype="i") % 3)
+    return model, optimizer, x, t
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_steps_without_transfers(network):
+    from chainer_strict_backend import count_transfers
+
+    model, optimizer, x, t = training(network)
+    reporter = chainer.Reporter()
+    reporter.add_observer("main", model)
+    summary = chainer.DictSummary()
+    optimizer.update(model, x, t)  # parameters whose sizes were left open are made here
+    with count_transfers() as transfers, reporter:
+        for _ in range(2):
+            optimizer.update(model, x, t)
+            summary.add(reporter.observation)
+    assert vars(transfers) == dict.fromkeys(vars(transfers), 0)
+    assert float(summary.compute_mean()["main/loss"]) > 0
+
+
+@pytest.mark.parametrize("hook", [H.GradientClipping(0.5), H.GradientLARS(), H.WeightDecay(0.1)])
+def test_hooks_without_transfers(hook):
+    from chainer_strict_backend import count_transfers
+
+    model, optimizer, x, t = training("mlp")
+    optimizer.remove_hook(hook.name)
+    optimizer.add_hook(hook)
+    optimizer.set_loss_scale(16.0)
+    with count_transfers() as transfers:
+        optimizer.update(model, x, t)
+    assert transfers.total == 0
+
+
+@pytest.mark.parametrize("threshold", [0.5, 2.0, 1e9])
+def test_clipping_is_that_of_the_host(threshold):
+    norms = []
+    for device in ("@numpy", "@strict:0"):
+        model = chainer.Link(a=(2,), b=(3,))
+        model.to_device(device)
+        send = chainer.get_device(device).send
+        model.a.grad = send(np.array([1, 0], "f"))
+        model.b.grad = send(np.array([0, 0, 1], "f"))
+        optimizer = O.SGD().setup(model)
+        H.GradientClipping(threshold)(optimizer)
+        host = chainer.get_device("@numpy").send
+        norms.append([host(model.a.grad), host(model.b.grad)])
+    np.testing.assert_allclose(norms[0][0], norms[1][0], rtol=1e-6)
+    np.testing.assert_allclose(norms[0][1], norms[1][1], rtol=1e-6)
+
+
+def test_clipping_of_nothing():
+    model = chainer.Link(a=(2,))
+    model.to_device("@strict:0")
+    model.a.grad = chainer.get_device("@strict:0").send(np.zeros(2, "f"))
+    H.GradientClipping(1.0)(O.SGD().setup(model))
+    assert not chainer.get_device("@numpy").send(model.a.grad).any()
+
+
+class GroupingSGD:
+    """A kernel of ``sgd_update`` that updates many parameters at once."""
+
+    calls: list = []
+
+    def __init__(self, backend):
+        pass
+
+    def update(self, param, grad, *, lr):
+        self.update_many([(param, grad)], lr=lr)
+
+    def update_many(self, groups, *, lr):
+        self.calls.append(len(groups))
+        for param, grad in groups:
+            param -= lr * grad
+
+
+@pytest.fixture
+def grouping():
+    kernel = Kernel(
+        "sgd_update", "chainer_strict_backend.array:ndarray", "strict", load=GroupingSGD
+    )
+    register_kernel(kernel)
+    GroupingSGD.calls = []
+    yield GroupingSGD.calls
+    registries.kernels.unregister(kernel.key)
+
+
+def grouped_model(device="@strict:0"):
+    model = chainer.Link(a=(2,), b=(3, 2), c=(4,))
+    for i, param in enumerate(model.params()):
+        param.array[...] = i
+        param.grad = np.ones_like(param.array)
+    model.to_device(device)
+    return model
+
+
+def values(model):
+    send = chainer.get_device("@numpy").send
+    return {name: float(send(param.array).ravel()[0]) for name, param in model.namedparams()}
+
+
+def test_updates_of_one_kind_are_one_call(grouping):
+    model = grouped_model()
+    before = values(model)
+    optimizer = O.SGD(0.5).setup(model)
+    optimizer.add_hook(H.WeightDecay(0.0))
+    optimizer.update()
+    assert grouping == [3]
+    assert values(model) == {name: value - 0.5 for name, value in before.items()}
+    assert [param.update_rule.t for param in model.params()] == [1, 1, 1]
+
+
+def test_hyperparameters_of_their_own_and_disabled_rules(grouping):
+    model = grouped_model()
+    before = values(model)
+    optimizer = O.SGD(0.5).setup(model)
+    model.a.update_rule.hyperparam.lr = 0.25
+    model.b.update_rule.enabled = False
+    optimizer.update()
+    assert grouping == [1, 1]
+    after = values(model)
+    assert after["/a"] == before["/a"] - 0.25
+    assert after["/b"] == before["/b"]
+    assert after["/c"] == before["/c"] - 0.5
+
+
+def test_hooks_after_an_update_come_right_after_it(grouping):
+    model = grouped_model()
+    optimizer = O.SGD(0.5).setup(model)
+    seen = []
+    model.a.update_rule.add_hook(lambda rule, param: seen.append(len(grouping)), "p", "post")
+    optimizer.update()
+    assert seen == [1]
+    assert sorted(grouping) == [1, 2]
+
+
+def test_rules_of_users_are_left_alone(grouping):
+    from chainer.training.optimizers.sgd import SGDRule
+
+    class Halved(SGDRule):
+        def update_core(self, param):
+            param.array[...] *= 0.5
+
+    model = grouped_model()
+    before = values(model)
+    optimizer = O.SGD(0.5).setup(model)
+    model.c.update_rule = Halved(optimizer.hyperparam)
+    optimizer.update()
+    assert grouping == [2]
+    assert values(model)["/c"] == before["/c"] / 2
+
+
+def test_loss_scale_and_float32_updates(grouping):
+    model = chainer.Link()
+    with model.init_scope():
+        model.a = chainer.Parameter(np.ones(2, "f"))
+        model.h = chainer.Parameter(np.ones(2, np.float16))
+    for param in model.params():
+        param.grad = np.full_like(param.array, 8)
+        param.loss_scale = 8.0
+    model.to_device("@strict:0")
+    optimizer = O.SGD(0.5)
+    optimizer.use_fp32_update()
+    optimizer.setup(model)
+    optimizer.update()
+    assert values(model) == {"/a": 0.5, "/h": 0.5}
