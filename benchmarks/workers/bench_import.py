@@ -21,22 +21,21 @@ import {module}
 print(time.perf_counter() - start)
 """
 
-PLUGINS = 10
-
 
 def cases(module):
     """Returns the cases of importing ``module``: alone and among 100 more distributions."""
     return {
-        "no extra distributions": _importing(module, 0),
-        "100 extra distributions": _importing(module, 100),
+        "no extra distributions": _importing(module, 0, 0),
+        "100 extra distributions": _importing(module, 100, 10),
+        "100 plugin distributions": _importing(module, 100, 100),
     }
 
 
-def _importing(module, distributions):
+def _importing(module, distributions, plugins):
     def prepare():
         arguments = [sys.executable, "-I", "-c", PROGRAM.format(module=module)]
         if distributions:
-            arguments.append(_install(distributions))
+            arguments.append(_install(distributions, plugins))
 
         def step():
             return float(
@@ -48,14 +47,14 @@ def _importing(module, distributions):
     return prepare
 
 
-def _install(count):
-    """Lays out that many distributions as an installer does; returns their folder."""
+def _install(count, plugins):
+    """Lays out distributions as an installer does, some of them plugins; returns their folder."""
     folder = tempfile.mkdtemp(prefix="bench-import-")
     atexit.register(shutil.rmtree, folder)
     for index in range(count):
-        name = "bench_extra_{:03d}".format(index)
-        group = "chainer" if index < PLUGINS else "console_scripts"
-        target = name if index < PLUGINS else name + ":main"
+        name = f"bench_extra_{index:03d}"
+        group = "chainer" if index < plugins else "console_scripts"
+        target = name if index < plugins else name + ":main"
         _write(
             os.path.join(folder, name + ".py"), '"""Sample module."""\n\n\ndef main():\n    pass\n'
         )
@@ -63,11 +62,11 @@ def _install(count):
         os.mkdir(information)
         _write(
             os.path.join(information, "METADATA"),
-            "Metadata-Version: 2.1\nName: {}\nVersion: 1.0\n".format(name),
+            f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
         )
         _write(
             os.path.join(information, "entry_points.txt"),
-            "[{}]\n{} = {}\n".format(group, name, target),
+            f"[{group}]\n{name} = {target}\n",
         )
         _write(os.path.join(information, "top_level.txt"), name + "\n")
         _write(os.path.join(information, "INSTALLER"), "pip\n")

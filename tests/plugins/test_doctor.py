@@ -85,11 +85,18 @@ BROKEN = {
         "",
     ),
     "exits": ("import sys; sys.exit(3)", "import_error", "it called sys.exit(3)", "", ""),
+    "deep": (
+        "def chainer_functions(registry): registry.register('g', 'deep_target:g')",
+        "target_error",
+        "which fails: ModuleNotFoundError: No module named 'scypi'",
+        "it needs 'scypi': install that here, and name it in the dependencies of deep-pack",
+        "deep_target.py:1 in <module>: import scypi",
+    ),
     "lazy": (
         "def chainer_functions(registry): registry.register('f', 'lazy_target:f')",
         "target_error",
         "function 'f' is registered as 'lazy_target:f', which fails: AttributeError",
-        "",
+        "check what 'lazy' registers",
         "lazy_target.py:2 in __getattr__",
     ),
 }
@@ -104,6 +111,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Any:
         site.add(f"{name}-pack", entry_points={name: name}, modules={name: code})
     lazy = "def __getattr__(name):\n    raise AttributeError(name)\n"
     (site.path / "lazy_target.py").write_text(lazy)
+    (site.path / "deep_target.py").write_text("import scypi\n")
     site.add("gone-pack", entry_points={"gone": "gone.pack"})
     site.add("half-pack", entry_points={"half": "half.pack:nothing"}, modules={"half.pack": ""})
     site.add("malformed-pack", entry_points={"malformed": "a module"})
@@ -152,6 +160,12 @@ def test_a_misspelt_group(site: Any, group: str) -> None:
     text = f"[{group}]\nmine = mine\n[console_scripts]\nmine = mine:main\n"
     (site.path / "mine-1.0.dist-info" / "entry_points.txt").write_text(text)
     assert only_error(doctor(site, "mine"))["cause"] == "wrong_group"
+
+
+def test_the_prefix_of_a_distribution_may_be_left_out(site: Any) -> None:
+    site.add("chainer-mine", entry_points={})
+    (site.path / "chainer_mine-1.0.dist-info" / "entry_points.txt").write_text("[pytest11]\na = b\n")
+    assert only_error(doctor(site, "mine"))["cause"] == "no_entry_point"
 
 
 def test_a_distribution_that_is_no_plugin(site: Any) -> None:

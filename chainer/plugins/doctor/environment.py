@@ -95,7 +95,8 @@ def _examine_backends(report: Report) -> None:
 
 def known_names(records: list[PluginRecord]) -> list[str]:
     """Returns the names by which plugins can be called."""
-    return sorted({name for r in records for name in (r.name, r.distribution) if name})
+    distributions = {record.distribution for record in records if not record.builtin}
+    return sorted({record.name for record in records} | distributions - {""})
 
 
 def distributions(name: str) -> list[importlib.metadata.Distribution]:

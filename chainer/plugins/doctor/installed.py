@@ -114,7 +114,7 @@ def _examine_entries(record: PluginRecord, report: Report) -> None:
         noun = registry.singular if len(pairs) == 1 else kind.replace("_", " ")
         report.add(Finding("ok", "registered", f"registered {len(pairs)} {noun}: {names}"))
         for reg, entry in pairs:
-            _examine_entry(reg, entry, report)
+            _examine_entry(record, reg, entry, report)
     _examine_kernels(record, report)
 
 
@@ -140,7 +140,7 @@ def _registers_nothing(record: PluginRecord) -> Finding:
     return Finding("error", "registers_nothing", "loaded, but it registers nothing", advice)
 
 
-def _examine_entry(registry: Registry, entry: Entry, report: Report) -> None:
+def _examine_entry(record: PluginRecord, registry: Registry, entry: Entry, report: Report) -> None:
     name = f"{registry.singular} {entry.name!r}"
     owner = registry.find(entry.name)
     if owner is not None and owner is not entry:
@@ -151,7 +151,8 @@ def _examine_entry(registry: Registry, entry: Entry, report: Report) -> None:
     except ImportError as error:
         cause = error.__cause__ or error
         text = f"{name} is registered as {entry.text}, which fails: {type(cause).__name__}: {cause}"
-        report.add(Finding("error", "target_error", text, "", author_lines(cause)))
+        advice = _advice_on_target(record, entry, cause)
+        report.add(Finding("error", "target_error", text, advice, author_lines(cause)))
         return
     except SystemExit as error:
         text = f"{name} is registered as {entry.text}, whose module calls sys.exit({error.code!r})"
@@ -162,6 +163,19 @@ def _examine_entry(registry: Registry, entry: Entry, report: Report) -> None:
         if reason is not None:
             text = f"backend {entry.name!r} is not available: {reason}"
             report.add(Finding("note", "backend_unavailable", text))
+
+
+def _advice_on_target(record: PluginRecord, entry: Entry, error: BaseException) -> str:
+    module = str(entry.target).partition(":")[0]
+    missing = getattr(error, "name", None) or ""
+    if isinstance(error, ModuleNotFoundError) and not (module + ".").startswith(missing + "."):
+        return (
+            f"it needs {missing.partition('.')[0]!r}: install that here, and name it in the "
+            f"dependencies of {record.distribution}"
+        )
+    if isinstance(error, (ModuleNotFoundError, AttributeError)):
+        return f"check what {record.target!r} registers: it must read 'module:attribute'"
+    return ""
 
 
 def _examine_kernels(record: PluginRecord, report: Report) -> None:

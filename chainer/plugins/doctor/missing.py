@@ -27,6 +27,8 @@ from chainer.plugins.doctor.finding import Finding, Report
 from chainer.plugins.doctor.installed import public_name
 from chainer.plugins.records import PluginRecord
 
+_NEAR = 0.75
+
 
 def examine_missing(name: str, records: list[PluginRecord]) -> Report:
     """Says what a name that is no plugin's may be, and why there is no plugin of that name.
@@ -36,7 +38,10 @@ def examine_missing(name: str, records: list[PluginRecord]) -> Report:
         records: All plugins.
     """
     report = Report(repr(name))
-    installed = distributions(name) or _distributions_of_module(name)
+    # Plugins are often called by their distribution's name without the prefix all have.
+    names = (name, f"chainer-{name}")
+    installed = [dist for one in names for dist in distributions(one)]
+    installed = installed or _distributions_of_module(name)
     if _examine_registered(name, report) and not installed:
         return report
     if installed:
@@ -45,12 +50,13 @@ def examine_missing(name: str, records: list[PluginRecord]) -> Report:
     text = f"no plugin of this name is installed in this environment, {sys.prefix}"
     registered = [name for registry in registries.ALL.values() for name in registry.names()]
     near = difflib.get_close_matches(name, known_names(records), n=2)
-    near = near or list(dict.fromkeys(difflib.get_close_matches(name, registered, n=2)))
+    near = near or list(dict.fromkeys(difflib.get_close_matches(name, registered, 2, _NEAR)))
     advice = f"did you mean {' or '.join(map(repr, near))}?" if near else ""
     report.add(Finding("error", "not_installed", text, advice))
-    _examine_elsewhere(name, report)
-    _examine_source(name, report)
-    _examine_module(name, report)
+    for one in names:
+        _examine_elsewhere(one, report)
+        _examine_source(one, report)
+        _examine_module(one, report)
     return report
 
 
