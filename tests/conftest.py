@@ -3,6 +3,13 @@
 import pytest
 
 import chainer
+from chainer.plugins.testing import pytest_plugin
+
+
+def pytest_addoption(parser, pluginmanager):
+    """Adds options and markers where Chainer is on the path without being installed."""
+    if not pluginmanager.has_plugin("chainer"):
+        pluginmanager.register(pytest_plugin, "chainer")
 
 
 @pytest.fixture(autouse=True)

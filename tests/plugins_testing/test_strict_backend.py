@@ -6,11 +6,13 @@ from importlib import metadata
 
 import numpy as np
 import pytest
-from chainer_strict_backend import count_transfers, ndarray
 
 import chainer
 import chainer.links as L
 from chainer.core import registries
+
+strict_backend = pytest.importorskip("chainer_strict_backend")
+count_transfers, ndarray = strict_backend.count_transfers, strict_backend.ndarray
 
 DEVICE = "@strict:0"
 

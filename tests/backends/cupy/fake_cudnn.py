@@ -58,6 +58,7 @@ class Tensor:
         nbytes = (
             sum((n - 1) * s for n, s in zip(self.dim, self.stride, strict=True)) + 1
         ) * dtype.itemsize
+        assert pointers[self.uid] % 16 == 0
         buffer = (ctypes.c_char * nbytes).from_address(pointers[self.uid])
         strides = [s * dtype.itemsize for s in self.stride]
         return np.ndarray(self.dim, dtype, buffer, strides=strides)
@@ -212,6 +213,28 @@ class Array(np.ndarray):
         return SimpleNamespace(ptr=self.ctypes.data, device_id=0)
 
 
+def _aligned(array):
+    """Copies an array to an even address, where CuPy's allocator puts all."""
+    memory = np.empty(array.nbytes + 16, np.uint8)
+    start = -memory.ctypes.data % 16
+    copy = memory[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy.view(Array)
+
+
+def placed(array):
+    """Copies an array to an even address and keeps its strides."""
+    if array.base is None or not array.size:
+        return _aligned(array)
+    order = sorted(range(array.ndim), key=lambda axis: -array.strides[axis])
+    inner = array.strides[order[-1]] // array.itemsize
+    shape = [array.shape[axis] for axis in order]
+    memory = _aligned(np.zeros((*shape[:-1], shape[-1] * inner), array.dtype))
+    view = memory[..., ::inner].transpose(np.argsort(order))
+    view[...] = array
+    return view
+
+
 class Event:
     """Time is the number of the plan executed last; see :class:`FakeCupy`."""
 
@@ -243,7 +266,10 @@ class FakeCupy:
         return SimpleNamespace(ptr=99)
 
     def empty(self, shape, dtype):
-        return np.full(shape, np.nan, dtype).view(Array)
+        return _aligned(np.full(shape, np.nan, dtype))
+
+    def array(self, array, order):
+        return _aligned(np.array(array, order=order))
 
     def ascontiguousarray(self, array):
         return np.ascontiguousarray(array).view(Array)

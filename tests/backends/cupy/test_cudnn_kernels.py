@@ -12,8 +12,9 @@ from chainer.backends.cupy.cudnn import convolutions, layouts, sessions
 from chainer.backends.numpy.kernels.convolutions import ConvolutionNDKernel
 from chainer.core.backend import get_backend
 from chainer.core.configuration import config, using_config
+from tests.backends.cupy import fake_cudnn
 from tests.backends.cupy.cudnn_samples import SAMPLES
-from tests.backends.cupy.fake_cudnn import Array, FakeCudnn, FakeCupy
+from tests.backends.cupy.fake_cudnn import FakeCudnn, FakeCupy
 
 REFERENCE = ConvolutionNDKernel(get_backend("numpy"))
 
@@ -46,7 +47,7 @@ def draw(shape, dtype, order="C"):
         wide = np.zeros((*shape[:-1], 2 * shape[-1]), dtype)
         wide[..., ::2] = values
         values = wide[..., ::2]
-    return values.view(Array)
+    return fake_cudnn.placed(values)
 
 
 def plain(array):
@@ -105,9 +106,24 @@ def test_results_lie_as_the_input_does(kernel):
     assert layouts.layout_of(y) == layouts.LAST
 
 
-def test_contiguous_arrays_are_not_copied(kernel, cupy, monkeypatch):
-    monkeypatch.setattr(cupy, "ascontiguousarray", None)
-    convolve(kernel)
+@pytest.mark.parametrize("order", ["C", "last"])
+def test_arrays_that_lie_well_are_not_copied(order, cupy, monkeypatch):
+    x = draw((2, 4, 6, 5), "float32", order)
+    monkeypatch.setattr(cupy, "array", None)
+    assert layouts.arranged(cupy, x, layouts.layout_of(x)) is x
+
+
+@pytest.mark.parametrize("order", ["C", "last"])
+def test_arrays_at_uneven_addresses_are_copied(order, kernel):
+    whole = draw((3, 5, 3, 3), "float16", order)
+    x = whole[1:]
+    assert x.data.ptr % 16
+    W = draw((2, 5, 2, 2), "float16")
+    windows = ((2, 2), (1, 1), (0, 0), (1, 1), 1)
+    y = kernel.forward(x, W, None, *windows)
+    assert layouts.layout_of(y) == layouts.layout_of(x)
+    expected = REFERENCE.forward(plain(x), plain(W), None, *windows)
+    np.testing.assert_allclose(y, expected, rtol=1e-2, atol=1e-2)
 
 
 def test_plans_are_made_once(kernel, cudnn):

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from sklearn import metrics
 
 import chainer
 from chainer import functions as F
+
+metrics = pytest.importorskip("sklearn.metrics")
 
 RANDOM = np.random.RandomState(0)
 SCORES = RANDOM.randn(40, 4).astype(np.float32)

@@ -13,6 +13,9 @@ from typing import Any
 
 FIRST, LAST = "channels first", "channels last"
 
+#: What addresses must be a multiple of, in bytes; slices of arrays may lie elsewhere.
+ALIGNMENT = 16
+
 
 @dataclass(frozen=True, slots=True)
 class TensorSpec:
@@ -61,26 +64,30 @@ def spec(shape: tuple[int, ...], dtype: Any, layout: str) -> TensorSpec:
 
 def layout_of(array: Any) -> str:
     """Tells how an array lies; what fits neither layout counts as ``FIRST``."""
-    if array.ndim < 4 or array.flags.c_contiguous:
+    if array.ndim < 4 or array.flags.c_contiguous or not _is_last(array):
         return FIRST
+    return LAST
+
+
+def _is_last(array: Any) -> bool:
     expected = strides_of(array.shape, LAST)
     itemsize = array.itemsize
-    if all(
-        length == 1 or stride == step * itemsize
+    return all(
+        stride == step * itemsize
         for length, stride, step in zip(array.shape, array.strides, expected, strict=True)
-    ):
-        return LAST
-    return FIRST
+        if length != 1
+    )
 
 
 def arranged(xp: Any, array: Any, layout: str) -> Any:
-    """Returns an array in a layout, a copy if it lies otherwise."""
-    if layout == FIRST:
-        return array if array.flags.c_contiguous else xp.ascontiguousarray(array)
-    if layout_of(array) == LAST and not array.flags.c_contiguous:
+    """Returns an array in a layout, a copy if it lies otherwise or at an uneven address."""
+    as_it_is = array.flags.c_contiguous if layout == FIRST else _is_last(array)
+    if as_it_is and array.data.ptr % ALIGNMENT == 0:
         return array
+    if layout == FIRST:
+        return xp.array(array, order="C")
     ndim = array.ndim
-    return xp.ascontiguousarray(array.transpose(0, *range(2, ndim), 1)).transpose(
+    return xp.array(array.transpose(0, *range(2, ndim), 1), order="C").transpose(
         0, ndim - 1, *range(1, ndim - 1)
     )
 
