@@ -14,6 +14,7 @@ from typing import Any
 import numpy
 
 from chainer.backends.cupy import library
+from chainer.backends.cupy.copies import copy_array
 from chainer.core.backend import find_backend, get_array_module
 from chainer.core.backend import get_device as _get_device
 from chainer.core.configuration import config
@@ -303,30 +304,33 @@ def _array_or_scalar(item: Any, where: str) -> Any:
 def copy(array: Any, out: Any = None, out_device: Any = None, stream: Any = None) -> Any:
     """Copies a :class:`cupy.ndarray` object, to another device if asked for.
 
+    The host does not wait. Work submitted before and after, to the current streams, is in order
+    with the copy.
+
     Args:
         array (cupy.ndarray): Array to be copied.
         out (cupy.ndarray): Destination array; ``out_device`` is then ignored.
         out_device: Destination device specifier.
-        stream (cupy.cuda.Stream): CUDA stream.
+        stream (cupy.cuda.Stream): CUDA stream that makes the copy, of the destination device.
 
     Returns:
         cupy.ndarray: Copied array.
+
+    Raises:
+        RuntimeError: If there is no CUDA; the message says what is missing.
+        ValueError: If ``out`` has another shape.
     """
     cupy = library.require()
-    if out is None:
-        target = array.device if out_device is None else get_device(out_device)
-        with cupy.cuda.Device(int(target)):
-            out = cupy.empty_like(array)
-    with array.device:
-        source = cupy.ascontiguousarray(array)
-    stream = cupy.cuda.Stream.null if stream is None else stream
-    if out.flags.c_contiguous and out.dtype == source.dtype and out.shape == source.shape:
-        with source.device:
-            out.data.copy_from_async(source.data, source.nbytes, stream)
-    else:
-        with out.device:
-            out[...] = source if out.device == source.device else cupy.asarray(source.get())
-    return out
+    index = None if out is not None or out_device is None else _index(out_device)
+    return copy_array(cupy, array, out, index, stream)
+
+
+def _index(device: Any) -> int:
+    """Returns the index of a CUDA device given by any specifier."""
+    index = _get_device(_specifier(device)).index
+    if index is None:
+        raise ValueError(f"a CUDA device is needed, got {device!r}")
+    return index
 
 
 # -- kernels --------------------------------------------------------------------------------------

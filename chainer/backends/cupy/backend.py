@@ -10,6 +10,7 @@ from typing import Any
 import numpy
 
 from chainer.backends.cupy import library
+from chainer.backends.cupy.copies import copy_between_devices
 from chainer.core.backend import Backend
 from chainer.core.device import Device
 
@@ -59,16 +60,14 @@ class CupyBackend(Backend):
 
     def copy(self, array: Any, device: Device) -> Any:
         cupy = self.xp
-        if array.device.id == device.index:
-            with array.device:
-                return array.copy()
         with array.device:
+            if array.device.id == device.index:
+                return array.copy()
             source = cupy.ascontiguousarray(array)
-            array.device.synchronize()
         with cupy.cuda.Device(device.index):
             moved = cupy.empty(source.shape, source.dtype)
-            moved.data.copy_from_device(source.data, source.nbytes)
-            return moved
+        copy_between_devices(cupy, source, moved)
+        return moved
 
     def synchronize(self, device: Device) -> None:
         self.xp.cuda.Device(device.index).synchronize()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 from functools import cache
 from types import ModuleType
 
@@ -32,10 +33,33 @@ def find() -> tuple[ModuleType | None, str | None]:
     try:
         count = cupy.cuda.runtime.getDeviceCount()
     except Exception as error:
-        return None, f"no CUDA device can be used: {type(error).__name__}: {error}"
+        return None, _device_trouble(error)
     if count == 0:
-        return None, "CuPy finds no CUDA device"
+        return None, "CuPy finds no CUDA device; is one hidden by CUDA_VISIBLE_DEVICES?"
+    _hand_over_seed()
     return cupy, None
+
+
+def _device_trouble(error: Exception) -> str:
+    text = f"{type(error).__name__}: {error}"
+    if "InsufficientDriver" in text:
+        return f"there is no NVIDIA driver, or one too old for the CUDA version of CuPy ({text})"
+    if "NoDevice" in text:
+        return f"there is no CUDA device ({text})"
+    return f"no CUDA device can be used ({text})"
+
+
+def _hand_over_seed() -> None:
+    """Lets the generators of CuPy start with the seed in ``CHAINER_SEED``."""
+    seed = os.environ.get("CHAINER_SEED")
+    if seed is None or "CUPY_SEED" in os.environ:
+        return
+    if not seed.isdecimal() or int(seed) >= 1 << 64:
+        raise ValueError(
+            "environment variable CHAINER_SEED must be an integer from 0 to 2**64 - 1, "
+            f"got {seed!r}"
+        )
+    os.environ["CUPY_SEED"] = seed  # read when the first generator of a device is made
 
 
 def require() -> ModuleType:

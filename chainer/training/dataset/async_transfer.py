@@ -41,13 +41,7 @@ class ConcatWithAsyncTransfer(Converter):
     def __init__(self, stream: Any = None, compute_stream: Any = None) -> None:
         self._stream = stream
         self._compute_stream = compute_stream
-        # Page-locked host buffers of the last transfers, and the events that tell when they are
-        # over.
-        self._in_flight: list[tuple[Any, list[Any]]] = []
-        # Device arrays for the next batch by device, shape and dtype, and the event after which the
-        # computation has no more use for their memory.
-        self._spare: dict[Any, list[Any]] = {}
-        self._spare_event: Any = None
+        self._channels: dict[Any, _Channel] = {}
 
     def __call__(self, batch: Any, device: Any = None, padding: Any = None) -> Any:
         """Concatenate data and transfer them to GPU asynchronously.
@@ -72,48 +66,72 @@ class ConcatWithAsyncTransfer(Converter):
             return concat_examples(batch, device, padding)
         columns = concat_examples(batch, None, padding)
         with target:
+            channel = self._channels.get(target)
+            if channel is None:
+                channel = _Channel(target, self._stream, self._compute_stream)
+                self._channels[target] = channel
             if isinstance(columns, tuple):
-                return tuple(self._send(columns, target))
+                return tuple(channel.send(columns))
             if isinstance(columns, dict):
-                return dict(zip(columns, self._send(tuple(columns.values()), target)))
-            return self._send((columns,), target)[0]
+                return dict(zip(columns, channel.send(tuple(columns.values()))))
+            return channel.send((columns,))[0]
 
-    def _send(self, arrays: tuple[Any, ...], target: Any) -> list[Any]:
-        cuda = target.xp.cuda
-        if self._stream is None:
-            self._stream = cuda.Stream(non_blocking=True)
-        compute = self._compute_stream or cuda.get_current_stream()
+
+class _Channel:
+    """Transfers to one device.
+
+    Args:
+        target: The device, which is current.
+        stream: Stream of the transfers; a new one if None.
+        compute_stream: Stream of the computation; the current one if None.
+    """
+
+    def __init__(self, target: Any, stream: Any, compute_stream: Any) -> None:
+        self._xp = target.xp
+        self._stream = self._xp.cuda.Stream(non_blocking=True) if stream is None else stream
+        self._compute_stream = compute_stream
+        # Page-locked host buffers of the last transfers, and the events that tell when they are
+        # over.
+        self._in_flight: list[tuple[Any, list[Any]]] = []
+        # Device arrays for the next batch by shape and dtype, and the event after which the
+        # computation has no more use for their memory.
+        self._spare: dict[Any, list[Any]] = {}
+        self._spare_event: Any = None
+
+    def send(self, arrays: tuple[Any, ...]) -> list[Any]:
+        """Returns the arrays on the device; the computation waits for their contents."""
+        compute = self._compute_stream or self._xp.cuda.get_current_stream()
         with compute:
-            results, fresh = self._allocate(arrays, target)
+            results, fresh = self._allocate(arrays)
             # Memory that was allocated at the last call is free since then; the transfer need not
             # wait for the computation on the last batch. Fresh memory may still be in use by it.
             self._stream.wait_event(compute.record() if fresh else self._spare_event)
-            buffers = [self._transfer(*pair, cuda) for pair in zip(arrays, results)]
+            buffers = [self._transfer(*pair) for pair in zip(arrays, results)]
             event = self._stream.record()
             compute.wait_event(event)
             for array in results:
-                key = (target, array.shape, array.dtype)
-                self._spare.setdefault(key, []).append(target.xp.empty_like(array))
+                key = (array.shape, array.dtype)
+                self._spare.setdefault(key, []).append(self._xp.empty_like(array))
             self._spare_event = compute.record()
         self._in_flight = [entry for entry in self._in_flight if not entry[0].done]
         self._in_flight.append((event, buffers))
         return results
 
-    def _allocate(self, arrays: tuple[Any, ...], target: Any) -> tuple[list[Any], bool]:
+    def _allocate(self, arrays: tuple[Any, ...]) -> tuple[list[Any], bool]:
         results: list[Any] = []
         fresh = False
         for array in arrays:
-            spare = self._spare.get((target, array.shape, array.dtype))
+            spare = self._spare.get((array.shape, array.dtype))
             if spare:
                 results.append(spare.pop())
             else:
-                results.append(target.xp.empty(array.shape, array.dtype))
+                results.append(self._xp.empty(array.shape, array.dtype))
                 fresh = True
         self._spare = {}
         return results, fresh
 
-    def _transfer(self, array: Any, result: Any, cuda: Any) -> Any:
-        memory = cuda.alloc_pinned_memory(max(array.nbytes, 1))
+    def _transfer(self, array: Any, result: Any) -> Any:
+        memory = self._xp.cuda.alloc_pinned_memory(max(array.nbytes, 1))
         pinned: numpy.ndarray[Any, Any] = numpy.frombuffer(memory, array.dtype, array.size)
         pinned = pinned.reshape(array.shape)
         pinned[...] = array
