@@ -36,8 +36,9 @@ class Backend:
         name: Name in device specifiers: ``'@name'``.
         array_types: Array classes, or lazy names ``'module:Class'`` of classes whose library
             need not be imported to be recognised.
-        family: Backends of one family may be mixed in one call. Everything in host memory that
-            NumPy understands is of family ``'host'``; other backends are families by themselves.
+        family: Backends of one family may be mixed in one call, and a kernel may return arrays of
+            another one of the family. Everything in host memory that NumPy understands is of
+            family ``'host'``; other backends are families by themselves.
         is_accelerator: Whether ``forward_gpu`` rather than ``forward_cpu`` serves its arrays, in
             functions that define the two instead of ``forward``.
         several_devices: Whether there may be more than one device. Then the device of its inputs is
@@ -93,7 +94,11 @@ class Backend:
         return nullcontext(device)
 
     def from_host(self, array: numpy.ndarray[Any, Any], device: Device) -> Any:
-        """Returns a copy of a NumPy array on a device (the array itself where memory is shared)."""
+        """Returns a copy of a NumPy array on a device (the array itself where memory is shared).
+
+        The result is an array of this backend, or of its :attr:`plain_backend` where the own ones
+        cannot hold the shape or dtype.
+        """
         raise NotImplementedError(f"backend {type(self).__name__} must define from_host()")
 
     def to_host(self, array: Any) -> numpy.ndarray[Any, Any]:
@@ -107,6 +112,17 @@ class Backend:
     def asarray(self, value: Any, dtype: Any = None) -> Any:
         """Returns an array of a scalar or an array of this backend; arrays are not copied."""
         return self.xp.asarray(value, dtype)
+
+    @property
+    def plain_backend(self) -> Backend:
+        """The backend of the arrays that ``xp`` makes; itself by default.
+
+        Another one of the same family where the arrays cannot hold everything, or code written
+        against ``xp`` gets arrays of another type (see :meth:`plain`). Then arrays of either stand
+        for each other: :meth:`from_host`, functions and kernels may return arrays of this one, and
+        all methods of the backend take them.
+        """
+        return self
 
     def adopt(self, array: Any) -> Any:
         """Returns an array as Variables hold it.

@@ -2,6 +2,7 @@
 
 from chainer.plugins.testing.conformance.conftest import (  # noqa: F401
     _provider,
+    array,
     backend,
     pytest_generate_tests,
     xp,

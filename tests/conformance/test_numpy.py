@@ -4,7 +4,13 @@
 import pytest
 
 from chainer.core.backend import get_device
-from chainer.plugins.testing.conformance.test_backend_contract import *
+from chainer.plugins.testing.conformance.test_contract_arrays import *
+from chainer.plugins.testing.conformance.test_contract_backend import *
+from chainer.plugins.testing.conformance.test_contract_devices import *
+from chainer.plugins.testing.conformance.test_contract_kernels import *
+from chainer.plugins.testing.conformance.test_contract_training import *
+from chainer.plugins.testing.conformance.test_contract_transfers import *
+from chainer.plugins.testing.conformance.test_contract_variables import *
 from chainer.plugins.testing.conformance.test_operations import *
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from chainer.backends.ideep import library
-from chainer.core.backend import HOST_FAMILY, Backend
+from chainer.core.backend import HOST_FAMILY, Backend, get_backend
 from chainer.core.device import Device
 
 _ndarray = numpy.ndarray
@@ -47,8 +47,14 @@ class IdeepBackend(Backend):
         return library.require().mdarray(numpy.ascontiguousarray(array))
 
     def to_host(self, array: Any) -> numpy.ndarray[Any, Any]:
+        if not _is_mdarray(array):
+            return array
         plain = self.plain(array)
         return plain.copy() if array.layout.dense else plain
+
+    @property
+    def plain_backend(self) -> Backend:
+        return get_backend("numpy")
 
     def plain(self, array: Any) -> Any:
         """Returns a NumPy array: a view, or a copy of what lies in blocks and stays so."""

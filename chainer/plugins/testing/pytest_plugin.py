@@ -48,6 +48,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="file of expected failures, one 'test id pattern  # reason' a line; a listed test "
         "that passes is an error",
     )
+    group.addoption(
+        "--chainer-quick",
+        action="store_true",
+        help="test the operations in float32 only (in the first dtype of rows without it)",
+    )
+    group.addoption(
+        "--chainer-report",
+        default=None,
+        metavar="FILE",
+        help="write the summary to a file: JSON if its name ends with .json, Markdown otherwise",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

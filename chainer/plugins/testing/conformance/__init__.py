@@ -10,9 +10,20 @@ runs it on the backend ``NAME`` (or on one device of it, ``NAME:INDEX``). Option
     Prefers the kernels of this provider, and fails if it has none for the array type.
 ``--chainer-specs=MODULE:ATTRIBUTE``
     Runs these rows instead of the table of Chainer's own functions.
-``--chainer-xfail=FILE`` Expected failures, one a line: a test id as pytest prints it after the file
-    name, ``*`` for any text, then ``#`` and the reason. A listed test that passes is an error, and
-    so is a line that fits no test.
+``--chainer-xfail=FILE``
+    Expected failures, one a line: a test id as pytest prints it after the file name, ``*`` for any
+    text, then ``#`` and the reason. A listed test that passes is an error, and so is a line that
+    fits no test.
+``--chainer-quick``
+    Tests the operations in float32 only: a third of the time.
+``--chainer-report=FILE``
+    Writes the summary that is printed at the end to a file: a Markdown table to paste, or JSON if
+    the name ends with ``.json``.
+
+Two parts: ``test_contract_*.py`` test what Chainer expects of a backend
+(:class:`chainer.core.backend.Backend`), ``test_operations.py`` every function of the table.
+``-k contract`` selects the first. Both run from any directory, and in several processes
+(pytest-xdist).
 
 The suite compares with formulas in float64 NumPy (:mod:`chainer.plugins.testing.op_spec`), never
 with another accelerated backend.

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pytest
@@ -14,11 +15,14 @@ from chainer.core.backend import get_device, is_instance_of_lazy
 from chainer.core.configuration import using_config
 from chainer.core.device import Device
 from chainer.core.kernel import Kernel
-from chainer.plugins.testing.conformance import expected_failures
+from chainer.plugins.testing.conformance import expected_failures, reports
+from chainer.plugins.testing.conformance.contract import values
 from chainer.plugins.testing.op_spec import OpSpec
 from chainer.plugins.testing.specs import all_specs
 
 _HERE = Path(__file__).parent
+#: Property of the reports that are about tests of the suite.
+_MARK = "chainer-conformance"
 _ORDERS = {"test_backward": 1, "test_double_backward": 2}
 
 
@@ -56,9 +60,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         for spec in specs
         if spec.gradient_order >= order
         for layout in _layouts(spec)
-        for dtype in spec.dtypes
+        for dtype in _dtypes(spec, metafunc.config)
     ]
     metafunc.parametrize(("spec", "dtype", "layout"), parameters)
+
+
+def _dtypes(spec: OpSpec, config: pytest.Config) -> tuple[str, ...]:
+    if not config.getoption("--chainer-quick"):
+        return spec.dtypes
+    return ("float32",) if "float32" in spec.dtypes else spec.dtypes[:1]
 
 
 def _layouts(spec: OpSpec) -> list[str]:
@@ -70,10 +80,12 @@ def _layouts(spec: OpSpec) -> list[str]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Refuses a provider without kernels, and marks the expected failures."""
     _check_provider(config)
+    ours = [item for item in items if item.path.parent == _HERE]
+    for item in ours:
+        item.user_properties.append((_MARK, True))
     path: str | None = config.getoption("--chainer-xfail")
     if path is None:
         return
-    ours = [item for item in items if item.path.parent == _HERE]
     collected = {item.name.partition("[")[0] for item in ours}
     try:
         failures = expected_failures.read(path)
@@ -98,11 +110,15 @@ def _check_provider(config: pytest.Config) -> None:
         everyone = {registries.kernels.get(name).provider for name in registries.kernels.names()}
         known = ", ".join(sorted(everyone)) or "none"
         raise pytest.UsageError(f"--chainer-provider={provider}: no such provider; known: {known}")
-    array = _device(config).send(numpy.zeros(1, numpy.float32))
-    if not any(is_instance_of_lazy(kernel.array_type, type(array)) for kernel in kernels):
+    array_type = _array_type(_device(config))
+    if not any(is_instance_of_lazy(kernel.array_type, array_type) for kernel in kernels):
         raise pytest.UsageError(
-            f"--chainer-provider={provider}: it has no kernel for arrays of {type(array)}"
+            f"--chainer-provider={provider}: it has no kernel for arrays of {array_type}"
         )
+
+
+def _array_type(device: Device) -> type:
+    return type(device.send(numpy.zeros(1, numpy.float32)))
 
 
 def kernels_of_provider(provider: str) -> list[Kernel]:
@@ -134,6 +150,12 @@ def xp(backend):
     return backend.xp
 
 
+@pytest.fixture
+def array(device: Device):
+    """An array on the device under test: 0, 1, 2, ... of shape (2, 3) and dtype float32."""
+    return device.send(values())
+
+
 @pytest.fixture(autouse=True)
 def _provider(pytestconfig: pytest.Config):
     """Prefers the kernels of the provider under test."""
@@ -146,3 +168,56 @@ def _provider(pytestconfig: pytest.Config):
     else:
         with using_config("kernels", (provider,)):
             yield
+
+
+# -- the summary at the end -----------------------------------------------------------------------
+
+
+class _Results:
+    """Collects the results of the suite; the kernels that were chosen, too, from all processes."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.tally = reports.Tally()
+        self.chosen: set[str] = set()
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if (_MARK, True) in map(tuple, report.user_properties):  # lists when they come from xdist
+            self.tally.add(report)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:  # of pytest-xdist
+        self.chosen.update(node.workeroutput.get("chainer_kernels", ()))
+
+    def pytest_sessionfinish(self) -> None:
+        chosen = reports.chosen_kernels()
+        output: Any = getattr(self._config, "workeroutput", None)
+        if output is None:
+            self.chosen.update(chosen)
+        else:
+            output["chainer_kernels"] = chosen
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        if not self.tally.count:
+            return
+        config = self._config
+        device = _device(config)
+        provider: str | None = config.getoption("--chainer-provider")
+        array_type = _array_type(device)
+        kernels = [
+            kernel.key
+            for kernel in kernels_of_provider(provider or device.backend.name)
+            if is_instance_of_lazy(kernel.array_type, array_type)
+        ]
+        report = reports.Report(device, provider, self.tally, kernels, self.chosen)
+        terminalreporter.section(report.title)
+        terminalreporter.write_line(report.markdown())
+        path: str | None = config.getoption("--chainer-report")
+        if path is not None:
+            report.write(path)
+            terminalreporter.write_line(f"written to {path}")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Collects results from now on."""
+    config.pluginmanager.register(_Results(config), "chainer-conformance")

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from chainer.core.backend import backend_of
-from chainer.core.grad import grad
 from chainer.core.configuration import using_config
 from chainer.core.device import Device
+from chainer.core.grad import grad
 from chainer.core.variable import Variable
 from chainer.plugins.testing.array import to_host
 from chainer.plugins.testing.gradient_check import StartOfBackward
