@@ -33,21 +33,22 @@ def main(arguments: list[str] | None = None) -> int:
     machine = describe_machine()
     print("machine: " + ", ".join(f"{key} {value}" for key, value in machine.items()))
     print(
-        "ratios are peer/ours of the smallest values: above 1, ours is faster (or smaller)",
+        "ratios are peer/ours of the smallest values (peer/ours-ideep where iDeep is judged): "
+        "above 1, ours is faster (or smaller)",
         flush=True,
     )
     peers = [find_peer(name, options.ours, options.folder) for name in options.peers]
     results: list[Result] = []
-    for threads in options.threads:
-        settings = Options(
-            rounds=options.rounds or (2 if options.quick else 7),
-            sample_seconds=0.0 if options.quick else options.seconds,
-            threads=threads,
-            timeout=options.timeout,
-            programs=options.programs,
-            cases=tuple(options.case),
-        )
-        for name in options.benchmarks or available:
+    for name in options.benchmarks or available:
+        for threads in options.threads or default_threads(options.programs, name):
+            settings = Options(
+                rounds=options.rounds or (2 if options.quick else 7),
+                sample_seconds=0.0 if options.quick else options.seconds,
+                threads=threads,
+                timeout=options.timeout,
+                programs=options.programs,
+                cases=tuple(options.case),
+            )
             result = run_benchmark(name, peers, settings)
             results.append(result)
             print("\n" + format_result(result), flush=True)
@@ -63,16 +64,27 @@ def list_benchmarks(programs: Path) -> dict[str, str]:
     found = {}
     for path in sorted((programs / "with_chainer").glob("*.py")):
         tree = ast.parse(path.read_text())
-        assigned = {
-            target.id
-            for node in tree.body
-            if isinstance(node, ast.Assign)
-            for target in node.targets
-            if isinstance(target, ast.Name)
-        }
-        if "CASES" in assigned:  # the others are modules that programs share
+        if "CASES" in _constants(tree):  # the others are modules that programs share
             found[path.stem] = (ast.get_docstring(tree) or "").split("\n", 1)[0]
     return found
+
+
+def default_threads(programs: Path, name: str) -> list[int]:
+    """Returns the numbers of threads that a benchmark runs with unless told otherwise."""
+    tree = ast.parse((programs / "with_chainer" / f"{name}.py").read_text())
+    value = _constants(tree).get("THREADS")
+    return [1] if value is None else list(ast.literal_eval(value))
+
+
+def _constants(tree: ast.Module) -> dict[str, ast.expr]:
+    """Names assigned at the top of a program."""
+    return {
+        target.id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -99,7 +111,10 @@ def _parser() -> argparse.ArgumentParser:
         "--folder", type=Path, default=ROOT / ".peers", help="folder of the peers' environments"
     )
     parser.add_argument(
-        "--threads", nargs="+", type=int, default=[1], help="numbers of threads, each run in turn"
+        "--threads",
+        nargs="+",
+        type=int,
+        help="numbers of threads, each run in turn (default: what the benchmark says, mostly 1)",
     )
     parser.add_argument(
         "--quick",

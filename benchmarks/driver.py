@@ -70,6 +70,7 @@ class Result:
     """What a benchmark gave.
 
     Attributes:
+        base: The peer that others are compared with.
         missing: ``(case, peer)`` -> why that peer has no such case.
         notes: Results that differ between peers of one framework.
         errors: Texts of what failed in a worker; nothing that failed is left out.
@@ -80,7 +81,8 @@ class Result:
     unit: str = "ms"
     scale: float = 1e3
     threads: int = 1
-    budgets: dict[str, float] = field(default_factory=dict)
+    base: str = "ours"
+    budgets: dict[str, float | dict[str, float]] = field(default_factory=dict)
     mean_budgets: dict[str, float] = field(default_factory=dict)
     peers: list[str] = field(default_factory=list)
     unavailable: dict[str, str] = field(default_factory=dict)
@@ -160,6 +162,8 @@ def _load(client: Client, program: Path, result: Result) -> dict[str, Any] | Non
     if not result.title:
         result.title, result.unit = loaded["title"], loaded["unit"]
         result.scale = loaded["scale"]
+    if peer.framework == "chainer":  # its programs say what is to be reached
+        result.base = loaded["base"]
     result.budgets.update(loaded["budgets"])
     result.mean_budgets.update(loaded["mean_budgets"])
     return loaded

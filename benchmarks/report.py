@@ -9,9 +9,6 @@ from typing import Any
 
 from benchmarks.driver import NO_CASE, Result, Row
 
-#: The peer that all others are compared with.
-OURS = "ours"
-
 #: Number of rows named when a budget is missed.
 SHOWN = 15
 
@@ -27,13 +24,14 @@ def format_result(result: Result) -> str:
         else:
             versions = result.versions.get(name, {})
             lines.append(f"   {name}: " + ", ".join(f"{k} {v}" for k, v in versions.items()))
-    others = [name for name in names if name != OURS] if OURS in names else []
-    header = ["", *names, *(f"{name}/{OURS}" for name in others)]
+    base = result.base
+    others = [name for name in names if name != base] if base in names else []
+    header = ["", *names, *(f"{name}/{base}" for name in others)]
     table = [header]
     for row in result.rows:
         cells = [row.label or row.case]
         cells += [_value(row, name, result) for name in names]
-        cells += [_ratio(row, name) for name in others]
+        cells += [_ratio(row, name, base) for name in others]
         table.append(cells)
     lines += _aligned(table)
     lines += _summary(result, others)
@@ -48,8 +46,15 @@ def format_result(result: Result) -> str:
     return "\n".join(lines)
 
 
-def ratios(result: Result, peer: str, base: str = OURS) -> dict[str, float]:
-    """Returns peer / base of the smallest values, for each row that both have."""
+def ratios(result: Result, peer: str, base: str | None = None) -> dict[str, float]:
+    """Returns peer / base of the smallest values, for each row that both have.
+
+    Args:
+        result: What a benchmark gave.
+        peer: Name of a peer.
+        base: Name of another; by default the one that the benchmark compares with.
+    """
+    base = result.base if base is None else base
     found = {}
     for row in result.rows:
         value, reference = row.best(peer), row.best(base)
@@ -76,8 +81,8 @@ def _value(row: Row, peer: str, result: Result) -> str:
     return f"{_digits(best * result.scale)} ({_digits(middle * result.scale)})"
 
 
-def _ratio(row: Row, peer: str) -> str:
-    best, reference = row.best(peer), row.best(OURS)
+def _ratio(row: Row, peer: str, base: str) -> str:
+    best, reference = row.best(peer), row.best(base)
     return f"{best / reference:.2f}" if best is not None and reference else "n/a"
 
 
@@ -104,8 +109,9 @@ def _summary(result: Result, others: list[str]) -> list[str]:
         found = ratios(result, name)
         if len(found) > 1:
             worst = min(found, key=lambda label: found[label])
+            mean = geometric_mean(list(found.values()))
             lines.append(
-                f"   {name}/{OURS}: geometric mean {geometric_mean(list(found.values())):.2f}, "
+                f"   {name}/{result.base}: geometric mean {mean:.2f}, "
                 f"minimum {found[worst]:.2f} ({worst}), {len(found)} rows"
             )
     return lines
@@ -115,15 +121,22 @@ def _budgets(result: Result) -> list[str]:
     lines = []
     for pair, budget in result.budgets.items():
         base, peer = _pair(pair)
-        found = {label: 1 / ratio for label, ratio in ratios(result, peer, base).items()}
-        # Two digits, as printed: nobody can measure more here.
-        missed = {
-            label: ratio for label, ratio in found.items() if round(ratio, 2) > round(budget, 2)
-        }
-        if found:
-            lines.append(
-                f"   budget: each {base}/{peer} <= {budget:.2f}: " + _verdict(missed, len(found))
-            )
+        limits = budget if isinstance(budget, dict) else {"": budget}
+        rows: dict[str, dict[str, float]] = {start: {} for start in limits}
+        for label, ratio in ratios(result, peer, base).items():
+            starts = [start for start in limits if label.startswith(start)]
+            if starts:
+                rows[max(starts, key=len)][label] = 1 / ratio
+        for start, found in rows.items():
+            limit = limits[start]
+            # Two digits, as printed: nobody can measure more here.
+            missed = {k: ratio for k, ratio in found.items() if round(ratio, 2) > round(limit, 2)}
+            what = f"each {start!r}" if start else "each other" if len(limits) > 1 else "each"
+            if found:
+                lines.append(
+                    f"   budget: {what} {base}/{peer} <= {limit:.2f}: "
+                    + _verdict(missed, len(found))
+                )
     for pair, budget in result.mean_budgets.items():
         base, peer = _pair(pair)
         found = ratios(result, peer, base)
@@ -138,7 +151,7 @@ def _budgets(result: Result) -> list[str]:
 
 def _pair(text: str) -> tuple[str, str]:
     base, _, peer = text.rpartition("/")
-    return base or OURS, peer
+    return base or "ours", peer
 
 
 def _verdict(missed: dict[str, float], count: int) -> str:
@@ -158,7 +171,7 @@ def _as_dict(result: Result) -> dict[str, Any]:
         "versions": result.versions,
         "unavailable": result.unavailable,
         "rows": [{"case": r.case, "phase": r.phase, "samples": r.samples} for r in result.rows],
-        "ratios": {name: ratios(result, name) for name in result.peers if name != OURS},
+        "ratios": {name: ratios(result, name) for name in result.peers if name != result.base},
         "missing": {f"{case}, {name}": why for (case, name), why in result.missing.items()},
         "notes": result.notes,
         "errors": result.errors,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import peers as peers_module
-from benchmarks.cli import list_benchmarks, main
+from benchmarks.cli import default_threads, list_benchmarks, main
 from benchmarks.client import Client, WorkerError
 from benchmarks.driver import PROGRAMS, Options, Result, Row, run_benchmark
 from benchmarks.peers import Peer, find_peer
@@ -82,6 +82,41 @@ def test_budgets_are_judged(dummy):
     text = format_result(dummy)
     assert "budget: each ours/twin <= 1000000000.00: met" in text
     assert "budget: geometric mean of ours/twin <= 0.00: MISSED" in text
+
+
+def test_budgets_of_some_rows():
+    samples = {"ours-ideep": [3.0], "torch": [2.0]}
+    result = Result(
+        "made up",
+        base="ours-ideep",
+        peers=["ours-ideep", "torch"],
+        budgets={"ours-ideep/torch": {"": 2.0, "model": 1.0, "model, slow": 1.6}},
+        rows=[Row("net", "", samples), Row("model", "", samples), Row("model, slow", "", samples)],
+    )
+    text = format_result(result)
+    assert "torch/ours-ideep" in text
+    assert "torch/ours-ideep: geometric mean 0.67, minimum 0.67" in text
+    assert "each other ours-ideep/torch <= 2.00: met" in text
+    assert "each 'model' ours-ideep/torch <= 1.00: MISSED by 1 of 1: model 1.50" in text
+    assert "each 'model, slow' ours-ideep/torch <= 1.60: met" in text
+
+
+def test_numbers_of_threads_of_a_benchmark():
+    assert default_threads(PROGRAMS, "ideep") == [1, 2]
+    assert default_threads(SAMPLES, "dummy") == [1]
+
+
+def test_what_ideep_is_judged_by():
+    pytest.importorskip("ideep4py", exc_type=ImportError)
+    worker = Client(peer("ours-ideep"), threads=1)
+    try:
+        program = PROGRAMS / "with_chainer" / "ideep.py"
+        loaded = worker.ask("load", program=str(program), ideep=True)
+    finally:
+        worker.close()
+    assert loaded["base"] == "ours-ideep"
+    assert set(loaded["budgets"]) == {"ours-ideep/upstream-ideep", "ours-ideep/torch"}
+    assert len(loaded["cases"]) == 6
 
 
 def test_rounds_are_interleaved_and_rotate(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from bench_case import Case
 from bench_chainer import fill, integers, link, random, training_step
 
 UNIT = "ms"
-BUDGETS = {"upstream": 1.0, "ours-ideep/upstream-ideep": 1.0, "ours-ideep/torch": 1.0}
+BUDGETS = {"upstream": 1.0}
 WORDS, UNITS, BATCH, STEPS = 10000, 200, 20, 35
 
 
