@@ -26,27 +26,33 @@ def widened(array: Any) -> Any:
     return array.astype(working_dtype(array.dtype), copy=False)
 
 
-def elementwise(xp: Any, formula: Callable[..., Any], *arrays: Any) -> Any:
+def elementwise(xp: Any, formula: Callable[..., tuple[Any, ...]], *arrays: Any) -> list[Any]:
     """Applies an elementwise formula block by block.
 
     Args:
         xp: Array namespace of the arrays. Only NumPy's arrays are cut.
-        formula: Function of ``xp`` and one-dimensional arrays, that returns a new array. float16
-            comes as float32.
+        formula: Function of ``xp`` and one-dimensional arrays, that returns a tuple of new arrays.
+            float16 comes as float32.
         arrays: Arrays of one shape and dtype.
 
     Returns:
-        array: The result, of the shape and dtype of the arrays.
+        list of arrays: The results, of the shape and dtype of the arrays.
     """
     first = arrays[0]
     dtype, shape, size = first.dtype, first.shape, first.size
     wide = working_dtype(dtype)
     flat = [array.reshape(-1) for array in arrays]
-    if xp is not numpy or size <= BLOCK:
-        y = formula(xp, *[part.astype(wide, copy=False) for part in flat])
-        return y.astype(dtype, copy=False).reshape(shape)
-    y = numpy.empty(size, dtype)
-    for start in range(0, size, BLOCK):
-        block = slice(start, start + BLOCK)
-        y[block] = formula(xp, *[part[block].astype(wide, copy=False) for part in flat])
-    return y.reshape(shape)
+    # An overflow to infinity on the way to zero is meant.
+    with numpy.errstate(over="ignore"):
+        if xp is not numpy or size <= BLOCK:
+            ys = formula(xp, *[part.astype(wide, copy=False) for part in flat])
+            return [y.astype(dtype, copy=False).reshape(shape) for y in ys]
+        results: list[Any] = []
+        for start in range(0, size, BLOCK):
+            block = slice(start, start + BLOCK)
+            ys = formula(xp, *[part[block].astype(wide, copy=False) for part in flat])
+            if not results:
+                results = [numpy.empty(size, dtype) for _ in ys]
+            for result, y in zip(results, ys, strict=True):
+                result[block] = y
+    return [result.reshape(shape) for result in results]

@@ -11,8 +11,8 @@ import numpy
 from chainer.kernel import ReferenceKernel
 from chainer_modern.blocks import widened
 
-# Scores of a block; three blocks of float32 fill half of a second-level cache.
-_BLOCK = 1 << 15
+# Scores of a block: half a megabyte of float32, about the size of a second-level cache.
+_BLOCK = 1 << 17
 # Queries of a block under the causal mask: smaller ones save more work, and cost more calls.
 _CAUSAL_QUERIES = 64
 # Exponentials are kept for backward up to this number (64 MiB of float32), and computed again

@@ -18,12 +18,12 @@ class Elementwise(chainer.FunctionNode):
         """Checks the input."""
         type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
 
-    def values(self, xp: Any, x: Any) -> Any:
+    def values(self, xp: Any, x: Any) -> tuple[Any]:
         """Returns the function of a one-dimensional array, as a new array."""
         raise NotImplementedError
 
-    def scaled_slopes(self, xp: Any, x: Any, gy: Any) -> Any:
-        """Returns ``gy`` times the derivative at ``x``, as a new array."""
+    def values_and_slopes(self, xp: Any, x: Any) -> tuple[Any, Any]:
+        """Returns the function and its derivative, as new arrays."""
         raise NotImplementedError
 
     def derivative(self, x: chainer.Variable) -> Any:
@@ -33,7 +33,13 @@ class Elementwise(chainer.FunctionNode):
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Computes the output."""
         self.retain_inputs((0,))
-        return (elementwise(self.xp, self.values, inputs[0]),)
+        (x,) = inputs
+        if not chainer.config.enable_backprop:
+            return tuple(elementwise(self.xp, self.values, x))
+        # Output and slope share most of the work, and while a block is in the cache the slope is
+        # nearly free.
+        y, self._slope = elementwise(self.xp, self.values_and_slopes, x)
+        return (y,)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         """Computes the gradient, differentiable again."""
@@ -44,5 +50,4 @@ class Elementwise(chainer.FunctionNode):
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
         """Computes the gradient on arrays."""
-        (x,) = self.retained_input_arrays
-        return (elementwise(self.xp, self.scaled_slopes, x, grad_outputs[0]),)
+        return (self._slope * grad_outputs[0],)

@@ -11,7 +11,7 @@ import chainer
 import chainer.functions as F
 from chainer.kernel import get_operation
 from chainer_modern.functions.activation._elementwise import Elementwise
-from chainer_modern.functions.activation._logistic import LARGEST, logistic
+from chainer_modern.functions.activation._logistic import logistic
 
 # The standard normal distribution function as logistic(x * p(x * x)): the coefficients of p from
 # the constant upwards, for x * x up to _END. A weighted least-squares fit on Chebyshev points; in
@@ -49,32 +49,29 @@ def normal_distribution(xp: Any, x: Any) -> Any:
         y *= u
     y += _COEFFICIENTS[0]
     y *= x
-    xp.negative(y, out=y)
-    xp.minimum(y, LARGEST, out=y)
-    xp.exp(y, out=y)
-    y += 1
-    return xp.divide(1, y, out=y)
+    return logistic(xp, y)
 
 
 class GELU(Elementwise):
     """Gaussian error linear unit."""
 
-    def values(self, xp: Any, x: Any) -> Any:
+    def values(self, xp: Any, x: Any) -> tuple[Any]:
         """Returns ``x * P(Z < x)``."""
         y = normal_distribution(xp, x)
         y *= x
-        return y
+        return (y,)
 
-    def scaled_slopes(self, xp: Any, x: Any, gy: Any) -> Any:
-        """Returns ``gy * (P(Z < x) + x * p(x))``."""
-        density = xp.square(x)
-        density *= -0.5
-        xp.exp(density, out=density)
-        density *= 1 / math.sqrt(2 * math.pi)
-        density *= x
-        density += normal_distribution(xp, x)
-        density *= gy
-        return density
+    def values_and_slopes(self, xp: Any, x: Any) -> tuple[Any, Any]:
+        """Returns the function, and ``P(Z < x) + x * p(x)``."""
+        probability = normal_distribution(xp, x)
+        slope = xp.square(x)
+        slope *= -0.5
+        xp.exp(slope, out=slope)
+        slope *= 1 / math.sqrt(2 * math.pi)
+        slope *= x
+        slope += probability
+        probability *= x
+        return probability, slope
 
     def derivative(self, x: chainer.Variable) -> Any:
         """Returns the derivative."""
@@ -89,30 +86,28 @@ class TanhGELU(Elementwise):
     """Approximation of the Gaussian error linear unit by tanh."""
 
     def _gate(self, xp: Any, x: Any, square: Any) -> Any:
-        u = square * _CUBIC
-        u += 1
+        u = square * (_CUBIC * _SLOPE)
+        u += _SLOPE
         u *= x
-        u *= _SLOPE
         return logistic(xp, u)
 
-    def values(self, xp: Any, x: Any) -> Any:
-        """Returns ``x * (1 + tanh(...)) / 2``."""
+    def values(self, xp: Any, x: Any) -> tuple[Any]:
+        """Returns ``x * (1 + tanh(...)) / 2``, which is ``x * logistic(...)``."""
         y = self._gate(xp, x, xp.square(x))
         y *= x
-        return y
+        return (y,)
 
-    def scaled_slopes(self, xp: Any, x: Any, gy: Any) -> Any:
-        """Returns ``gy * (s + x * s * (1 - s) * u'(x))`` with the gate ``s``."""
+    def values_and_slopes(self, xp: Any, x: Any) -> tuple[Any, Any]:
+        """Returns the function ``y = x * s``, and ``s + y * (1 - s) * u'(x)``."""
         square = xp.square(x)
         s = self._gate(xp, x, square)
+        y = x * s
         square *= 3 * _CUBIC * _SLOPE
         square += _SLOPE
-        square *= x
+        square *= y
         square *= 1 - s
-        square += 1
-        square *= s
-        square *= gy
-        return square
+        square += s
+        return y, square
 
     def derivative(self, x: chainer.Variable) -> Any:
         """Returns the derivative."""

@@ -11,22 +11,22 @@ from chainer_modern.functions.activation._elementwise import Elementwise
 class HardSwish(Elementwise):
     """Hard swish."""
 
-    def values(self, xp: Any, x: Any) -> Any:
+    def values(self, xp: Any, x: Any) -> tuple[Any]:
         """Returns ``x * clip(x + 3, 0, 6) / 6``."""
         y = x + 3
         xp.clip(y, 0, 6, out=y)
         y *= x
         y *= 1 / 6
-        return y
+        return (y,)
 
-    def scaled_slopes(self, xp: Any, x: Any, gy: Any) -> Any:
-        """Returns ``gy`` times 0, ``x / 3 + 1 / 2`` or 1, from left to right."""
+    def values_and_slopes(self, xp: Any, x: Any) -> tuple[Any, Any]:
+        """Returns the function, and 0, ``x / 3 + 1 / 2`` or 1, from left to right."""
         slope = x * (1 / 3)
         slope += 0.5
         slope *= x > -3
-        xp.copyto(slope, 1, where=x >= 3)
-        slope *= gy
-        return slope
+        # At 3 the line reaches 1.5 and the slope jumps to 1.
+        slope -= (slope - 1) * (x >= 3)
+        return *self.values(xp, x), slope
 
     def derivative(self, x: chainer.Variable) -> Any:
         """Returns the derivative."""

@@ -22,27 +22,29 @@ class Mish(Elementwise):
         n *= e
         return e, n
 
-    def values(self, xp: Any, x: Any) -> Any:
+    def values(self, xp: Any, x: Any) -> tuple[Any]:
         """Returns ``x * tanh(softplus(x))``."""
         _, n = self._parts(xp, x)
         y = x * n
         n += 2
         y /= n
-        return y
+        return (y,)
 
-    def scaled_slopes(self, xp: Any, x: Any, gy: Any) -> Any:
-        """Returns ``gy * (t + x * t')``: ``t = n / (n + 2)``, ``t' = 4 e (e + 1) / (n + 2)^2``."""
+    def values_and_slopes(self, xp: Any, x: Any) -> tuple[Any, Any]:
+        """Returns the function ``x * t``, and ``t + x * 4 * e * (e + 1) / (n + 2) ** 2``."""
         e, n = self._parts(xp, x)
-        d = xp.divide(1, n + 2)
+        d = n + 2
+        xp.divide(1, d, out=d)
+        n *= d
         slope = e + 1
         slope *= e
         slope *= x
         slope *= d
+        slope *= d
         slope *= 4
         slope += n
-        slope *= d
-        slope *= gy
-        return slope
+        n *= x
+        return n, slope
 
     def derivative(self, x: chainer.Variable) -> Any:
         """Returns the derivative."""

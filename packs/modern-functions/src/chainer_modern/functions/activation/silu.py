@@ -13,21 +13,20 @@ from chainer_modern.functions.activation._logistic import logistic
 class SiLU(Elementwise):
     """Sigmoid linear unit."""
 
-    def values(self, xp: Any, x: Any) -> Any:
+    def values(self, xp: Any, x: Any) -> tuple[Any]:
         """Returns ``x * sigmoid(x)``."""
         y = logistic(xp, x)
         y *= x
-        return y
+        return (y,)
 
-    def scaled_slopes(self, xp: Any, x: Any, gy: Any) -> Any:
-        """Returns ``gy * s * (1 + x * (1 - s))`` with ``s = sigmoid(x)``."""
+    def values_and_slopes(self, xp: Any, x: Any) -> tuple[Any, Any]:
+        """Returns the function ``y = x * s``, and ``s + y * (1 - s)``."""
         s = logistic(xp, x)
+        y = x * s
         slope = 1 - s
-        slope *= x
-        slope += 1
-        slope *= s
-        slope *= gy
-        return slope
+        slope *= y
+        slope += s
+        return y, slope
 
     def derivative(self, x: chainer.Variable) -> Any:
         """Returns the derivative."""

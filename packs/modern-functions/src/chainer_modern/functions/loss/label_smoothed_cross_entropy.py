@@ -49,13 +49,19 @@ class LabelSmoothedCrossEntropy(chainer.FunctionNode):
         p /= total
         self._softmax = p
         losses = xp.log(total[:, 0])
-        hit = one_hot(xp, t, x.shape[1], wide.dtype)
-        hit *= shifted
-        losses -= (1 - self.smoothing) * hit.sum(axis=1)
+        losses -= (1 - self.smoothing) * shifted[self._of_labels(t)]
         if self.smoothing:
             losses -= self.smoothing / max(x.shape[1], 1) * shifted.sum(axis=1)
         losses *= t != self.ignore_label
         return (losses.astype(x.dtype, copy=False),)
+
+    def _of_labels(self, t: Any) -> tuple[Any, ...]:
+        """Returns the index of the elements of ``(N, C, ...)`` that belong to the labels."""
+        xp = self.xp
+        axes = [
+            xp.arange(n).reshape((-1,) + (1,) * (t.ndim - 1 - i)) for i, n in enumerate(t.shape)
+        ]
+        return axes[0], xp.where(t == self.ignore_label, 0, t), *axes[1:]
 
     def backward_arrays(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
@@ -65,11 +71,8 @@ class LabelSmoothedCrossEntropy(chainer.FunctionNode):
             return (None,)
         x, t = self.retained_input_arrays
         gy = widened(grad_outputs[0]) * (t != self.ignore_label)
-        gx = one_hot(self.xp, t, x.shape[1], gy.dtype)
-        gx *= self.smoothing - 1
-        gx += self._softmax
-        if self.smoothing:
-            gx -= self.smoothing / max(x.shape[1], 1)
+        gx = self._softmax - self.smoothing / max(x.shape[1], 1)
+        gx[self._of_labels(t)] -= 1 - self.smoothing
         gx *= gy[:, None]
         return (gx.astype(x.dtype, copy=False), None)[: len(target_input_indexes)]
 
