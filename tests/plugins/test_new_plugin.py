@@ -100,6 +100,9 @@ def test_works_as_it_is(kind: str, tmp_path: Path) -> None:
     code = "import numpy as np, chainer\n" + textwrap.dedent(USES[kind])
     assert run(sys.executable, "-c", code, cwd=tmp_path, path=site).strip() == PRINTS[kind]
 
+    (sample,) = re.findall(r"```python\n(.*?)```", (project / "README.md").read_text(), re.DOTALL)
+    run(sys.executable, "-W", "error", "-c", sample, cwd=tmp_path, path=site)
+
     doctor = [sys.executable, "-m", "chainer.plugins.cli", "doctor", name, "--json"]
     value = json.loads(run(*doctor, cwd=tmp_path, path=site))
     causes = [finding["cause"] for finding in value["reports"][0]["findings"]]
