@@ -40,7 +40,7 @@ class CNN(chainer.Chain):
             self.c1 = L.Convolution2D(2, 4, 3, pad=1)
             self.bn = L.BatchNormalization(4)
             self.c2 = L.Convolution2D(4, 4, 3, stride=2)
-            self.l = L.Linear(None, 3)
+            self.l = L.Linear(4, 3)
 
     def __call__(self, x):
         h = F.max_pooling_2d(F.relu(self.bn(self.c1(x))), 2, 2)
@@ -96,7 +96,7 @@ def test_steps_without_transfers(network):
     reporter = chainer.Reporter()
     reporter.add_observer("main", model)
     summary = chainer.DictSummary()
-    optimizer.update(model, x, t)  # parameters whose sizes were left open are made here
+    optimizer.update(model, x, t)  # states of the optimizer are made here
     with count_transfers() as transfers, reporter:
         for _ in range(2):
             optimizer.update(model, x, t)

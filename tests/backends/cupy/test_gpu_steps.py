@@ -1,0 +1,114 @@
+"""Training steps on a GPU: the numbers of the host, nothing copied and nobody waited for."""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+import pytest
+
+import chainer
+from chainer.backends import cuda
+from chainer.backends.cupy.kernels import optimizers as kernels
+from chainer.testing import attr
+from chainer.training import optimizer_hooks as H
+from tests.training import test_device_steps as steps
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(attr.gpu_limit() < 1, reason="needs a GPU"),
+]
+
+
+@contextlib.contextmanager
+def capture():
+    """Records what is submitted inside as a graph.
+
+    While CUDA records, everything that waits for the device is an error, and so are copies between
+    host and device through CuPy.
+    """
+    stream = cuda.cupy.cuda.get_current_stream()
+    stream.begin_capture()
+    try:
+        yield
+    finally:
+        with contextlib.suppress(cuda.cupy.cuda.runtime.CUDARuntimeError):
+            stream.end_capture()
+
+
+def test_capture_finds_what_waits():
+    x = cuda.cupy.ones(3)
+    with cuda.Stream(non_blocking=True), pytest.raises(Exception, match="(?i)captur"):  # noqa: SIM117
+        with capture():
+            float(x.sum())
+
+
+@pytest.mark.parametrize("network", steps.NETWORKS)
+def test_nothing_waits(network):
+    stream = cuda.Stream(non_blocking=True)
+    with stream, chainer.using_config("use_cudnn", "never"):
+        model, optimizer, x, t = steps.training(network, "@cupy:0")
+        with without_random_numbers(model):
+            for _ in range(3):  # compiles kernels, and fills the memory pool
+                optimizer.update(model, x, t)
+            stream.synchronize()
+            with capture():
+                optimizer.update(model, x, t)
+        stream.synchronize()
+
+
+@contextlib.contextmanager
+def without_random_numbers(model):
+    """Generators of random numbers cannot be recorded."""
+    if hasattr(model.predictor, "steps"):
+        model.predictor.steps.dropout = 0
+    dropout = steps.F.dropout
+    steps.F.dropout = lambda x, ratio: x
+    try:
+        yield
+    finally:
+        steps.F.dropout = dropout
+
+
+@pytest.mark.parametrize("network", steps.NETWORKS)
+@pytest.mark.parametrize("cudnn", ["never", "auto"])
+def test_same_as_on_the_host(network, cudnn):
+    weights = []
+    for device in ("@numpy", "@cupy:0"):
+        with chainer.using_config("use_cudnn", cudnn):
+            model, optimizer, x, t = steps.training(network, device)
+            optimizer.remove_hook("GradientLARS")
+            with without_random_numbers(model):
+                for _ in range(5):
+                    optimizer.update(model, x, t)
+        weights.append({name: cuda.to_cpu(p.array) for name, p in model.namedparams()})
+    for name, expected in weights[0].items():
+        np.testing.assert_allclose(weights[1][name], expected, 2e-3, 2e-3, err_msg=name)
+
+
+def test_one_launch_updates_all(monkeypatch):
+    launches = []
+    function = kernels.UpdateKernel.function
+
+    def counted(self, name, types):
+        launches.append(name)
+        return function(self, name, types)
+
+    monkeypatch.setattr(kernels.UpdateKernel, "function", counted)
+    model, optimizer, x, t = steps.training("cnn", "@cupy:0")
+    optimizer.update(model, x, t)
+    assert launches == ["adam"]
+
+
+@pytest.mark.parametrize("threshold", [0.1, 1e9])
+def test_clipping(threshold):
+    grads = []
+    for device in ("@numpy", "@cupy:0"):
+        model = chainer.Link(a=(2,), b=(3,))
+        model.to_device(device)
+        for param, values in ((model.a, [3, 0]), (model.b, [0, 4, 0])):
+            param.grad = chainer.get_device(device).send(np.array(values, "f"))
+        H.GradientClipping(threshold)(chainer.optimizers.SGD().setup(model))
+        grads.append([cuda.to_cpu(param.grad) for param in (model.a, model.b)])
+    for one, other in zip(*grads, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6)
