@@ -36,6 +36,9 @@ class Dashboard(training.Extension):
         refresh_interval: Seconds between two drawings, at least.
         out: Stream; the standard output by default.
 
+    Attributes:
+        rows: The values of each interval.
+
     Raises:
         ImportError: At the start of the training, on a terminal without rich.
     """
@@ -55,7 +58,7 @@ class Dashboard(training.Extension):
         self._entries = None if entries is None else list(entries)
         self._refresh_interval = refresh_interval
         self._out = out
-        self._rows: list[Row] = []
+        self.rows: list[Row] = []
         self._stopwatch: Stopwatch | None = None
         self._view: LiveView | None = None
         self._drawn_at = 0.0
@@ -90,7 +93,7 @@ class Dashboard(training.Extension):
         assert self._stopwatch is not None
         means = self._averages.add(trainer, also_when_stopped=True)
         if means is not None:
-            self._rows.append(means)
+            self.rows.append(means)
         if self._view is not None:
             due = time.perf_counter() - self._drawn_at >= self._refresh_interval
             if due or means is not None:
@@ -106,8 +109,8 @@ class Dashboard(training.Extension):
     def _courses(self) -> dict[str, list[float | None]]:
         keys = self._entries
         if keys is None:
-            keys = list(dict.fromkeys(key for row in self._rows for key in row))
-        return {key: [row.get(key) for row in self._rows] for key in keys}
+            keys = list(dict.fromkeys(key for row in self.rows for key in row))
+        return {key: [row.get(key) for row in self.rows] for key in keys}
 
     def _print(self, progress: Progress, means: Row) -> None:
         values = "  ".join(f"{key} {value:.5g}" for key, value in means.items())
@@ -158,7 +161,7 @@ class Dashboard(training.Extension):
             serializer: Serializer or deserializer.
         """
         self._averages.serialize(serializer["averages"])
-        self._rows = serialize_json(serializer, "rows", self._rows)
+        self.rows = serialize_json(serializer, "rows", self.rows)
 
 
 def _is_terminal(out: Any) -> bool:

@@ -23,7 +23,10 @@ except ImportError as error:
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _ASCII = "_.-=+*#@"
-_COURSE_LENGTH = 24
+_SHORTEST_COURSE, _LONGEST_COURSE = 6, 24
+
+# Columns of the panel's border and the space within, and behind the table.
+_FRAME = 6
 
 Course = Sequence[float | None]
 
@@ -57,12 +60,15 @@ class LiveView:
             courses: Values by name, in the order of time; None where there was none.
             status: Line at the bottom; empty for none.
         """
+        # Room for the "^C" that terminals write at the cursor: a new line would shift the panel.
+        width = max(self._console.width - 4, 20)
         parts: list[Any] = [_bars(progress), Text(progress.times(), style="dim")]
         if courses:
-            parts.append(_table(courses, self._marks))
+            parts.append(_table(courses, self._marks, width - _FRAME))
         if status:
             parts.append(Text(status, style="bold"))
-        self._live.update(Panel(Group(*parts), title=Text(self._title)), refresh=True)
+        panel = Panel(Group(*parts), title=Text(self._title), width=width)
+        self._live.update(panel, refresh=True)
 
     @property
     def _marks(self) -> str:
@@ -84,31 +90,35 @@ def _bars(progress: Progress) -> Table:
             ProgressBar(total=1.0, completed=progress.share),
             f"{progress.share:.0%} of {progress.length}",
         )
-    whole = math.floor(progress.epoch)
+    # At the end of an epoch it is the one that has ended.
+    before = max(math.ceil(progress.epoch) - 1, 0)
     bars.add_row(
-        f"epoch {whole + 1}",
-        ProgressBar(total=1.0, completed=progress.epoch - whole),
+        f"epoch {before + 1}",
+        ProgressBar(total=1.0, completed=progress.epoch - before),
         f"iteration {progress.iteration}",
     )
     return bars
 
 
-def _table(courses: Mapping[str, Course], marks: str) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", expand=True)
-    table.add_column("", no_wrap=True, ratio=1)
-    for name in ("last", "min", "max"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("course", no_wrap=True)
+def _table(courses: Mapping[str, Course], marks: str, width: int) -> Table:
+    """Returns a table of the last, least and largest values, and the courses as far as they fit."""
+    rows: list[tuple[str, str, str, str]] = []
+    values: list[list[float]] = []
     for key, course in courses.items():
         numbers = [value for value in course if value is not None]
-        finite = [value for value in numbers if math.isfinite(value)]
-        cells = [
-            _number(numbers[-1:]),
-            _number([min(finite)] if finite else []),
-            _number([max(finite)] if finite else []),
-            sparkline(numbers, marks),
-        ]
-        table.add_row(Text(key), *map(Text, cells))
+        finite = sorted(value for value in numbers if math.isfinite(value))
+        rows.append((key, _number(numbers[-1:]), _number(finite[:1]), _number(finite[-1:])))
+        values.append(numbers)
+    names = ("", "last", "min", "max")
+    taken = sum(max(len(name), *(len(row[i]) for row in rows)) + 2 for i, name in enumerate(names))
+    length = min(max(width - taken, _SHORTEST_COURSE), _LONGEST_COURSE)
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", expand=True)
+    table.add_column("", no_wrap=True, ratio=1)
+    for name in names[1:]:
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("course", no_wrap=True)
+    for row, numbers in zip(rows, values, strict=True):
+        table.add_row(*map(Text, (*row, sparkline(numbers[-length:], marks))))
     return table
 
 
@@ -117,8 +127,7 @@ def _number(values: Sequence[float]) -> str:
 
 
 def sparkline(values: Sequence[float], marks: str = _BLOCKS) -> str:
-    """Returns the last values as marks of different height, ``?`` for what is no finite number."""
-    values = values[-_COURSE_LENGTH:]
+    """Returns values as marks of different height, ``?`` for what is no finite number."""
     finite = [value for value in values if math.isfinite(value)]
     low, high = (min(finite), max(finite)) if finite else (0.0, 0.0)
     steps = len(marks) - 1

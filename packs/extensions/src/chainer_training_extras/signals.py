@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterable
 from types import FrameType
@@ -95,9 +96,6 @@ class SignalSnapshot(training.Extension):
             os.kill(os.getpid(), number)
             return
         self.received = signal.Signals(number)
-        # No print: the signal may have come in the middle of one.
-        text = f"{self.received.name}: snapshot after this iteration; once more to end at once\n"
-        os.write(2, text.encode())
 
     def __call__(self, trainer: Trainer) -> None:
         """Takes the snapshot and stops, if a signal was received.
@@ -108,6 +106,7 @@ class SignalSnapshot(training.Extension):
         if self.received is not None:
             self._snapshot(trainer)
             trainer.stop(f"signal {self.received.name}")
+            print(f"{self.received.name}: snapshot taken", file=sys.stderr, flush=True)
 
     def on_error(self, trainer: Trainer, exc: Exception, tb: Any) -> None:
         """Tells the snapshot extension about the error.

@@ -34,10 +34,10 @@ class TensorBoardWriter(training.Extension):
     - Text: the computational graph, in the language of Graphviz; why the training was stopped.
     - Images: whatever a function returns.
 
-    Steps are iterations. What is written can be read within a second or two. A training that is resumed goes on in a new event file in the same
-    directory; what the files before hold of later iterations is marked as out of date, and
-    TensorBoard does not show it. It needs ``tensorboardX``:
-    ``pip install "chainer-extensions-extra[tensorboard]"``.
+    Steps are iterations. What is written can be read within a second or two. A training that is
+    resumed goes on in a new event file in the same directory; what the files before hold of later
+    iterations is marked as out of date, and TensorBoard does not show it. It needs
+    ``tensorboardX``: ``pip install "chainer-extensions-extra[tensorboard]"``.
 
     Args:
         log_dir: Directory of the event files, within the output directory unless it is absolute.
