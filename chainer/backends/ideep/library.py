@@ -47,9 +47,13 @@ def missing() -> str | None:
 
 @cache
 def operations() -> ModuleType:
-    """Returns ``ideep4py.ops``, ready for use next to NumPy; see :func:`limit_blas`."""
+    """Returns ``ideep4py.ops``, ready for use.
+
+    See :func:`limit_blas` and :func:`choose_precision`.
+    """
     ideep4py = require()
     limit_blas(ideep4py)
+    choose_precision(ideep4py)
     return ideep4py.ops
 
 
@@ -71,3 +75,20 @@ def limit_blas(ideep4py: ModuleType) -> None:
             RuntimeWarning,
             stacklevel=2,
         )
+
+
+def choose_precision(ideep4py: ModuleType) -> None:
+    """Lets convolutions multiply in bfloat16 where ``CHAINER_IDEEP_BFLOAT16=1`` is set.
+
+    Arrays stay float32. On a CPU without instructions for bfloat16 there is a warning.
+    """
+    if os.environ.get("CHAINER_IDEEP_BFLOAT16", "0") != "1":
+        return
+    if ideep4py.ops.has_bfloat16():
+        ideep4py.set_math_mode("bfloat16")
+        return
+    warnings.warn(
+        "CHAINER_IDEEP_BFLOAT16=1 changes nothing: this CPU has no instructions for bfloat16",
+        RuntimeWarning,
+        stacklevel=2,
+    )

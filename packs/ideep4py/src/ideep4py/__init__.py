@@ -38,6 +38,7 @@ from ideep4py.compat.joining import concat, split
 from ideep4py.compat.linear import linear
 from ideep4py.compat.normalization import batchNormalization, localResponseNormalization
 from ideep4py.compat.pooling import pooling2D
+from ideep4py.math_mode import get_math_mode, set_math_mode
 from ideep4py.threads import get_num_threads, limit_blas_threads, set_num_threads
 
 __version__ = "3.0.0"
@@ -63,6 +64,7 @@ __all__ = [
     "dat_array",
     "dropout",
     "get_array_module",
+    "get_math_mode",
     "get_num_threads",
     "intVector",
     "limit_blas_threads",
@@ -79,6 +81,7 @@ __all__ = [
     "pooling2DParam",
     "release_cached_memory",
     "relu",
+    "set_math_mode",
     "set_num_threads",
     "split",
     "tanh",

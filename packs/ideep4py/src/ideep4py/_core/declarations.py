@@ -58,6 +58,8 @@ int dnnl_primitive_desc_query(pd_t, int what, int index, void *result);
 int dnnl_primitive_create(primitive_t *, pd_t);
 int dnnl_primitive_execute(primitive_t, stream_t, int nargs, const exec_arg_t *args);
 int dnnl_primitive_destroy(primitive_t);
+int dnnl_set_default_fpmath_mode(int mode);
+int dnnl_get_default_fpmath_mode(int *mode);
 int dnnl_primitive_attr_create(attr_t *);
 int dnnl_primitive_attr_destroy(attr_t);
 int dnnl_primitive_attr_set_scratchpad_mode(attr_t, int mode);

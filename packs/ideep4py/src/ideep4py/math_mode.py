@@ -1,0 +1,45 @@
+"""How precisely oneDNN multiplies float32 numbers."""
+
+from __future__ import annotations
+
+from ideep4py._core import runtime
+from ideep4py._core.errors import check
+from ideep4py._core.library import ffi, lib
+from ideep4py.ops._inputs import has_bfloat16
+
+__all__ = ["get_math_mode", "set_math_mode"]
+
+_MODES = {"float32": 0, "bfloat16": 1}
+
+
+def set_math_mode(mode: str) -> None:
+    """Sets what convolutions of float32 arrays compute with, in all threads of this process.
+
+    With ``"bfloat16"`` they may round what they multiply to bfloat16 (8 significant bits) on CPUs
+    that have instructions for it (AVX-512, AMX), and add up in float32. Arrays stay float32.
+    Products of matrices and everything elementwise are computed in float32 all the same.
+
+    Args:
+        mode: ``"float32"``, the default, or ``"bfloat16"``.
+
+    Raises:
+        RuntimeError: ``"bfloat16"`` on a CPU that has no instructions for it.
+        ValueError: another mode.
+    """
+    if mode not in _MODES:
+        raise ValueError(f"mode must be 'float32' or 'bfloat16', got {mode!r}")
+    if mode == get_math_mode():
+        return
+    if mode == "bfloat16" and not has_bfloat16():
+        raise RuntimeError("this CPU has no instructions for bfloat16")
+    check(lib.dnnl_set_default_fpmath_mode(_MODES[mode]), "set the math mode")
+    runtime.drop_plans()  # which were compiled for the mode before
+
+
+def get_math_mode() -> str:
+    """Returns ``"float32"``, ``"bfloat16"``, or ``"other"`` where the environment variable
+    ``ONEDNN_DEFAULT_FPMATH_MODE`` has chosen one that this package does not know.
+    """
+    number = ffi.new("int *")
+    check(lib.dnnl_get_default_fpmath_mode(number), "get the math mode")
+    return {n: name for name, n in _MODES.items()}.get(number[0], "other")
