@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from typing import Any
 
 from chainer.core.backend import HOST_FAMILY, backend_of
@@ -64,7 +66,8 @@ class GradientClipping:
         device = next(p.device for p in params if p.device.backend.family != HOST_FAMILY)
         with device:
             xp = device.xp
-            squares = xp.stack(device.send(totals)).sum()
+            # Added one by one: CuPy joins many arrays by way of a table it copies from the host.
+            squares = functools.reduce(operator.add, device.send(totals))
             rate = self.threshold / xp.sqrt(xp.maximum(squares, xp.finfo(squares.dtype).tiny))
             rate = xp.where(rate < 1, rate, 1).astype(squares.dtype)
         for param in params:

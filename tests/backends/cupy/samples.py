@@ -63,6 +63,12 @@ def not_numbers(k, a, dtype):
     return (k.forward(a(np.array([np.nan, -np.inf, np.inf, -1.0, 1.0]))),)
 
 
+@sample("leaky_relu", (0.2,), (0.0,), (1.5,), (-0.5,))
+def leaky(k, a, dtype, slope):
+    x, gy = a(rand(5, 6)), a(rand(5, 6))
+    return k.forward(x, slope), k.backward(x, gy, slope)
+
+
 @sample("elu", (1.0,), (0.3,))
 def elu(k, a, dtype, alpha):
     x, gy = a(rand(5, 6)), a(rand(5, 6))

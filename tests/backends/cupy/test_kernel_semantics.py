@@ -58,3 +58,30 @@ def test_same_as_the_reference(emulated, name, dtype):
 def test_every_kernel_has_a_sample():
     named = {entry[0] for entry in SAMPLES.values()}
     assert set(_BY_OPERATION) - named == {"dropout"}
+
+
+@pytest.mark.parametrize(
+    ("t", "steps", "length"), [(5, 3, 2), (-1, 3, 2), (1, 4, 2), (1, -1, 2), (1, 3, 9)]
+)
+def test_values_out_of_range_are_not_read(emulated, t, steps, length):
+    """Nobody looks at values on a device; a kernel must not leave its arrays for them."""
+    kernel = make_kernel("connectionist_temporal_classification", emulated)
+    x = np.zeros((3, 1, 5), "f")
+    labels = np.array([[1, t]], "i")
+    lengths = np.array([steps], "i"), np.array([length], "i")
+    losses, saved = kernel.forward(x, labels, 0, *lengths)
+    assert np.isnan(losses).all()
+    gx = kernel.backward(x, labels, 0, *lengths, saved, np.ones(1, "f"))
+    assert not gx.any()
+
+
+def test_labels_out_of_range_are_not_read(emulated):
+    kernel = make_kernel("softmax_cross_entropy", emulated)
+    x, t = np.zeros((3, 4), "f"), np.array([4, -5, 1], "i")
+    losses, _ = kernel.forward(x, t, None, -1, True)
+    assert np.isnan(losses).tolist() == [True, True, False]
+    kernel = make_kernel("embedding", emulated)
+    y = kernel.forward(np.array([4, -5, 1], "i"), x[:, :2].repeat(2, 0)[:4], None)
+    assert np.isnan(y).any(axis=1).tolist() == [True, True, False]
+    gW = kernel.backward(np.array([4, -5, 1], "i"), np.ones((3, 2), "f"), (4, 2), None)
+    np.testing.assert_array_equal(gW, [[0, 0], [1, 1], [0, 0], [0, 0]])

@@ -12,6 +12,7 @@ _CHECKS = f"{_ROOM}.checks"
 #: Operation -> (module and class of the implementation, function of ``checks`` that decides).
 _BY_OPERATION = {
     "relu": ("activations:ReLUKernel", "floating"),
+    "leaky_relu": ("activations:LeakyReLUKernel", "floating"),
     "sigmoid": ("activations:SigmoidKernel", "floating"),
     "elu": ("activations:ELUKernel", "floating"),
     "erf": ("activations:ErfKernel", "floating"),

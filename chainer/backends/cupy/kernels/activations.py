@@ -35,6 +35,16 @@ class ReLUKernel(_Elementwise):
         return self.map("relu_backward", y, gy)
 
 
+class LeakyReLUKernel(_Elementwise):
+    """Kernel of ``leaky_relu``."""
+
+    def forward(self, x: Any, slope: float) -> Any:
+        return self.map("leaky_relu_forward", x, scalars=(float(slope),))
+
+    def backward(self, signed: Any, gy: Any, slope: float) -> Any:
+        return self.map("leaky_relu_backward", signed, gy, scalars=(float(slope),))
+
+
 class SigmoidKernel(_Elementwise):
     """Kernel of ``sigmoid``."""
 

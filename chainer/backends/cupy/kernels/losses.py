@@ -95,7 +95,7 @@ class ConnectionistTemporalClassificationKernel(CudaKernel):
             batch,
             width,
             *(x, t, *lengths, log_sums, trellis, log_p, losses),
-            *(batch, classes, width, int(blank), impossible),
+            *(steps, batch, classes, width, int(blank), impossible),
         )
         return losses, (log_sums, trellis, log_p)
 

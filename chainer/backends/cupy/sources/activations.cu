@@ -11,6 +11,19 @@ extern "C" __global__ void relu_backward(const T* y, const T* gy, T* gx, long lo
   CHAINER_EACH(i, n) gx[i] = (A)y[i] > (A)0 ? (A)gy[i] : (A)0;
 }
 
+extern "C" __global__ void leaky_relu_forward(const T* x, T* y, double slope, long long n) {
+  CHAINER_EACH(i, n) {
+    const A value = x[i];
+    y[i] = value < (A)0 ? (A)slope * value : value;
+  }
+}
+
+// sign: has the sign of the input.
+extern "C" __global__ void leaky_relu_backward(
+    const T* sign, const T* gy, T* gx, double slope, long long n) {
+  CHAINER_EACH(i, n) gx[i] = (A)sign[i] >= (A)0 ? (A)gy[i] : (A)slope * (A)gy[i];
+}
+
 extern "C" __global__ void sigmoid_forward(const T* x, T* y, long long n) {
   CHAINER_EACH(i, n) y[i] = (A)1 / ((A)1 + exp_(-(A)x[i]));
 }

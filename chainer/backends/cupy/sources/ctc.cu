@@ -23,6 +23,14 @@ struct Sample {
   __device__ __forceinline__ Index symbol(Index state) const {
     return state % 2 ? (Index)labels[state / 2] : (Index)blank;
   }
+  // Whether lengths and labels are in range.
+  __device__ __forceinline__ bool is_valid(Index most_steps, Index width, Index classes) const {
+    bool valid = steps >= 0 && steps <= most_steps && states >= 1 && states <= 2 * width + 1;
+    for (Index s = 1; valid && s < states; s += 2) {
+      valid = (long long)labels[s / 2] >= 0 && (long long)labels[s / 2] < (long long)classes;
+    }
+    return valid;
+  }
   // Whether a path may reach the state from two states before.
   __device__ __forceinline__ bool skips(Index state) const {
     return state >= 3 && state % 2 && labels[state / 2] != labels[state / 2 - 1];
@@ -45,12 +53,19 @@ extern "C" __global__ void ctc_log_sums(const T* x, A* log_sums, long long rows,
 }
 
 // trellis: (steps, batch, width of states): log probabilities of all alignments that are in a state at a
-// time. log_p: (batch,).
+// time. log_p: (batch,). What is out of range makes a loss that is not a number.
 extern "C" __global__ void ctc_forward(
     const T* x, const L* t, const M* input_length, const M* label_length, const A* log_sums,
-    A* trellis, A* log_p, T* losses, long long batch, long long classes, long long width,
-    long long blank, double impossible) {
+    A* trellis, A* log_p, T* losses, long long steps, long long batch, long long classes,
+    long long width, long long blank, double impossible) {
   const Sample sample(t, input_length, label_length, width, blank);
+  if (!sample.is_valid((Index)steps, (Index)width, (Index)classes)) {
+    if (threadIdx.x == 0) {
+      log_p[blockIdx.x] = not_a_number();
+      losses[blockIdx.x] = (A)not_a_number();
+    }
+    return;
+  }
   const Index row = (Index)(2 * width + 1), jump = (Index)batch * row;
   A* current = trellis + (Index)blockIdx.x * row;
   for (Index step = 0; step < sample.steps; ++step) {
