@@ -1,5 +1,8 @@
 """Every test leaves the configuration as it found it."""
 
+import importlib.util
+import warnings
+
 import pytest
 
 import chainer
@@ -10,6 +13,14 @@ def pytest_addoption(parser, pluginmanager):
     """Adds options and markers where Chainer is on the path without being installed."""
     if not pluginmanager.has_plugin("chainer"):
         pluginmanager.register(pytest_plugin, "chainer")
+
+
+def pytest_configure(config):
+    """Imports CuPy, where it is, before warnings become errors: some are about its own code."""
+    if importlib.util.find_spec("cupy") is not None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            chainer.backends.cuda.available
 
 
 @pytest.fixture(autouse=True)

@@ -25,6 +25,9 @@ from chainer.plugins.testing.conformance.conftest import (
 )
 from tests.gpu import place
 
+#: Warnings about CuPy's code, and about the threads of CUDA when an iterator starts processes.
+_NOT_OURS = ("::cupy", ".*use of fork:DeprecationWarning")
+
 ALL = os.environ.get("CHAINER_GPU_TESTS") == "all"
 
 
@@ -42,6 +45,8 @@ def pytest_collection_modifyitems(config, items):
     reason = place.reason_to_skip() if here else None
     for item in here:
         item.add_marker(pytest.mark.gpu)
+        for warning in _NOT_OURS:
+            item.add_marker(pytest.mark.filterwarnings(f"ignore:{warning}"))
         if reason is not None:
             item.add_marker(pytest.mark.skip(reason=reason))
     left_out = [item for item in here if _nothing_for_cudnn(item)]
