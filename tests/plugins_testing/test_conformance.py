@@ -18,10 +18,11 @@ ROOT = Path(__file__).parents[2]
 SUITE = "chainer.plugins.testing.conformance"
 
 
-def run_suite(*arguments, **variables):
+def run_suite(*arguments, xdist=False, **variables):
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": "", **variables}
     command = [sys.executable, "-m", "pytest", "-q", "-rfEX", "--tb=line", "-p", "no:cacheprovider"]
-    command += ["-p", "no:xdist", "-c", os.devnull, "--rootdir", str(ROOT)]
+    command += ["-c", os.devnull, "--rootdir", str(ROOT)]
+    command += ["-n2"] if xdist else ["-p", "no:xdist"]
     if "chainer.plugins.testing.pytest_plugin" not in sys.modules:
         command += ["-p", "chainer.plugins.testing.pytest_plugin"]
     return subprocess.run(
@@ -95,6 +96,14 @@ def test_expected_failures_are_strict(tmp_path):
     assert failed
     assert all(name.startswith("test_forward[right-") for name in failed)
     assert "[XPASS(strict)] does not fail at all" in result.stdout
+
+
+def test_quick_run_does_not_judge_lines_about_other_dtypes(tmp_path):
+    path = tmp_path / "xfail.txt"
+    path.write_text("test_forward[wrong_forward-float64-*]  # wrong\n")
+    options = [SPECS, f"--chainer-xfail={path}", "-k", "wrong_forward"]
+    assert "no test fits" not in run_suite(*options, "--chainer-quick").stdout
+    assert "no test fits" not in run_suite(*options).stdout
 
 
 def test_stale_expected_failure_is_refused(tmp_path):
@@ -189,7 +198,10 @@ def test_quick_tests_one_dtype():
     assert "float64" not in listed
 
 
-def test_kernels_of_a_provider_are_counted(tmp_path):
+@pytest.mark.parametrize("xdist", [False, True])
+def test_kernels_of_a_provider_are_counted(tmp_path, xdist):
+    if xdist:
+        pytest.importorskip("xdist")
     # A provider of a kernel for a function that is tested, and of one that no test reaches.
     (tmp_path / "a_provider.py").write_text(
         "import numpy, chainer\n"
@@ -205,6 +217,7 @@ def test_kernels_of_a_provider_are_counted(tmp_path):
     result = run_suite(
         *("-p", "a_provider", "--chainer-provider=mine", "-k", "test_forward and [softmax-"),
         "--chainer-specs=chainer.plugins.testing.specs.activation:SPECS",
+        xdist=xdist,
         PYTHONPATH=os.pathsep.join([str(tmp_path), str(ROOT)]),
     )
     assert "Chainer conformance of @numpy, kernels of mine" in result.stdout

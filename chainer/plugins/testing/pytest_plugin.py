@@ -62,6 +62,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declares the markers of ``chainer.testing.attr``."""
+    """Declares the markers of ``chainer.testing.attr``; collects results of the suite."""
     for marker in _MARKERS:
         config.addinivalue_line("markers", marker)
+    # With pytest-xdist the process that prints the summary loads no conftest.py.
+    if any("conformance" in str(argument) for argument in config.args):
+        from chainer.plugins.testing.conformance.results import collect
+
+        collect(config)
