@@ -7,7 +7,8 @@ the backend and against kernels (:mod:`chainer.core.kernel`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
 from typing import Any, ClassVar, cast
@@ -16,6 +17,7 @@ import numpy
 
 from chainer.core import registries
 from chainer.core.device import Device
+from chainer.core.registry import Entry, EntryLoadError
 
 #: Family of the backends whose arrays live in host memory and may be mixed in one call.
 HOST_FAMILY = "host"
@@ -166,6 +168,7 @@ class Backend:
 
 _by_type: dict[type[Any], Backend] = {}
 _unknown_types: set[type[Any]] = set()
+_reported: set[Entry] = set()
 
 
 def _forget(*_: Any) -> None:
@@ -207,12 +210,25 @@ def is_instance_of_lazy(candidate: type | str, cls: type) -> bool:
     return _distance(candidate, cls) is not None
 
 
-def _search(cls: type[Any], names: Iterable[str]) -> tuple[Backend | None, int]:
+def _importable() -> Iterator[Backend]:
+    """Yields the registered backends; one that cannot be imported is reported, once, and left out.
+
+    What is asked here is only whose an array is: somebody else's broken plugin is no obstacle.
+    """
+    for entry in registries.backends.entries():
+        try:
+            yield entry.load()
+        except EntryLoadError as error:
+            if entry not in _reported:
+                _reported.add(entry)
+                warnings.warn(f"backend is not used: {error}", RuntimeWarning, stacklevel=2)
+
+
+def _search(cls: type[Any]) -> tuple[Backend | None, int]:
     """Returns the backend of the nearest base of ``cls``, and how far up that is."""
     best: Backend | None = None
     nearest = len(cls.__mro__)
-    for name in names:
-        backend: Backend = registries.backends.get(name)
+    for backend in _importable():
         for candidate in backend.array_types:
             distance = _distance(candidate, cls)
             if distance is not None and distance < nearest:
@@ -231,12 +247,12 @@ def find_backend(cls: type[Any]) -> Backend | None:
     if cls.__module__ == "builtins":
         _unknown_types.add(cls)
         return None
-    backend, distance = _search(cls, registries.backends.names())
+    backend, distance = _search(cls)
     # Only what looks like an array is worth importing third-party packs for: initializers, labels
     # and the like pass here, too.
     if distance > 0 and hasattr(cls, "shape") and not issubclass(cls, _Scalar):
         registries.backends.load_all()
-        backend, _ = _search(cls, registries.backends.names())
+        backend, _ = _search(cls)
     if backend is None:
         _unknown_types.add(cls)
     else:

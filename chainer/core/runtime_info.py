@@ -9,6 +9,7 @@ from typing import TextIO
 import numpy
 
 from chainer.core import registries
+from chainer.core.registry import EntryLoadError
 from chainer.core.version import __version__
 
 
@@ -27,7 +28,11 @@ def runtime_info() -> dict[str, str]:
     for name in registries.backends.names():
         if name == "numpy":
             continue
-        backend = registries.backends.get(name)
+        try:
+            backend = registries.backends.get(name)
+        except EntryLoadError as error:
+            info[f"Backend {name}"] = f"Not Available ({error})"
+            continue
         reason = backend.unavailable_reason()
         info[f"Backend {name}"] = (
             backend.version() if reason is None else f"Not Available ({reason})"

@@ -136,6 +136,12 @@ def test_backends(site: Any) -> None:
     assert found["numpy"]["array_types"] == ["numpy:ndarray"]
     assert found["numpy"]["kernels"]["turbo"] == 1
     assert found["numpy"]["kernels"]["ideep"] > 5
+    pack = "def chainer_backends(registry): registry.register('broken', 'no_such_module:backend')"
+    site.add("broken-pack", entry_points={"broken": "broken"}, modules={"broken": pack})
+    (broken,) = json.loads(command(site, "backends", "broken", "--json").stdout)
+    assert not broken["available"]
+    assert "No module named 'no_such_module'" in broken["reason"]
+    assert "Backend broken: Not Available ('broken' could" in command(site, "info").stdout
     header, line = command(site, "backends", "@absent").stdout.splitlines()
     assert header.split() == ["name", "arrays", "version", "available", "devices", "kernels"]
     assert line.split(maxsplit=3)[2:] == ["no", "absent_library is missing"]

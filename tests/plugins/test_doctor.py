@@ -164,7 +164,9 @@ def test_a_misspelt_group(site: Any, group: str) -> None:
 
 def test_the_prefix_of_a_distribution_may_be_left_out(site: Any) -> None:
     site.add("chainer-mine", entry_points={})
-    (site.path / "chainer_mine-1.0.dist-info" / "entry_points.txt").write_text("[pytest11]\na = b\n")
+    (site.path / "chainer_mine-1.0.dist-info" / "entry_points.txt").write_text(
+        "[pytest11]\na = b\n"
+    )
     assert only_error(doctor(site, "mine"))["cause"] == "no_entry_point"
 
 

@@ -185,6 +185,28 @@ def test_a_broken_pack_breaks_nothing_but_what_it_would_supply(site: Any) -> Non
     assert "libbroken.so" in done.stdout
 
 
+def test_a_backend_that_cannot_be_imported_is_no_obstacle_to_others(site: Any) -> None:
+    # By name it comes before NumPy's.
+    code = "def chainer_backends(registry): registry.register('a_backend', 'a_module:backend')"
+    site.add("broken", entry_points={"broken": "broken_pack"}, modules={"broken_pack": code})
+    done = site.python("""
+        import numpy as np
+        import chainer
+        import chainer.functions as F
+        chainer.plugins.load("broken")
+        print(F.relu(np.ones(1, "f")).array, F.relu(np.ones(1, "d").view(np.memmap)).array)
+        class Strange:
+            shape = (1,)
+        assert not chainer.core.backend.is_array(Strange())
+        try:
+            chainer.get_device("@a_backend")
+        except ImportError as error:
+            print(error)
+    """)
+    assert done.stdout.startswith("[1.] [1.]\n'a_backend' could not be loaded from")
+    assert done.stderr.count("backend is not used: 'a_backend' could not be loaded") == 1
+
+
 def test_strict_mode(site: Any) -> None:
     site.add("broken", entry_points={"b": "broken_pack"}, modules={"broken_pack": "1 / 0"})
     code = "import chainer.functions as F; print('imported', flush=True); F.no_such_function"

@@ -1,7 +1,8 @@
 """``chainer backends``: the array types, and why one does not work.
 
 With ``--json`` prints a list of objects with the keys ``name``, ``array_types`` (``module:Class``),
-``family`` (backends of one family may be mixed), ``is_accelerator``, ``available``, ``reason`` (why
+``family`` (backends of one family may be mixed) and ``is_accelerator`` (both null where its module
+cannot be imported), ``available``, ``reason`` (why
 not, or null), ``version``, ``devices`` (specifiers), ``kernels`` (provider -> number of its kernels
 for these arrays) and ``origin`` (who registered it).
 """
@@ -15,6 +16,7 @@ from typing import Any
 
 from chainer.core import registries
 from chainer.core.backend import Backend
+from chainer.core.registry import Entry, EntryLoadError
 from chainer.plugins.commands._output import did_you_mean, print_json, print_table
 from chainer.plugins.kernel_settings import array_type_name, is_for, loaded_kernels
 
@@ -49,7 +51,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _describe(name: str) -> dict[str, Any]:
     entry = registries.backends.entry(name)
-    backend: Backend = entry.load()
+    try:
+        backend: Backend = entry.load()
+    except EntryLoadError as error:
+        return _broken(entry, str(error))
     reason = backend.unavailable_reason()
     kernels = Counter(kernel.provider for kernel in loaded_kernels() if is_for(kernel, backend))
     return {
@@ -62,6 +67,21 @@ def _describe(name: str) -> dict[str, Any]:
         "version": backend.version() if reason is None else None,
         "devices": [str(device) for device in backend.devices()] if reason is None else [],
         "kernels": dict(sorted(kernels.items())),
+        "origin": entry.origin,
+    }
+
+
+def _broken(entry: Entry, reason: str) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "array_types": [],
+        "family": None,
+        "is_accelerator": None,
+        "available": False,
+        "reason": reason,
+        "version": None,
+        "devices": [],
+        "kernels": {},
         "origin": entry.origin,
     }
 
