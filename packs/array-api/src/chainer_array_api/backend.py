@@ -11,9 +11,9 @@ from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy
-
 from chainer.core.backend import Backend
 from chainer.core.device import Device
+
 from chainer_array_api import dtypes
 from chainer_array_api.array import Array, array_class
 from chainer_array_api.functions import scattering
@@ -47,6 +47,8 @@ class ArrayAPIBackend(Backend):
         functions: Functions of ``xp`` that the library has beyond the standard, or has better: they
             get the backend and then NumPy's arguments.
         steps_backwards: Whether slices may have negative steps, as the standard asks.
+        slices_as_numpy: Whether slices may reach beyond the end of an axis, and axes at the end be
+            left out, as in NumPy; the standard does not ask for it.
         install: How to get the library, for the message when it is missing.
         array_class: Class of the arrays Chainer works with: a subclass of
             :class:`~chainer_array_api.Array`.
@@ -56,6 +58,7 @@ class ArrayAPIBackend(Backend):
     native_types: ClassVar[tuple[str, ...]] = ()
     functions: ClassVar[dict[str, Callable[..., Any]]] = {}
     steps_backwards: ClassVar[bool] = True
+    slices_as_numpy: ClassVar[bool] = False
     install: ClassVar[str] = ""
     array_class: ClassVar[type[Array]]
 
@@ -72,6 +75,11 @@ class ArrayAPIBackend(Backend):
         self._current = threading.local()
 
     # -- the protocol of backends -----------------------------------------------------------------
+
+    @cached_property
+    def several_devices(self) -> bool:  # type: ignore[override]
+        """Whether the library has several devices here."""
+        return len(self.native_devices) > 1
 
     @cached_property
     def xp(self) -> ModuleType:  # type: ignore[override]
@@ -104,7 +112,7 @@ class ArrayAPIBackend(Backend):
         return Device(self, index)
 
     def device_of(self, array: Any) -> Device:
-        return Device(self, self.index_of(array.native))
+        return Device(self, self.index_of(self.adopt(array).native))
 
     def use(self, device: Device) -> AbstractContextManager[Any]:
         return _Current(self, device.index or 0)
@@ -113,11 +121,11 @@ class ArrayAPIBackend(Backend):
         return self.make(numpy.array(array, order="C"), self.native_devices[device.index or 0])
 
     def to_host(self, array: Any) -> numpy.ndarray[Any, Any]:
-        return numpy.array(self.host_copy(array.native))
+        return numpy.array(self.host_copy(self.adopt(array).native))
 
     def copy(self, array: Any, device: Device) -> Array:
         target = self.native_devices[device.index or 0]
-        return self.wrap(self.nx.asarray(array.native, device=target, copy=True))
+        return self.wrap(self.nx.asarray(self.adopt(array).native, device=target, copy=True))
 
     def asarray(self, value: Any, dtype: Any = None) -> Array:
         return self.xp.asarray(value, dtype)
@@ -281,6 +289,24 @@ class ArrayAPIBackend(Backend):
         if not (self.in_host_memory(first) and self.in_host_memory(second)):
             return True
         return bool(numpy.may_share_memory(self.host_view(first), self.host_view(second)))
+
+    def elementwise(self, name: str) -> Callable[..., Any]:
+        """Returns a function of elements. Its arguments are of one dtype, which NumPy has chosen.
+
+        Args:
+            name: Name in the standard.
+        """
+        return getattr(self.nx, name)
+
+    def can_write(self, out: Any, dtype: Any, operands: list[Any]) -> bool:
+        """Tells whether functions of elements take ``out``, which the standard does not have.
+
+        Args:
+            out: Native array to write to.
+            dtype: Native dtype of the result.
+            operands: Native arrays and numbers.
+        """
+        return False
 
     def gather(self, native: Any, indices: list[Any]) -> Any:
         """Returns ``native[tuple(indices)]``.

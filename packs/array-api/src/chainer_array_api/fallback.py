@@ -15,20 +15,20 @@ from chainer_array_api.array import Array
 #: NumPy's functions that NumPy itself computes on these arrays.
 FUNCTIONS = frozenset(
     """
-    angle apply_along_axis bartlett blackman convolve corrcoef correlate cov cross cumulative_prod
-    cumulative_sum digitize divmod ediff1d extract fft frexp gcd geomspace gradient hamming hanning
-    histogram histogram2d i0 insert delete interp intersect1d kron lcm ldexp lexsort logspace
-    logaddexp2 mask_indices median modf nanargmax nanargmin nancumprod nancumsum nanmax nanmean
-    nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar packbits pad percentile
-    piecewise poly polyfit polyval quantile ravel_multi_index resize rot90 select setdiff1d setxor1d
-    sinc spacing trapezoid tril_indices tril_indices_from trim_zeros triu_indices triu_indices_from
-    union1d unique unpackbits unwrap vander
+    angle apply_along_axis bartlett blackman convolve corrcoef correlate cov cross
+    cumulative_prod cumulative_sum digitize divmod ediff1d extract frexp gcd geomspace
+    gradient hamming hanning histogram histogram2d i0 insert delete interp intersect1d kron lcm
+    ldexp lexsort logspace logaddexp2 mask_indices median modf nanargmax nanargmin nancumprod
+    nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum
+    nanvar packbits pad percentile piecewise poly polyfit polyval quantile ravel_multi_index
+    resize rot90 select setdiff1d setxor1d sinc spacing trapezoid tril_indices tril_indices_from
+    trim_zeros triu_indices triu_indices_from union1d unique unpackbits unwrap vander
     """.split()
 )
 LINALG = frozenset(
     """
-    cond eig eigvals eigh eigvalsh lstsq matrix_norm matrix_power matrix_rank multi_dot norm pinv
-    slogdet svdvals tensorinv tensorsolve trace vector_norm diagonal outer matmul cross
+    cond eig eigvals eigh eigvalsh lstsq matrix_norm matrix_power matrix_rank multi_dot norm
+    pinv slogdet svdvals tensorinv tensorsolve trace vector_norm diagonal outer matmul cross
     """.split()
 )
 FFT = frozenset(name for name in dir(numpy.fft) if not name.startswith("_") and name != "helper")

@@ -24,18 +24,21 @@ from chainer_array_api.functions import (
 _ROOMS = (elementwise, creation, reductions, shapes, indexing, searching, linear_algebra)
 # Helpers of these modules that are no functions of NumPy.
 _OURS = frozenset(
-    "contiguous reshape_view max_of linalg_function get set add_at "
-    "axes_of axis_of shape_of deliver mixed find_backend".split()
+    """
+    contiguous reshape_view max_of linalg_function get set add_at axes_of axis_of shape_of
+    deliver mixed find_backend
+    """.split()
 )
 
 #: Attributes of NumPy that are the same for all arrays: dtypes, constants, questions about dtypes.
 SHARED = frozenset(
     """
     bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 intp uintp float16 float32 float64
-    complex64 complex128 intc int_ uint byte ubyte short ushort half single double csingle cdouble
-    bool_ generic number integer signedinteger unsignedinteger inexact floating complexfloating
-    dtype finfo iinfo inf nan pi e euler_gamma newaxis can_cast promote_types min_scalar_type
-    issubdtype isscalar isdtype broadcast_shapes errstate seterr geterr s_ c_ index_exp
+    complex64 complex128 intc int_ uint byte ubyte short ushort half single double csingle
+    cdouble bool_ generic number integer signedinteger unsignedinteger inexact floating
+    complexfloating dtype finfo iinfo inf nan pi e euler_gamma can_cast promote_types
+    min_scalar_type issubdtype isscalar isdtype broadcast_shapes errstate seterr geterr s_ c_
+    index_exp
     """.split()
 )
 
@@ -55,6 +58,7 @@ class Namespace(types.ModuleType):
         super().__init__(f"{__name__}.{backend.name}", f"NumPy's functions for {backend.name!r}.")
         self._backend = backend
         self.ndarray = backend.array_class
+        self.newaxis = None
         self._get = functools.partial(indexing.get, backend)
         self._set = functools.partial(indexing.set, backend)
         self._add_at = functools.partial(indexing.add_at, backend)
@@ -105,9 +109,9 @@ def functions() -> dict[str, Callable[..., Any]]:
     found: dict[str, Callable[..., Any]] = {}
     for room in _ROOMS:
         for name, value in vars(room).items():
-            if callable(value) and not name.startswith("_") and name not in _OURS:
-                if hasattr(numpy, name) and not isinstance(value, type):
-                    found[name] = value
+            function = callable(value) and not isinstance(value, type) and hasattr(numpy, name)
+            if function and not name.startswith("_") and name not in _OURS:
+                found[name] = value
     return found
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy
-
 from chainer.core.backend import find_backend
+
 from chainer_array_api.array import Array
 from chainer_array_api.functions import operands
 from chainer_array_api.functions.operands import Backend, shape_of
@@ -78,7 +78,9 @@ def ones(b: Backend, shape: Any, dtype: Any = None, order: str = "C") -> Array:
 def full(b: Backend, shape: Any, fill_value: Any, dtype: Any = None, order: str = "C") -> Array:
     """As :func:`numpy.full`."""
     if dtype is None:
-        dtype = fill_value.dtype if hasattr(fill_value, "dtype") else numpy.asarray(fill_value).dtype
+        dtype = (
+            fill_value.dtype if hasattr(fill_value, "dtype") else numpy.asarray(fill_value).dtype
+        )
     result = _new(b, "empty", shape, dtype)
     result[...] = fill_value
     return result
@@ -128,8 +130,11 @@ def full_like(
 
 def arange(b: Backend, start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Array:
     """As :func:`numpy.arange`."""
-    args = [operand.item() if hasattr(operand, "item") else operand
-            for operand in (start, stop, step) if operand is not None]
+    args = [
+        operand.item() if hasattr(operand, "item") else operand
+        for operand in (start, stop, step)
+        if operand is not None
+    ]
     if dtype is None:
         dtype = numpy.result_type(*map(type, args))
     # Lengths and rounding as NumPy has them.
@@ -194,6 +199,7 @@ def meshgrid(
 
 def copyto(b: Backend, dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
     """As :func:`numpy.copyto`."""
+    dst = operands.array(b, dst)
     if not isinstance(src, (int, float, complex)):
         src = operands.array(b, src)
         if not numpy.can_cast(src.dtype, dst.dtype, casting):  # type: ignore[arg-type]

@@ -16,13 +16,13 @@ from chainer_array_api.functions.operands import Backend
 STANDARD = {
     **{
         name: name
-        for name in (
-            "abs ceil floor trunc negative positive sign signbit square sqrt reciprocal exp expm1 "
-            "log log1p log2 log10 sin cos tan sinh cosh tanh isnan isinf isfinite add subtract "
-            "multiply divide floor_divide remainder maximum minimum hypot copysign nextafter "
-            "logaddexp equal not_equal less less_equal greater greater_equal bitwise_and "
-            "bitwise_or bitwise_xor conj acos acosh asin asinh atan atan2 atanh pow"
-        ).split()
+        for name in """
+    abs ceil floor trunc negative positive sign signbit square sqrt reciprocal exp expm1 log
+    log1p log2 log10 sin cos tan sinh cosh tanh isnan isinf isfinite add subtract multiply
+    divide floor_divide remainder maximum minimum hypot copysign nextafter logaddexp equal
+    not_equal less less_equal greater greater_equal bitwise_and bitwise_or bitwise_xor conj acos
+    acosh asin asinh atan atan2 atanh pow
+    """.split()
     },
     **{"arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh"},
     **{"arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "absolute": "abs", "fabs": "abs"},
@@ -100,12 +100,18 @@ class Elementwise:
         self._class = backend.array_class
         standard = STANDARD.get(name)
         self._standard = standard
-        self._function = None if standard is None else getattr(backend.nx, standard)
+        self._function = None if standard is None else backend.elementwise(standard)
         self._takes_numbers = name in _TAKE_NUMBERS
+        # Native dtypes of operands that go to the library as they are -> that of the result.
+        self._direct: dict[Any, Any] = {}
 
     def __call__(
         self, *args: Any, out: Any = None, where: Any = True, dtype: Any = None, **_: Any
     ) -> Array:
+        if where is True and dtype is None:
+            result = self._directly(args, out)
+            if result is not None:
+                return result
         if len(args) > self.nin:
             *args, out = args  # type: ignore[assignment]
         if len(args) != self.nin:
@@ -116,7 +122,33 @@ class Elementwise:
             return b.array_class(native) if out is None else self._put(native, out)
         if out is None:
             raise ValueError("where needs out, which has the values of the other elements")
-        operands.deliver(b, b.nx.where(where.native, native, out.native), out, self.__name__)
+        chosen = b.xp.where(where, b.array_class(native), out)
+        return operands.deliver(b, chosen.native, out, self.__name__)
+
+    def _directly(self, args: Any, out: Any) -> Array | None:
+        """Returns the result where nothing has to be converted, which is most often."""
+        cls = self._class
+        natives = []
+        kinds = []
+        for arg in args:
+            if arg.__class__ is cls:
+                native = arg.native
+                kinds.append(native.dtype)
+            elif arg.__class__ is float and self._takes_numbers:
+                native = arg
+                kinds.append(float)
+            else:
+                return None
+            natives.append(native)
+        dtype = self._direct.get(tuple(kinds))
+        if dtype is None:
+            return None
+        if out is None:
+            result = self._function(*natives)  # type: ignore[misc]
+            return cls(result if result.dtype == dtype else self._backend.nx.astype(result, dtype))
+        if out.__class__ is not cls or not self._backend.can_write(out.native, dtype, natives):
+            return None
+        self._function(*natives, out=out.native)  # type: ignore[misc]
         return out
 
     def _put(self, native: Any, out: Any) -> Array:
@@ -127,8 +159,10 @@ class Elementwise:
     def _compute(self, args: Any, dtype: Any) -> Any:
         b = self._backend
         cls = self._class
-        values = [
-            a if a.__class__ is cls or isinstance(a, (int, float, complex)) else operands.array(b, a)
+        values: list[Any] = [
+            a
+            if a.__class__ is cls or isinstance(a, (int, float, complex))
+            else operands.array(b, a)
             for a in args
         ]
         kinds = [dtypes.kind_of(value) for value in values]
@@ -147,9 +181,20 @@ class Elementwise:
             else:
                 device = device or operands.device_of(b, values)
                 natives.append(operands.number(b, value, wanted, device))
-        if self._takes_numbers and not any(v.__class__ is cls for v in values):
+        some = any(value.__class__ is cls for value in values)
+        if some and all(k is float or k == w for k, w in zip(kinds, loop, strict=False)):
+            self._remember(values, loop)
+        if self._takes_numbers and not some:
             natives = [operands.number(b, v, loop[0], b.current_native_device) for v in values]
         return self._apply(natives, loop)
+
+    def _remember(self, values: list[Any], loop: tuple[numpy.dtype[Any], ...]) -> None:
+        boolean = loop[0].kind == "b" and self._standard in {*_BOOLEAN, *_REFUSE_BOOLEANS}
+        numbers = any(not isinstance(value, Array) for value in values)
+        if self._function is None or boolean or (numbers and loop[0].kind != "f"):
+            return
+        key = tuple(v.native.dtype if isinstance(v, Array) else float for v in values)
+        self._direct[key] = self._backend.native_dtype(loop[-1])
 
     def _apply(self, natives: list[Any], loop: tuple[numpy.dtype[Any], ...]) -> Any:
         nx = self._backend.nx

@@ -41,28 +41,21 @@ class Plan:
         return [i for i in range(len(self.shape)) if i not in self.axes]
 
 
-def basic(index: Any) -> tuple[Any, ...] | None:
-    """Returns an index for the library if it has nothing but what all libraries take, else None.
+def is_simple(index: Any) -> bool:
+    """Tells whether an index has numbers and slices with steps forwards only.
 
     Args:
         index: The index.
     """
-    items = index if index.__class__ is tuple else (index,)
-    more = True
-    for item in items:
+    for item in index if index.__class__ is tuple else (index,):
         cls = item.__class__
-        if item is Ellipsis:
-            more = False
-        elif cls is slice:
-            if not (_is_plain(item.start) and _is_plain(item.stop) and item.step is None):
-                return None
-        elif item is not None and cls is not int:
-            return None
-    return (*items, ...) if more else items
-
-
-def _is_plain(bound: Any) -> bool:
-    return bound is None or bound.__class__ is int
+        if cls is slice:
+            step = item.step
+            if not (step is None or (step.__class__ is int and step > 0)):
+                return False
+        elif cls is not int and item is not None and item is not Ellipsis:
+            return False
+    return True
 
 
 def make(b: Backend, x: Array, index: Any) -> Plan:
@@ -147,12 +140,17 @@ def _item(b: Backend, x: Array, item: Any) -> list[Any]:
 
 
 def _add_slice(b: Backend, plan: Plan, item: slice, length: int) -> None:
+    """Adds a slice whose bounds are inside, as the standard wants them."""
     start, stop, step = item.indices(length)
     count = len(range(start, stop, step))
-    if step < 0 and not b.steps_backwards:
-        plan.backwards.append(len(plan.shape))
-        item = slice(start + (count - 1) * step, start + 1, -step) if count else slice(0, 0)
-    elif isinstance(item.start, Array) or isinstance(item.stop, Array):
+    if not count:
+        item = slice(0, 0)
+    elif step > 0:
         item = slice(start, stop, step)
+    elif b.steps_backwards:
+        item = slice(start, None if stop < 0 else stop, step)
+    else:
+        plan.backwards.append(len(plan.shape))
+        item = slice(start + (count - 1) * step, start + 1, -step)
     plan.basic.append(item)
     plan.shape.append(count)

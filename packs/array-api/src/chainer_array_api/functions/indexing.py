@@ -21,13 +21,13 @@ def get(b: Backend, x: Array, index: Any) -> Array:
         x: The array.
         index: What is in the brackets.
     """
-    basic = index_plan.basic(index)
-    if basic is not None:
-        return b.array_class(x.native[basic])
+    if b.slices_as_numpy and index_plan.is_simple(index):
+        return b.array_class(x.native[index])
     mask = _mask(b, x, index)
     if mask is not None:
         return b.array_class(x.native[mask.native])
-    plan = index_plan.make(b, x, _without_scalar_masks(b, index))
+    x, index = _without_scalar_mask(b, x, index)
+    plan = index_plan.make(b, x, index)
     native = x.native[tuple(plan.basic)] if plan.basic else x.native[...]
     if plan.backwards:
         native = b.nx.flip(native, axis=tuple(plan.backwards))
@@ -40,19 +40,20 @@ def get(b: Backend, x: Array, index: Any) -> Array:
 
 def _mask(b: Backend, x: Array, index: Any) -> Array | None:
     """Returns the index if it is a mask of all elements, which the standard knows."""
-    if isinstance(index, tuple) and len(index) == 1:
-        (index,) = index
-    if index.__class__ is b.array_class and index.ndim and index.dtype.kind == "b":
-        return index if index.shape == x.shape else None
+    mask: Any = index[0] if isinstance(index, tuple) and len(index) == 1 else index
+    if mask.__class__ is b.array_class and mask.ndim and mask.dtype.kind == "b":
+        return mask if mask.shape == x.shape else None
     return None
 
 
-def _without_scalar_masks(b: Backend, index: Any) -> Any:
-    """Returns ``[None, [0]]`` or ``[None, []]`` for an index that is a boolean without axes."""
-    boolean = isinstance(index, (bool, numpy.bool)) or (
-        isinstance(index, Array) and not index.ndim and index.dtype.kind == "b"
-    )
-    return (None, b.xp.zeros((int(bool(index)),), int)) if boolean else index
+def _without_scalar_mask(b: Backend, x: Array, index: Any) -> tuple[Array, Any]:
+    """Returns array and index; in place of a boolean without axes, an index of a new axis."""
+    alone: Any = index[0] if isinstance(index, tuple) and len(index) == 1 else index
+    if isinstance(alone, (bool, numpy.bool)) or (
+        isinstance(alone, Array) and not alone.ndim and alone.dtype.kind == "b"
+    ):
+        return b.array_class(x.native[None, ...]), b.xp.zeros((int(bool(alone)),), int)
+    return x, index
 
 
 def _move(b: Backend, native: Any, count: int, place: int, back: bool) -> Any:
@@ -76,6 +77,9 @@ def set(b: Backend, x: Array, index: Any, value: Any) -> None:
         value: Number or array; broadcast and converted.
     """
     native = _value(b, x, value)
+    if b.slices_as_numpy and index_plan.is_simple(index):
+        x.native[index] = native
+        return
     mask = _mask(b, x, index)
     if mask is not None and not getattr(native, "ndim", 0):
         x.native[mask.native] = native
@@ -110,11 +114,16 @@ def _value(b: Backend, x: Array, value: Any) -> Any:
 
 
 def _write(b: Backend, x: Array, index: Any, value: Any, add: bool) -> None:
-    plan = index_plan.make(b, x, _without_scalar_masks(b, index))
+    x, index = _without_scalar_mask(b, x, index)
+    plan = index_plan.make(b, x, index)
     basic = tuple(plan.basic) or ...
     if not plan.arrays:
         value = _fit(b, value, tuple(plan.shape), plan.backwards)
-        x.native[basic] = x.native[basic] + value if add else value
+        if None in plan.basic:  # which the standard has for reading only
+            view = x.native[basic]
+            view[...] = view + value if add else value
+        else:
+            x.native[basic] = x.native[basic] + value if add else value
         return
     arrays = [i.native for i in plan.arrays]
     outer = tuple(plan.arrays[0].shape)
@@ -210,9 +219,7 @@ def put_along_axis(b: Backend, arr: Array, indices: Any, values: Any, axis: int)
 def _along(b: Backend, x: Array, indices: Array, axis: int) -> tuple[Array, ...]:
     axis = operands.axis_of(axis, x.ndim)
     return tuple(
-        indices
-        if i == axis
-        else b.xp.arange(n).reshape((1,) * i + (n,) + (1,) * (x.ndim - i - 1))
+        indices if i == axis else b.xp.arange(n).reshape((1,) * i + (n,) + (1,) * (x.ndim - i - 1))
         for i, n in enumerate(x.shape)
     )
 

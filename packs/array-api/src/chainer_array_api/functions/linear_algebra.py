@@ -98,7 +98,9 @@ def _subscripts(text: str, arrays: list[Array]) -> tuple[list[tuple[str, Array]]
     if len(parts) != len(arrays):
         raise ValueError(f"einsum: {len(arrays)} operands for subscripts {text!r}")
     free = [name for name in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if name not in text]
-    dots = max([x.ndim - len(p.replace("...", "")) for p, x in zip(parts, arrays) if "..." in p], default=0)
+    dots = max(
+        [x.ndim - len(p.replace("...", "")) for p, x in zip(parts, arrays) if "..." in p], default=0
+    )
     terms = []
     for part, x in zip(parts, arrays, strict=True):
         count = x.ndim - len(part.replace("...", ""))

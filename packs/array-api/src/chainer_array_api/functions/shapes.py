@@ -41,8 +41,10 @@ def transpose(b: Backend, a: Any, axes: Any = None) -> Array:
     ndim = x.ndim
     if axes is None:
         axes = range(ndim - 1, -1, -1)
-    elif sorted(axes := axes_of(axes, ndim)) != list(range(ndim)):
-        raise ValueError(f"axes {tuple(axes)} do not match an array with {ndim} axes")
+    elif len(axes) != ndim:
+        raise ValueError(f"axes don't match array: {tuple(axes)} for an array with {ndim} axes")
+    elif len(set(axes := axes_of(axes, ndim))) != ndim:
+        raise ValueError(f"repeated axis in transpose: {tuple(axes)}")
     return b.array_class(b.nx.permute_dims(x.native, tuple(axes)))
 
 
@@ -111,7 +113,7 @@ def squeeze(b: Backend, a: Any, axis: Any = None) -> Array:
     else:
         axes = axes_of(axis, x.ndim)
         if any(x.shape[i] != 1 for i in axes):
-            raise ValueError("cannot select an axis to squeeze out whose length is not 1")
+            raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
     return reshape_view(b, x, [n for i, n in enumerate(x.shape) if i not in axes])
 
 
@@ -262,7 +264,9 @@ def split(b: Backend, ary: Any, indices_or_sections: Any, axis: int = 0) -> list
     if isinstance(indices_or_sections, (int, numpy.integer)):
         length = x.shape[axis_of(axis, x.ndim)]
         if length % indices_or_sections:
-            raise ValueError(f"{length} rows cannot be split into {indices_or_sections} equal parts")
+            raise ValueError(
+                f"{length} rows cannot be split into {indices_or_sections} equal parts"
+            )
     return array_split(b, x, indices_or_sections, axis)
 
 
@@ -281,7 +285,10 @@ def pad(b: Backend, array: Any, pad_width: Any, mode: Any = "constant", **kwargs
 
 def diagonal(b: Backend, a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """As :func:`numpy.diagonal`."""
-    x = moveaxis(b, a, (axis1, axis2), (-2, -1))
+    x = operands.array(b, a)
+    if axis_of(axis1, x.ndim) == axis_of(axis2, x.ndim):
+        raise ValueError("axis1 and axis2 cannot be the same")
+    x = moveaxis(b, x, (axis1, axis2), (-2, -1))
     rows, columns = x.shape[-2:]
     count = max(0, min(rows + min(offset, 0), columns - max(offset, 0)))
     start = offset if offset >= 0 else -offset * columns

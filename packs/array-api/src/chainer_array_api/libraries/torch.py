@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from chainer.core.device import Device
+
 from chainer_array_api.array import Array
 from chainer_array_api.backend import ArrayAPIBackend
 from chainer_array_api.functions import operands
@@ -22,6 +24,14 @@ def _special(name: str) -> Callable[[Backend, Any], Array]:
     return function
 
 
+_OWN = {
+    **{name: name for name in ("add", "subtract", "multiply", "divide", "maximum", "minimum")},
+    **{"equal": "eq", "not_equal": "ne", "less": "lt", "less_equal": "le"},
+    **{"greater": "gt", "greater_equal": "ge"},
+    **{name: name for name in ("exp", "log", "sqrt", "tanh", "abs", "negative", "square")},
+}
+
+
 class TorchBackend(ArrayAPIBackend):
     """Tensors of PyTorch. Gradients are Chainer's own: tensors never require any.
 
@@ -33,6 +43,7 @@ class TorchBackend(ArrayAPIBackend):
     native_types = ("torch:Tensor",)
     install = "pip install torch"
     steps_backwards = False
+    slices_as_numpy = True
     functions = {
         name: _special(name) for name in ("erf", "erfc", "erfinv", "erfcx", "gammaln", "digamma")
     }
@@ -66,6 +77,23 @@ class TorchBackend(ArrayAPIBackend):
 
     def may_share_memory(self, first: Any, second: Any) -> bool:
         return first.untyped_storage().data_ptr() == second.untyped_storage().data_ptr()
+
+    def elementwise(self, name: str) -> Callable[..., Any]:
+        if name not in _OWN:
+            return super().elementwise(name)
+        # Those of array_api_compat would promote dtypes once more.
+        return getattr(importlib.import_module("torch"), _OWN[name])
+
+    def can_write(self, out: Any, dtype: Any, operands: list[Any]) -> bool:
+        if out.dtype != dtype:
+            return False
+        shape, memory = out.shape, out.untyped_storage().data_ptr()
+        for x in operands:
+            if x is out or x.__class__ is float:
+                continue
+            if x.shape != shape or x.untyped_storage().data_ptr() == memory:
+                return False
+        return True
 
     def gather(self, native: Any, indices: list[Any]) -> Any:
         return native[tuple(indices)]

@@ -1,0 +1,33 @@
+"""The backends under test."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import chainer
+import pytest
+
+LIBRARIES = {"array_api_strict": "array_api_strict", "torch": "torch"}
+
+
+def need(name: str) -> None:
+    """Skips the test if the library of a backend is missing."""
+    if importlib.util.find_spec(LIBRARIES[name]) is None:
+        pytest.skip(f"{LIBRARIES[name]} is not installed")
+
+
+@pytest.fixture(params=sorted(LIBRARIES))
+def device(request):
+    """The first device of each backend whose library is installed."""
+    need(request.param)
+    return chainer.get_device(f"@{request.param}")
+
+
+@pytest.fixture
+def backend(device):
+    return device.backend
+
+
+@pytest.fixture
+def xp(device):
+    return device.xp
