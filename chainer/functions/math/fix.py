@@ -25,4 +25,4 @@ def fix(x: Any) -> Variable:
     """
     array = x.array if isinstance(x, Variable) else x
     backend = backend_of(array)
-    return Variable(backend.asarray(backend.xp.fix(backend.plain(array))), requires_grad=False)
+    return Variable(backend.asarray(backend.xp.trunc(backend.plain(array))), requires_grad=False)
