@@ -23,7 +23,8 @@ runs it on the backend ``NAME`` (or on one device of it, ``NAME:INDEX``). Option
 Two parts: ``test_contract_*.py`` test what Chainer expects of a backend
 (:class:`chainer.core.backend.Backend`), ``test_operations.py`` every function of the table.
 ``-k contract`` selects the first. Both run from any directory, and in several processes
-(pytest-xdist).
+(pytest-xdist). The summary at the end counts what passes by group, and names the kernels under test
+that no call reached: they need rows of your own, whose samples they support.
 
 The suite compares with formulas in float64 NumPy (:mod:`chainer.plugins.testing.op_spec`), never
 with another accelerated backend.

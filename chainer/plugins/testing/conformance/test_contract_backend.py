@@ -153,6 +153,14 @@ def test_plain_views_share_memory(backend, array):
     assert_equal(array[0, 1], 50)
 
 
+def test_adopted_arrays_are_adopted_once(backend, device, array):
+    adopted = backend.adopt(array)
+    assert backend.adopt(adopted) is adopted
+    assert_at_home(adopted, device)
+    assert_equal(adopted, values())
+    assert type(Variable(array).array) is type(adopted)
+
+
 def test_other_objects_are_refused():
     with pytest.raises(TypeError, match="expected"):
         backend_of("text")
