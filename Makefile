@@ -5,10 +5,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto
 ARGS ?=
+OUT ?= result/gpu
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test test-packs lint types layers check stubs bench clean help
+.PHONY: demo test test-packs lint types layers check stubs bench gpu clean help
 
 help:
 	@echo "make demo [ARGS=--resume]  train a digit classifier on real data (result/)"
@@ -17,6 +18,7 @@ help:
 	@echo "make check                 lint, types and import layers"
 	@echo "make stubs                 rewrite type stubs and the reference of operations"
 	@echo "make bench [ARGS=...]      benchmarks against PyTorch and Chainer 7.8.1, in one run"
+	@echo "make gpu [OUT=folder]       tests and benchmarks on a GPU, with PYTHON as it is set up"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.12 ...")'
@@ -73,6 +75,10 @@ stubs: $(VENV)/.test
 bench: $(VENV)/.test
 	$(BIN)/python scripts/setup_peers.py
 	$(BIN)/python -m benchmarks $(ARGS)
+
+# Not in .venv: whoever has a GPU has an environment with CuPy (and PyTorch) for it.
+gpu:
+	$(PYTHON) scripts/gpu_checks.py $(OUT) $(ARGS)
 
 clean:
 	rm -rf $(VENV) result build dist .pytest_cache .ruff_cache .import_linter_cache
