@@ -158,10 +158,18 @@ def test_dtypes(device, xp, array):
     with device:
         integers = xp.arange(3, dtype="int32")
     assert array.astype("float64").dtype == np.float64
-    assert array.astype(np.float16).dtype == np.float16
+    assert array.astype(np.float64).dtype == np.float64
     assert (integers / 2).dtype == np.float64
-    assert (array.astype("float16") + array).dtype == np.float32
+    assert (array.astype("float64") + array).dtype == np.float64
     assert_equal(array.astype("int32"), values("int32"))
+
+
+def test_half_precision(array):
+    half = array.astype("float16")
+    assert half.dtype == np.float16
+    assert (half + 1).dtype == np.float16
+    assert (half + array).dtype == np.float32
+    assert_equal(half.sum(axis=0), values().sum(axis=0))
 
 
 def test_in_place_arithmetic_changes_the_array(array):
