@@ -61,9 +61,9 @@ class Pad(FunctionNode):
         widths = self._widths(len(shape))
         # Where each output element was copied from: pad the positions the same way.
         size = int(numpy.prod(shape))
-        positions = numpy.arange(size).reshape(shape)
+        positions = self.xp.arange(size).reshape(shape)
         try:
-            origin = numpy.pad(positions, widths, mode=self.mode, **self.keywords)  # type: ignore[call-overload]
+            origin = self.xp.pad(positions, widths, mode=self.mode, **self.keywords)
         except TypeError:
             origin = None
         if origin is None or self.mode not in _COPYING:
@@ -71,7 +71,7 @@ class Pad(FunctionNode):
                 f"the gradient of pad is defined for the modes 'constant', "
                 f"{', '.join(map(repr, sorted(_COPYING)))}; got mode={self.mode!r}"
             )
-        index = gy.device.send(origin.ravel())
+        index = origin.ravel()
         zeros = self.xp.zeros(size, dtype=gy.dtype)
         return (scatter_add(zeros, index, gy.reshape(index.shape)).reshape(shape),)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy
 
 from chainer.core.backend import backend_of
+from chainer.core.device import Device
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
@@ -80,24 +82,11 @@ def _resample(xp: Any, x: Any, axis: int, small: int, large: int, adjoint: bool)
     """
     if small == large:
         return x
-    positions = numpy.linspace(0, small - 1, large)
-    lower = numpy.minimum(positions.astype(int), max(small - 2, 0))
-    upper = numpy.minimum(lower + 1, small - 1)
     shape = list(x.shape)
     shape[axis] = small if adjoint else large
     y = (xp.zeros if adjoint else xp.empty)(tuple(shape), dtype=x.dtype)
-    device = backend_of(x).device_of(x)
     # A matrix product, but neighbours depend on few elements: so it is done block by block.
-    for start in range(0, large, _BLOCK):
-        stop = min(start + _BLOCK, large)
-        first, last = int(lower[start]), int(upper[stop - 1]) + 1
-        matrix = numpy.zeros((stop - start, last - first))
-        rows = numpy.arange(stop - start)
-        fraction = positions[start:stop] - lower[start:stop]
-        matrix[rows, lower[start:stop] - first] += 1 - fraction
-        matrix[rows, upper[start:stop] - first] += fraction
-        weights = device.send(matrix.astype(x.dtype))
-        block, source = slice(start, stop), slice(first, last)
+    for block, source, weights in _blocks(backend_of(x).device_of(x), x.dtype, small, large):
         if adjoint:
             block, source = source, block
             weights = weights.T
@@ -112,6 +101,28 @@ def _resample(xp: Any, x: Any, axis: int, small: int, large: int, adjoint: bool)
         else:
             view[...] = product
     return y
+
+
+@lru_cache(maxsize=32)  # so that a size used again costs no transfer to the device
+def _blocks(
+    device: Device, dtype: Any, small: int, large: int
+) -> tuple[tuple[slice, slice, Any], ...]:
+    """Returns blocks of positions, the elements each depends on, and the matrix from these."""
+    positions = numpy.linspace(0, small - 1, large)
+    lower = numpy.minimum(positions.astype(int), max(small - 2, 0))
+    upper = numpy.minimum(lower + 1, small - 1)
+    blocks: list[tuple[slice, slice, Any]] = []
+    for start in range(0, large, _BLOCK):
+        stop = min(start + _BLOCK, large)
+        first, last = int(lower[start]), int(upper[stop - 1]) + 1
+        matrix = numpy.zeros((stop - start, last - first))
+        rows = numpy.arange(stop - start)
+        fraction = positions[start:stop] - lower[start:stop]
+        matrix[rows, lower[start:stop] - first] += 1 - fraction
+        matrix[rows, upper[start:stop] - first] += fraction
+        weights = device.send(matrix.astype(dtype))
+        blocks.append((slice(start, stop), slice(first, last), weights))
+    return tuple(blocks)
 
 
 def resize_images(x: Any, output_shape: Sequence[int]) -> Variable:

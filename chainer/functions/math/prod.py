@@ -46,9 +46,10 @@ class Prod(FunctionNode):
         axes = normalized_axes(self.axis, x.ndim)
         kept = kept_shape(x.shape, axes)
         gy = grad_outputs[0].reshape(kept)
-        size = abs(y)
-        if ((size >= numpy.finfo(y.dtype).tiny) & (size < numpy.inf)).all():
-            return ((y.reshape(kept) * gy) / x,)
+        if xp is numpy:  # elsewhere, looking at values means waiting for them
+            size = abs(y)
+            if ((size >= numpy.finfo(y.dtype).tiny) & (size < numpy.inf)).all():
+                return ((y.reshape(kept) * gy) / x,)
         # The product of the others without division: of those before and of those after.
         free = [a for a in range(x.ndim) if a not in axes]
         order = (*free, *axes)
