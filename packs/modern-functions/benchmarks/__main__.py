@@ -27,10 +27,10 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = str(ARGS.threads)
 
 import numpy as np  # noqa: E402
+from chainer_modern import functions as modern  # noqa: E402
 
 import chainer  # noqa: E402
 from benchmarks import compositions  # noqa: E402
-from chainer_modern import functions as modern  # noqa: E402
 
 try:
     import torch

@@ -1,4 +1,4 @@
-"""The same functions written with Chainer's own: what a user had to do without this distribution."""
+"""The same functions written with Chainer's own: what to do without this distribution."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def attention(q, k, v, causal=False):
     scores = F.matmul(q, k, transb=True) * q.shape[-1] ** -0.5
     if causal:
         low = np.full(scores.shape, -1e9, scores.dtype)
-        scores = F.where(np.broadcast_to(np.tri(q.shape[-2], dtype=bool), scores.shape), scores, low)
+        past = np.broadcast_to(np.tri(q.shape[-2], dtype=bool), scores.shape)
+        scores = F.where(past, scores, low)
     return F.matmul(F.softmax(scores, axis=-1), v)
 
 

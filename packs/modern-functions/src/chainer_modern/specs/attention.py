@@ -15,9 +15,9 @@ def attention(q, k, v, mask=None, causal=False, scale=None, dropout=0.0, dropout
         scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask
     if causal:
         scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
-    largest = scores.max(axis=-1, keepdims=True, initial=-1e300)
+    largest = scores.max(axis=-1, keepdims=True, initial=-1e30)
     weights = np.exp(scores - largest)
-    weights = weights / np.maximum(weights.sum(axis=-1, keepdims=True), 1e-300)
+    weights = weights / np.maximum(weights.sum(axis=-1, keepdims=True), 1e-30)
     if dropout_mask is not None:
         weights = weights * dropout_mask / (1 - dropout)
     return np.einsum("...ij,...je->...ie", weights, v)

@@ -62,7 +62,7 @@ def focal_loss(
         >>> x = np.array([[-1, 0, 1, 2], [2, 0, 1, -1]], np.float32)
         >>> t = np.array([3, 0], np.int32)
         >>> F.focal_loss(x, t, reduce='no').array.round(4)
-        array([0.0557, 0.0557], dtype=float32)
+        array([0.0558, 0.0558], dtype=float32)
     """
     if gamma < 0:
         raise ValueError(f"gamma must not be negative, got {gamma}")
