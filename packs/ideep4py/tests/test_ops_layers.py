@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import threading
+
 import naive
 import numpy as np
 import pytest
@@ -194,3 +196,54 @@ def test_concat_and_split_errors(normal) -> None:
     for cuts in ([0], [8], [4, 4], [9]):
         with pytest.raises(ValueError, match="indices must rise"):
             ops.split(x, cuts)
+
+
+def normalized(blocked, normal, **options):
+    x = blocked(2, 20, 5, 5)
+    gamma, beta, mean = normal(3, 20)
+    var = abs(normal(20)) + 1
+    vectors = [gamma, beta, mean, var]
+    expected = np.array(ops.fixed_batch_normalization(x, *vectors))
+    return ops.fixed_batch_normalization(x, *vectors, **options), expected, x, vectors
+
+
+def test_deferred_normalization_is_computed_when_looked_at(blocked, normal) -> None:
+    for look in (
+        np.asarray,
+        elements,
+        lambda y: y.copy(),
+        lambda y: y + 0,
+        lambda y: y.reshape(-1),
+    ):
+        y, expected, x, vectors = normalized(blocked, normal, defer=True)
+        assert (y.shape, y.dtype, y.size, len(y)) == (x.shape, x.dtype, x.size, 2)
+        for array in vectors:
+            array[...] = 7  # what comes later does not matter
+        np.asarray(x)  # nor another layout of x
+        np.testing.assert_allclose(np.asarray(look(y)).ravel(), expected.ravel(), rtol=1e-6)
+        np.testing.assert_array_equal(y, expected)
+
+
+def test_deferred_normalization_is_fused_with_relu(blocked, normal) -> None:
+    y, expected, x, _ = normalized(blocked, normal, defer=True)
+    layout = x.layout
+    del x
+    z = ops.relu(y)
+    assert z.layout is layout
+    np.testing.assert_array_equal(elements(z), np.maximum(expected, 0))
+    np.testing.assert_allclose(ops.relu(y, 0.5), np.where(expected > 0, expected, expected / 2))
+    np.testing.assert_array_equal(ops.relu(y), np.maximum(expected, 0))  # computed by now
+    np.testing.assert_array_equal(y, expected)
+
+
+def test_deferred_normalization_in_many_threads(blocked, normal) -> None:
+    y, expected, _, _ = normalized(blocked, normal, defer=True)
+    views = []
+    threads = [threading.Thread(target=lambda: views.append(np.asarray(y))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    views[0][0, 0, 0, 0] = 99
+    assert [view[0, 0, 0, 0] for view in views] == [99] * 8
+    np.testing.assert_array_equal(views[1][:, 1:], expected[:, 1:])

@@ -224,6 +224,22 @@ def test_fixed_batch_normalization(shape):
     check(F.fixed_batch_normalization, *values, abs(f32(channels, seed=4)) + 1)
 
 
+@pytest.mark.parametrize("ending", [F.relu, F.tanh, lambda y: F.relu(y) + y, lambda y: y])
+@pytest.mark.parametrize("ndim", [1, 2])
+def test_normalization_in_inference(ending, ndim):
+    """It is fused with a relu that follows, and computed for whatever else does."""
+    x, W = f32(2, 8, *(7, 6)[:ndim]), f32(16, 8, *(3, 3)[:ndim], seed=1)
+    vectors = [f32(16, seed=i) for i in (2, 3, 4)]
+
+    def predicted(mode):
+        with chainer.no_backprop_mode(), chainer.using_config("use_ideep", mode):
+            h = F.convolution_nd(x, W)
+            y = ending(F.fixed_batch_normalization(h, *vectors, abs(vectors[0]) + 1))
+            return np.asarray(y.array)
+
+    np.testing.assert_allclose(predicted("auto"), predicted("never"), rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("shape", [(2, 7, 4, 4), (3, 16, 5), (4, 6)])
 @pytest.mark.parametrize("options", [{}, {"n": 3, "k": 1, "alpha": 0.1, "beta": 0.5}, {"n": 4}])
 def test_local_response_normalization(shape, options):

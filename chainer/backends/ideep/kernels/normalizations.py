@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 
 from chainer.backends.ideep.kernels.base import IdeepKernel
+from chainer.core.configuration import threads
 
 Axes = tuple[int, ...]
 
@@ -50,12 +51,19 @@ def _update(running: Any, statistic: Any, decay: float) -> None:
 
 
 class FixedBatchNormalizationKernel(IdeepKernel):
-    """Kernel of ``fixed_batch_normalization``."""
+    """Kernel of ``fixed_batch_normalization``.
+
+    In inference, what lies in blocks is normalised when somebody looks at it: a relu that follows
+    does both in one pass. (In training, the primitive that computes the statistics writes the
+    output as well, before anybody knows what follows.)
+    """
 
     def forward(
         self, x: Any, gamma: Any, beta: Any, mean: Any, var: Any, eps: float, axis: Axes
     ) -> Any:
-        return self.ops.fixed_batch_normalization(x, gamma, beta, mean, var, eps)
+        # Nobody has a NumPy view of what lies in blocks, so that it stays as it is.
+        defer = not (threads.state.enable_backprop or _is_dense(x))
+        return self.ops.fixed_batch_normalization(x, gamma, beta, mean, var, eps, defer=defer)
 
     def backward(
         self, x: Any, gamma: Any, mean: Any, var: Any, gy: Any, eps: float, axis: Axes
@@ -68,6 +76,10 @@ class FixedBatchNormalizationKernel(IdeepKernel):
         gmean = -factor * numpy.asarray(gbeta)
         gvar = numpy.asarray(ggamma) * factor * inv_std * numpy.float32(-0.5)
         return gx, ggamma, gbeta, gmean, gvar
+
+
+def _is_dense(x: Any) -> bool:
+    return x.__class__ is numpy.ndarray or x.layout.dense
 
 
 class ResponseNormalizationKernel(IdeepKernel):

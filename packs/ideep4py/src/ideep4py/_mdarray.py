@@ -14,6 +14,7 @@ from ideep4py._core import layout as L
 from ideep4py._core.buffers import allocate, copy_bytes
 from ideep4py._core.library import ffi
 from ideep4py._core.reorder import Data, copy_into, densified
+from ideep4py._core.runtime import creation_lock
 from ideep4py._core.views import dense_view, strided_view
 from ideep4py._kernels.accumulate import scaled_add, scaled_add_inplace
 from ideep4py._kernels.reduction import sum_axes
@@ -64,13 +65,16 @@ class mdarray:
         ((2, 3), 'float32', 30.0)
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_data")
+    __slots__ = ("__dict__", "__weakref__", "_data", "_form", "_recipe")
     _data: Data  # one attribute, so that a change of layout is seen whole by other threads
+    _form: L.Layout  # its first layout: shape and dtype stay
+    _recipe: Callable[[], Data] | None  # computes _data when first asked for: see deferred()
 
     def __init__(self, array: Any, itype: str = "d") -> None:
         if isinstance(array, mdarray):
             layout, pointer = array._data
             self._data = layout, copy_bytes(pointer, layout.nbytes)
+            self._form, self._recipe = layout, None
             return
         if not isinstance(array, np.ndarray):
             try:
@@ -82,38 +86,39 @@ class mdarray:
         if not array.flags.c_contiguous:
             raise ValueError("ndarray is not C-contiguous")
         self._data = _copied(array)
+        self._form, self._recipe = self._data[0], None
 
     # -- what it is ---------------------------------------------------------------------------
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Logical shape."""
-        return self._data[0].shape
+        return self._form.shape
 
     @property
     def ndim(self) -> int:
         """Number of axes."""
-        return len(self._data[0].shape)
+        return len(self._form.shape)
 
     @property
     def size(self) -> int:
         """Number of elements."""
-        return self._data[0].size
+        return self._form.size
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """Data type, as a NumPy dtype."""
-        return self._data[0].dtype
+        return self._form.dtype
 
     @property
     def itemsize(self) -> int:
         """Bytes of one element."""
-        return self._data[0].itemsize
+        return self._form.itemsize
 
     @property
     def nbytes(self) -> int:
         """Bytes of the elements, without the padding of blocks."""
-        layout = self._data[0]
+        layout = self._form
         return layout.size * layout.itemsize
 
     @property
@@ -140,7 +145,7 @@ class mdarray:
         return self._data[0]
 
     def __len__(self) -> int:
-        shape = self._data[0].shape
+        shape = self._form.shape
         if not shape:
             raise TypeError("len() of unsized object")
         return shape[0]
@@ -159,7 +164,10 @@ class mdarray:
         """
         data = self._data
         if not data[0].dense:
-            data = self._data = densified(data)
+            with creation_lock:  # two threads that look at once must see the same memory
+                data = self._data
+                if not data[0].dense:
+                    data = self._data = densified(data)
         return dense_view(*data)
 
     # Not __array_interface__: a view that NumPy makes of that keeps the mdarray alive, but not the
@@ -199,6 +207,8 @@ class mdarray:
 
     def __getattr__(self, name: str) -> Any:
         """Everything else that a NumPy array has (``T``, ``astype``, ``max``, ...), on the view."""
+        if name == "_data":
+            return self._computed()
         if name.startswith("_"):
             raise AttributeError(f"'mdarray' object has no attribute {name!r}")
         try:
@@ -327,6 +337,14 @@ class mdarray:
         scaled_add_inplace(self._float(), self._same(y), float(b), float(a))
         return self
 
+    def _computed(self) -> Data:
+        """Data of an array that :func:`deferred` made, at the first look."""
+        with creation_lock:  # which a fork waits for
+            recipe = self._recipe
+            if recipe is not None:
+                self._data, self._recipe = recipe(), None
+        return object.__getattribute__(self, "_data")
+
     def _float(self) -> Data:
         if self.dtype != np.float32:
             raise TypeError(f"the array must be of dtype float32, not {self.dtype}")
@@ -349,6 +367,21 @@ def wrap(layout: L.Layout, pointer: Any) -> mdarray:
     """An mdarray of existing memory. ``pointer`` keeps the memory alive."""
     array = _new(mdarray)
     array._data = layout, pointer
+    array._form = layout
+    array._recipe = None
+    return array
+
+
+def deferred(layout: L.Layout, recipe: Callable[[], Data]) -> mdarray:
+    """An mdarray that is computed when somebody looks at its elements, or never.
+
+    Args:
+        layout: the layout it will have.
+        recipe: computes it. What it reads must not change until then.
+    """
+    array = _new(mdarray)
+    array._form = layout
+    array._recipe = recipe
     return array
 
 

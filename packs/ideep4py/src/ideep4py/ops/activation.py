@@ -13,6 +13,7 @@ from ideep4py._kernels.elementwise import (
 )
 from ideep4py._mdarray import mdarray, wrap
 from ideep4py.ops._inputs import Array, data_of, same_shape
+from ideep4py.ops.batch_normalization import FixedNormalization
 
 FUNCTIONS = tuple(C.ELTWISE)
 """Names for :func:`eltwise`.
@@ -114,6 +115,10 @@ def _from_output(y: Array, gy: Array, algorithm: int, alpha: float = 0.0) -> mda
 
 def relu(x: Array, slope: float = 0.0) -> mdarray:
     """``max(x, 0) + slope * min(x, 0)``: ReLU, leaky ReLU. Not-a-number stays what it is."""
+    if type(x) is mdarray and not slope:
+        recipe = x._recipe
+        if isinstance(recipe, FixedNormalization):
+            return recipe.with_relu()
     return wrap(*forward(data_of(x, "x"), _RELU, float(slope), 0.0))
 
 

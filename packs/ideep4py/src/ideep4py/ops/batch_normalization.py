@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 from ideep4py._core import constants as C
 from ideep4py._core import layout as L
 from ideep4py._core import runtime
-from ideep4py._core.buffers import allocate
+from ideep4py._core.buffers import allocate, copy_bytes
 from ideep4py._core.library import lib
 from ideep4py._core.primitive import Primitive, attributes, describe, layout_of
-from ideep4py._core.reorder import in_layout
-from ideep4py._mdarray import mdarray, wrap
+from ideep4py._core.reorder import Data, in_layout
+from ideep4py._mdarray import deferred, mdarray, wrap
 from ideep4py.ops._inputs import Array, data_of, same_shape, vector
 
 
@@ -135,6 +135,34 @@ def batch_normalization(
     return BatchNormalized(wrap(layout, out), wrap(row, mean), wrap(row, var), workspace)
 
 
+class FixedNormalization:
+    """A batch normalization with given statistics, not yet computed.
+
+    It holds what it is computed of: the memory of ``x`` and copies of the vectors.
+    """
+
+    __slots__ = ("_eps", "_vectors", "_x")
+
+    def __init__(self, x: Data, eps: float, vectors: list[Any]) -> None:
+        self._x = x
+        self._eps = eps
+        self._vectors = vectors
+
+    def __call__(self) -> Data:
+        """Computes it."""
+        return self._run(False)
+
+    def with_relu(self) -> mdarray:
+        """Computes ReLU of it in one pass."""
+        return wrap(*self._run(True))
+
+    def _run(self, relu: bool) -> Data:
+        layout, pointer = self._x
+        out = allocate(layout.nbytes)
+        runtime.plan(_Forward, layout, self._eps, relu, True).run(pointer, out, *self._vectors)
+        return layout, out
+
+
 def fixed_batch_normalization(
     x: Array,
     gamma: Array,
@@ -144,6 +172,7 @@ def fixed_batch_normalization(
     eps: float = 2e-5,
     *,
     relu: bool = False,
+    defer: bool = False,
 ) -> mdarray:
     """Batch normalization with given statistics, as in inference.
 
@@ -151,26 +180,24 @@ def fixed_batch_normalization(
         x, gamma, beta, eps, relu: as in :func:`batch_normalization`.
         mean: mean of each channel, (C,).
         var: variance of each channel, (C,).
+        defer: compute when the elements are asked for. :func:`~ideep4py.ops.relu` of the result
+            is then one pass, as with ``relu=True``. Nothing may change ``x`` meanwhile.
 
     Returns:
-        Array of the shape and layout of ``x``.
+        Array of the shape and layout of ``x``. ReLU in the same pass makes 0 of not-a-number.
 
     Raises:
         TypeError, ValueError: an argument does not fit; the message names it.
     """
-    layout, pointer = data_of(x, "x")
-    found = runtime.plan(_Forward, layout, float(eps), relu, True)
-    n = found.channels
-    out = allocate(layout.nbytes)
-    found.run(
-        pointer,
-        out,
-        vector(gamma, "gamma", n),
-        vector(beta, "beta", n),
-        vector(mean, "mean", n),
-        vector(var, "var", n),
-    )
-    return wrap(layout, out)
+    data = data_of(x, "x")
+    n = _check_shape(data[0])
+    arrays = {"gamma": gamma, "beta": beta, "mean": mean, "var": var}
+    vectors = [vector(array, name, n) for name, array in arrays.items()]
+    if defer and not relu:
+        copies = [copy_bytes(pointer, 4 * n) for pointer in vectors]
+        return deferred(data[0], FixedNormalization(data, float(eps), copies))
+    normalization = FixedNormalization(data, float(eps), vectors)
+    return normalization.with_relu() if relu else wrap(*normalization())
 
 
 def batch_normalization_backward(
