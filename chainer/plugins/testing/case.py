@@ -12,7 +12,7 @@ from typing import Any, ClassVar, cast
 
 import numpy
 
-from chainer.core.backend import backend_of
+from chainer.core.backend import HOST_FAMILY, backend_of
 from chainer.core.configuration import using_config
 from chainer.core.device import Device
 from chainer.core.variable import Variable
@@ -101,9 +101,13 @@ class VariantTestCase(unittest.TestCase):
         self.before_test(test_name)
         if getattr(self, f"skip_{test_name.removeprefix('test_')}_test", False):
             raise unittest.SkipTest(f"skip_{test_name.removeprefix('test_')}_test is set")
-        random.do_setup(seed=zlib.crc32(self.id().encode()))
+        seed = zlib.crc32(self.id().encode())
+        random.do_setup(seed=seed)
         try:
             with config:
+                backend = config.device.backend
+                if backend.family != HOST_FAMILY:
+                    backend.random(config.device).seed(seed)
                 if self._dtype is None:
                     yield config.device
                 else:
