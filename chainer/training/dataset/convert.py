@@ -166,6 +166,8 @@ def _concat(arrays: Sequence[Any], padding: Any) -> Any:
         arrays = [numpy.asarray(value) for value in arrays]
     elif not all(map(backend.is_array, arrays)):
         arrays = [numpy.asarray(value) for value in arrays]
+    if type(first) is not numpy.ndarray:
+        arrays = [backend.adopt(array) for array in arrays]
     if padding is not None:
         return _concat_with_padding(arrays, padding)
     shape = arrays[0].shape
