@@ -10,14 +10,19 @@ import pytest
 LIBRARIES = {"array_api_strict": "array_api_strict", "torch": "torch"}
 
 
-def need(name: str) -> None:
-    """Skips the test if the library of a backend is missing."""
-    if importlib.util.find_spec(LIBRARIES[name]) is None:
-        pytest.skip(f"{LIBRARIES[name]} is not installed")
+@pytest.fixture
+def need():
+    """A function that skips the test if the library of a backend is missing."""
+
+    def check(name: str) -> None:
+        if importlib.util.find_spec(LIBRARIES[name]) is None:
+            pytest.skip(f"{LIBRARIES[name]} is not installed")
+
+    return check
 
 
 @pytest.fixture(params=sorted(LIBRARIES))
-def device(request):
+def device(request, need):
     """The first device of each backend whose library is installed."""
     need(request.param)
     return chainer.get_device(f"@{request.param}")

@@ -145,7 +145,9 @@ class ArrayAPIBackend(Backend):
     def native_dtypes(self) -> dict[numpy.dtype[Any], Any]:
         """The library's dtype for each of NumPy's that it has."""
         nx = self.nx
-        return {numpy.dtype(n): getattr(nx, n) for n in dtypes.NAMES if hasattr(nx, n)}
+        known = [name for name in dtypes.NAMES if hasattr(nx, name)]
+        # As arrays have it: in the namespace there may be a class.
+        return {numpy.dtype(n): nx.empty((0,), dtype=getattr(nx, n)).dtype for n in known}
 
     @cached_property
     def host_dtypes(self) -> dict[Any, numpy.dtype[Any]]:
