@@ -6,9 +6,11 @@ import functools
 
 import pytest
 
-from chainer.backends.cupy import compiler
+from chainer.backends.cupy import compiler, library
 from chainer.backends.cupy.kernels import optimizers
+from chainer.core import registries
 from tests.backends.cupy import emulator
+from tests.backends.cupy.fake_cupy import FakeCupy
 
 
 @functools.cache
@@ -24,3 +26,16 @@ def emulated(monkeypatch):
     monkeypatch.setattr(compiler, "load", _module)
     monkeypatch.setattr(optimizers.UpdateKernel, "_address", lambda self, a: emulator.address(a))
     return emulator.backend()
+
+
+@pytest.fixture
+def fake_cupy(emulated, monkeypatch):
+    """Lets the CuPy backend work on a stand-in for CuPy with emulated kernels."""
+    module = FakeCupy("cupy")
+    monkeypatch.setattr(library, "find", lambda: (module, None))
+    monkeypatch.setattr(library, "require", lambda: module)
+    operations = [registries.operations.get(name) for name in registries.operations.names()]
+    for operation in operations:  # forget kernels made before, and those made here
+        monkeypatch.setattr(operation, "_tables", {})
+        monkeypatch.setattr(operation, "_loaded", {})
+    return module
