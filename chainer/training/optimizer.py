@@ -135,9 +135,9 @@ class Optimizer:
         """Registers a hook function.
 
         Args:
-            hook (callable): Hook function. If ``hook.call_for_each_param`` is true, it becomes a
-                hook of the update rule of each parameter; otherwise it is called once an iteration
-                with the optimizer.
+            hook (callable): Hook function. If ``hook.call_for_each_param`` is true, it is called
+                for each parameter with the update rule and the parameter; otherwise once an
+                iteration with the optimizer.
             name (str): Name of the registration; its attribute ``name``, else ``__name__``, by
                 default.
             timing (str): When it is called: ``'pre'`` (before the updates), ``'post'`` (after them)
@@ -149,18 +149,10 @@ class Optimizer:
             ValueError: If the timing is unknown.
             KeyError: If there already is a hook of this name.
         """
-        hooks = self._own_hooks()
-        if getattr(hook, "call_for_each_param", False):
-            for param in self._target().params():
-                if param.update_rule is not None:
-                    param.update_rule.add_hook(hook, name, timing)
-        else:
-            hooks.add(hook, name, timing)
+        self._own_hooks().add(hook, name, timing)
 
     def remove_hook(self, name: str) -> None:
         """Removes a hook function.
-
-        A hook that was registered with every update rule is removed from all of them.
 
         Args:
             name (str): Registered name of the hook function to remove.
@@ -169,27 +161,24 @@ class Optimizer:
             KeyError: If there is no such hook.
             RuntimeError: If :meth:`setup` was not called yet.
         """
-        hooks = self._own_hooks()
-        try:
-            hooks.remove(name)
-        except KeyError:
-            removed = False
-            for param in self._target().params():
-                if param.update_rule is not None and param.update_rule._hooks.has(name):
-                    param.update_rule.remove_hook(name)
-                    removed = True
-            if not removed:
-                raise
+        self._own_hooks().remove(name)
 
     def call_hooks(self, timing: str = "pre") -> None:
         """Invokes the hook functions of a timing in registration order.
 
+        Those with a true attribute ``call_for_each_param`` are called for every parameter that has
+        an update rule, be it enabled or not. The update rules call their own hooks later.
+
         Args:
             timing (str): ``'pre'`` or ``'post'``.
         """
-        hooks = self._own_hooks()
-        for hook in hooks.at(timing):
-            hook(self)
+        for hook in self._own_hooks().at(timing):
+            if getattr(hook, "call_for_each_param", False):
+                for param in self._target().params():
+                    if param.update_rule is not None:
+                        param.update_rule.call_hook(hook, param)
+            else:
+                hook(self)
             self.reallocate_cleared_grads()
 
     def reallocate_cleared_grads(self) -> None:

@@ -135,7 +135,33 @@ class UpdateRule:
         """
         return self._use_fp32_update and param.array is not None and param.dtype == numpy.float16
 
-    def _update_in_float32(self, param: Parameter) -> None:
+    def call_hook(self, hook: Callable[..., Any], param: Parameter) -> None:
+        """Calls a hook of the optimizer with this rule and its parameter.
+
+        Where the rule updates a float32 copy (:meth:`use_fp32_update`), the hook gets the copy,
+        whose gradient is not scaled; what it changes is rounded to the parameter and its gradient,
+        which the next hook may be called with.
+
+        Args:
+            hook (callable): Called with the update rule and the parameter.
+            param (Variable): Parameter of this rule.
+        """
+        if not self.updates_in_float32(param):
+            hook(self, param)
+            return
+        scale = param.loss_scale
+        master = self._float32_copy(param)
+        hook(self, master)
+        copyto(param.array, master.array.astype(param.dtype))
+        if master.grad is None:
+            param.cleargrad()
+        else:
+            grad = master.grad if scale is None else master.grad * numpy.float32(scale)
+            param.grad = grad.astype(param.dtype)
+        master.cleargrad()
+
+    def _float32_copy(self, param: Parameter) -> Parameter:
+        """Returns the float32 copy of a parameter, with its true gradient."""
         master = self._fp32_param
         if master is None:
             master = Parameter(param.array.astype(numpy.float32), name=param.name)
@@ -150,6 +176,10 @@ class UpdateRule:
             # Divided here, not in float16, where small gradients would vanish after all.
             master.loss_scale = param.loss_scale
             remove_loss_scale(master)
+        return master
+
+    def _update_in_float32(self, param: Parameter) -> None:
+        master = self._float32_copy(param)
         self._update_and_call_hooks(master)
         copyto(param.array, master.array.astype(param.dtype))
         master.cleargrad()

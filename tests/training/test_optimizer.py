@@ -248,10 +248,37 @@ class TestHooks:
         set_grads(model)
         optimizer.update()
         assert [call[0] for call in calls] == [
-            "pre-all", "pre-param", "post-param", "pre-param", "post-param", "post-all",
+            "pre-param", "pre-param", "pre-all", "post-param", "post-param", "post-all",
         ]  # fmt: skip
-        assert calls[0][1:] == ("SGD", 1)
-        assert calls[1][1:] == ("SGDRule", 2)
+        assert calls[2][1:] == ("SGD", 1)
+        assert calls[0][1:] == ("SGDRule", 2)
+
+    @pytest.mark.parametrize("decay_first", [True, False])
+    def test_registration_order_of_both_kinds(self, decay_first):
+        model = chainer.Link(W=(1,))
+        model.W.array[...] = 1
+        optimizer = O.SGD(1.0).setup(model)
+        hooks = [chainer.optimizer_hooks.WeightDecay(0.1)]
+        hooks.insert(int(decay_first), chainer.optimizer_hooks.GradientClipping(0.5))
+        for hook in hooks:
+            optimizer.add_hook(hook)
+        model.W.grad = np.array([2], np.float32)
+        optimizer.update()
+        # Decay first: 1 - clip(2 + 0.1); clipping first: 1 - (clip(2) + 0.1).
+        np.testing.assert_allclose(model.W.array, [0.5 if decay_first else 0.4], rtol=1e-6)
+
+    def test_own_hooks_of_rules_come_last_and_names_are_separate(self):
+        model = chainer.Link(W=(1,))
+        optimizer = O.SGD().setup(model)
+        calls = []
+        model.W.update_rule.add_hook(lambda rule, param: calls.append("own"), "hook")
+        optimizer.add_hook(self.record(calls, "hook", "pre", True))
+        model.W.grad = np.ones(1, np.float32)
+        optimizer.update()
+        assert calls == [("hook", "SGDRule", 2), "own"]
+        optimizer.remove_hook("hook")
+        optimizer.update()
+        assert calls[2:] == ["own"]
 
     def test_explicit_timing_wins(self):
         model = Pair()

@@ -76,6 +76,27 @@ class TestFloat32Update:
         optimizer.update()
         assert model.p.update_rule.state["m"].dtype == np.float32
 
+    def test_hooks_get_the_true_gradient_in_order(self):
+        model = Link()
+        with model.init_scope():
+            model.p = Parameter(np.ones(1, np.float16))
+        optimizer = O.SGD(1.0)
+        optimizer.use_fp32_update()
+        optimizer.setup(model).set_loss_scale(2.0**10)
+        seen = []
+
+        def triple(rule, param):
+            seen.append((param.dtype, float(param.grad[0])))
+            param.grad *= 3
+
+        triple.call_for_each_param = True
+        optimizer.add_hook(triple, "first")
+        optimizer.add_hook(lambda opt: seen.append(float(model.p.grad[0])), "second")
+        optimizer.add_hook(triple, "third")
+        optimizer.update(lambda: model.p[0] * np.float16(2.0**-8))
+        assert seen == [(np.float32, 2.0**-8), 3 * 2.0**2, (np.float32, 3 * 2.0**-8)]
+        np.testing.assert_array_equal(model.p.array, np.float16([1 - 9 * 2.0**-8]))
+
     @pytest.mark.parametrize(("name", "kwargs"), [("Adam", {}), ("RMSprop", {})])
     def test_eps_too_small_for_float16(self, name, kwargs):
         model = Link()
