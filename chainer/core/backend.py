@@ -205,9 +205,13 @@ def _distance(candidate: type | str, cls: type) -> int | None:
     return None
 
 
-def is_instance_of_lazy(candidate: type | str, cls: type) -> bool:
-    """Tells whether ``cls`` is, or derives from, a class given as such or as ``'module:Class'``."""
-    return _distance(candidate, cls) is not None
+def is_array_type(candidate: type | str, cls: type) -> bool:
+    """Tells whether arrays of class ``cls`` count as those of a class, given so or by lazy name.
+
+    They do if ``cls`` derives from it, unless another backend claims a nearer base.
+    """
+    distance = _distance(candidate, cls)
+    return distance is not None and distance <= _search(cls)[1]
 
 
 def _importable() -> Iterator[Backend]:

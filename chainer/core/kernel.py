@@ -22,7 +22,7 @@ from chainer.core.backend import (
     Backend,
     backend_of,
     find_backend,
-    is_instance_of_lazy,
+    is_array_type,
     not_an_array_message,
 )
 from chainer.core.configuration import KernelPolicy, threads
@@ -255,9 +255,7 @@ class Operation:
 
     def kernels_for(self, cls: type) -> list[Kernel]:
         """Returns the kernels declared for an array class, highest priority first."""
-        found = [
-            kernel for kernel in _declared(self.name) if is_instance_of_lazy(kernel.array_type, cls)
-        ]
+        found = [kernel for kernel in _declared(self.name) if is_array_type(kernel.array_type, cls)]
         return sorted(found, key=lambda k: (-k.priority, k.provider))
 
     def reference_for(self, backend: Backend) -> Any:

@@ -5,7 +5,7 @@ import pytest
 
 import chainer
 from chainer.core import registries
-from chainer.core.backend import get_backend, get_device
+from chainer.core.backend import Backend, get_backend, get_device
 from chainer.core.configuration import using_config
 from chainer.core.kernel import (
     ArraySpec,
@@ -345,3 +345,22 @@ class TestExplain:
 def test_key():
     assert Kernel("op", np.ndarray, "p", Fast).key == "op/p/numpy:ndarray"
     assert Kernel("op", "m:C", "p", Fast).key == "op/p/m:C"
+
+
+def test_kernel_of_a_base_class_of_another_backend(operation):
+    class Mine(np.ndarray):
+        pass
+
+    class MyBackend(Backend):
+        name = "test_mine"
+        array_types = (Mine,)
+        xp = np
+
+    register_kernel(Kernel("test_twice", np.ndarray, "numpy", Fast))
+    registries.backends.register("test_mine", MyBackend())
+    try:
+        assert operation.select(np.ones(2).view(Mine)).name == "reference"
+        assert operation.select(np.ones(2)).name == "fast"
+        assert operation.select(np.ones(2).view(np.recarray)).name == "fast"  # nobody claims it
+    finally:
+        registries.backends.unregister("test_mine")

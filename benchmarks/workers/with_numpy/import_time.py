@@ -1,4 +1,4 @@
-"""Import in a fresh interpreter, also with 100 more distributions (ten of them plugins)"""
+"""Import in a fresh interpreter, also with 100 more distributions, or 100 plugins"""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import numpy
 import pytest
 
 from chainer.core import registries
-from chainer.core.backend import get_device, is_instance_of_lazy
+from chainer.core.backend import get_device, is_array_type
 from chainer.core.device import Device
 from chainer.core.kernel import Kernel
 from chainer.plugins.testing.op_spec import OpSpec
@@ -100,7 +100,7 @@ def kernels(config: pytest.Config) -> list[str]:
     return [
         kernel.key
         for kernel in _kernels_of(provider)
-        if is_instance_of_lazy(kernel.array_type, array_type)
+        if is_array_type(kernel.array_type, array_type)
     ]
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from chainer.core import registries
-from chainer.core.backend import backend_of, is_instance_of_lazy
+from chainer.core.backend import backend_of, is_array_type
 from chainer.core.configuration import using_config
 from chainer.core.kernel import explain, get_operation, load_object
 from chainer.core.variable import Variable
@@ -32,7 +32,7 @@ def test_declared_kernels_can_be_loaded(backend, array, pytestconfig):
     wanted = pytestconfig.getoption("--chainer-provider") or backend.name
     for name in registries.kernels.names():
         kernel = registries.kernels.get(name)
-        if kernel.provider != wanted or not is_instance_of_lazy(kernel.array_type, type(array)):
+        if kernel.provider != wanted or not is_array_type(kernel.array_type, type(array)):
             continue
         assert load_object(kernel.unavailable)() is None
         loaded = load_object(kernel.load)(backend)
