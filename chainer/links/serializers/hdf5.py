@@ -43,10 +43,13 @@ class HDF5Serializer(serializer_module.Serializer):
 
     Raises:
         ImportError: If h5py is not installed.
+        ValueError: If the compression level is not one of 0 to 9.
     """
 
     def __init__(self, group: Any, compression: int | None = 4) -> None:
         _h5py()
+        if compression is not None and compression not in range(10):
+            raise ValueError(f"compression must be a level from 0 to 9, got {compression!r}")
         self.group = group
         self.compression = compression
 
@@ -167,7 +170,12 @@ class HDF5Deserializer(serializer_module.Deserializer):
                 raise FileFormatError(
                     f"{name!r} of {self._source} is a link to another file, which is not followed"
                 )
-            node = node.get(part)
+            try:
+                node = node.get(part)
+            except (OSError, RuntimeError) as error:
+                raise FileFormatError(
+                    f"{name!r} of {self._source} cannot be read: {error}"
+                ) from error
         if node is None and self.strict:
             where = "/" if self.group is None else self.group.name
             raise KeyError(

@@ -168,7 +168,12 @@ def _make_predicate(ignore_names: IgnoreNames) -> Callable[[str], bool]:
         return lambda key: False
     if isinstance(ignore_names, str) or callable(ignore_names):
         ignore_names = [ignore_names]
-    entries = list(ignore_names)
+    try:
+        entries = list(ignore_names)
+    except TypeError as error:
+        raise TypeError(
+            f"ignore_names must be a string, a callable or a list of them, got {ignore_names!r}"
+        ) from error
     names = {entry for entry in entries if isinstance(entry, str)}
     functions = [entry for entry in entries if not isinstance(entry, str)]
     for function in functions:

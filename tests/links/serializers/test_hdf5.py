@@ -187,6 +187,22 @@ def test_links_to_other_files_are_not_followed(path):
             serializers.load_hdf5(path, Values(**{name: None}))
 
 
+def test_link_that_leads_nowhere(tmp_path):
+    path = tmp_path / "file"
+    with h5py.File(path, "w") as file:
+        file["link"] = h5py.SoftLink("/link")
+    with pytest.raises(FileFormatError, match=r"'link' of '.*file' cannot be read"):
+        serializers.load_hdf5(path, Values(link=None))
+
+
+@pytest.mark.parametrize("compression", [-1, 10, "gzip"])
+def test_bad_compression(tmp_path, compression):
+    path = tmp_path / "file"
+    with pytest.raises(ValueError, match=f"level from 0 to 9, got {compression!r}"):
+        serializers.save_hdf5(path, Values(x=1), compression=compression)
+    assert not path.exists()
+
+
 def test_huge_declared_size_is_refused(path):
     with h5py.File(path, "w") as file:
         file.create_dataset("x", (1 << 40, 1 << 8), "f8", chunks=(1, 1 << 8))

@@ -204,9 +204,10 @@ class TestNpzDeserializer:
         got = deserializer("W", 0), deserializer["l"]("W", 0), deserializer["m"]["l"]("W", 0)
         assert got == expected
 
-    def test_bad_ignore_names(self):
-        with pytest.raises(TypeError, match="ignore_names"):
-            serializers.NpzDeserializer({}, ignore_names=[1])
+    @pytest.mark.parametrize("ignore_names", [[1], 1])
+    def test_bad_ignore_names(self, ignore_names):
+        with pytest.raises(TypeError, match="ignore_names must .* got 1"):
+            serializers.NpzDeserializer({}, ignore_names=ignore_names)
 
     def test_reads_what_numpy_load_returns(self, tmp_path):
         path = tmp_path / "file.npz"
