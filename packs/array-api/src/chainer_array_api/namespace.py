@@ -25,8 +25,8 @@ _ROOMS = (elementwise, creation, reductions, shapes, indexing, searching, linear
 # Helpers of these modules that are no functions of NumPy.
 _OURS = frozenset(
     """
-    contiguous reshape_view max_of linalg_function get set add_at axes_of axis_of shape_of
-    deliver mixed find_backend
+    contiguous reshape_view max_of linalg_function fft_function get set add_at axes_of axis_of
+    shape_of deliver mixed find_backend
     """.split()
 )
 
@@ -64,8 +64,10 @@ class Namespace(types.ModuleType):
         self._add_at = functools.partial(indexing.add_at, backend)
         self._astype = functools.partial(operands.astype, backend)
         self.random = RandomNumbers(backend)
-        self.linalg = _Linalg(backend)
-        self.fft = _OnHost(backend, "fft", numpy.fft, fallback.FFT)
+        self.linalg = _Linalg(
+            backend, "linalg", numpy.linalg, fallback.LINALG, linear_algebra.linalg_function
+        )
+        self.fft = _Extension(backend, "fft", numpy.fft, fallback.FFT, linear_algebra.fft_function)
 
     def __getattr__(self, name: str) -> Any:
         value = None if name.startswith("_") else self._find(name)
@@ -115,44 +117,32 @@ def functions() -> dict[str, Callable[..., Any]]:
     return found
 
 
-class _OnHost(types.ModuleType):
-    """A module of NumPy's, computed by NumPy."""
+class _Extension(types.ModuleType):
+    """A module of NumPy's: what the standard's extension of this name has, else NumPy computes."""
 
-    def __init__(self, backend: Any, name: str, source: Any, names: frozenset[str]) -> None:
+    def __init__(
+        self, backend: Any, name: str, source: Any, names: frozenset[str], find: Callable[..., Any]
+    ) -> None:
         super().__init__(f"{__name__}.{backend.name}.{name}")
         self._backend = backend
         self._source = source
         self._names = names
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in self._names:
-            raise AttributeError(f"{self._backend.name!r} has no function {name!r}")
-        value = getattr(self._source, name)
-        if not isinstance(value, type):
-            value = fallback.function(self._backend, name, value)
-        setattr(self, name, value)
-        return value
-
-    def __dir__(self) -> list[str]:
-        return sorted(self._names)
-
-
-class _Linalg(_OnHost):
-    """``numpy.linalg``: what the extension of the standard has, else NumPy."""
-
-    LinAlgError = numpy.linalg.LinAlgError
-
-    def __init__(self, backend: Any) -> None:
-        super().__init__(backend, "linalg", numpy.linalg, fallback.LINALG)
+        self._find = find
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        value = linear_algebra.linalg_function(self._backend, name)
+        value = self._find(self._backend, name)
+        if value is None and name in self._names:
+            value = fallback.function(self._backend, name, getattr(self._source, name))
         if value is None:
-            return super().__getattr__(name)
+            raise AttributeError(f"{self._backend.name!r} has no function {name!r}")
         setattr(self, name, value)
         return value
+
+
+class _Linalg(_Extension):
+    LinAlgError = numpy.linalg.LinAlgError
 
 
 class RandomNumbers:

@@ -213,3 +213,47 @@ def linalg_function(b: Backend, name: str) -> Any:
 
     function.__name__ = name
     return function
+
+
+# -- fft ------------------------------------------------------------------------------------------
+
+_FFT_OF_COMPLEX = ("fft", "ifft", "fftn", "ifftn", "irfft", "irfftn", "hfft")
+_FFT_OF_REAL = ("rfft", "rfftn", "ihfft")
+_SHIFTS = ("fftshift", "ifftshift")
+
+
+def fft_function(b: Backend, name: str) -> Any:
+    """Returns a function of the extension ``fft`` for our arrays, or None if it is missing.
+
+    Args:
+        b: The backend.
+        name: NumPy's name.
+    """
+    native = getattr(getattr(b.nx, "fft", None), name, None)
+    if native is None or name not in (*_FFT_OF_COMPLEX, *_FFT_OF_REAL, *_SHIFTS):
+        return None
+
+    def function(a: Any, *args: Any, **kwargs: Any) -> Array:
+        x = operands.array(b, a)
+        if name not in _SHIFTS:
+            x = operands.astype(b, x, _transformed(x.dtype, name in _FFT_OF_COMPLEX), copy=False)
+        # The standard has the arguments after the array by keyword only.
+        names = ("axes",) if name in _SHIFTS else ("s", "axes", "norm")
+        if not name.endswith("n") and name not in _SHIFTS:
+            names = ("n", "axis", "norm")
+        given = {**dict(zip(names, args)), **kwargs}
+        given = {k: v for k, v in given.items() if v is not None}
+        if not x.size and name not in _SHIFTS:  # libraries differ; NumPy knows what is left
+            left = getattr(numpy.fft, name)(numpy.zeros(x.shape, x.dtype), **given)
+            return b.make(numpy.ascontiguousarray(left), x.native.device)
+        return b.array_class(native(x.native, **given))
+
+    function.__name__ = name
+    return function
+
+
+def _transformed(dtype: numpy.dtype[Any], to_complex: bool) -> numpy.dtype[Any]:
+    single = dtype in (numpy.float16, numpy.float32, numpy.complex64)
+    if to_complex:
+        return numpy.dtype(numpy.complex64 if single else numpy.complex128)
+    return numpy.dtype(numpy.float32 if single else numpy.float64)

@@ -271,15 +271,30 @@ def split(b: Backend, ary: Any, indices_or_sections: Any, axis: int = 0) -> list
 
 
 def pad(b: Backend, array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Array:
-    """As :func:`numpy.pad`; NumPy itself serves all modes but ``'constant'``."""
+    """As :func:`numpy.pad`; NumPy itself serves the modes that compute with the elements."""
     x = operands.array(b, array)
-    constant = kwargs.get("constant_values", 0)
-    if mode != "constant" or not isinstance(constant, (int, float)):
-        return b.xp.on_host("pad")(x, pad_width, mode, **kwargs)
     widths = numpy.broadcast_to(numpy.asarray(pad_width), (x.ndim, 2)).tolist()
+    if mode in ("edge", "reflect", "symmetric", "wrap") and not kwargs:
+        for axis, width in enumerate(widths):
+            if any(width):
+                places = numpy.pad(numpy.arange(x.shape[axis]), width, mode)
+                x = b.xp.take(x, b.xp.asarray(places), axis)
+        return x
+    if mode != "constant" or kwargs.keys() - {"constant_values"}:
+        return b.xp.on_host("pad")(x, pad_width, mode, **kwargs)
+    values = numpy.broadcast_to(numpy.asarray(kwargs.get("constant_values", 0)), (x.ndim, 2))
     shape = tuple(n + i + j for n, (i, j) in zip(x.shape, widths, strict=True))
-    result = b.xp.full_like(x, constant, shape=shape)
+    result = b.xp.full_like(x, values[0, 0].item() if x.ndim else 0, shape=shape)
     result[tuple(slice(i, i + n) for n, (i, _) in zip(x.shape, widths, strict=True))] = x
+    if (values != values.flat[:1]).any():
+        for axis, (first, last) in enumerate(values.tolist()):
+            # The axes after this one are not padded yet, so to say.
+            area: list[Any] = [slice(None)] * (axis + 1)
+            area += [slice(w[0], w[0] + n) for w, n in zip(widths[axis + 1 :], x.shape[axis + 1 :])]
+            area[axis] = slice(0, widths[axis][0])
+            result[tuple(area)] = first
+            area[axis] = slice(shape[axis] - widths[axis][1], None)
+            result[tuple(area)] = last
     return result
 
 
