@@ -1,5 +1,7 @@
 """Attention: blocks, what is kept, masks, dropout."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from chainer_modern.kernels import attention as kernel
@@ -82,6 +84,16 @@ def test_blocks(case, block, saved, monkeypatch):
     numerical = _numerical_gradients(arrays, gy, **kwargs)
     for gradient, (direction, slope) in zip(gradients, numerical, strict=True):
         np.testing.assert_allclose((gradient * direction).sum(), slope, rtol=2e-3, atol=2e-3)
+
+
+def test_scores_never_exist_all_at_once(monkeypatch):
+    monkeypatch.setattr(kernel, "_SAVED_ELEMENTS", 0)
+    arrays = _arrays((2048, 4), (2048, 4), (2048, 4))
+    tracemalloc.start()
+    _gradients(arrays, np.ones((2048, 4), "f"))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2048 * 2048 * 4 / 3
 
 
 def _kept_bytes(node):

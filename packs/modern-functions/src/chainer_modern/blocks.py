@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy
 
-BLOCK = 1 << 15
-"""Elements of a block: a few arrays of this size fit into a second-level cache."""
+BLOCK = 1 << 16
+"""Elements of a block: smaller ones cost more calls, larger ones leave the second-level cache."""
 
 
 def working_dtype(dtype: Any) -> Any:

@@ -144,8 +144,9 @@ def scaled_dot_product_attention(
     .. math:: y = \\mathrm{softmax}(s Q K^T + \\mathrm{mask}) V
 
     Each query gets the mean of the values, weighted by the softmax of its dot products with the
-    keys. The scores are computed block by block, and all but short blocks of them need not exist at
-    the same time: what is kept for the gradient is at most 64 MiB, whatever the number of keys.
+    keys. The scores are computed block by block and never exist all at once; what is kept of them
+    for the gradient is at most 64 MiB (of float32), and beyond that they are computed again. Only
+    dropout needs memory for each score: one byte.
 
     Args:
         q (Variable or array): Queries, shape ``(..., M, D)``, floating point. The leading axes,
