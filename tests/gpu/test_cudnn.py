@@ -13,6 +13,7 @@ import chainer.links as L
 from chainer.backends import cuda
 from chainer.backends.cupy.cudnn import layouts, library
 from chainer.backends.cupy.cudnn.convolutions import ConvolutionNDKernel
+from chainer.backends.cupy.cudnn.normalizations import BatchNormalizationKernel
 from chainer.backends.numpy.kernels.convolutions import ConvolutionNDKernel as Reference
 from chainer.backends.operations.convolutions import convolution_nd
 from chainer.core.backend import get_backend
@@ -263,3 +264,38 @@ def test_link_says_who_serves_it(device):
     np.testing.assert_allclose(
         place.to_host(link(x).array), place.to_host(y.array), rtol=1e-4, atol=1e-5
     )
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+@pytest.mark.parametrize("shape", [(8, 16, 14, 14), (2, 8, 3, 4, 5)])
+def test_batch_normalization_of_channels_last(shape, dtype, device):
+    def run(place_, order):
+        xp = place_.xp
+        x, gy = (order(xp, place_.send(a)) for a in (draw(shape, dtype), draw(shape, dtype)[::-1]))
+        gamma, beta = (place_.send(draw(shape[1:2]) + i) for i in (2, 0))
+        mean, var = (place_.send(np.ones(shape[1], np.float32) * i) for i in (2, 3))
+        xs = [chainer.Variable(a) for a in (x, gamma, beta)]
+        y = F.batch_normalization(*xs, running_mean=mean, running_var=var, eps=1e-3)
+        y.grad = gy
+        y.backward()
+        found = [y.array, *[v.grad for v in xs], mean, var]
+        return y, [place.to_host(a).astype(np.float32) for a in found]
+
+    y, actual = run(device, channels_last)
+    assert layouts.layout_of(y.array) == layouts.LAST
+    assert type(y.creator._kernel).__module__ == BatchNormalizationKernel.__module__
+    _, expected = run(place.HOST, lambda xp, array: array)
+    equal(actual, expected, 1e-2 if dtype == "float16" else 1e-4)
+
+
+def test_channels_last_from_convolution_to_convolution(device):
+    """What cuDNN returns lies as its input does, with the numbers of the other layout."""
+    np.random.seed(0)
+    net = chainer.Sequential(
+        L.Convolution2D(8, 16, 3, pad=1), L.BatchNormalization(16), L.Convolution2D(16, 8, 3)
+    ).to_device(device)
+    x = device.send(draw((4, 8, 9, 9)))
+    first = net(x)
+    last = net(channels_last(device.xp, x))
+    assert layouts.layout_of(last.array) == layouts.LAST
+    equal([place.to_host(last.array)], [place.to_host(first.array)])

@@ -11,9 +11,10 @@ def chainer_backends(registry: Any) -> None:
 
 
 def chainer_kernels(registry: Any) -> None:
-    """Registers the CUDA kernels for CuPy arrays; they are compiled when they are used."""
-    from chainer.backends.cupy.kernels import declarations
+    """Registers the CUDA kernels for CuPy arrays and those of cuDNN; used ones are loaded."""
+    from chainer.backends.cupy import cudnn, kernels
     from chainer.core.kernel import register_kernel
 
-    for kernel in declarations():
-        register_kernel(kernel, registry)
+    for room in (kernels, cudnn):
+        for kernel in room.declarations():
+            register_kernel(kernel, registry)

@@ -30,8 +30,9 @@ DTYPES = {"HALF": np.float16, "FLOAT": np.float32, "DOUBLE": np.float64}
 
 
 class Tensor:
-    def __init__(self, dim=None, stride=None, data_type=None, uid=None):
+    def __init__(self, dim=None, stride=None, data_type=None, uid=None, by_value=False):
         self.dim, self.stride, self.data_type, self.uid = dim, stride, data_type, uid
+        self.by_value = by_value
 
     def set_output(self, value):
         assert value is True
@@ -58,7 +59,7 @@ class Tensor:
         nbytes = (
             sum((n - 1) * s for n, s in zip(self.dim, self.stride, strict=True)) + 1
         ) * dtype.itemsize
-        assert pointers[self.uid] % 16 == 0
+        assert self.by_value or pointers[self.uid] % 16 == 0
         buffer = (ctypes.c_char * nbytes).from_address(pointers[self.uid])
         strides = [s * dtype.itemsize for s in self.stride]
         return np.ndarray(self.dim, dtype, buffer, strides=strides)
@@ -77,10 +78,10 @@ class Graph:
         self.steps = []
         self.fails = None
 
-    def tensor(self, dim, stride, data_type, uid):
+    def tensor(self, dim, stride, data_type, is_pass_by_value, uid):
         assert isinstance(dim, list)
         assert isinstance(stride, list)
-        return Tensor(dim, stride, data_type, uid)
+        return Tensor(dim, stride, data_type, uid, is_pass_by_value)
 
     def conv_fprop(self, image, weight, **geometry):
         return self._operation("forward", image, weight, geometry)
@@ -92,9 +93,22 @@ class Graph:
         return self._operation("backward_weight", image, loss, geometry)
 
     def _operation(self, what, first, second, geometry):
-        self.operation = (what, first, second, Tensor())
-        self.geometry = geometry
-        return self.operation[3]
+        self.tensors = [first, second, Tensor()]
+        self.compute = lambda *arrays: self._convolve(what, geometry, *arrays)
+        return self.tensors[2]
+
+    def batchnorm(self, input, scale, bias, in_running_mean, in_running_var, epsilon, momentum):
+        assert in_running_mean is in_running_var is momentum is None
+        results = [Tensor(), Tensor(), Tensor()]
+        self.tensors = [input, scale, bias, epsilon, *results]
+        self.compute = self._normalize
+        return [*results, None, None]
+
+    def batchnorm_backward(self, grad, input, scale, mean, inv_variance):
+        results = [Tensor(), Tensor(), Tensor()]
+        self.tensors = [grad, input, scale, mean, inv_variance, *results]
+        self.compute = self._normalize_backward
+        return results
 
     def validate(self):
         self.steps.append("validate")
@@ -132,17 +146,32 @@ class Graph:
         if self.fails:
             raise RuntimeError(self.fails)
         self.executed.append(index)
-        what, first, second, result = self.operation
-        assert set(pointers) == {first.uid, second.uid, result.uid}
-        self._compute(what, *[t.array(pointers) for t in (first, second, result)])
+        assert set(pointers) == {tensor.uid for tensor in self.tensors}
+        self.compute(*[tensor.array(pointers) for tensor in self.tensors])
 
-    def _compute(self, what, first, second, result):
+    def _normalize(self, x, gamma, beta, eps, y, mean, inv_std):
+        assert [eps.shape, mean.shape] == [(1,) * x.ndim, gamma.shape]
+        wide = x.astype(np.float64)
+        axis = (0, *range(2, x.ndim))
+        mean[...] = wide.mean(axis, keepdims=True)
+        inv_std[...] = 1 / np.sqrt(wide.var(axis, keepdims=True) + eps)
+        y[...] = (wide - mean) * inv_std * gamma + beta
+
+    def _normalize_backward(self, gy, x, gamma, mean, inv_std, gx, ggamma, gbeta):
+        axis = (0, *range(2, x.ndim))
+        count = x.size // x.shape[1]
+        normal = (x.astype(np.float64) - mean) * inv_std
+        gbeta[...] = gy.astype(np.float64).sum(axis, keepdims=True)
+        ggamma[...] = (gy * normal).sum(axis, keepdims=True)
+        gx[...] = gamma * inv_std * (gy - (gbeta + normal * ggamma) / count)
+
+    def _convolve(self, what, geometry, first, second, result):
         x, W, y = {
             "forward": (first, second, result),
             "backward_data": (result, second, first),
             "backward_weight": (first, result, second),
         }[what]
-        g = {name: tuple(sizes) for name, sizes in self.geometry.items()}
+        g = {name: tuple(sizes) for name, sizes in geometry.items()}
         for axis, (before, behind, stride, dilate) in enumerate(
             zip(g["pre_padding"], g["post_padding"], g["stride"], g["dilation"], strict=True), 2
         ):
@@ -270,6 +299,9 @@ class FakeCupy:
 
     def array(self, array, order):
         return _aligned(np.array(array, order=order))
+
+    def reciprocal(self, array):
+        return np.reciprocal(array)
 
     def ascontiguousarray(self, array):
         return np.ascontiguousarray(array).view(Array)

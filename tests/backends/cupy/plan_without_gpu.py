@@ -1,17 +1,20 @@
 """Program: plans the samples for an H200, which need not be there, and prints what cuDNN chose.
 
 Run by ``test_cudnn_plans.py`` in a process of its own, since cuDNN ends the process that it cannot
-load a library in. Prints a line of JSON for each plan: case, settings, engine, workspace or error.
+load a library in. The argument is ``convolutions`` or ``normalizations``. Prints a line of JSON for
+each plan: case, settings, engine, workspace or error.
 """
 
 from __future__ import annotations
 
 import json
+import sys
+from typing import Any
 
 import cudnn
 
-from chainer.backends.cupy.cudnn import convolutions, layouts, sessions
-from chainer.backends.cupy.cudnn.plans import Planner, Settings
+from chainer.backends.cupy.cudnn import convolutions, layouts, normalizations, sessions
+from chainer.backends.cupy.cudnn.plans import Builder, Planner, Settings, Signature
 from tests.backends.cupy.cudnn_samples import SAMPLES, Sample
 
 H200 = {
@@ -53,6 +56,15 @@ RESNET = [
     Sample("last", (64, 512, 7, 7), (512, 512, 3, 3), (1, 1), (1, 1), (1, 1)),
 ]
 
+#: Shapes for batch normalisation.
+NORMALIZED = [
+    (64, 64, 112, 112),
+    (64, 2048, 7, 7),
+    (3, 8, 4, 5),
+    (2, 16, 1, 1),
+    (2, 16, 2, 3, 2),
+]
+
 SETTINGS = {
     "default": Settings(),
     "deterministic": Settings(deterministic=True),
@@ -66,6 +78,11 @@ def main() -> None:
     """Prints the plans."""
     planner = Planner(cudnn, device_property=cudnn.create_device_properties(json.dumps(H200)))
     print(json.dumps({"version": cudnn.backend_version()}), flush=True)
+    {"convolutions": plan_convolutions, "normalizations": plan_normalizations}[sys.argv[1]](planner)
+
+
+def plan_convolutions(planner: Planner) -> None:
+    """Plans all samples and some layers of ResNet50."""
     for sample in SAMPLES:
         for dtype in ("float16", "bfloat16", "float32", "float64"):
             for settings in ("default", "deterministic", "never"):
@@ -74,6 +91,19 @@ def main() -> None:
         for dtype in ("float16", "float32"):
             for settings in SETTINGS:
                 plan(planner, sample, dtype, settings)
+
+
+def plan_normalizations(planner: Planner) -> None:
+    """Plans batch normalisation."""
+    for shape in NORMALIZED:
+        for dtype in ("float16", "bfloat16", "float32"):
+            for what, build in (
+                (normalizations.FORWARD, normalizations.build_forward),
+                (normalizations.BACKWARD, normalizations.build_backward),
+            ):
+                signature = normalizations.signature_of(what, shape, dtype)
+                line = {"case": str(shape), "dtype": dtype, "what": what, "settings": "normal"}
+                show(planner, signature, build, Settings(), line)
 
 
 def plan(planner: Planner, sample: Sample, dtype: str, name: str) -> None:
@@ -101,15 +131,22 @@ def plan(planner: Planner, sample: Sample, dtype: str, name: str) -> None:
                 "settings": name,
                 "layout": layout,
                 "what": what,
-                "limit": settings.workspace,
             }
-            try:
-                found = planner.plan(signature, build, settings)
-            except RuntimeError as error:
-                line["error"] = str(error)
-            else:
-                line["engine"], line["workspace"] = found.name, found.workspace
-            print(json.dumps(line), flush=True)
+            show(planner, signature, build, settings, line)
+
+
+def show(
+    planner: Planner, signature: Signature, build: Builder, settings: Settings, line: dict[str, Any]
+) -> None:
+    """Prints what was planned."""
+    line["limit"] = settings.workspace
+    try:
+        found = planner.plan(signature, build, settings)
+    except RuntimeError as error:
+        line["error"] = str(error)
+    else:
+        line["engine"], line["workspace"] = found.name, found.workspace
+    print(json.dumps(line), flush=True)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from chainer.backends import cuda
-from chainer.backends.cupy.cudnn import convolutions, layouts, sessions
+from chainer.backends.cupy.cudnn import convolutions, layouts, normalizations, sessions
 from chainer.backends.numpy.kernels.convolutions import ConvolutionNDKernel
+from chainer.backends.numpy.kernels.normalizations import BatchNormalizationKernel
 from chainer.core.backend import get_backend
 from chainer.core.configuration import config, using_config
 from tests.backends.cupy import fake_cudnn
@@ -90,6 +91,38 @@ def test_bias_of_a_deconvolution(sample, kernel):
     gx = kernel.backward_data(gy, W, b, sample.x[2:], *windows)
     expected = REFERENCE.backward_data(*map(plain, (gy, W, b)), sample.x[2:], *windows)
     np.testing.assert_allclose(gx, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("running", [None, "float32", "float16"])
+@pytest.mark.parametrize("parameters", ["float32", "like x"])
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+@pytest.mark.parametrize("shape", [(3, 8, 4, 5), (2, 16, 2, 3, 2)])
+@pytest.mark.parametrize("order", ["last", "strided"])
+def test_batch_normalization(order, shape, dtype, parameters, running, kernel, cupy):
+    kernel = normalizations.BatchNormalizationKernel(SimpleNamespace(xp=cupy))
+    reference = BatchNormalizationKernel(get_backend("numpy"))
+    wide = dtype if parameters == "like x" else "float32"
+    x, gy = draw(shape, dtype, order), draw(shape, dtype, order)[::-1]
+    gamma, beta = draw(shape[1:2], wide) + 2, draw(shape[1:2], wide)
+    statistics = [[None, None], [None, None]]
+    if running:
+        statistics = [[np.ones(shape[1], running) * i for i in (2, 3)] for _ in range(2)]
+    axis = (0, *range(2, len(shape)))
+    tolerance = {"rtol": 1e-2, "atol": 1e-2} if dtype == "float16" else {"rtol": 1e-4, "atol": 1e-5}
+    results, expected = [], []
+    for found, used, arrays, state in (
+        (results, kernel, (x, gamma, beta, gy), statistics[0]),
+        (expected, reference, tuple(map(plain, (x, gamma, beta, gy))), statistics[1]),
+    ):
+        x_, gamma_, beta_, gy_ = arrays
+        y, mean, inv_std, residual = used.forward(x_, gamma_, beta_, *state, 1e-3, 0.9, axis)
+        gradients = used.backward(x_, gamma_, gy_, mean, inv_std, residual, axis)
+        found += [y, mean, inv_std, *gradients, *(s for s in state if s is not None)]
+    for one, other in zip(results, expected, strict=True):
+        assert one.dtype == other.dtype
+        assert one.shape == other.shape
+        np.testing.assert_allclose(plain(one), other, **tolerance)
+    assert layouts.layout_of(results[0]) == layouts.layout_of(results[3]) == layouts.LAST
 
 
 def convolve(kernel, order="C", shape=(2, 4, 6, 5), dtype="float32"):

@@ -32,12 +32,11 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def plans(tmp_path_factory):
-    """What the program prints, a dictionary for each plan."""
+def planned(what, folder, loads):
+    """Returns what the program prints, a dictionary for each plan."""
     finished = subprocess.run(
-        [sys.executable, "-m", "tests.backends.cupy.plan_without_gpu"],
-        env=driver_stub.environment(tmp_path_factory.mktemp("stub")),
+        [sys.executable, "-m", "tests.backends.cupy.plan_without_gpu", what],
+        env=driver_stub.environment(folder, loads),
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -49,6 +48,11 @@ def plans(tmp_path_factory):
         pytest.skip(f"cuDNN does not plan on this machine: {last}")
     assert finished.returncode == 0, finished.stderr[-2000:]
     return lines[1:]
+
+
+@pytest.fixture(scope="module")
+def plans(tmp_path_factory):
+    return planned("convolutions", tmp_path_factory.mktemp("stub"), loads=False)
 
 
 def of(plans, **wanted):
@@ -64,10 +68,20 @@ def engines(plans, **wanted):
     }
 
 
-def test_every_convolution_has_a_plan(plans):
+def test_every_call_has_a_plan(plans):
     failed = [plan for plan in plans if "error" in plan]
     assert not failed, failed[:3]
     assert len(plans) > 1000
+
+
+def test_batch_normalization(tmp_path):
+    """There are plans, and their workspaces are far smaller than an image."""
+    plans = planned("normalizations", tmp_path, loads=True)
+    failed = [plan for plan in plans if "error" in plan]
+    assert not failed, failed[:3]
+    assert len(plans) == 30
+    for plan in of(plans, case="(64, 64, 112, 112)"):
+        assert plan["workspace"] < 1 << 20
 
 
 def test_workspace_is_within_the_limit(plans):

@@ -74,6 +74,45 @@ def test_refused(arguments, reason):
     assert reason in answer
 
 
+def normalization(shape, dtype="float32", gamma="float32", contiguous=False, axis=None):
+    parameter = array(shape[1:2], gamma)
+    axis = (0, *range(2, len(shape))) if axis is None else axis
+    return checks.normalization(
+        CallSpec((array(shape, dtype, contiguous), parameter, parameter), {"axis": axis, "eps": 1})
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"shape": (2, 4, 3, 3)},
+        {"shape": (2, 8, 3, 3), "dtype": "float16"},
+        {"shape": (2, 8, 3, 3, 3), "dtype": "float16", "gamma": "float16"},
+    ],
+)
+def test_normalizations(arguments):
+    assert normalization(**arguments) is True
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ({"contiguous": True}, "channels do not lie last"),
+        ({"dtype": "float64"}, "cuDNN normalises float16, bfloat16 and float32"),
+        ({"gamma": "float64"}, "parameters are of dtype float64"),
+        ({"shape": (2, 8)}, "2 dimensions; cuDNN takes 4 or 5"),
+        ({"shape": (2, 8, 0, 3)}, "is empty"),
+        ({"axis": (0, 1, 2)}, "all axes but the second"),
+        ({"shape": (2, 6, 3, 3)}, "6 channels of float32 are not a multiple of 16 bytes"),
+        ({"dtype": "float16", "shape": (2, 4, 3, 3)}, "4 channels of float16"),
+    ],
+)
+def test_refused_normalizations(arguments, reason):
+    answer = normalization(**{"shape": (2, 8, 3, 3), **arguments})
+    assert isinstance(answer, str)
+    assert reason in answer
+
+
 def test_declarations_can_be_loaded():
     kernels = list(declared.declarations())
     for kernel in kernels:

@@ -1,7 +1,9 @@
 """Kernels on cuDNN: the table of them. Nothing here imports cudnn.
 
-What cuDNN's graph API does not offer through its Python front end (pooling, softmax, recurrent
-networks), or offers for few layouts only, is left to the fused kernels of the CuPy backend.
+Convolutions of all kinds are here, and batch normalisation of arrays whose channels lie last: for
+others cuDNN rearranges input and output in its workspace, which costs more than the normalisation.
+Its Python front end offers neither pooling nor softmax nor recurrent networks, and it has no engine
+for batch normalisation with given statistics; the fused kernels of the CuPy backend serve these.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ _ROOM = "chainer.backends.cupy.cudnn"
 
 #: Operation -> (module and class of the implementation, function of ``checks`` that decides).
 _KERNELS = {
+    "batch_normalization": ("normalizations:BatchNormalizationKernel", "normalization"),
     "convolution_nd": ("convolutions:ConvolutionNDKernel", "convolution"),
 }
 

@@ -61,3 +61,27 @@ def convolution(spec: CallSpec) -> bool | str:
         if o < 1 or n < 1 or behind < 0 or (n + p + behind - (k - 1) * d - 1) // s + 1 != o:
             return f"output size {out_size} is not that of windows over size {in_size}"
     return True
+
+
+def normalization(spec: CallSpec) -> bool | str:
+    """Batch normalisation of arrays that do not lie as C does, hence with the channels last."""
+    x, gamma, beta = spec.arrays
+    assert x is not None
+    assert gamma is not None
+    assert beta is not None
+    reason = _why_not((x,))
+    if reason is not None:
+        return reason
+    if x.dtype == "float64":
+        return "cuDNN normalises float16, bfloat16 and float32"
+    if str(gamma.dtype) not in ("float32", str(x.dtype)):
+        return f"parameters are of dtype {gamma.dtype}; cuDNN takes float32"
+    if not 4 <= x.ndim <= 5:
+        return f"{x.ndim} dimensions; cuDNN takes 4 or 5"
+    if spec.attributes["axis"] != (0, *range(2, x.ndim)) or gamma.shape != x.shape[1:2]:
+        return "cuDNN normalises over all axes but the second"
+    if x.contiguous:
+        return "cuDNN would rearrange an array whose channels do not lie last"
+    if x.shape[1] * x.dtype.itemsize % 16:
+        return f"{x.shape[1]} channels of {x.dtype} are not a multiple of 16 bytes"
+    return True

@@ -25,11 +25,13 @@ class TensorSpec:
         dim: Shape.
         stride: Strides in elements.
         dtype: Name of the data type.
+        by_value: Whether it is a number in the memory of the host.
     """
 
     dim: tuple[int, ...]
     stride: tuple[int, ...]
     dtype: str
+    by_value: bool = False
 
 
 def strides_of(dim: tuple[int, ...], layout: str) -> tuple[int, ...]:

@@ -213,7 +213,11 @@ class Planner:
             dim, stride = list(described.dim), list(described.stride)
             if output is None:
                 return graph.tensor(
-                    dim=dim, stride=stride, data_type=self._dtype(described.dtype), uid=number
+                    dim=dim,
+                    stride=stride,
+                    data_type=self._dtype(described.dtype),
+                    is_pass_by_value=described.by_value,
+                    uid=number,
                 )
             output.set_output(True).set_uid(number).set_dim(dim).set_stride(stride)
             return output.set_data_type(self._dtype(described.dtype))
