@@ -23,7 +23,7 @@ def check_reduce(reduce: str) -> None:
         raise ValueError(f"only 'mean' and 'no' are valid for 'reduce', but {reduce!r} is given")
 
 
-def check_labels(xp: Any, t: Any, n_classes: int, ignore_label: int) -> None:
+def check_labels(t: Any, n_classes: int, ignore_label: int) -> None:
     """Refuses labels that are no class, in debug mode."""
     if chainer.config.debug:
         valid = ((t >= 0) & (t < n_classes)) | (t == ignore_label)

@@ -72,7 +72,7 @@ def focal_loss(
     _expect((x.array, t), expect_scores_and_labels)
     xp = chainer.backend.get_array_module(x)
     n_classes = x.shape[1]
-    check_labels(xp, t, n_classes, ignore_label)
+    check_labels(t, n_classes, ignore_label)
     weights = one_hot(xp, t, n_classes, x.dtype)
     valid = t != ignore_label
     weights *= valid[:, None]
@@ -135,7 +135,7 @@ def sigmoid_focal_loss(
     t = t.array if isinstance(t, chainer.Variable) else t
     _expect((x.array, t), _expect_binary)
     xp = chainer.backend.get_array_module(x)
-    check_labels(xp, t, 2, ignore_label)
+    check_labels(t, 2, ignore_label)
     positive = (t == 1).astype(x.dtype)
     valid = t != ignore_label
     weights = valid.astype(x.dtype)

@@ -40,7 +40,7 @@ class LabelSmoothedCrossEntropy(chainer.FunctionNode):
         """Computes the losses."""
         x, t = inputs
         xp = self.xp
-        check_labels(xp, t, x.shape[1], self.ignore_label)
+        check_labels(t, x.shape[1], self.ignore_label)
         self.retain_inputs((0, 1))
         wide = widened(x)
         shifted = wide - wide.max(axis=1, keepdims=True) if wide.size else wide
