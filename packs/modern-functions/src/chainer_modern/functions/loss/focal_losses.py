@@ -134,7 +134,6 @@ def sigmoid_focal_loss(
     x = chainer.as_variable(x)
     t = t.array if isinstance(t, chainer.Variable) else t
     _expect((x.array, t), _expect_binary)
-    xp = chainer.backend.get_array_module(x)
     check_labels(t, 2, ignore_label)
     positive = (t == 1).astype(x.dtype)
     valid = t != ignore_label
