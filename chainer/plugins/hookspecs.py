@@ -38,19 +38,19 @@ hookimpl = pluggy.HookimplMarker("chainer")
 
 @hookspec
 def chainer_backends(registry: PackRegistry) -> None:
-    """Registers array types: name -> :class:`~chainer.core.backend.Backend` instance."""
+    """Registers array types: name -> :class:`~chainer.backend.Backend` instance."""
 
 
 @hookspec
 def chainer_operations(registry: PackRegistry) -> None:
-    """Registers array-level operations: name -> :class:`~chainer.core.kernel.Operation`."""
+    """Registers array-level operations: name -> :class:`~chainer.kernel.Operation`."""
 
 
 @hookspec
 def chainer_kernels(registry: PackRegistry) -> None:
     """Registers implementations of operations.
 
-    Call ``chainer.core.kernel.register_kernel(Kernel(...), registry)`` for each. A kernel for an
+    Call ``chainer.kernel.register_kernel(Kernel(...), registry)`` for each. A kernel for an
     array type that has one already serves only those who enable its provider.
     """
 

@@ -33,7 +33,7 @@ def wrap(native: Any) -> Array:
         >>> x.dtype, x.shape
         (dtype('float64'), (2,))
     """
-    from chainer.core.backend import backend_of
+    from chainer.backend import backend_of
 
     backend = backend_of(native)
     if not isinstance(backend, ArrayAPIBackend):

@@ -336,8 +336,8 @@ class Flags:
 
 
 def _restore(name: str, host: numpy.ndarray[Any, Any], index: int) -> Array:
-    from chainer.core.backend import get_backend
-    from chainer.core.device import Device
+    from chainer.backend import get_backend
+    from chainer.device import Device
 
     backend: Any = get_backend(name)
     return backend.from_host(host, Device(backend, index if index < len(backend.devices()) else 0))

@@ -11,8 +11,8 @@ from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy
-from chainer.core.backend import Backend
-from chainer.core.device import Device
+from chainer.backend import Backend
+from chainer.device import Device
 
 from chainer_array_api import dtypes
 from chainer_array_api.array import Array, array_class

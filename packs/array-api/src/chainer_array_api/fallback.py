@@ -92,7 +92,7 @@ def function(b: Any, name: str, host: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _allow(b: Any, name: str, arrays: list[Array]) -> None:
-    from chainer.core.configuration import config
+    from chainer import config
 
     policy = getattr(config, "array_api_fallback", "auto")
     if policy not in POLICIES:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy
-from chainer.core.backend import find_backend
+from chainer.backend import find_backend
 
 from chainer_array_api.array import Array
 from chainer_array_api.functions import operands

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy
-from chainer.core.backend import find_backend
+from chainer.backend import find_backend
 
 from chainer_array_api import dtypes
 from chainer_array_api.array import Array, mixed

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from chainer.core.device import Device
+from chainer.device import Device
 
 from chainer_array_api.array import Array
 from chainer_array_api.backend import ArrayAPIBackend
