@@ -62,6 +62,9 @@ class Trainer:
         out (str): Output directory, made when the loop starts.
         extensions: Iterable of extensions to register, or dictionary of extensions by name.
 
+    Raises:
+        RuntimeError: If an optimizer of the updater is not set up.
+
     Attributes:
         updater: The updater object for this trainer.
         stop_trigger: Trigger that determines when to stop the training loop. The training loop
@@ -86,8 +89,13 @@ class Trainer:
         self.reporter = Reporter()
         self.stop_reason: str | None = None
         for name, optimizer in updater.get_all_optimizers().items():
+            if optimizer.target is None:
+                raise RuntimeError(
+                    f"optimizer {name!r} is not set up: call its `setup` method with the model "
+                    "before the trainer is made"
+                )
             self.reporter.add_observer(name, optimizer.target)
-            self.reporter.add_observers(name, optimizer.target.namedlinks(skipself=True))  # type: ignore[union-attr]
+            self.reporter.add_observers(name, optimizer.target.namedlinks(skipself=True))
         self._extensions: dict[str, ExtensionEntry] = {}
         self._start_at: float | None = None
         self._snapshot_elapsed_time = 0.0

@@ -77,7 +77,12 @@ class ParameterStatistics(Extension):
         trigger: Any = (1, "epoch"),
         skip_nan_params: bool = False,
     ) -> None:
+        if not isinstance(links, (Link, Iterable)):
+            raise TypeError(f"links must be a link or an iterable of links, got {links!r}")
         self._links = [links] if isinstance(links, Link) else list(links)
+        for link in self._links:
+            if not isinstance(link, Link):
+                raise TypeError(f"links must hold links, got {link!r}")
         if statistics == "default":
             statistics = self.default_statistics
         if isinstance(statistics, str):

@@ -67,7 +67,7 @@ class MultiprocessIterator(PrefetchIterator):
 
     Raises:
         ValueError: If ``batch_size``, ``n_processes`` or ``maxtasksperchild`` is not positive, or
-            ``n_prefetch`` or ``shared_mem`` is negative.
+            ``n_prefetch`` or ``shared_mem`` is negative, or ``dataset_timeout`` is not positive.
     """
 
     TimeoutWarning = TimeoutWarning
@@ -93,6 +93,8 @@ class MultiprocessIterator(PrefetchIterator):
         ):
             if value is not None and value < least:
                 raise ValueError(f"{name} must be at least {least}, got {value}")
+        if dataset_timeout is not None and not dataset_timeout > 0:
+            raise ValueError(f"dataset_timeout must be positive or None, got {dataset_timeout}")
         super().__init__(dataset, batch_size, repeat, shuffle, order_sampler, n_prefetch)
         self.n_processes = n_processes or _usable_cpus()
         self.n_prefetch = n_prefetch

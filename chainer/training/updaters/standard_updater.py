@@ -36,6 +36,12 @@ def _named(value: Any) -> dict[str, Any]:
     return dict(value) if isinstance(value, dict) else {"main": value}
 
 
+def _get(kind: str, objects: dict[str, Any], name: str) -> Any:
+    if name not in objects:
+        raise KeyError(f"no {kind} is called {name!r}; there are: {', '.join(objects)}")
+    return objects[name]
+
+
 class StandardUpdater(Updater):
     """Standard implementation of Updater.
 
@@ -71,7 +77,8 @@ class StandardUpdater(Updater):
         iteration (int): Current number of completed updates.
 
     Raises:
-        TypeError: If ``optimizer`` is no optimizer nor a dictionary of them.
+        TypeError: If ``iterator`` is no iterator or ``optimizer`` no optimizer, nor a dictionary of
+            them.
     """
 
     def __init__(
@@ -86,6 +93,12 @@ class StandardUpdater(Updater):
     ) -> None:
         self._iterators = _named(iterator)
         self._optimizers: dict[str, Any] = _named(optimizer)
+        for name, each in self._iterators.items():
+            if not (hasattr(each, "__next__") or hasattr(each, "next")):
+                raise TypeError(
+                    f"iterator {name!r} must be a dataset iterator, such as a SerialIterator, "
+                    f"got {type(each).__name__}"
+                )
         for name, each in self._optimizers.items():
             if not isinstance(each, Optimizer):
                 raise TypeError(
@@ -117,22 +130,22 @@ class StandardUpdater(Updater):
     @property
     def epoch(self) -> int:
         """Number of epochs the main iterator has completed."""
-        return self._iterators["main"].epoch
+        return self.get_iterator("main").epoch
 
     @property
     def epoch_detail(self) -> float:
         """Epochs the main iterator has completed, with the fraction of the present one."""
-        return self._iterators["main"].epoch_detail
+        return self.get_iterator("main").epoch_detail
 
     @property
     def previous_epoch_detail(self) -> float | None:
         """What :attr:`epoch_detail` was before the last update."""
-        return self._iterators["main"].previous_epoch_detail
+        return self.get_iterator("main").previous_epoch_detail
 
     @property
     def is_new_epoch(self) -> bool:
         """Whether the last update completed an epoch."""
-        return self._iterators["main"].is_new_epoch
+        return self.get_iterator("main").is_new_epoch
 
     def finalize(self) -> None:
         """Finalizes the updater object: calls the ``finalize`` method of each iterator."""
@@ -151,7 +164,7 @@ class StandardUpdater(Updater):
         Raises:
             KeyError: If there is none of this name.
         """
-        return self._optimizers[name]
+        return _get("optimizer", self._optimizers, name)
 
     def get_all_optimizers(self) -> dict[str, Any]:
         """Gets a dictionary of all optimizers for this updater.
@@ -173,13 +186,13 @@ class StandardUpdater(Updater):
         Raises:
             KeyError: If there is none of this name.
         """
-        return self._iterators[name]
+        return _get("iterator", self._iterators, name)
 
     def update(self) -> None:
         """Updates the parameters by :meth:`update_core` and counts the iteration."""
         self.update_core()
         self.iteration += 1
-        if self.auto_new_epoch and getattr(self._iterators["main"], "is_new_epoch", False):
+        if self.auto_new_epoch and getattr(self.get_iterator("main"), "is_new_epoch", False):
             for optimizer in self._optimizers.values():
                 if optimizer.use_auto_new_epoch:
                     optimizer.new_epoch(auto=True)
@@ -190,8 +203,8 @@ class StandardUpdater(Updater):
         Override it for another update routine; ``self.get_iterator()``, ``self.get_optimizer()``,
         ``self.converter`` and ``self.device`` are what it works with.
         """
-        arrays = self.converter(next_batch(self._iterators["main"]), self.device)
-        optimizer = self._optimizers["main"]
+        arrays = self.converter(next_batch(self.get_iterator("main")), self.device)
+        optimizer = self.get_optimizer("main")
         loss_func = self.loss_func or optimizer.target
         if isinstance(arrays, tuple):
             optimizer.update(loss_func, *arrays)

@@ -311,3 +311,7 @@ class TestParameterStatistics:
     def test_bad_argument(self):
         with pytest.raises(ValueError, match="dictionary or 'default'"):
             E.ParameterStatistics(Link(), statistics="all")
+        with pytest.raises(TypeError, match="links must be a link or an iterable of links, got 3"):
+            E.ParameterStatistics(3)
+        with pytest.raises(TypeError, match="links must hold links, got 'W'"):
+            E.ParameterStatistics(["W"])

@@ -265,6 +265,12 @@ def test_bad_arguments(name, value, least):
         MultiprocessIterator([1], 1, **{name: value})
 
 
+@pytest.mark.parametrize("timeout", [0, -1, float("nan")])
+def test_bad_timeout(timeout):
+    with pytest.raises(ValueError, match=f"dataset_timeout must be positive .* got {timeout}"):
+        MultiprocessIterator([1], 1, dataset_timeout=timeout)
+
+
 # -- ends of the main process ---------------------------------------------------------------
 
 PROGRAM = """

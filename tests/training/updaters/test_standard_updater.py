@@ -119,8 +119,22 @@ def test_names_in_files():
     }  # fmt: skip
     assert set(updater.get_all_optimizers()) == {"main", "second"}
     trainer = Trainer(updater)
-    with pytest.raises(KeyError, match="nope"):
+    with pytest.raises(KeyError, match="no iterator is called 'nope'; there are: main, other"):
         trainer.updater.get_iterator("nope")
+    with pytest.raises(KeyError, match="no optimizer is called 'x'; there are: main, second"):
+        trainer.updater.get_optimizer("x")
+
+
+def test_missing_parts():
+    optimizer = optimizers.SGD()
+    with pytest.raises(TypeError, match="'main' must be a dataset iterator, .* got list"):
+        StandardUpdater([1, 2], optimizer)
+    updater = StandardUpdater(SerialIterator([1, 2], 1), optimizer)
+    with pytest.raises(RuntimeError, match="optimizer 'main' is not set up"):
+        Trainer(updater)
+    updater = StandardUpdater({"x": SerialIterator([1, 2], 1)}, optimizer.setup(Regression()))
+    with pytest.raises(KeyError, match="no iterator is called 'main'; there are: x"):
+        updater.update()
 
 
 def test_finalize():
