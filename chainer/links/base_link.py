@@ -104,11 +104,7 @@ class Link:
 
     def __repr__(self) -> str:
         text = str(self)
-        return (
-            text
-            if "\n" not in text and len(text) < 120
-            else f"<{type(self).__name__} {hex(id(self))}>"
-        )
+        return f"<{type(self).__name__} {hex(id(self))}>" if "\n" in text else text
 
     # -- registration -----------------------------------------------------------------------------
 

@@ -236,7 +236,9 @@ class ChainList(_Composite):
 
     def __setitem__(self, index: int, link: Link) -> None:
         self._check_link(link)
-        index = range(len(self._children))[index]
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"index {index} is out of range for {len(self)} links")
+        index %= len(self)
         self._children[index] = link
         link.name = str(index)
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from chainer.core.function_node import FunctionNode
+from chainer.core.parameter import Parameter
 from chainer.links.base_link import Link, check_mode
 from chainer.links.chain import Chain, ChainList
 
@@ -130,7 +131,9 @@ class Sequential(ChainList):
             self._replace_layers(layers)
             return
         self._check_layer(layer)
-        i = range(len(self))[i]
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"index {i} is out of range for {len(self)} layers")
+        i %= len(self)
         del self[i]
         self.insert(i, layer)
 
@@ -281,10 +284,8 @@ class Sequential(ChainList):
             mode (str): ``'init'``, ``'copy'`` or ``'share'``.
         """
         check_mode(mode)
-        replica = copy.copy(self)
+        replica = self._copy_members(mode)
         members = replica.__dict__
-        members["_params"] = dict(self._params)
-        members["_persistent"] = dict(self._persistent)
         layers: list[Any] = []
         copies: dict[int, list[Link]] = {}
         for layer in self._layers:
@@ -297,6 +298,21 @@ class Sequential(ChainList):
         members["_children"] = [copies[id(child)].pop(0) for child in self._children]
         replica._rename()
         replica.name = None
+        return replica
+
+    def _copy_members(self, mode: str) -> Self:
+        """Copies what a subclass adds to the list: parameters and other attributes."""
+        if mode == "share":
+            return super(ChainList, self)._copy_shallow()  # without the children
+        replica = copy.copy(self)
+        members = replica.__dict__
+        own = {k: v for k, v in self.__dict__.items() if k not in ("_layers", "_children")}
+        members.update(copy.deepcopy(own, {id(self): replica}))
+        if mode == "init":
+            for name in self._params:
+                param = members[name]
+                if isinstance(param, Parameter) and param.array is not None:
+                    param.initialize(param.shape)
         return replica
 
     def __getstate__(self) -> dict[str, Any]:

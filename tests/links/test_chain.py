@@ -304,6 +304,8 @@ class TestChainList:
         assert [link.name for link in chain] == ["0", "1", "2", "3"]
         with pytest.raises(IndexError):
             chain[4]
+        with pytest.raises(IndexError, match="index -5 is out of range for 4 links"):
+            chain[-5] = L.Linear(2, 2)
 
     def test_changes(self):
         a, b, c, d = (L.Linear(2, n) for n in range(1, 5))

@@ -425,6 +425,8 @@ def test_in_place_arithmetic_keeps_the_registration():
 
 def test_printed_form():
     assert str(L.Linear(3, 2)) == repr(L.Linear(3, 2))
+    text = repr(L.ConvolutionND(2, 3, 4, 3))
+    assert text.startswith("ConvolutionND(ndim=2, in_channels=3") and text.endswith("groups=1)")
     assert str(L.Linear(3, 2)) == "Linear(in_size=3, out_size=2, nobias=False)"
     assert str(chainer.Link()) == "Link()"
 

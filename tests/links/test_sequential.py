@@ -70,6 +70,8 @@ class TestList:
         assert F.tanh not in model
         with pytest.raises(IndexError):
             model[4]
+        with pytest.raises(IndexError, match="index 4 is out of range for 4 layers"):
+            model[4] = F.relu
 
     def test_append_and_insert(self, model):
         model.append(F.tanh)
@@ -241,6 +243,14 @@ class TestChildren:
         assert [path for path, _ in model.namedparams()] == [f"/s/{i}/W" for i in range(4)]
 
 
+class Scaled(Sequential):
+    def __init__(self, *layers):
+        super().__init__(*layers)
+        with self.init_scope():
+            self.scale = chainer.Parameter(1, (1,))
+        self.add_persistent("count", np.zeros(1))
+
+
 class TestCopy:
     @pytest.mark.parametrize("mode", ["share", "copy", "init"])
     def test_modes(self, model, mode):
@@ -253,6 +263,18 @@ class TestCopy:
         assert replica[2].W.array is None
         replica.append(F.relu)
         assert len(model) == 4
+
+    @pytest.mark.parametrize("mode", ["share", "copy", "init"])
+    def test_what_a_subclass_adds(self, mode):
+        model = Scaled(L.Linear(2, 2), F.relu)
+        model.scale.array[...] = 5
+        replica = model.copy(mode)
+        assert type(replica) is Scaled
+        assert replica.scale is not model.scale
+        assert (replica.scale.array is model.scale.array) == (mode == "share")
+        assert (replica.count is model.count) == (mode == "share")
+        assert replica.scale.array.tolist() == [1 if mode == "init" else 5]
+        assert [path for path, _ in replica.namedparams()] == ["/scale", "/0/W", "/0/b"]
 
     def test_unknown_mode(self, model):
         with pytest.raises(ValueError, match="either 'init','copy', or 'share'"):
