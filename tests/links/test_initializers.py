@@ -156,6 +156,19 @@ def test_constants(initializer, value, dtype):
     assert array.dtype == dtype
 
 
+@pytest.mark.parametrize("shape", [(3, 1), (2, 3), (2, 1, 2), (1, 1, 2), (0,)])
+def test_constant_of_another_shape(shape):
+    value, array = np.ones(shape), np.empty((3, 2), np.float32)
+    try:
+        np.empty((3, 2))[...] = value
+    except ValueError:
+        with pytest.raises(ValueError, match="initial value of shape .* an array of shape"):
+            initializers.Constant(value)(array)
+    else:
+        initializers.Constant(value)(array)
+        assert (array == 1).all()
+
+
 ALL = [
     "Constant",
     "GlorotNormal",

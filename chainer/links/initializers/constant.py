@@ -32,7 +32,20 @@ class Constant(Initializer):
         value = self.fill_value
         if is_array(value):
             value = get_device_from_array(array).send(value)
+            if not _broadcasts(value.shape, array.shape):
+                raise ValueError(
+                    f"an initial value of shape {value.shape} does not fit an array of shape "
+                    f"{array.shape}"
+                )
         array[...] = value
+
+
+def _broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    """Whether an array can be assigned to one of another shape; leading axes of one are dropped."""
+    extra = len(shape) - len(target)
+    if extra > 0 and any(length != 1 for length in shape[:extra]):
+        return False
+    return all(a in (1, b) for a, b in zip(shape[::-1], target[::-1]))
 
 
 class _Fixed(Initializer):
