@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from chainer.utils.type_check import InvalidType
 
 import chainer
 import chainer.functions as F
@@ -28,8 +29,11 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*is experimental:FutureWarning"
         (lambda: L.Convolution2D(3, 4, 3, groups=2), ValueError, "divide in_channels"),
         (lambda: L.Convolution2D(4, 3, 3, groups=2), ValueError, "divide out_channels"),
         (lambda: L.Deconvolution2D(4, 3, 3, groups=2), ValueError, "divide out_channels"),
-        (lambda: L.ConvolutionND(3, 4, 2, (3, 3)), ValueError, "ksize must be an int or 3 ints"),
-        (lambda: L.DeconvolutionND(3, 4, 2, 3, (1, 2)), ValueError, "stride must be an int or 3"),
+        (lambda: L.ConvolutionND(3, 4, 2, (3, 3)), ValueError, "ksize must be an int or a"),
+        (lambda: L.DeconvolutionND(3, 4, 2, 3, (1, 2)), ValueError, "stride must be an int or a"),
+        (lambda: L.Convolution2D(3, 4, (3, 3, 3)), ValueError, "ksize must be an int or a pair"),
+        (lambda: L.Convolution2D(4, 4, 3, groups=0), ValueError, "groups must be positive, got 0"),
+        (lambda: L.Convolution2D(None, 4), TypeError, "Convolution2D needs out_channels and ksize"),
         (lambda: L.Convolution2D(3, 4, 3, deterministic=True), ValueError, "not supported anymore"),
         (lambda: L.Deconvolution2D(3, 4, 3, foo=True), TypeError, "unexpected keyword"),
         (lambda: L.LocalConvolution2D(3, 4, 5), TypeError, "needs the size of the filters"),
@@ -42,6 +46,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*is experimental:FutureWarning"
         (lambda: L.InceptionBN(3, 2, 3, 4, 2, 3, "max", 2, 2), ValueError, "out1 must be 0"),
         (lambda: L.Maxout(3, 2, 4, np.zeros((8, 3))), ValueError, "initialW.ndim should be 3"),
         (lambda: L.Maxout(3, 2, 4, None, np.zeros(8)), ValueError, "initial_bias.ndim should be 2"),
+        (lambda: L.Maxout(3, 2, 4, np.zeros((4, 2, 3))), ValueError, r"shape \(2, 4, 3\), got"),
+        (lambda: L.Maxout(3, 2, 4, None, np.zeros((4, 2))), ValueError, r"shape \(2, 4\), got"),
         (lambda: L.GRU(20), TypeError, "out_size"),
         (lambda: L.LSTM(None), TypeError, "LSTM needs an output size"),
         (lambda: L.StatefulZoneoutLSTM(3, 2, train=True), ValueError, "train argument is not"),
@@ -51,6 +57,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*is experimental:FutureWarning"
         (lambda: L.NaryTreeLSTM(3, 2, n_ary=0), ValueError, "n_ary must be positive, got 0"),
         (lambda: L.NStepGRU(1, 3, 2, 0, use_cudnn=1), ValueError, "use_cudnn argument is not"),
         (lambda: L.NStepGRU(1, 3, 2, 0)(None, [X2], train=1), ValueError, "train argument is not"),
+        (lambda: L.NStepGRU(0, 3, 2, 0), ValueError, "n_layers must be positive, got 0"),
         (lambda: L.NStepGRU(1, 3, 2, 0)(None, X2), TypeError, "xs must be a list or a tuple"),
         (lambda: L.NStepGRU(1, 3, 2, 0)(None, []), ValueError, "at least one sequence"),
         (lambda: L.BatchNormalization(), RuntimeError, "size or axis is required"),
@@ -185,6 +192,16 @@ class TestNStep:
         assert link[0].w0.shape == link[1].w3.shape == (4, 3)
         assert link[2].w0.shape == (4, 8)
 
+    @pytest.mark.parametrize("lengths", [(3, 0), (0, 3, 0, 1), (0,)])
+    def test_empty_sequences(self, lengths):
+        link = L.NStepBiLSTM(2, 3, 4, 0.0)
+        hx = floats(4, len(lengths), 4)
+        hy, _, ys = link(hx, None, sequences(*lengths))
+        assert [y.shape for y in ys] == [(length, 8) for length in lengths]
+        for i, length in enumerate(lengths):
+            unchanged = np.array_equal(hy.array[:, i], hx[:, i])
+            assert unchanged == (length == 0)
+
     def test_initializers_and_attributes(self):
         link = L.NStepRNNTanh(2, 3, 4, 0.5, initialW=1, initial_bias=2)
         assert all((w.array == 1).all() for ws in link.ws for w in ws)
@@ -249,6 +266,11 @@ class TestSampledLosses:
         expected = F.black_out(X2, t, link.W, link.sample_data)
         np.testing.assert_array_equal(link(X2, t).array, expected.array)
 
+    @pytest.mark.parametrize("make", [L.BlackOut, L.NegativeSampling])
+    def test_counts_of_nothing(self, make):
+        with pytest.raises(ValueError, match="at least one of them positive"):
+            make(3, [0, 0], 2)
+
     def test_returned_samples(self):
         link = L.NegativeSampling(3, COUNTS, 2)
         loss, samples = link(X2, ints(0, 1, 2, 3), return_samples=True)
@@ -272,6 +294,24 @@ class TestHierarchicalSoftmax:
             link(X2[:1], ints(1))
         with pytest.raises(IndexError):
             link(X2[:1], ints(3))
+        with (
+            chainer.using_config("debug", True),
+            pytest.raises(ValueError, match="labels that are no leaves"),
+        ):
+            link(X2[:1], ints(-1))
+
+    @pytest.mark.parametrize(
+        ("x", "t", "expect"),
+        [
+            (X2, ints(0), r"in_types\[0\].shape\[0\] == in_types\[1\].shape\[0\]"),
+            (X2, ints(0, 2, 0, 2)[:, None], r"in_types\[1\].ndim == 1"),
+            (X2, floats(4), r"in_types\[1\].dtype.kind == i"),
+            (X2[:, :, None], ints(0, 2, 0, 2), r"in_types\[0\].ndim == 2"),
+        ],
+    )
+    def test_wrong_inputs(self, x, t, expect):
+        with pytest.raises(InvalidType, match=expect):
+            L.BinaryHierarchicalSoftmax(3, (0, 2))(x, t)
 
     @pytest.mark.parametrize(
         ("counts", "tree"),

@@ -23,7 +23,7 @@ class WalkerAlias:
         values: The two entries of each bin, shape ``(2 n,)``.
 
     Raises:
-        ValueError: If there is no entry, or a probability is negative or not finite.
+        ValueError: If no probability is positive, or one is negative or not finite.
 
     Example:
         >>> sampler = chainer.utils.WalkerAlias([1, 2, 1])
@@ -33,8 +33,10 @@ class WalkerAlias:
 
     def __init__(self, probs: Any) -> None:
         weights = numpy.asarray(probs, dtype=numpy.float32).ravel()
-        if not weights.size or not numpy.isfinite(weights).all() or (weights < 0).any():
-            raise ValueError(f"probs must be non-negative numbers, at least one, got {probs!r}")
+        if not numpy.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+            raise ValueError(
+                f"probs must be non-negative numbers, at least one of them positive, got {probs!r}"
+            )
         n = len(weights)
         heights = ((weights / weights.sum()).astype(numpy.float64) * n).tolist()
         # Bins of height one: each takes an entry, lowest first, and is filled up by the next entry

@@ -34,7 +34,7 @@ class Maxout(Chain):
             a bias of shape ``(out_size * pool_size,)``.
 
     Raises:
-        ValueError: If ``initialW`` or ``initial_bias`` are arrays of another number of axes.
+        ValueError: If ``initialW`` or ``initial_bias`` are arrays of another shape.
 
     Example:
         >>> L.Maxout(3, 2, pool_size=4)(np.zeros((5, 3), np.float32)).shape
@@ -54,10 +54,20 @@ class Maxout(Chain):
         if is_array(initialW) and initialW.ndim:
             if initialW.ndim != 3:
                 raise ValueError(f"initialW.ndim should be 3, got {initialW.ndim}")
+            if initialW.shape[:2] != (out_size, pool_size):
+                raise ValueError(
+                    f"initialW must have shape {(out_size, pool_size, in_size)}, "
+                    f"got {initialW.shape}"
+                )
             initialW = initialW.reshape(linear_size, initialW.shape[2])
         if is_array(initial_bias) and initial_bias.ndim:
             if initial_bias.ndim != 2:
                 raise ValueError(f"initial_bias.ndim should be 2, got {initial_bias.ndim}")
+            if initial_bias.shape != (out_size, pool_size):
+                raise ValueError(
+                    f"initial_bias must have shape {(out_size, pool_size)}, "
+                    f"got {initial_bias.shape}"
+                )
             initial_bias = initial_bias.reshape(linear_size)
         self.out_size = out_size
         self.pool_size = pool_size

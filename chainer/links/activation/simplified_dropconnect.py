@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +10,7 @@ from chainer.core.variable import Variable
 from chainer.functions.noise.simplified_dropconnect import simplified_dropconnect
 from chainer.links.base_link import Link
 from chainer.links.initializers import get_initializer
+from chainer.links.lazy_sizes import features_of
 
 
 class SimplifiedDropconnect(Link):
@@ -92,7 +92,7 @@ class SimplifiedDropconnect(Link):
             Variable: Output of shape ``(B, out_size)``.
         """
         if self.W.array is None:
-            self._initialize_params(math.prod(x.shape[1:]))
+            self._initialize_params(features_of(self, x))
         return simplified_dropconnect(
             x, self.W, self.b, self.ratio, train, mask, use_batchwise_mask
         )

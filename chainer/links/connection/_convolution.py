@@ -11,22 +11,23 @@ DETERMINISTIC_REMOVED = (
 )
 
 
-def pair(value: Any) -> tuple[int, int]:
-    """Returns ``value`` as a tuple if it is a sequence, else a pair of it."""
-    return tuple(value) if hasattr(value, "__getitem__") else (value, value)  # type: ignore[return-value]
+def sizes_given(link: Any, in_channels: Any, out_channels: Any, ksize: Any) -> tuple[Any, Any, Any]:
+    """Returns numbers of channels and size of filters; two given ones are the last two.
 
-
-def as_tuple(value: Any, ndim: int, name: str) -> tuple[int, ...]:
-    """Returns ``value`` as a tuple of ``ndim`` elements."""
-    if not hasattr(value, "__getitem__"):
-        return (value,) * ndim
-    if len(value) != ndim:
-        raise ValueError(f"{name} must be an int or {ndim} ints, got {value}")
-    return tuple(value)
+    Raises:
+        TypeError: If the number of output channels is missing.
+    """
+    if ksize is None:
+        in_channels, out_channels, ksize = None, in_channels, out_channels
+    if out_channels is None or ksize is None:
+        raise TypeError(f"{type(link).__name__} needs out_channels and ksize")
+    return in_channels, out_channels, ksize
 
 
 def check_groups(groups: int, **channels: int) -> None:
     """Raises unless the number of groups divides the numbers of channels."""
+    if groups < 1:
+        raise ValueError(f"groups must be positive, got {groups}")
     for name, number in channels.items():
         if number % groups != 0:
             raise ValueError(

@@ -7,11 +7,13 @@ from typing import Any
 
 from chainer.core.parameter import Parameter
 from chainer.core.utils.argument import parse_kwargs
-from chainer.core.variable import Variable, shape_of
+from chainer.core.utils.conv import pair
+from chainer.core.variable import Variable
 from chainer.functions.connection.convolution_2d import convolution_2d
 from chainer.links.base_link import Link
-from chainer.links.connection._convolution import DETERMINISTIC_REMOVED, check_groups, pair
+from chainer.links.connection._convolution import DETERMINISTIC_REMOVED, check_groups, sizes_given
 from chainer.links.initializers import get_initializer
+from chainer.links.lazy_sizes import channels_of
 
 
 class Convolution2D(Link):
@@ -68,12 +70,11 @@ class Convolution2D(Link):
             ("groups", 1),
             deterministic=DETERMINISTIC_REMOVED,
         )
-        if ksize is None:
-            in_channels, out_channels, ksize = None, in_channels, out_channels  # type: ignore[assignment]
+        in_channels, out_channels, ksize = sizes_given(self, in_channels, out_channels, ksize)
         self.ksize = ksize
-        self.stride = pair(stride)
-        self.pad = pair(pad)
-        self.dilate = pair(dilate)
+        self.stride = pair(stride, "stride")
+        self.pad = pair(pad, "pad")
+        self.dilate = pair(dilate, "dilate")
         self.in_channels = in_channels
         self.out_channels = out_channels
         self.groups = int(groups)
@@ -90,7 +91,7 @@ class Convolution2D(Link):
 
     def _initialize_params(self, in_channels: int) -> None:
         check_groups(self.groups, in_channels=in_channels, out_channels=self.out_channels)
-        kh, kw = pair(self.ksize)
+        kh, kw = pair(self.ksize, "ksize")
         self.W.initialize((self.out_channels, in_channels // self.groups, kh, kw))
 
     @property
@@ -115,7 +116,7 @@ class Convolution2D(Link):
             Variable: Output of shape ``(B, out_channels, oh, ow)``.
         """
         if self.W.array is None:
-            self.in_channels = shape_of(x)[1]
+            self.in_channels = channels_of(self, x, 4)
             self._initialize_params(self.in_channels)
         return convolution_2d(
             x, self.W, self.b, self.stride, self.pad, dilate=self.dilate, groups=self.groups

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from chainer.core.parameter import Parameter
+from chainer.core.utils.conv import as_sizes
 from chainer.core.variable import Variable
 from chainer.functions.connection.deconvolution_nd import deconvolution_nd
 from chainer.links.base_link import Link
-from chainer.links.connection._convolution import as_tuple, check_groups
+from chainer.links.connection._convolution import check_groups, sizes_given
 from chainer.links.initializers import get_initializer
+from chainer.links.lazy_sizes import channels_of
 
 
 class DeconvolutionND(Link):
@@ -66,14 +68,13 @@ class DeconvolutionND(Link):
         groups: int = 1,
     ) -> None:
         super().__init__()
-        if ksize is None:
-            in_channels, out_channels, ksize = None, in_channels, out_channels  # type: ignore[assignment]
+        in_channels, out_channels, ksize = sizes_given(self, in_channels, out_channels, ksize)
         self.ndim = ndim
-        self.ksize = as_tuple(ksize, ndim, "ksize")
-        self.stride = as_tuple(stride, ndim, "stride")
-        self.pad = as_tuple(pad, ndim, "pad")
-        self.dilate = as_tuple(dilate, ndim, "dilate")
-        self.outsize = None if outsize is None else as_tuple(outsize, ndim, "outsize")
+        self.ksize = as_sizes(ksize, ndim, "ksize")
+        self.stride = as_sizes(stride, ndim, "stride")
+        self.pad = as_sizes(pad, ndim, "pad")
+        self.dilate = as_sizes(dilate, ndim, "dilate")
+        self.outsize = None if outsize is None else as_sizes(outsize, ndim, "outsize")
         self.in_channels = in_channels
         self.out_channels = out_channels
         self.groups = int(groups)
@@ -116,8 +117,8 @@ class DeconvolutionND(Link):
             Variable: Output of shape ``(B, out_channels, l_1, ..., l_N)``.
         """
         if self.W.array is None:
-            self.in_channels = x.shape[1]
-            self._initialize_params(x.shape[1])
+            self.in_channels = channels_of(self, x, self.ndim + 2)
+            self._initialize_params(self.in_channels)
         return deconvolution_nd(
             x,
             self.W,

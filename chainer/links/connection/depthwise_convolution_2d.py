@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from chainer.core.parameter import Parameter
+from chainer.core.utils.conv import pair
 from chainer.core.variable import Variable
 from chainer.functions.connection.depthwise_convolution_2d import depthwise_convolution_2d
 from chainer.links.base_link import Link
-from chainer.links.connection._convolution import pair
 from chainer.links.initializers import get_initializer
+from chainer.links.lazy_sizes import channels_of
 
 
 class DepthwiseConvolution2D(Link):
@@ -56,8 +57,8 @@ class DepthwiseConvolution2D(Link):
     ) -> None:
         super().__init__()
         self.ksize = ksize
-        self.stride = pair(stride)
-        self.pad = pair(pad)
+        self.stride = pair(stride, "stride")
+        self.pad = pair(pad, "pad")
         self.in_channels = in_channels
         self.channel_multiplier = channel_multiplier
         self.nobias = nobias
@@ -72,7 +73,7 @@ class DepthwiseConvolution2D(Link):
 
     def _initialize_params(self, in_channels: int) -> None:
         if self.W.array is None:
-            self.W.initialize((self.channel_multiplier, in_channels, *pair(self.ksize)))
+            self.W.initialize((self.channel_multiplier, in_channels, *pair(self.ksize, "ksize")))
         if self.b is not None and self.b.array is None:
             self.b.initialize(self.channel_multiplier * in_channels)
 
@@ -96,6 +97,6 @@ class DepthwiseConvolution2D(Link):
             Variable: Output of shape ``(B, in_channels * channel_multiplier, oh, ow)``.
         """
         if self.in_channels is None:
-            self.in_channels = x.shape[1]
-            self._initialize_params(x.shape[1])
+            self.in_channels = channels_of(self, x, 4)
+            self._initialize_params(self.in_channels)
         return depthwise_convolution_2d(x, self.W, self.b, self.stride, self.pad)

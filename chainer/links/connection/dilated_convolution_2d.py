@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from chainer.core.parameter import Parameter
+from chainer.core.utils.conv import pair
 from chainer.core.variable import Variable
 from chainer.functions.connection.dilated_convolution_2d import dilated_convolution_2d
 from chainer.links.base_link import Link
-from chainer.links.connection._convolution import pair
+from chainer.links.connection._convolution import sizes_given
 from chainer.links.initializers import get_initializer
+from chainer.links.lazy_sizes import channels_of
 
 
 class DilatedConvolution2D(Link):
@@ -57,12 +59,11 @@ class DilatedConvolution2D(Link):
         initial_bias: Any = None,
     ) -> None:
         super().__init__()
-        if ksize is None:
-            in_channels, out_channels, ksize = None, in_channels, out_channels  # type: ignore[assignment]
+        in_channels, out_channels, ksize = sizes_given(self, in_channels, out_channels, ksize)
         self.ksize = ksize
-        self.stride = pair(stride)
-        self.pad = pair(pad)
-        self.dilate = pair(dilate)
+        self.stride = pair(stride, "stride")
+        self.pad = pair(pad, "pad")
+        self.dilate = pair(dilate, "dilate")
         self.in_channels = in_channels
         self.out_channels = out_channels
         with self.init_scope():
@@ -77,7 +78,7 @@ class DilatedConvolution2D(Link):
                 )
 
     def _initialize_params(self, in_channels: int) -> None:
-        self.W.initialize((self.out_channels, in_channels, *pair(self.ksize)))
+        self.W.initialize((self.out_channels, in_channels, *pair(self.ksize, "ksize")))
 
     @property
     def printable_specs(self) -> Iterator[tuple[str, Any]]:
@@ -100,6 +101,6 @@ class DilatedConvolution2D(Link):
             Variable: Output of shape ``(B, out_channels, oh, ow)``.
         """
         if self.W.array is None:
-            self.in_channels = x.shape[1]
-            self._initialize_params(x.shape[1])
+            self.in_channels = channels_of(self, x, 4)
+            self._initialize_params(self.in_channels)
         return dilated_convolution_2d(x, self.W, self.b, self.stride, self.pad, self.dilate)

@@ -7,12 +7,12 @@ from typing import Any
 
 from chainer.core.parameter import Parameter
 from chainer.core.utils.argument import parse_kwargs
-from chainer.core.utils.conv import get_conv_outsize
+from chainer.core.utils.conv import get_conv_outsize, pair
 from chainer.core.variable import Variable
 from chainer.functions.connection.local_convolution_2d import local_convolution_2d
 from chainer.links.base_link import Link
-from chainer.links.connection._convolution import pair
 from chainer.links.initializers import get_initializer
+from chainer.links.lazy_sizes import channels_of
 
 
 class LocalConvolution2D(Link):
@@ -62,7 +62,7 @@ class LocalConvolution2D(Link):
             raise TypeError("LocalConvolution2D needs the size of the filters: ksize")
         super().__init__()
         self.ksize = ksize
-        self.stride = pair(stride)
+        self.stride = pair(stride, "stride")
         self.nobias = nobias
         self.in_channels = in_channels
         self.out_channels = out_channels
@@ -74,10 +74,10 @@ class LocalConvolution2D(Link):
             else:
                 self.b = Parameter(get_initializer(0 if initial_bias is None else initial_bias))
         if in_channels is not None and in_size is not None:
-            self._initialize_params(in_channels, pair(in_size))
+            self._initialize_params(in_channels, pair(in_size, "in_size"))
 
     def _initialize_params(self, in_channels: int, in_size: tuple[int, int]) -> None:
-        ksize = pair(self.ksize)
+        ksize = pair(self.ksize, "ksize")
         out = tuple(
             get_conv_outsize(size, k, s, 0) for size, k, s in zip(in_size, ksize, self.stride)
         )
@@ -106,7 +106,7 @@ class LocalConvolution2D(Link):
             Variable: Output of shape ``(B, out_channels, oh, ow)``.
         """
         if self.in_channels is None or self.in_size is None:
-            self.in_channels = x.shape[1]
-            self.in_size = x.shape[2:]
-            self._initialize_params(x.shape[1], x.shape[2:])
+            in_channels = channels_of(self, x, 4)
+            self._initialize_params(in_channels, x.shape[2:])
+            self.in_channels, self.in_size = in_channels, x.shape[2:]
         return local_convolution_2d(x, self.W, self.b, self.stride)

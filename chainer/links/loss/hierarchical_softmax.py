@@ -11,6 +11,7 @@ import numpy
 from chainer.core.configuration import config
 from chainer.core.device import Device
 from chainer.core.parameter import Parameter
+from chainer.core.utils import type_check
 from chainer.core.variable import Variable, as_variable
 from chainer.functions.activation.softplus import softplus
 from chainer.functions.connection.embed_id import embed_id
@@ -85,8 +86,8 @@ class TreePaths:
         xp = device.xp
         with device.backend.use(device):
             lengths = self.lengths[t]
-            if config.debug and bool((lengths < 0).any()):
-                raise ValueError(f"t contains labels that are no leaves: {t[lengths < 0]}")
+            if config.debug and bool((strangers := (lengths < 0) | (t < 0)).any()):
+                raise ValueError(f"t contains labels that are no leaves: {t[strangers]}")
             lengths = xp.maximum(lengths, 0)
             ends = xp.cumsum(lengths)
             steps = xp.arange(int(ends[-1]) if len(t) else 0)
@@ -187,8 +188,25 @@ class BinaryHierarchicalSoftmax(Link):
 
         Returns:
             Variable: Loss value, the sum over the batch.
+
+        Raises:
+            InvalidType: If dtypes or shapes do not fit.
         """
-        owners, nodes, codes = self._paths.select(as_variable(t).array, self.device)
+        x, t = as_variable(x), as_variable(t)
+        if config.type_check:
+            _check_types(x, t)
+        owners, nodes, codes = self._paths.select(t.array, self.device)
         # Which way a node goes is the sign of the product of its weight and the input vector.
         scores = sum_of(embed_id(owners, x) * embed_id(nodes, self.W), axis=1)
         return sum_of(softplus(-scores * codes.astype(scores.dtype)))
+
+
+def _check_types(x: Variable, t: Variable) -> None:
+    x_type, t_type = type_check.get_types((x.array, t.array), "in_types")
+    type_check.expect(
+        x_type.dtype.kind == "f",
+        x_type.ndim == 2,
+        t_type.dtype.kind == "i",
+        t_type.ndim == 1,
+        x_type.shape[0] == t_type.shape[0],
+    )

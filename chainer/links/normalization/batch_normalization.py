@@ -86,7 +86,7 @@ class BatchNormalization(Link):
         if size is None and axis is None:
             raise RuntimeError("size or axis is required")
         self._dtype = numpy.dtype(config.dtype if dtype is None else dtype)
-        self.axis = (axis,) if isinstance(axis, int) else axis
+        self.axis = (int(axis),) if isinstance(axis, (int, numpy.integer)) else axis
         self._initial_avg_mean = 0 if initial_avg_mean is None else initial_avg_mean
         self._initial_avg_var = 1 if initial_avg_var is None else initial_avg_var
         self.decay = decay
@@ -150,6 +150,8 @@ class BatchNormalization(Link):
             test="test argument is not supported anymore. Use chainer.using_config",
         )
         if self.avg_mean is None:
+            if not all(-x.ndim <= a < x.ndim for a in self.axis):
+                raise ValueError(f"axis {self.axis} is out of range for an input of {x.ndim} axes")
             axes = {a % x.ndim for a in self.axis}
             self._initialize_params(tuple(n for i, n in enumerate(x.shape) if i not in axes))
         gamma = self._or_constant(self.gamma, 1.0, x)

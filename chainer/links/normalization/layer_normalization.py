@@ -11,6 +11,7 @@ from chainer.core.variable import Variable
 from chainer.functions.normalization.layer_normalization import layer_normalization
 from chainer.links.base_link import Link
 from chainer.links.initializers import get_initializer
+from chainer.links.lazy_sizes import channels_of
 
 
 class LayerNormalization(Link):
@@ -77,5 +78,5 @@ class LayerNormalization(Link):
             Variable: Output of the shape of ``x``.
         """
         if self.gamma.array is None:
-            self._initialize_params(x.size // x.shape[0])
+            self._initialize_params(channels_of(self, x, 2))
         return layer_normalization(x, self.gamma, self.beta, self.eps)

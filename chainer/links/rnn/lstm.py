@@ -11,6 +11,7 @@ from chainer.functions.array.split_axis import split_axis
 from chainer.links.chain import Chain
 from chainer.links.connection.linear import Linear
 from chainer.links.initializers import get_initializer
+from chainer.links.lazy_sizes import features_of
 from chainer.links.rnn._state import StatefulChain, zeros
 
 
@@ -74,7 +75,7 @@ class LSTMBase(Chain):
 
     def _prepare(self, x: Any) -> None:
         if self.upward.W.array is None:
-            in_size = x.size // x.shape[0]
+            in_size = features_of(self, x)
             with self.device.backend.use(self.device):
                 self.upward.in_size = in_size
                 self.upward._initialize_params(in_size)

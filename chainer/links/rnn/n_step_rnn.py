@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy
@@ -16,6 +16,7 @@ from chainer.functions.connection.n_step_rnn import n_step_birnn, n_step_rnn
 from chainer.links.base_link import Link
 from chainer.links.chain import ChainList
 from chainer.links.initializers import get_initializer
+from chainer.links.lazy_sizes import channels_of
 from chainer.links.rnn._state import zeros
 
 _USE_CUDNN_REMOVED = "use_cudnn argument is not supported anymore. Use chainer.using_config"
@@ -61,6 +62,8 @@ class NStepRNNBase(ChainList):
     ) -> None:
         check_unexpected_kwargs(kwargs, use_cudnn=_USE_CUDNN_REMOVED)
         assert_kwargs_empty(kwargs)
+        if n_layers < 1:
+            raise ValueError(f"n_layers must be positive, got {n_layers}")
         directions = 2 if self.use_bi_direction else 1
         W = get_initializer(initialW)
         b = get_initializer(0 if initial_bias is None else initial_bias)
@@ -146,7 +149,7 @@ class NStepRNNBase(ChainList):
         if not xs:
             raise ValueError("xs must have at least one sequence")
         if self[0].w0.array is None:
-            self._initialize_params(xs[0].shape[1])
+            self._initialize_params(channels_of(self, xs[0], 2))
         order = sorted(range(len(xs)), key=lambda i: -len(xs[i]))
         is_sorted = order == list(range(len(xs)))
         indices = numpy.array(order, numpy.int32)
@@ -160,14 +163,19 @@ class NStepRNNBase(ChainList):
         )
         steps = transpose_sequence([xs[i] for i in order])
         *states_new, ys = self.rnn(self.n_layers, self.dropout, *states, self.ws, self.bs, steps)
-        ys = transpose_sequence(ys)
+        ys = self._with_empty(transpose_sequence(ys), xs)
         if is_sorted:
-            return (*states_new, list(ys))
+            return (*states_new, ys)
         in_order: list[Any] = [None] * len(xs)
         for i, y in zip(order, ys):
             in_order[i] = y
         inverse = self._on_device(indices)
         return (*(permutate(s, inverse, axis=1, inv=True) for s in states_new), in_order)
+
+    def _with_empty(self, ys: Sequence[Variable], xs: Sequence[Any]) -> list[Variable]:
+        """Appends the outputs of empty sequences, which are not among those of any step."""
+        shape = (0, self.direction * self.out_size)
+        return [*ys, *(zeros(self, shape, xs[0].dtype) for _ in range(len(xs) - len(ys)))]
 
     def _on_device(self, indices: Any) -> Any:
         return self.device.send(indices)

@@ -16,7 +16,7 @@ class StatefulZoneoutLSTM(StatefulChain):
     """Fully-connected LSTM layer with zoneout: units keep their previous value at random.
 
     In training mode each cell state and each output stays what it was with a given probability, see
-    :func:`chainer.functions.zoneout`; else it is the expected value of that.
+    :func:`chainer.functions.zoneout`; else none does, and the unit is an ordinary LSTM.
 
     See `Zoneout: Regularizing RNNs by Randomly Preserving Hidden Activations
     <https://arxiv.org/abs/1606.01305>`_.
