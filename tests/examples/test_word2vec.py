@@ -20,7 +20,7 @@ def test_train_and_search(tmp_path, text, model, out_type):
     args = [text, "-m", model, "-t", out_type, "-w", 2, "-u", 8, "-b", 10, "-o", "out"]
     out = run("word2vec/train_word2vec.py", *args, "-e", 20, cwd=tmp_path)
     assert "n_vocab: 15" in out
-    # The loss of training: that of the validation, on some thirty words, jumps with the samples drawn.
+    # The training loss: that of the validation, on some thirty words, jumps with the samples drawn.
     losses = [float(row[1]) for row in table(out)]
     assert len(losses) == 20
     assert losses[-1] < 0.9 * losses[0]
