@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from chainer.core.backend import backend_of, is_array
@@ -32,7 +33,9 @@ class MicroAverage(Extension):
     the number of total examples in the :math:`i`-th batch as :math:`d_i`. The macro-average,
     :math:`\frac{1}{N}\sum_i^N (n_i / d_i)`, is the same when all :math:`d_i` are.
 
-    Numerator and denominator are values that the model reports.
+    Numerator and denominator are values that the model reports. Iterations that lack one of them do
+    not count, so that values of an evaluation, which are not reported at every iteration, can be
+    averaged as well.
 
     Args:
         numerator_key (str): Key string of observation storing a numerator value.
@@ -62,6 +65,8 @@ class MicroAverage(Extension):
         self._trigger = get_trigger(trigger)
         self._numerator: float = 0
         self._denominator: float = 0
+        #: Keys that no iteration had so far; None before the first.
+        self._never_found: set[str] | None = None
 
     def __call__(self, trainer: Trainer) -> None:
         """Adds the values of this iteration and reports the ratio when the interval is over.
@@ -70,16 +75,13 @@ class MicroAverage(Extension):
             trainer (Trainer): Trainer object that calls this operator.
 
         Raises:
-            KeyError: If the values were not reported.
             ZeroDivisionError: If the denominators sum up to zero.
         """
         observation = trainer.observation
-        for key in (self._numerator_key, self._denominator_key):
-            if key not in observation:
-                raise KeyError(
-                    f"MicroAverage finds no {key!r} in the observation; reported: "
-                    f"{sorted(observation)}"
-                )
+        missing = {self._numerator_key, self._denominator_key} - observation.keys()
+        self._never_found = missing if self._never_found is None else self._never_found & missing
+        if missing:
+            return
         self._numerator += _number(observation[self._numerator_key])
         self._denominator += _number(observation[self._denominator_key])
         if self._trigger(trainer):
@@ -87,6 +89,16 @@ class MicroAverage(Extension):
             self._numerator = 0
             self._denominator = 0
             observation[self._result_key] = result
+
+    def finalize(self) -> None:
+        """Warns of keys that were never reported, as a misspelt one is not."""
+        if self._never_found:
+            keys = ", ".join(map(repr, sorted(self._never_found)))
+            warnings.warn(
+                f"MicroAverage never found {keys} in the observation, so that there is no "
+                f"{self._result_key!r}",
+                stacklevel=2,
+            )
 
     def serialize(self, serializer: Any) -> None:
         """Serializes the sums and the trigger.

@@ -14,11 +14,15 @@ if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
 
 
+#: Keys of x that need not be observed.
+_COUNTS = ("iteration", "epoch", "elapsed_time")
+
+
 class PlotReport(Extension):
     """Trainer extension to output plots.
 
     It accumulates the observations of the trainer over an interval, and plots the means of some of
-    them against the iteration or the epoch.
+    them against the iteration, the epoch, the time or the mean of another value.
 
     There are two triggers to handle this extension. The trigger of the extension itself,
     ``(1, 'iteration')`` by default, determines when values are accumulated. The argument
@@ -31,8 +35,8 @@ class PlotReport(Extension):
     Args:
         y_keys (iterable of strs): Keys of values regarded as y. If this is None, nothing is output
             to the graph.
-        x_key (str): Key of values regarded as x, ``'iteration'`` or ``'epoch'``. The default value
-            is ``'iteration'``.
+        x_key (str): Key of values regarded as x: ``'iteration'``, ``'epoch'``, ``'elapsed_time'``
+            or the key of an observation. The default value is ``'iteration'``.
         trigger: Trigger that decides when to aggregate the result and output the values. A pair
             such as ``(1, 'epoch')`` is passed to
             :class:`~chainer.training.triggers.IntervalTrigger`.
@@ -63,12 +67,11 @@ class PlotReport(Extension):
             raise TypeError(
                 f"PlotReport got unexpected keyword argument(s) {', '.join(map(repr, kwargs))}"
             )
-        if x_key not in ("iteration", "epoch"):
-            raise ValueError(f"x_key must be 'iteration' or 'epoch', got {x_key!r}")
         plotting.is_available(warn=True)
         self._x_key = x_key
         self._y_keys = [y_keys] if isinstance(y_keys, str) else list(y_keys or ())
-        self._accumulator = Accumulator(trigger, self._y_keys)
+        keys = self._y_keys if x_key in _COUNTS else {x_key: None, **dict.fromkeys(self._y_keys)}
+        self._accumulator = Accumulator(trigger, keys)
         self._postprocess = postprocess
         self._file_name = file_name
         self._marker = marker
@@ -85,6 +88,9 @@ class PlotReport(Extension):
 
         Args:
             trainer (Trainer): Trainer object that calls this operator.
+
+        Raises:
+            KeyError: If the value regarded as x was not reported in the interval.
         """
         if not self._y_keys:
             return
@@ -93,17 +99,31 @@ class PlotReport(Extension):
             return
         updater = trainer.updater
         counts = {"epoch": updater.epoch, "iteration": updater.iteration}
-        x = counts[self._x_key]
-        for key, value in means.items():
-            self._data.setdefault(key, []).append([x, value])
+        x = self._x(trainer, means, counts)
+        for key in self._y_keys:
+            if key in means:
+                self._data.setdefault(key, []).append([x, means[key]])
         if plotting.is_available(warn=False):
-            path = os.path.join(trainer.out, self._file_name.format(**means, **counts))
+            path = os.path.join(trainer.out, self._file_name.format(**{**means, **counts}))
             self._plot(path)
+
+    def _x(self, trainer: Trainer, means: dict[str, float], counts: dict[str, int]) -> float:
+        if self._x_key in counts:
+            return counts[self._x_key]
+        if self._x_key == "elapsed_time":
+            return trainer.elapsed_time
+        if self._x_key not in means:
+            raise KeyError(
+                f"PlotReport finds no {self._x_key!r} for x in the observations of the interval; "
+                f"reported last: {sorted(trainer.observation)}"
+            )
+        return means[self._x_key]
 
     def _plot(self, path: str) -> None:
         figure, axes = plotting.Figures().subplots(figsize=(7, 4.5))
         axes.set_xlabel(self._x_key)
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        if self._x_key in ("epoch", "iteration"):
+            axes.xaxis.get_major_locator().set_params(integer=True)
         axes.grid(self._grid)
         for key in self._y_keys:
             points = self._data.get(key)

@@ -103,9 +103,35 @@ def test_without_matplotlib(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("x_key", ["main/loss", "elapsed_time", "n"])
+def test_x_of_observations(tmp_path, x_key):
+    trainer = make_trainer(tmp_path, (4, "iteration"))
+    trainer.extend(lambda t: t.observation.update(n=2 * t.updater.iteration), "n", priority=400)
+    plotted = []
+    trainer.extend(
+        E.PlotReport(
+            ["main/loss"],
+            x_key,
+            (2, "iteration"),
+            postprocess=lambda f, axes, _: plotted.append(axes),
+        )
+    )
+    trainer.run()
+    data = trainer.get_extension("PlotReport")._data
+    assert list(data) == ["main/loss"]
+    x, y = zip(*data["main/loss"], strict=True)
+    assert {"main/loss": x == y, "elapsed_time": 0 < x[0] < x[1], "n": x == (3, 7)}[x_key]
+    assert plotted[-1].get_xlabel() == x_key
+
+
+def test_x_that_is_not_observed(tmp_path):
+    trainer = make_trainer(tmp_path, (4, "iteration"))
+    trainer.extend(E.PlotReport(["main/loss"], "zz", (2, "iteration")))
+    with pytest.raises(KeyError, match=r"no 'zz' for x .* reported last: \['main/loss'\]"):
+        trainer.run(show_loop_exception_msg=False)
+
+
 def test_mistakes():
-    with pytest.raises(ValueError, match="x_key must be"):
-        E.PlotReport(["y"], x_key="time")
     with pytest.raises(TypeError, match="'fname'"):
         E.PlotReport(["y"], fname="x")
     with pytest.raises(TypeError, match="element of type int"):
