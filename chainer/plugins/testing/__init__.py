@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         LinkInitializersTestCase,
     )
     from chainer.plugins.testing.matrix import generate_matrix
+    from chainer.plugins.testing.op_spec import BadSample, OpSpec, Sample, Tolerance
     from chainer.plugins.testing.optimizer_case import OptimizerTestCase
     from chainer.plugins.testing.parameterized import parameterize, product, product_dict
     from chainer.plugins.testing.random import fix_random, generate_seed
@@ -51,14 +52,18 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BackendConfig",
+    "BadSample",
     "FunctionTestCase",
     "FunctionTestError",
     "InitializerArgument",
     "LinkInitializersTestCase",
     "LinkTestCase",
     "LinkTestError",
+    "OpSpec",
     "OptimizerTestCase",
     "OptimizerTestError",
+    "Sample",
+    "Tolerance",
     "assert_allclose",
     "assert_warns",
     "fix_random",
@@ -82,14 +87,18 @@ __all__ = [
 # Public name -> module of this package it lives in.
 _HOMES = {
     "BackendConfig": "backend",
+    "BadSample": "op_spec",
     "FunctionTestCase": "function_case",
     "FunctionTestError": "case",
     "InitializerArgument": "link_initializers_case",
     "LinkInitializersTestCase": "link_initializers_case",
     "LinkTestCase": "link_case",
     "LinkTestError": "case",
+    "OpSpec": "op_spec",
     "OptimizerTestCase": "optimizer_case",
     "OptimizerTestError": "case",
+    "Sample": "op_spec",
+    "Tolerance": "op_spec",
     "assert_allclose": "array",
     "assert_warns": "helper",
     "fix_random": "random",

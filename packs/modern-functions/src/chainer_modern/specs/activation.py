@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from chainer.testing.op_spec import BadSample, OpSpec, Sample
-from chainer.utils.type_check import InvalidType
 
-INTEGER_INPUT = BadSample(np.arange(3), error=InvalidType, match=r"in_types\[0\]\.dtype\.kind == f")
+from chainer.testing import BadSample, OpSpec, Sample
+from chainer.utils import type_check
+
+INTEGER_INPUT = BadSample(
+    np.arange(3), error=type_check.InvalidType, match=r"in_types\[0\]\.dtype\.kind == f"
+)
 
 _erf = np.vectorize(math.erf, otypes=[float])
 

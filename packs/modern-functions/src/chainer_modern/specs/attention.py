@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from chainer.testing.op_spec import BadSample, OpSpec, Sample, Tolerance
-from chainer.utils.type_check import InvalidType
+
+from chainer.testing import BadSample, OpSpec, Sample, Tolerance
+from chainer.utils import type_check
 
 
 def attention(q, k, v, mask=None, causal=False, scale=None, dropout=0.0, dropout_mask=None):
@@ -71,17 +72,24 @@ def _attention_errors(draw):
 
     good = f(2, 3, 4), f(2, 5, 4), f(2, 5, 6)
     return [
-        BadSample(*[x.astype(int) for x in good], error=InvalidType, match="kind == f"),
+        BadSample(*[x.astype(int) for x in good], error=type_check.InvalidType, match="kind == f"),
         BadSample(
-            good[0].astype("d"), *good[1:], error=InvalidType, match=r"in_types\[1\]\.dtype == "
+            good[0].astype("d"),
+            *good[1:],
+            error=type_check.InvalidType,
+            match=r"in_types\[1\]\.dtype == ",
         ),
-        BadSample(f(2, 3, 5), *good[1:], error=InvalidType, match=r"shape\[-1\]"),
-        BadSample(*good[:2], f(2, 4, 6), error=InvalidType, match=r"shape\[-2\]"),
-        BadSample(f(3, 3, 4), *good[1:], error=InvalidType, match=r"in_types\[1\]\.shape"),
+        BadSample(f(2, 3, 5), *good[1:], error=type_check.InvalidType, match=r"shape\[-1\]"),
+        BadSample(*good[:2], f(2, 4, 6), error=type_check.InvalidType, match=r"shape\[-2\]"),
+        BadSample(
+            f(3, 3, 4), *good[1:], error=type_check.InvalidType, match=r"in_types\[1\]\.shape"
+        ),
         BadSample(
             *good, mask=np.ones((2, 5), bool), error=ValueError, match=r"mask must broadcast"
         ),
-        BadSample(*good, f(3, 5).astype("d"), error=InvalidType, match=r"in_types\[3\]\.dtype"),
+        BadSample(
+            *good, f(3, 5).astype("d"), error=type_check.InvalidType, match=r"in_types\[3\]\.dtype"
+        ),
         BadSample(*good, dropout=1.0, error=ValueError, match=r"dropout must be .* got 1.0"),
         BadSample(
             *good,
@@ -141,9 +149,9 @@ SPECS = (
             Sample(draw((2, 3, 0)), kind="empty"),
         ],
         errors=lambda draw: [
-            BadSample(np.ones((3, 4), int), error=InvalidType, match="kind == f"),
-            BadSample(draw((3, 5)), error=InvalidType, match=r"shape\[-1\] % 2 == 0"),
-            BadSample(draw((4,)), error=InvalidType, match="ndim >= 2"),
+            BadSample(np.ones((3, 4), int), error=type_check.InvalidType, match="kind == f"),
+            BadSample(draw((3, 5)), error=type_check.InvalidType, match=r"shape\[-1\] % 2 == 0"),
+            BadSample(draw((4,)), error=type_check.InvalidType, match="ndim >= 2"),
             BadSample(draw((3, 4)), base=0.0, error=ValueError, match="base must be positive"),
             BadSample(
                 draw((3, 4)),

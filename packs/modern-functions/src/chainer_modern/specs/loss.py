@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from chainer.testing.op_spec import BadSample, OpSpec, Sample
-from chainer.utils.type_check import InvalidType
+
+from chainer.testing import BadSample, OpSpec, Sample
+from chainer.utils import type_check
 
 
 def _reduced(losses, valid, reduce):
@@ -61,9 +62,9 @@ def _class_samples(draw, **kwargs):
 def _class_errors(draw):
     x, t = draw((2, 3)).astype("f"), np.zeros(2, np.int32)
     return [
-        BadSample(x.astype(int), t, error=InvalidType, match="kind == f"),
-        BadSample(x, t.astype("f"), error=InvalidType, match="kind == i"),
-        BadSample(x, t[:1], error=InvalidType, match=r"shape\[0\] =="),
+        BadSample(x.astype(int), t, error=type_check.InvalidType, match="kind == f"),
+        BadSample(x, t.astype("f"), error=type_check.InvalidType, match="kind == i"),
+        BadSample(x, t[:1], error=type_check.InvalidType, match=r"shape\[0\] =="),
         BadSample(x, t, reduce="sum", error=ValueError, match="'sum' is given"),
     ]
 
@@ -122,8 +123,8 @@ SPECS = (
             Sample(draw((0,)), draw.integers((0,), 0, 2), kind="empty"),
         ],
         errors=lambda draw: [
-            BadSample(draw((3,)), np.zeros(2, int), error=InvalidType, match="shape =="),
-            BadSample(draw((3,)), draw((3,)), error=InvalidType, match="kind == i"),
+            BadSample(draw((3,)), np.zeros(2, int), error=type_check.InvalidType, match="shape =="),
+            BadSample(draw((3,)), draw((3,)), error=type_check.InvalidType, match="kind == i"),
             BadSample(
                 draw((3,)), np.zeros(3, int), alpha=2.0, error=ValueError, match="alpha must be"
             ),

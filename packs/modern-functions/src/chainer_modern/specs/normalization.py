@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from chainer.testing.op_spec import BadSample, OpSpec, Sample, Tolerance
-from chainer.utils.type_check import InvalidType
+
+from chainer.testing import BadSample, OpSpec, Sample, Tolerance
+from chainer.utils import type_check
 
 _HALF = {"float16": Tolerance((2e-2, 2e-2), (1e-1, 1e-1), (5e-1, 5e-1))}
 
@@ -51,12 +52,24 @@ SPECS = (
         tolerances=_HALF,
         errors=lambda draw: [
             BadSample(
-                _f(2, 4, 3), _f(4), _f(4), groups=3, error=InvalidType, match=r"shape\[1\] % 3 == 0"
+                _f(2, 4, 3),
+                _f(4),
+                _f(4),
+                groups=3,
+                error=type_check.InvalidType,
+                match=r"shape\[1\] % 3 == 0",
             ),
             BadSample(
-                _f(2, 4, 3), _f(3), _f(3), groups=1, error=InvalidType, match=r"shape\[1\] =="
+                _f(2, 4, 3),
+                _f(3),
+                _f(3),
+                groups=1,
+                error=type_check.InvalidType,
+                match=r"shape\[1\] ==",
             ),
-            BadSample(_f(4), _f(4), _f(4), groups=2, error=InvalidType, match="ndim >= 2"),
+            BadSample(
+                _f(4), _f(4), _f(4), groups=2, error=type_check.InvalidType, match="ndim >= 2"
+            ),
             BadSample(
                 _f(2, 4, 3),
                 _f(4),
@@ -86,8 +99,8 @@ SPECS = (
         ],
         tolerances=_HALF,
         errors=lambda draw: [
-            BadSample(np.ones((2, 3, 4), int), error=InvalidType, match="kind == f"),
-            BadSample(_f(2, 3, 4), _f(2), error=InvalidType, match=r"shape\[1\] =="),
+            BadSample(np.ones((2, 3, 4), int), error=type_check.InvalidType, match="kind == f"),
+            BadSample(_f(2, 3, 4), _f(2), error=type_check.InvalidType, match=r"shape\[1\] =="),
         ],
     ),
     OpSpec(
@@ -103,8 +116,8 @@ SPECS = (
         ],
         tolerances=_HALF,
         errors=lambda draw: [
-            BadSample(_f(2, 3), _f(2), error=InvalidType, match=r"shape\[-1\] =="),
-            BadSample(_f(2, 3), _f(3).astype("d"), error=InvalidType, match="dtype"),
+            BadSample(_f(2, 3), _f(2), error=type_check.InvalidType, match=r"shape\[-1\] =="),
+            BadSample(_f(2, 3), _f(3).astype("d"), error=type_check.InvalidType, match="dtype"),
         ],
     ),
 )

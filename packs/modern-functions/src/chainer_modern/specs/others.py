@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from chainer.testing.op_spec import BadSample, OpSpec, Sample
-from chainer.utils.type_check import InvalidType
+
+from chainer.testing import BadSample, OpSpec, Sample
+from chainer.utils import type_check
 
 
 def _drop_path(x, mask):
@@ -33,7 +34,7 @@ SPECS = (
             Sample(draw((0, 3)), mask=draw((0,)), kind="empty"),
         ],
         errors=lambda draw: [
-            BadSample(np.ones((2, 3), int), error=InvalidType, match="kind == f"),
+            BadSample(np.ones((2, 3), int), error=type_check.InvalidType, match="kind == f"),
             BadSample(draw((2, 3)), ratio=1.0, error=ValueError, match="ratio must be"),
             BadSample(
                 draw((2, 3)), mask=np.ones(3), error=ValueError, match=r"mask must have the shape"
