@@ -37,7 +37,10 @@ class _Archive:
     def _zip(self) -> zipfile.ZipFile:
         # A forked process shares the position in an open file with its parent, so each has its own.
         if self._opened is None or self._opened[0] != os.getpid():
-            self._opened = (os.getpid(), zipfile.ZipFile(self.path))
+            try:
+                self._opened = (os.getpid(), zipfile.ZipFile(self.path))
+            except zipfile.BadZipFile as error:
+                raise zipfile.BadZipFile(f"{self.path!r} cannot be read: {error}") from error
         return self._opened[1]
 
     def __reduce__(self) -> Any:
@@ -103,6 +106,7 @@ class MultiZippedImageDataset(DatasetMixin):
 
     Raises:
         ImportError: If Pillow is not installed.
+        TypeError: If ``zipfilenames`` is a single name.
         zipfile.BadZipFile: If a file is no zip file.
         OSError: If a file cannot be read.
     """
@@ -110,6 +114,8 @@ class MultiZippedImageDataset(DatasetMixin):
     def __init__(
         self, zipfilenames: Sequence[str | os.PathLike[str]], dtype: Any = numpy.float32
     ) -> None:
+        if isinstance(zipfilenames, (str, os.PathLike)):
+            raise TypeError(f"zipfilenames must be a list of file names, got {zipfilenames!r}")
         self._images = ConcatenatedDataset(
             *(ZippedImageDataset(name, dtype) for name in zipfilenames)
         )

@@ -48,10 +48,16 @@ class AttributeShift(Extension):
             trainer (Trainer): Trainer object that runs the training loop.
 
         Raises:
-            AttributeError: If the optimizer has no such attribute.
+            AttributeError: If the optimizer has no such attribute, or it cannot be set.
         """
         optimizer = self._get_optimizer(trainer)
-        if not hasattr(optimizer, self._attr):
+        declared = getattr(type(optimizer), self._attr, None)
+        if isinstance(declared, property) and declared.fset is None:
+            raise AttributeError(
+                f"{self._attr!r} of {type(optimizer).__name__} is computed and cannot be set; "
+                "shift a hyperparameter, such as 'alpha' of Adam"
+            )
+        if declared is None and not hasattr(optimizer, self._attr):
             raise AttributeError(f"{type(optimizer).__name__} has no attribute {self._attr!r}")
         if self._init is None:
             self._init = getattr(optimizer, self._attr)

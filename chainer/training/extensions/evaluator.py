@@ -11,9 +11,10 @@ from chainer.core.backend import get_device
 from chainer.core.configuration import using_config
 from chainer.core.function import no_backprop_mode
 from chainer.core.reporter import DictSummary, Reporter, report, report_scope
+from chainer.links.base_link import Link
 from chainer.training.dataset.convert import concat_examples
 from chainer.training.extension import PRIORITY_WRITER, Extension
-from chainer.training.updaters.standard_updater import call_with_batch
+from chainer.training.updaters.standard_updater import call_with_batch, find_named
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
@@ -76,6 +77,11 @@ class Evaluator(Extension):
             get_device(device)  # raises here rather than at the end of the first epoch
         self._iterators = _named(iterator)
         self._targets = _named(target)
+        for name, each in self._targets.items():
+            if not isinstance(each, Link):
+                raise TypeError(
+                    f"target {name!r} must be a chainer.Link, got {type(each).__name__}"
+                )
         self.converter = converter
         self.device = device
         self.eval_hook = eval_hook
@@ -90,7 +96,7 @@ class Evaluator(Extension):
 
     def get_iterator(self, name: str) -> Any:
         """Returns the iterator of the given name."""
-        return self._iterators[name]
+        return find_named("iterator", self._iterators, name)
 
     def get_all_iterators(self) -> dict[str, Any]:
         """Returns a dictionary of all iterators."""
@@ -98,7 +104,7 @@ class Evaluator(Extension):
 
     def get_target(self, name: str) -> Any:
         """Returns the target link of the given name."""
-        return self._targets[name]
+        return find_named("target", self._targets, name)
 
     def get_all_targets(self) -> dict[str, Any]:
         """Returns a dictionary of all target links."""
@@ -139,8 +145,8 @@ class Evaluator(Extension):
             dict: Result dictionary. It is further reported via :func:`~chainer.report` without
                 specifying any observer.
         """
-        iterator = self._iterators["main"]
-        eval_func = self.eval_func or self._targets["main"]
+        iterator = self.get_iterator("main")
+        eval_func = self.eval_func or self.get_target("main")
         if self.eval_hook:
             self.eval_hook(self)
         if hasattr(iterator, "reset"):

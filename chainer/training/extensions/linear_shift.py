@@ -37,6 +37,9 @@ class LinearShift(AttributeShift):
         time_range: tuple[int, int],
         optimizer: Any = None,
     ) -> None:
+        for name, value in (("value_range", value_range), ("time_range", time_range)):
+            if not (hasattr(value, "__len__") and len(value) == 2):
+                raise TypeError(f"{name} must be a pair of numbers, got {value!r}")
         super().__init__(attr, value_range[0], optimizer)
         self._value_range = value_range
         self._time_range = time_range

@@ -67,6 +67,8 @@ class PlotReport(Extension):
             raise TypeError(
                 f"PlotReport got unexpected keyword argument(s) {', '.join(map(repr, kwargs))}"
             )
+        if y_keys is not None and not isinstance(y_keys, Iterable):
+            raise TypeError(f"y_keys must be an iterable of strings or None, got {y_keys!r}")
         plotting.is_available(warn=True)
         self._x_key = x_key
         self._y_keys = [y_keys] if isinstance(y_keys, str) else list(y_keys or ())

@@ -84,6 +84,8 @@ def _random_below(number: int) -> int:
 def _variables_of(targets: Any) -> list[Any]:
     if isinstance(targets, (Variable, Link)):
         targets = [targets]
+    if not isinstance(targets, Iterable):
+        raise TypeError(f"targets must be a Variable, a Link, or a list of them, got {targets!r}")
     variables: list[Any] = []
     for target in targets:
         if isinstance(target, Link):

@@ -56,6 +56,8 @@ class GradientNoise:
     def __init__(
         self, eta: float, noise_func: Callable[..., Any] = exponential_decay_noise
     ) -> None:
+        if not callable(noise_func):
+            raise TypeError(f"noise_func must be callable, got {noise_func!r}")
         self.eta = eta
         self.noise_func = noise_func
 

@@ -36,7 +36,8 @@ def _named(value: Any) -> dict[str, Any]:
     return dict(value) if isinstance(value, dict) else {"main": value}
 
 
-def _get(kind: str, objects: dict[str, Any], name: str) -> Any:
+def find_named(kind: str, objects: dict[str, Any], name: str) -> Any:
+    """Returns an object by its name; KeyError that tells the names there are."""
     if name not in objects:
         raise KeyError(f"no {kind} is called {name!r}; there are: {', '.join(objects)}")
     return objects[name]
@@ -164,7 +165,7 @@ class StandardUpdater(Updater):
         Raises:
             KeyError: If there is none of this name.
         """
-        return _get("optimizer", self._optimizers, name)
+        return find_named("optimizer", self._optimizers, name)
 
     def get_all_optimizers(self) -> dict[str, Any]:
         """Gets a dictionary of all optimizers for this updater.
@@ -186,7 +187,7 @@ class StandardUpdater(Updater):
         Raises:
             KeyError: If there is none of this name.
         """
-        return _get("iterator", self._iterators, name)
+        return find_named("iterator", self._iterators, name)
 
     def update(self) -> None:
         """Updates the parameters by :meth:`update_core` and counts the iteration."""

@@ -118,8 +118,12 @@ class TestZippedImageDatasets:
             dataset[2]
 
     def test_no_zip_file(self, root):
-        with pytest.raises(zipfile.BadZipFile):
+        with pytest.raises(zipfile.BadZipFile, match=r"text\.png' cannot be read: .* not a zip"):
             datasets.ZippedImageDataset(root / "text.png")
+
+    def test_one_name_for_many(self, archives):
+        with pytest.raises(TypeError, match="zipfilenames must be a list of file names, got '"):
+            datasets.MultiZippedImageDataset(str(archives[0]))
 
     def test_pickle(self, archives):
         dataset = datasets.ZippedImageDataset(archives[0])

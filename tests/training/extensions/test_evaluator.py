@@ -125,3 +125,10 @@ def test_mistakes():
         Evaluator(SerialIterator(make_dataset(), 2), Regression())
     with pytest.raises(ValueError, match="nonsense"):
         Evaluator(make_iterator(), Regression(), device="@nonsense")
+    with pytest.raises(TypeError, match="target 'main' must be a chainer.Link, got int"):
+        Evaluator(make_iterator(), 3)
+    evaluator = Evaluator({"x": make_iterator()}, Regression())
+    with pytest.raises(KeyError, match="no iterator is called 'main'; there are: x"):
+        evaluator()
+    with pytest.raises(KeyError, match="no target is called 'y'; there are: main"):
+        evaluator.get_target("y")

@@ -134,6 +134,10 @@ def test_x_that_is_not_observed(tmp_path):
 def test_mistakes():
     with pytest.raises(TypeError, match="'fname'"):
         E.PlotReport(["y"], fname="x")
+    with pytest.raises(TypeError, match="y_keys must be an iterable of strings or None, got 3"):
+        E.PlotReport(3)
+    with pytest.raises(TypeError, match="targets must be .* got 3"):
+        E.VariableStatisticsPlot(3)
     with pytest.raises(TypeError, match="element of type int"):
         E.VariableStatisticsPlot([3])
     with pytest.raises(ValueError, match="at least one variable"):

@@ -87,6 +87,12 @@ def test_mistakes(tmp_path):
         E.ExponentialShift("lr", -0.5)
     with pytest.raises(ValueError, match="negative rate"):
         E.PolynomialShift("lr", -0.5, 3)
+    with pytest.raises(TypeError, match="value_range must be a pair of numbers, got 3"):
+        E.LinearShift("lr", 3, (1, 2))
+    trainer = make_trainer(tmp_path, optimizer=optimizers.Adam())
+    trainer.extend(E.ExponentialShift("lr", 0.5))
+    with pytest.raises(AttributeError, match="'lr' of Adam is computed and cannot be set"):
+        trainer.run(show_loop_exception_msg=False)
     trainer = make_trainer(tmp_path)
     trainer.extend(E.ExponentialShift("rate", 0.5))
     with pytest.raises(AttributeError, match="SGD has no attribute 'rate'"):
