@@ -32,12 +32,17 @@ class GradientClipping:
     Attributes:
         threshold (float): L2 norm threshold of gradient norm.
         timing (str): When the hook is called: ``'pre'``, before the update.
+
+    Raises:
+        ValueError: If ``threshold`` is negative, which would turn gradients around.
     """
 
     name = "GradientClipping"
     timing = "pre"
 
     def __init__(self, threshold: float) -> None:
+        if not threshold >= 0:
+            raise ValueError(f"threshold must not be negative, got {threshold!r}")
         self.threshold = threshold
 
     def __call__(self, opt: Any) -> None:

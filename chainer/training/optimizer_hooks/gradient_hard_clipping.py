@@ -21,6 +21,9 @@ class GradientHardClipping:
         upper_bound (float): The upper bound of the gradient value.
         timing (str): When the hook is called: ``'pre'``, before the update.
         call_for_each_param (bool): True: the hook is called for each parameter.
+
+    Raises:
+        ValueError: If ``lower_bound`` exceeds ``upper_bound``.
     """
 
     name = "GradientHardClipping"
@@ -28,6 +31,10 @@ class GradientHardClipping:
     timing = "pre"
 
     def __init__(self, lower_bound: float, upper_bound: float) -> None:
+        if not lower_bound <= upper_bound:
+            raise ValueError(
+                f"lower_bound must not exceed upper_bound, got {lower_bound!r} and {upper_bound!r}"
+            )
         self.lower_bound = lower_bound
         self.upper_bound = upper_bound
 

@@ -92,6 +92,16 @@ def test_clipping_looks_at_all_gradients_together():
     np.testing.assert_allclose([model.a.grad[0], model.b.grad[0]], [3, 4], rtol=1e-3)
 
 
+def test_mistakes():
+    for threshold in (-1.0, float("nan")):
+        with pytest.raises(ValueError, match=f"threshold must not be negative, got {threshold}"):
+            H.GradientClipping(threshold)
+    with pytest.raises(ValueError, match="must not exceed upper_bound, got 1 and -1"):
+        H.GradientHardClipping(1, -1)
+    with pytest.raises(TypeError, match="noise_func must be callable, got 3"):
+        H.GradientNoise(0.1, 3)
+
+
 def test_clipping_of_zero_gradients():
     model = Link(p=(2,))
     optimizer = O.SGD().setup(model)
