@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -31,6 +32,15 @@ class Output:
         """Whether control sequences work."""
         isatty = getattr(self._current, "isatty", None)
         return isatty is not None and isatty()
+
+    @property
+    def width(self) -> int | None:
+        """Columns of the terminal; None where they are unknown, as in a file."""
+        try:
+            columns = os.get_terminal_size(self._current.fileno()).columns
+        except (AttributeError, OSError, ValueError):  # no file, no terminal, or closed
+            return None
+        return columns or None
 
     def write(self, text: str) -> None:
         """Writes text and has it shown at once."""

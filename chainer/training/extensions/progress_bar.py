@@ -24,6 +24,11 @@ class _Moment:
     epoch: float
 
 
+def _marks(rate: float, length: int) -> str:
+    marks = "#" * int(rate * length)
+    return marks + "." * (length - len(marks))
+
+
 class ProgressBar(Extension):
     """Trainer extension to print a progress bar and recent training status.
 
@@ -37,8 +42,12 @@ class ProgressBar(Extension):
             trainer knows the length, as :class:`~chainer.training.triggers.IntervalTrigger` does,
             that is used; otherwise the total is not shown.
         update_interval (int): Number of iterations to skip printing the progress bar.
-        bar_length (int): Length of the progress bar in characters.
+        bar_length (int): Length of the progress bar in characters. On a narrow terminal it is
+            shorter.
         out: Stream to print the bar. Standard output is used by default.
+
+    Raises:
+        ValueError: If ``update_interval`` or ``bar_length`` is not positive.
     """
 
     def __init__(
@@ -48,6 +57,9 @@ class ProgressBar(Extension):
         bar_length: int = 50,
         out: Any = STANDARD_OUTPUT,
     ) -> None:
+        for name, value in (("update_interval", update_interval), ("bar_length", bar_length)):
+            if value < 1:
+                raise ValueError(f"{name} must be positive, got {value!r}")
         self._training_length = training_length
         self._update_interval = update_interval
         self._bar_length = bar_length
@@ -129,17 +141,17 @@ class ProgressBar(Extension):
     def _bar(self, now: _Moment) -> list[str]:
         total, this_epoch = self._total(now), now.epoch - int(now.epoch)
         speed, left = self._speed(now)
-        lines = [] if total is None else [f"     total [{self._marks(total)}] {total:6.2%}"]
-        return [
-            *lines,
-            f"this epoch [{self._marks(this_epoch)}] {this_epoch:6.2%}",
+        # A line that wraps would be two, and the cursor would not get back to the first one.
+        columns = self._out.width
+        room = None if columns is None else columns - 1
+        length = self._bar_length if room is None else max(min(self._bar_length, room - 21), 1)
+        lines = [] if total is None else [f"     total [{_marks(total, length)}] {total:6.2%}"]
+        lines += [
+            f"this epoch [{_marks(this_epoch, length)}] {this_epoch:6.2%}",
             f"{now.iteration:10} iter, {int(now.epoch)} epoch{self._length_text()}",
             f"{speed:10.5g} iters/sec. Estimated time to finish: {left}.",
         ]
-
-    def _marks(self, rate: float) -> str:
-        marks = "#" * int(rate * self._bar_length)
-        return marks + "." * (self._bar_length - len(marks))
+        return [line[:room] for line in lines]
 
     def _plain_line(self, now: _Moment) -> str:
         total = self._total(now)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 
 import numpy as np
 import pytest
@@ -180,6 +181,29 @@ class TestProgressBar:
         assert first[2] == "         3 iter, 1 epoch / 3 epochs"
         assert first[3].endswith("iters/sec. Estimated time to finish: 0:00:00.")
         assert out.getvalue().endswith("\033[4A\033[J")
+
+    @pytest.mark.parametrize(("columns", "bar"), [(100, 50), (60, 38), (10, 1)])
+    def test_narrow_terminal(self, tmp_path, columns, bar):
+        pty, termios = pytest.importorskip("pty"), pytest.importorskip("termios")
+        leader, follower = pty.openpty()
+        try:
+            termios.tcsetwinsize(follower, (24, columns))
+            with open(follower, "w") as out:
+                extension = E.ProgressBar(update_interval=6, out=out)
+                trainer_with(tmp_path, extension).run()
+                lines = os.read(leader, 10000).decode().replace("\r", "").splitlines()
+        finally:
+            os.close(leader)
+        lines[0] = lines[0].removeprefix("\033[J")
+        assert lines[4].startswith("\033[4A")
+        assert all(len(line) < columns for line in lines[:4])
+        full = f"     total [{'#' * bar}] 100.00%"
+        assert lines[0] == full[: columns - 1]
+
+    @pytest.mark.parametrize("name", ["update_interval", "bar_length"])
+    def test_bad_numbers(self, name):
+        with pytest.raises(ValueError, match=f"{name} must be positive, got 0"):
+            E.ProgressBar(**{name: 0})
 
     def test_unknown_length(self, tmp_path):
         out = io.StringIO()
