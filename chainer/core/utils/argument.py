@@ -53,4 +53,5 @@ def parse_kwargs(
 def assert_kwargs_empty(kwargs: dict[str, Any]) -> None:
     """Raises TypeError if keyword arguments are left over."""
     if kwargs:
-        parse_kwargs(kwargs)
+        names = ", ".join(repr(name) for name in sorted(kwargs))
+        raise TypeError(f"got unexpected keyword argument(s) {names}")

@@ -67,38 +67,43 @@ def get_deconv_outsize(
     return s * (size - 1) + extent - 2 * p
 
 
-def pair(value: Any, name: str) -> tuple[int, int]:
+def pair(value: Any, name: str, least: int | None = 1) -> tuple[int, int]:
     """Returns an int as a pair of itself, and two ints as a pair.
 
     Args:
         value: An int or an iterable of two ints.
         name: Name of the argument, for the message.
+        least: Smallest allowed value; None if values are not to be checked.
 
     Raises:
-        ValueError: If there are not two values.
+        ValueError: If there are not two values, or one is no int or too small.
     """
-    first, second = as_sizes(value, 2, name)
+    first, second = as_sizes(value, 2, name, least)
     return first, second
 
 
-def as_sizes(value: Any, n: int, name: str) -> tuple[int, ...]:
+def as_sizes(value: Any, n: int, name: str, least: int | None = 1) -> tuple[int, ...]:
     """Returns an int as a tuple of ``n`` times itself, and ``n`` ints as a tuple.
 
     Args:
         value: An int or an iterable of ``n`` ints.
         n: Number of dimensions.
         name: Name of the argument, for the message.
+        least: Smallest allowed value; None if values are not to be checked.
 
     Raises:
-        ValueError: If there are not ``n`` values.
+        ValueError: If there are not ``n`` values, or one is no int or too small.
     """
-    if isinstance(value, Iterable):
-        values = tuple(value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-        if len(values) != n:  # pyright: ignore[reportUnknownArgumentType]
-            expected = "a pair of ints" if n == 2 else f"a tuple of {n} ints"
-            raise ValueError(f"{name} must be an int or {expected}, got {value!r}")
-        return values  # pyright: ignore[reportUnknownVariableType]
-    return (value,) * n
+    values: tuple[Any, ...] = tuple(value) if isinstance(value, Iterable) else (value,) * n  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    if len(values) != n or (
+        least is not None and not all(isinstance(v, (int, numpy.integer)) for v in values)
+    ):
+        expected = "a pair of ints" if n == 2 else f"a tuple of {n} ints"
+        raise ValueError(f"{name} must be an int or {expected}, got {value!r}")
+    if least is not None and min(values, default=least) < least:
+        expected = "positive" if least == 1 else f"at least {least}"
+        raise ValueError(f"{name} must be {expected}, got {value!r}")
+    return values
 
 
 def im2col_cpu(

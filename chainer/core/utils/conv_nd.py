@@ -12,7 +12,7 @@ from chainer.core.utils.windows import Sizes, add_patches, copy_patches
 
 def as_tuple(x: Any, n: int) -> Sizes:
     """Returns an int as a tuple of ``n`` times itself, and ``n`` ints as a tuple."""
-    return as_sizes(x, n, "x")
+    return as_sizes(x, n, "x", least=None)
 
 
 def im2col_nd_cpu(

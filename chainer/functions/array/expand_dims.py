@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy
+
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
@@ -16,6 +18,8 @@ class ExpandDims(FunctionNode):
     type_check_key = ("axis",)
 
     def __init__(self, axis: int) -> None:
+        if not isinstance(axis, (int, numpy.integer)):
+            raise TypeError(f"axis must be int, got {axis!r}")
         self.axis = int(axis)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:

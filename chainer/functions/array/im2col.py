@@ -21,7 +21,7 @@ class Im2Col(FunctionNode):
     def __init__(self, ksize: Any, stride: Any, pad: Any, cover_all: bool, dilate: Any) -> None:
         self.ksize = pair(ksize, "ksize")
         self.stride = pair(stride, "stride")
-        self.pad = pair(pad, "pad")
+        self.pad = pair(pad, "pad", least=0)
         self.dilate = pair(dilate, "dilate")
         self.cover_all = cover_all
 

@@ -19,11 +19,11 @@ class Repeat(FunctionNode):
         if not isinstance(repeats, tuple) or not all(
             isinstance(r, (int, numpy.integer)) for r in repeats
         ):
-            raise TypeError("repeats must be int or tuple of ints")
+            raise TypeError(f"repeats must be int or tuple of ints, got {repeats!r}")
         if any(r < 0 for r in repeats):
-            raise ValueError("all elements in repeats must be zero or larger")
+            raise ValueError(f"all elements in repeats must be zero or larger, got {repeats}")
         if axis is not None and (not isinstance(axis, int) or isinstance(axis, bool)):
-            raise TypeError("axis must be int or None")
+            raise TypeError(f"axis must be int or None, got {axis!r}")
         self.repeats: tuple[int, ...] = repeats
         self.axis = axis
 

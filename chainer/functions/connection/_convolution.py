@@ -30,6 +30,8 @@ class Geometry:
     __slots__ = ("dilate", "groups", "kernel", "pad", "stride")
 
     def __init__(self, stride: Sizes, pad: Sizes, dilate: Sizes, groups: int) -> None:
+        if groups < 1:
+            raise ValueError(f"groups must be positive, got {groups}")
         self.stride = stride
         self.pad = pad
         self.dilate = dilate

@@ -45,7 +45,7 @@ class Convolution2DFunction(ConvolutionBase):
         groups: int = 1,
     ) -> None:
         geometry = Geometry(
-            pair(stride, "stride"), pair(pad, "pad"), pair(dilate, "dilate"), groups
+            pair(stride, "stride"), pair(pad, "pad", least=0), pair(dilate, "dilate"), groups
         )
         self._setup(geometry, cover_all)
 

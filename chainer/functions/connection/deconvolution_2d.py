@@ -44,7 +44,7 @@ class Deconvolution2DFunction(DeconvolutionBase):
         groups: int = 1,
     ) -> None:
         geometry = Geometry(
-            pair(stride, "stride"), pair(pad, "pad"), pair(dilate, "dilate"), groups
+            pair(stride, "stride"), pair(pad, "pad", least=0), pair(dilate, "dilate"), groups
         )
         self._setup(geometry, None if outsize is None else as_outsize(outsize, 2))
 

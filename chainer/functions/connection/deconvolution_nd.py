@@ -41,7 +41,7 @@ class DeconvolutionND(DeconvolutionBase):
     ) -> None:
         geometry = Geometry(
             as_sizes(stride, ndim, "stride"),
-            as_sizes(pad, ndim, "pad"),
+            as_sizes(pad, ndim, "pad", least=0),
             as_sizes(dilate, ndim, "dilate"),
             groups,
         )

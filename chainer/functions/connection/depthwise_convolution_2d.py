@@ -27,7 +27,7 @@ class DepthwiseConvolution2D(FunctionNode):
 
     def __init__(self, stride: Any = 1, pad: Any = 0) -> None:
         self.stride = pair(stride, "stride")
-        self.pad = pair(pad, "pad")
+        self.pad = pair(pad, "pad", least=0)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         n_in = in_types.size()

@@ -47,7 +47,7 @@ class ClassificationSummary(FunctionNode):
         labels = t[counted]
         predictions = y.argmax(axis=1).reshape(t.shape)[counted]
         if self.label_num is None:
-            n = int(labels.max()) + 1 if labels.size else 0
+            n = int(t.max()) + 1 if t.size else 0
         else:
             n = self.label_num
         hits = labels[labels == predictions]
@@ -85,7 +85,8 @@ def classification_summary(
     Args:
         y (Variable or array): Scores of shape ``(N, C, ...)``, floating point.
         t (Variable or array): Labels of shape ``(N, ...)``, integers in ``[0, label_num)``.
-        label_num (int): Number of classes; by default the highest label plus one.
+        label_num (int): Number of classes; by default the highest number in ``t`` plus one, be it
+            an ignored one or not.
         beta (float): Weight of recall against precision in the F beta score.
         ignore_label (int): Instances with this label are ignored; it should not be one of the
             classes.

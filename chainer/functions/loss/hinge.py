@@ -18,7 +18,7 @@ class Hinge(FunctionNode):
 
     def __init__(self, norm: str, reduce: str = "mean") -> None:
         if norm not in ("L1", "L2"):
-            raise NotImplementedError("norm should be either 'L1' or 'L2'")
+            raise NotImplementedError(f"norm should be either 'L1' or 'L2', got {norm!r}")
         check_reduce(reduce, "mean", "no")
         self.norm = norm
         self.reduce = reduce

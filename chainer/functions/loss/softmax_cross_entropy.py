@@ -42,7 +42,7 @@ class SoftmaxCrossEntropy(FunctionNode):
             if not is_array(class_weight):
                 raise TypeError(f"class_weight should be an array, got {type(class_weight)}")
             if class_weight.ndim != 1:
-                raise ValueError("class_weight.ndim should be 1")
+                raise ValueError(f"class_weight.ndim should be 1, got {class_weight.ndim}")
         self.normalize = normalize
         self.double_backprop = enable_double_backprop
         self.cache_score = cache_score and not enable_double_backprop

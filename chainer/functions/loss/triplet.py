@@ -19,7 +19,7 @@ class Triplet(FunctionNode):
 
     def __init__(self, margin: float, reduce: str = "mean") -> None:
         if margin <= 0:
-            raise ValueError("margin should be positive value.")
+            raise ValueError(f"margin should be positive value. Actual: {margin}")
         check_reduce(reduce, "mean", "no")
         self.margin = margin
         self.reduce = reduce

@@ -36,6 +36,9 @@ def average(x: Any, axis: Axis = None, weights: Any = None, keepdims: bool = Fal
     """
     x = as_variable(x)
     axis = check_axes_argument(axis)
+    for a in () if axis is None else (axis,) if isinstance(axis, int) else axis:
+        if not -x.ndim <= a < x.ndim:
+            raise IndexError(f"axis {a} is out of range for an array of {x.ndim} axes")
     if weights is not None:
         if isinstance(axis, tuple):
             raise ValueError("tuple axis is not supported when weights is given")

@@ -179,6 +179,8 @@ def reflected_floor_divide_operator(self: Any, lhs: Any) -> Variable:
 def _floor_divide(self: Variable, other: Any, reflected: bool) -> Variable:
     x = self.array
     if isinstance(other, Variable):
+        types = type_check.get_types((x, other.array), "in_types")
+        type_check.expect(types[0].dtype == types[1].dtype)
         other = other.array
     check_operand(other)
     other = as_operand(other, x, backend_of(x).xp)

@@ -16,7 +16,7 @@ class Cumsum(FunctionNode):
 
     def __init__(self, axis: int | None = None) -> None:
         if axis is not None and not isinstance(axis, int):
-            raise TypeError("axis must be int or None")
+            raise TypeError(f"axis must be int or None, got {axis!r}")
         self.axis = axis
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:

@@ -70,7 +70,7 @@ def fft(x: Sequence[Any]) -> tuple[Variable, ...]:
         >>> real
         variable([1., 1., 1., 1.])
     """
-    real, imag = x
+    real, imag = _parts(x)
     return FFT("fft").apply((real, imag))
 
 
@@ -93,5 +93,15 @@ def ifft(x: Sequence[Any]) -> tuple[Variable, ...]:
         >>> real
         variable([1., 0., 0., 0.])
     """
-    real, imag = x
+    real, imag = _parts(x)
     return FFT("ifft").apply((real, imag))
+
+
+def _parts(x: Any) -> tuple[Any, Any]:
+    parts = tuple(x)
+    if len(parts) != 2:
+        raise ValueError(
+            "x must be a tuple of two variables, the real and the imaginary part, "
+            f"got {len(parts)} elements"
+        )
+    return parts

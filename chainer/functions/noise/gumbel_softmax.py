@@ -33,12 +33,17 @@ def gumbel_softmax(log_pi: Any, tau: Any = 0.1, axis: int = 1) -> Variable:
     Returns:
         ~chainer.Variable: Output with the shape and dtype of ``log_pi``.
 
+    Raises:
+        ValueError: If ``tau`` is zero.
+
     Example:
         >>> log_pi = np.log(np.array([[0.2, 0.8]], np.float32))
         >>> y = F.gumbel_softmax(log_pi, tau=0.5)
         >>> bool(abs(y.array.sum() - 1) < 1e-6)
         True
     """
+    if not isinstance(tau, Variable) and tau == 0:
+        raise ValueError("tau must not be zero")
     log_pi = as_variable(log_pi)
     if log_pi.size == 0:
         return log_pi

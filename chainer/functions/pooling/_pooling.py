@@ -30,7 +30,7 @@ class PoolingBase(FunctionNode):
         self.ndim = ndim
         self.ksize = as_sizes(ksize, ndim, "ksize")
         self.stride = self.ksize if stride is None else as_sizes(stride, ndim, "stride")
-        self.pad = as_sizes(pad, ndim, "pad")
+        self.pad = as_sizes(pad, ndim, "pad", least=0)
         self.cover_all = cover_all
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:

@@ -75,7 +75,7 @@ class Deconvolution2D(Link):
         in_channels, out_channels, ksize = sizes_given(self, in_channels, out_channels, ksize)
         self.ksize = ksize
         self.stride = pair(stride, "stride")
-        self.pad = pair(pad, "pad")
+        self.pad = pair(pad, "pad", least=0)
         self.dilate = pair(dilate, "dilate")
         self.outsize = (None, None) if outsize is None else pair(outsize, "outsize")
         self.in_channels = in_channels

@@ -72,7 +72,7 @@ class DeconvolutionND(Link):
         self.ndim = ndim
         self.ksize = as_sizes(ksize, ndim, "ksize")
         self.stride = as_sizes(stride, ndim, "stride")
-        self.pad = as_sizes(pad, ndim, "pad")
+        self.pad = as_sizes(pad, ndim, "pad", least=0)
         self.dilate = as_sizes(dilate, ndim, "dilate")
         self.outsize = None if outsize is None else as_sizes(outsize, ndim, "outsize")
         self.in_channels = in_channels

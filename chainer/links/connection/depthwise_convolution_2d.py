@@ -58,7 +58,7 @@ class DepthwiseConvolution2D(Link):
         super().__init__()
         self.ksize = ksize
         self.stride = pair(stride, "stride")
-        self.pad = pair(pad, "pad")
+        self.pad = pair(pad, "pad", least=0)
         self.in_channels = in_channels
         self.channel_multiplier = channel_multiplier
         self.nobias = nobias

@@ -62,7 +62,7 @@ class DilatedConvolution2D(Link):
         in_channels, out_channels, ksize = sizes_given(self, in_channels, out_channels, ksize)
         self.ksize = ksize
         self.stride = pair(stride, "stride")
-        self.pad = pair(pad, "pad")
+        self.pad = pair(pad, "pad", least=0)
         self.dilate = pair(dilate, "dilate")
         self.in_channels = in_channels
         self.out_channels = out_channels

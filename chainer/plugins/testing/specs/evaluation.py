@@ -26,7 +26,7 @@ def _summary(y, t, label_num=None, beta=1.0, ignore_label=-1):
     kept = t != ignore_label
     predicted, true = y.argmax(axis=1).reshape(t.shape)[kept], t[kept]
     if label_num is None:
-        label_num = true.max(initial=-1) + 1
+        label_num = t.max(initial=-1) + 1
     rows = []
     for label in range(label_num):
         hits = ((predicted == label) & (true == label)).sum()
