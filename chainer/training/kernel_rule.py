@@ -55,7 +55,7 @@ class KernelUpdateRule(UpdateRule):
         self._update_by_kernel(param)
 
     def kernel_call(self, param: Parameter) -> KernelCall:
-        """Returns the call of a kernel that updates a parameter, which has a gradient.
+        """Returns the call of a kernel that updates a parameter.
 
         Args:
             param (Variable): Parameter to be updated; the state is ready.
@@ -76,19 +76,24 @@ class KernelUpdateRule(UpdateRule):
     def begin_update(self, param: Parameter) -> KernelCall | None:
         """Does what comes before the kernel in :meth:`update`, if the kernel's call can wait.
 
+        Where the rule updates a copy in float32, the arrays are those of the copy, but for the
+        gradient, which is that of the parameter and still scaled.
+
         Returns:
             tuple: See :meth:`kernel_call`. None if nothing was done, because :meth:`update` has to
-                be called: the rule updates in a way of its own, updates a copy in float32, has
-                hooks that are called after the update, or there is nothing to update.
+                be called: the rule updates in a way of its own, has hooks that cannot be called
+                before, the kernel does not take gradients of another dtype, or there is nothing to
+                update.
         """
         if (
             not self.enabled
             or not self._follows_base()
             or param.grad is None
             or self._hooks.at("post")
-            or self.updates_in_float32(param)
         ):
             return None
+        if self.updates_in_float32(param):
+            return None if self._hooks else self._begin_float32_update(param)
         if param.loss_scale is not None:
             remove_loss_scale(param)
         for hook in self._hooks.at("pre"):
@@ -97,6 +102,18 @@ class KernelUpdateRule(UpdateRule):
         self._prepare(param)
         with param.device:
             return self.kernel_call(param)
+
+    def _begin_float32_update(self, param: Parameter) -> KernelCall | None:
+        with param.device:
+            master = self.float32_parameter(param)
+            master.cleargrad()
+            if not hasattr(self.operation.select(master.array), "update_copies"):
+                return None
+            self.t += 1
+            self._prepare(master)
+            kernel, arrays, hyperparameters = self.kernel_call(master)
+        arrays[1] = param.grad
+        return kernel, arrays, hyperparameters
 
     def _follows_base(self) -> bool:
         """Whether a subclass leaves the methods alone that :meth:`begin_update` stands for."""

@@ -11,7 +11,7 @@ from chainer.core.backend import backend_of
 from chainer.core.variable import Variable
 from chainer.links.base_link import Link
 from chainer.links.serializer import Serializer
-from chainer.training.grouped_update import update_parameters
+from chainer.training.grouped_update import call_for_each, update_parameters
 from chainer.training.hook_registry import HookRegistry
 from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer.training.update_rule import NoStateError, UpdateRule, remove_loss_scale
@@ -174,9 +174,7 @@ class Optimizer:
         """
         for hook in self._own_hooks().at(timing):
             if getattr(hook, "call_for_each_param", False):
-                for param in self._target().params():
-                    if param.update_rule is not None:
-                        param.update_rule.call_hook(hook, param)
+                call_for_each(hook, self._target().params())
             else:
                 hook(self)
             self.reallocate_cleared_grads()

@@ -160,14 +160,22 @@ class UpdateRule:
             param.grad = grad.astype(param.dtype)
         master.cleargrad()
 
-    def _float32_copy(self, param: Parameter) -> Parameter:
-        """Returns the float32 copy of a parameter, with its true gradient."""
+    def float32_parameter(self, param: Parameter) -> Parameter:
+        """Returns the float32 copy of a parameter that this rule updates, on the same device.
+
+        See :meth:`use_fp32_update`.
+        """
         master = self._fp32_param
         if master is None:
             master = Parameter(param.array.astype(numpy.float32), name=param.name)
             self._fp32_param = master
         elif type(master.array) is not type(param.array) or master.device != param.device:
             master.to_device(param.device)
+        return master
+
+    def _float32_copy(self, param: Parameter) -> Parameter:
+        """Returns the float32 copy of a parameter, with its true gradient."""
+        master = self.float32_parameter(param)
         grad = param.grad
         if grad is None:
             master.cleargrad()

@@ -10,15 +10,31 @@ from __future__ import annotations
 from chainer.core import registries
 
 MODULES: dict[str, tuple[str, ...]] = {
-    "activations": ("elu", "leaky_relu", "log_softmax", "relu", "sigmoid", "softmax"),
+    "activations": (
+        "clipped_relu",
+        "crelu",
+        "elu",
+        "hard_sigmoid",
+        "leaky_relu",
+        "log_softmax",
+        "prelu",
+        "relu",
+        "rrelu",
+        "sigmoid",
+        "softmax",
+        "softplus",
+        "swish",
+        "tanh",
+    ),
     "convolutions": ("convolution_nd", "im2col"),
     "cross_entropies": ("softmax_cross_entropy",),
     "dropouts": ("dropout",),
     "embeddings": ("embedding",),
+    "gradient_changes": ("gradient_changes",),
     "indexing": ("scatter_add",),
     "joining": ("concat", "split_axis"),
     "linears": ("linear",),
-    "lstm_cells": ("lstm_cell",),
+    "lstm_cells": ("lstm_cell", "s_lstm_cell", "tree_lstm_cell"),
     "normalizations": (
         "batch_normalization",
         "batch_renormalization",

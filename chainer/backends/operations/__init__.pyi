@@ -22,12 +22,20 @@ from chainer.backends.operations import (
     special as special,
 )
 from chainer.backends.operations.activations import (
+    clipped_relu as clipped_relu,
+    crelu as crelu,
     elu as elu,
+    hard_sigmoid as hard_sigmoid,
     leaky_relu as leaky_relu,
     log_softmax as log_softmax,
+    prelu as prelu,
     relu as relu,
+    rrelu as rrelu,
     sigmoid as sigmoid,
     softmax as softmax,
+    softplus as softplus,
+    swish as swish,
+    tanh as tanh,
 )
 from chainer.backends.operations.convolutions import (
     convolution_nd as convolution_nd,
@@ -38,10 +46,15 @@ from chainer.backends.operations.cross_entropies import (
 )
 from chainer.backends.operations.dropouts import dropout as dropout
 from chainer.backends.operations.embeddings import embedding as embedding
+from chainer.backends.operations.gradient_changes import gradient_changes as gradient_changes
 from chainer.backends.operations.indexing import scatter_add as scatter_add
 from chainer.backends.operations.joining import concat as concat, split_axis as split_axis
 from chainer.backends.operations.linears import linear as linear
-from chainer.backends.operations.lstm_cells import lstm_cell as lstm_cell
+from chainer.backends.operations.lstm_cells import (
+    lstm_cell as lstm_cell,
+    s_lstm_cell as s_lstm_cell,
+    tree_lstm_cell as tree_lstm_cell,
+)
 from chainer.backends.operations.normalizations import (
     batch_normalization as batch_normalization,
     batch_renormalization as batch_renormalization,

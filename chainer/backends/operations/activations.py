@@ -103,9 +103,141 @@ class LogSoftmax(Operation):
     reference = "chainer.backends.numpy.kernels.activations:LogSoftmaxKernel"
 
 
+class Tanh(Operation):
+    """Gradient of the hyperbolic tangent, which itself is a function of the array namespace.
+
+    ``select(y)``: ``y`` of any shape, floating point.
+
+    Methods:
+        ``backward(y, gy) -> gx``: ``gy * (1 - y * y)``.
+    """
+
+    name = "tanh"
+    methods = ("backward",)
+    reference = "chainer.backends.numpy.kernels.activations:TanhKernel"
+
+
+class Softplus(Operation):
+    """Softplus: ``log(1 + exp(beta * x)) / beta``.
+
+    ``select(x, beta=...)``: ``x`` of any shape, floating point; ``beta`` a float.
+
+    Methods:
+        ``forward(x, beta) -> y``: shape and dtype of ``x``, without overflow.
+
+        ``backward(x, gy, beta) -> gx``: ``gy`` times the sigmoid of ``beta * x``.
+    """
+
+    name = "softplus"
+    reference = "chainer.backends.numpy.kernels.activations:SoftplusKernel"
+
+
+class Swish(Operation):
+    """Swish: ``x * sigmoid(beta * x)``.
+
+    ``select(x, beta)``: ``x`` of shape ``(B, s_1, ..., s_N)``, floating point; ``beta`` of shape
+    ``(s_1, ..., s_M)``, ``M <= N``, and the same dtype, shared along the other axes.
+
+    Methods:
+        ``forward(x, beta) -> y``: shape of ``x``.
+
+        ``backward(x, beta, gy, wants_beta) -> (gx, gbeta)``: gradients; ``gbeta`` is None unless
+            wanted.
+    """
+
+    name = "swish"
+    reference = "chainer.backends.numpy.kernels.activations:SwishKernel"
+
+
+class ClippedReLU(Operation):
+    """Clipped rectified linear unit: ``min(max(x, 0), cap)``.
+
+    ``select(x, cap=...)``: ``x`` of any shape, floating point; ``cap`` a positive float.
+
+    Methods:
+        ``forward(x, cap) -> y``: shape and dtype of ``x``.
+
+        ``backward(y, gy, cap) -> gx``: ``gy`` where ``0 < y < cap``, 0 elsewhere.
+    """
+
+    name = "clipped_relu"
+    reference = "chainer.backends.numpy.kernels.rectifiers:ClippedReLUKernel"
+
+
+class HardSigmoid(Operation):
+    """Piecewise linear approximation of the sigmoid: ``min(max(0.2 * x + 0.5, 0), 1)``.
+
+    ``select(x)``: ``x`` of any shape, floating point.
+
+    Methods:
+        ``forward(x) -> y``: shape and dtype of ``x``.
+
+        ``backward(x, gy) -> gx``: ``0.2 * gy`` where ``-2.5 < x < 2.5``, 0 elsewhere.
+    """
+
+    name = "hard_sigmoid"
+    reference = "chainer.backends.numpy.kernels.rectifiers:HardSigmoidKernel"
+
+
+class PReLU(Operation):
+    """Rectified linear unit with learned slopes below zero: ``x`` where ``x >= 0``, else ``W * x``.
+
+    ``select(x, W)``: ``x`` of shape ``(B, s_1, ..., s_N)``, floating point; ``W`` of shape
+    ``(s_1, ..., s_M)``, ``M <= N``, and the same dtype, shared along the other axes.
+
+    Methods:
+        ``forward(x, W) -> y``: shape of ``x``.
+
+        ``backward(x, W, gy, wants_weight) -> (gx, gW)``: gradients; ``gW`` is None unless wanted.
+    """
+
+    name = "prelu"
+    reference = "chainer.backends.numpy.kernels.rectifiers:PReLUKernel"
+
+
+class RReLU(Operation):
+    """Rectified linear unit with a slope for each element: ``x`` where ``x >= 0``, else ``r * x``.
+
+    ``select(x, r)``: ``x`` of any shape, floating point; ``r`` of the same shape and dtype, at most
+    one.
+
+    Methods:
+        ``forward(x, r) -> y``: shape and dtype of ``x``.
+
+        ``backward(x, r, gy) -> gx``: ``gy`` where ``x >= 0``, else ``r * gy``.
+    """
+
+    name = "rrelu"
+    reference = "chainer.backends.numpy.kernels.rectifiers:RReLUKernel"
+
+
+class CReLU(Operation):
+    """Positive and negative part side by side: ``max(x, 0)`` and ``max(-x, 0)``.
+
+    ``select(x, axis=...)``: ``x`` of at least one dimension, floating point; ``axis`` an int,
+    negative ones count from behind.
+
+    Methods:
+        ``forward(x, axis) -> y``: shape of ``x`` but for ``axis``, which is twice as long.
+
+        ``backward(x, gy, axis) -> gx``: shape and dtype of ``x``.
+    """
+
+    name = "crelu"
+    reference = "chainer.backends.numpy.kernels.rectifiers:CReLUKernel"
+
+
 relu = ReLU()
 leaky_relu = LeakyReLU()
 sigmoid = Sigmoid()
 elu = ELU()
 softmax = Softmax()
 log_softmax = LogSoftmax()
+tanh = Tanh()
+softplus = Softplus()
+swish = Swish()
+clipped_relu = ClippedReLU()
+hard_sigmoid = HardSigmoid()
+prelu = PReLU()
+rrelu = RReLU()
+crelu = CReLU()

@@ -8,7 +8,11 @@ implementation.
 
 One that can update many parameters at less cost than one by one has another method,
 ``update_many(groups, **hyperparameters)``: ``groups`` is a list of the arrays of ``update``, for
-parameters of one dtype and device. Optimizers call it for parameters on accelerators.
+parameters of one dtype and device. Optimizers call it for parameters on accelerators. If it has a
+method ``update_copies(groups, copies, scale, **hyperparameters)`` too, that is called for
+parameters of 16 bits which are updated in float32: ``groups`` are float32 arrays but for the
+gradients, which have 16 bits and are to be divided by ``scale`` first; ``copies`` are the
+parameters of 16 bits, which get the rounded results.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainer.backends.operations.activations import clipped_relu as clipped_relu_operation
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
@@ -27,20 +28,19 @@ class ClippedReLU(FunctionNode):
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         self.retain_outputs((0,))
-        return (self.xp.clip(inputs[0], 0, self.cap),)
-
-    def _inside(self) -> Any:
-        (y,) = self.retained_output_arrays
-        return (y > 0) & (y < self.cap)
+        self._kernel = clipped_relu_operation.select(inputs[0], cap=self.cap)
+        return (self._kernel.forward(inputs[0], self.cap),)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        (y,) = self.retained_output_arrays
         gy = grad_outputs[0]
-        return (gy * self._inside().astype(gy.dtype),)
+        return (gy * ((y > 0) & (y < self.cap)).astype(gy.dtype),)
 
     def backward_arrays(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
-        return (grad_outputs[0] * self._inside(),)
+        (y,) = self.retained_output_arrays
+        return (self._kernel.backward(y, grad_outputs[0], self.cap),)
 
 
 def clipped_relu(x: Any, z: float = 20.0) -> Variable:
@@ -72,5 +72,9 @@ def relu6(x: Any) -> Variable:
 
     Returns:
         Variable: Output of the shape and dtype of ``x``.
+
+    Example:
+        >>> F.relu6(np.array([-1., 5., 7.], np.float32))
+        variable([0., 5., 6.])
     """
     return clipped_relu(x, 6.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainer.backends.operations.activations import crelu as crelu_operation
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
@@ -28,13 +29,8 @@ class CReLU(FunctionNode):
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         self.retain_inputs((0,))
         (x,) = inputs
-        axis = self.axis % x.ndim
-        n = x.shape[axis]
-        y = self.xp.empty((*x.shape[:axis], 2 * n, *x.shape[axis + 1 :]), dtype=x.dtype)
-        positive, negative = self._halves(y)
-        self.xp.maximum(x, 0, out=positive)
-        self.xp.maximum(-x, 0, out=negative)
-        return (y,)
+        self._kernel = crelu_operation.select(x, axis=self.axis)
+        return (self._kernel.forward(x, self.axis),)
 
     def _halves(self, y: Any) -> tuple[Any, Any]:
         axis = self.axis % y.ndim
@@ -51,10 +47,7 @@ class CReLU(FunctionNode):
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
         (x,) = self.retained_input_arrays
-        positive, negative = self._halves(grad_outputs[0])
-        gx = positive * (x > 0)
-        gx -= negative * (x < 0)
-        return (gx,)
+        return (self._kernel.backward(x, grad_outputs[0], self.axis),)
 
 
 def crelu(x: Any, axis: int = 1) -> Variable:

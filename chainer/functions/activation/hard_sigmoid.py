@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainer.backends.operations.activations import hard_sigmoid as hard_sigmoid_operation
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
@@ -20,23 +21,20 @@ class HardSigmoid(FunctionNode):
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         self.retain_inputs((0,))
-        y = inputs[0] * 0.2
-        y = y + 0.5
-        return (self.xp.clip(y, 0, 1),)
-
-    def _inside(self) -> Any:
-        (x,) = self.retained_input_arrays
-        return (x > -2.5) & (x < 2.5)
+        self._kernel = hard_sigmoid_operation.select(inputs[0])
+        return (self._kernel.forward(inputs[0]),)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        (x,) = self.retained_input_arrays
         gy = grad_outputs[0]
-        return (gy * (self._inside() * 0.2).astype(gy.dtype),)
+        inside = (x > -2.5) & (x < 2.5)
+        return (gy * (inside * 0.2).astype(gy.dtype),)
 
     def backward_arrays(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
-        gx = grad_outputs[0] * self._inside()
-        return ((gx * 0.2).astype(gx.dtype, copy=False),)
+        (x,) = self.retained_input_arrays
+        return (self._kernel.backward(x, grad_outputs[0]),)
 
 
 def hard_sigmoid(x: Any) -> Variable:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainer.backends.numpy.kernels.activations import lifted
+from chainer.backends.operations.activations import prelu as prelu_operation
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
@@ -24,28 +26,18 @@ class PReLUFunction(FunctionNode):
             x_type.shape[1 : 1 + type_check.eval(w_type.ndim)] == w_type.shape,
         )
 
-    def _lifted(self, w: Any, ndim: int) -> Any:
-        return w.reshape((1, *w.shape) + (1,) * (ndim - w.ndim - 1))
-
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         self.retain_inputs((0, 1))
         x, w = inputs
-        return (self.xp.where(x >= 0, x, x * self._lifted(w, x.ndim)),)
-
-    def _sum_to_w(self, array: Any, w: Any) -> Any:
-        axes = (0, *range(1 + w.ndim, array.ndim))
-        return array.sum(axis=axes).reshape(w.shape)
+        self._kernel = prelu_operation.select(x, w)
+        return (self._kernel.forward(x, w),)
 
     def backward_arrays(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
         x, w = self.retained_input_arrays
-        (gy,) = grad_outputs
-        gradients = {
-            0: lambda: gy * self.xp.where(x >= 0, 1, self._lifted(w, x.ndim)).astype(x.dtype),
-            1: lambda: self._sum_to_w(self.xp.minimum(x, 0) * gy, w),
-        }
-        return tuple([gradients[i]() for i in target_input_indexes])
+        gradients = self._kernel.backward(x, w, grad_outputs[0], 1 in target_input_indexes)
+        return tuple([gradients[i] for i in target_input_indexes])
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         from chainer.functions.array.broadcast import broadcast_to
@@ -57,7 +49,7 @@ class PReLUFunction(FunctionNode):
         below = (x.array < 0).astype(x.dtype)
 
         def gx() -> Variable:
-            slope = broadcast_to(self._lifted(w, x.ndim), x.shape)
+            slope = broadcast_to(lifted(w, x.ndim), x.shape)
             return gy * (slope * below + (1 - below))
 
         def gw() -> Variable:

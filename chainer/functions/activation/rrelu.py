@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainer.backends.operations.activations import rrelu as rrelu_operation
 from chainer.core.configuration import config
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
@@ -47,20 +48,18 @@ class RReLU(FunctionNode):
             self.r = xp.random.uniform(self.lower, self.upper, x.shape)
             self.r = xp.asarray(self.r).astype(x.dtype, copy=False)
         self.retain_inputs((0,))
-        # Slopes are at most one: of x and r * x the larger one is right.
-        return (xp.maximum(x, x * self.r),)
+        self._kernel = rrelu_operation.select(x, self.r)
+        return (self._kernel.forward(x, self.r),)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return (grad_outputs[0] * self._slope(),)
+        (x,) = self.retained_input_arrays
+        return (grad_outputs[0] * (self.r + (1 - self.r) * (x >= 0)),)
 
     def backward_arrays(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
-        return (grad_outputs[0] * self._slope(),)
-
-    def _slope(self) -> Any:
         (x,) = self.retained_input_arrays
-        return self.r + (1 - self.r) * (x >= 0)
+        return (self._kernel.backward(x, self.r, grad_outputs[0]),)
 
 
 def rrelu(

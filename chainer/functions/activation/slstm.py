@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainer.backends.operations.lstm_cells import s_lstm_cell
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
@@ -47,60 +48,17 @@ class SLSTM(FunctionNode):
         self.retain_inputs((0, 1, 2, 3))
         self.retain_outputs((0,))
         c1, c2, x1, x2 = inputs
-        xp = self.xp
-        y1, y2 = _units(x1), _units(x2)
-        a1, a2 = xp.tanh(y1[:, :, 0]), xp.tanh(y2[:, :, 0])
-        i1, i2 = self._sigmoid(y1[:, :, 1]), self._sigmoid(y2[:, :, 1])
-        f1, f2 = self._sigmoid(y1[:, :, 2]), self._sigmoid(y2[:, :, 2])
-        o = self._sigmoid(y1[:, :, 3] + y2[:, :, 3])
-        c = a1 * i1
-        for left, right in ((a2, i2), (c1, f1), (c2, f2)):
-            c += left * right
-        self._gates = a1, a2, i1, i2, f1, f2, o
-        return c, xp.tanh(c) * o
-
-    def _sigmoid(self, x: Any) -> Any:
-        y = x * 0.5
-        self.xp.tanh(y, out=y)
-        y *= 0.5
-        y += 0.5
-        return y
+        self._kernel = s_lstm_cell.select(c1, c2, x1, x2)
+        c, h, self._saved = self._kernel.forward(c1, c2, x1, x2)
+        return c, h
 
     def backward_arrays(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
         c1, c2, x1, x2 = self.retained_input_arrays
         (c,) = self.retained_output_arrays
-        gc, gh = grad_outputs
-        a1, a2, i1, i2, f1, f2, o = self._gates
-        if gh is None:
-            total, go = gc, 0
-        else:
-            tanh_c = self.xp.tanh(c)
-            total = gh * o
-            go = total * tanh_c
-            go *= 1 - o
-            tanh_c *= tanh_c
-            total *= 1 - tanh_c
-            if gc is not None:
-                total += gc
-
-        def gx(c_prev: Any, a: Any, i: Any, f: Any, x: Any) -> Any:
-            gx = self.xp.empty(x.shape, x.dtype)
-            units = _units(gx)
-            units[:, :, 0] = total * i * (1 - a * a)
-            units[:, :, 1] = total * a * i * (1 - i)
-            units[:, :, 2] = total * c_prev * f * (1 - f)
-            units[:, :, 3] = go
-            return gx
-
-        gradients = {
-            0: lambda: total * f1,
-            1: lambda: total * f2,
-            2: lambda: gx(c1, a1, i1, f1, x1),
-            3: lambda: gx(c2, a2, i2, f2, x2),
-        }
-        return tuple([gradients[i]() for i in target_input_indexes])
+        gradients = self._kernel.backward(c1, c2, x1, x2, c, self._saved, *grad_outputs)
+        return tuple([gradients[i] for i in target_input_indexes])
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         from chainer.functions.activation.sigmoid import sigmoid

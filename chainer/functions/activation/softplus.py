@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainer.backends.operations.activations import softplus as softplus_operation
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
@@ -24,13 +25,8 @@ class Softplus(FunctionNode):
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         self.retain_inputs((0,))
         (x,) = inputs
-        xp = self.xp
-        scaled = x * self.beta
-        # log(1 + exp(-|s|)) + max(s, 0): nothing overflows.
-        y = xp.log1p(xp.exp(-abs(scaled)))
-        y += xp.maximum(scaled, 0)
-        y *= 1 / self.beta
-        return (y,)
+        self._kernel = softplus_operation.select(x, beta=self.beta)
+        return (self._kernel.forward(x, self.beta),)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         from chainer.functions.activation.sigmoid import sigmoid
@@ -42,11 +38,7 @@ class Softplus(FunctionNode):
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
         (x,) = self.retained_input_arrays
-        gx = self.xp.tanh(x * (0.5 * self.beta))
-        gx *= 0.5
-        gx += 0.5
-        gx *= grad_outputs[0]
-        return (gx,)
+        return (self._kernel.backward(x, grad_outputs[0], self.beta),)
 
 
 def softplus(x: Any, beta: float = 1.0) -> Variable:

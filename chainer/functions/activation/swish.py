@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainer.backends.numpy.kernels.activations import lifted
+from chainer.backends.operations.activations import swish as swish_operation
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
@@ -25,19 +27,19 @@ class Swish(FunctionNode):
         n = type_check.eval(beta_type.ndim)
         type_check.expect(beta_type.shape == x_type.shape[1 : 1 + n])
 
-    def _lifted(self, beta: Any, ndim: int) -> Any:
-        return beta.reshape((1, *beta.shape) + (1,) * (ndim - beta.ndim - 1))
-
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         self.retain_inputs((0, 1))
         x, beta = inputs
-        y = x * self._lifted(beta, x.ndim)
-        y *= 0.5
-        self.xp.tanh(y, out=y)
-        y *= 0.5
-        y += 0.5
-        y *= x
-        return (y,)
+        self._kernel = swish_operation.select(x, beta)
+        return (self._kernel.forward(x, beta),)
+
+    def backward_arrays(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        x, beta = self.retained_input_arrays
+        wants_beta = 1 in target_input_indexes
+        gradients = self._kernel.backward(x, beta, grad_outputs[0], wants_beta)
+        return tuple([gradients[i] for i in target_input_indexes])
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         from chainer.functions.activation.sigmoid import sigmoid
@@ -47,7 +49,7 @@ class Swish(FunctionNode):
 
         x, beta = self.get_retained_inputs()
         (gy,) = grad_outputs
-        b = broadcast_to(self._lifted(beta, x.ndim), x.shape)
+        b = broadcast_to(lifted(beta, x.ndim), x.shape)
         s = sigmoid(b * x)
         slope = s * (1 - s) * x
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainer.backends.operations.lstm_cells import tree_lstm_cell
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
@@ -40,58 +41,18 @@ class TreeLSTM(FunctionNode):
         self.retain_inputs(range(len(inputs)))
         self.retain_outputs((0,))
         *cs, x = inputs
-        xp = self.xp
-        size = x.shape[1] // (3 + len(cs))
-        cell_input = xp.tanh(x[:, :size])
-        # All gates at once: i, o, f_1, ..., f_N.
-        gates = x[:, size:] * 0.5
-        xp.tanh(gates, out=gates)
-        gates *= 0.5
-        gates += 0.5
-        self._saved = cell_input, gates
-        c = cell_input * gates[:, :size]
-        for k, c_prev in enumerate(cs, 2):
-            c += c_prev * gates[:, k * size : (k + 1) * size]
-        return c, xp.tanh(c) * gates[:, size : 2 * size]
+        self._kernel = tree_lstm_cell.select(x, *cs)
+        c, h, self._saved = self._kernel.forward(cs, x)
+        return c, h
 
     def backward_arrays(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
-        xp = self.xp
         *cs, x = self.retained_input_arrays
         (c,) = self.retained_output_arrays
-        gc, gh = grad_outputs
-        cell_input, gates = self._saved
-        size = x.shape[1] // (3 + len(cs))
-        i, o, *fs = [gates[:, k * size : (k + 1) * size] for k in range(2 + len(cs))]
-        if gh is None:
-            total, g_o = gc, None
-        else:
-            tanh_c = xp.tanh(c)
-            g_o = gh * tanh_c
-            tanh_c *= tanh_c
-            total = gh * o
-            total *= 1 - tanh_c
-            if gc is not None:
-                total += gc
-        gradients: dict[int, Any] = {}
-        for target in target_input_indexes:
-            if target < len(cs):
-                gradients[target] = total * fs[target]
-                continue
-            gx = xp.empty(x.shape, x.dtype)
-            part = [gx[:, k * size : (k + 1) * size] for k in range(3 + len(cs))]
-            xp.multiply(total, i, out=part[0])
-            part[0] *= 1 - cell_input * cell_input
-            xp.multiply(total, cell_input, out=part[1])
-            part[2][...] = 0 if g_o is None else g_o
-            for k, c_prev in enumerate(cs, 3):
-                xp.multiply(total, c_prev, out=part[k])
-            slope = 1 - gates
-            slope *= gates
-            gx[:, size:] *= slope
-            gradients[target] = gx
-        return tuple([gradients[target] for target in target_input_indexes])
+        gcs, gx = self._kernel.backward(cs, x, c, self._saved, *grad_outputs)
+        gradients = [*gcs, gx]
+        return tuple([gradients[i] for i in target_input_indexes])
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         from chainer.functions.activation.sigmoid import sigmoid

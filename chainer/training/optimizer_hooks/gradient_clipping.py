@@ -7,6 +7,9 @@ import math
 import operator
 from typing import Any
 
+import numpy
+
+from chainer.backends.operations.gradient_changes import gradient_changes
 from chainer.core.backend import HOST_FAMILY, backend_of
 from chainer.training.optimizer_hooks._norms import sum_of_squares
 
@@ -50,13 +53,14 @@ class GradientClipping:
         params = [p for p in opt.target.params(include_uninit=False) if p.grad is not None]
         if not params:
             return
-        totals = [_sum_of_squares(param) for param in params]
-        if all(backend_of(total).family == HOST_FAMILY for total in totals):
-            self._clip_on_host(params, math.sqrt(sum(map(float, totals))))
+        on_device = [p for p in params if backend_of(p.grad).family != HOST_FAMILY]
+        if on_device:
+            self._clip_on_devices(params, on_device)
         else:
-            self._clip_on_device(params, totals)
+            self._clip_on_host(params)
 
-    def _clip_on_host(self, params: list[Any], norm: float) -> None:
+    def _clip_on_host(self, params: list[Any]) -> None:
+        norm = math.sqrt(sum(float(_sum_of_squares(param)) for param in params))
         if norm == 0:
             return
         rate = self.threshold / norm
@@ -65,17 +69,31 @@ class GradientClipping:
                 grad = param.grad
                 grad *= rate
 
-    def _clip_on_device(self, params: list[Any], totals: list[Any]) -> None:
+    def _clip_on_devices(self, params: list[Any], on_device: list[Any]) -> None:
         # The rate stays an array: the host does not wait for it, and gradients are multiplied with
         # one where they are not to be clipped.
-        device = next(p.device for p in params if p.device.backend.family != HOST_FAMILY)
-        with device:
-            xp = device.xp
+        groups: dict[Any, list[Any]] = {}
+        for param in on_device:
+            key = (param.device, param.grad.dtype, param.loss_scale)
+            groups.setdefault(key, []).append(param.grad)
+        on_host = [param for param in params if backend_of(param.grad).family == HOST_FAMILY]
+        totals = [_sum_of_squares(param) for param in on_host]
+        for (device, _, scale), grads in groups.items():
+            with device:
+                total = gradient_changes.select(grads[0]).sum_of_squares(grads)
+                totals.append(total if scale is None else total / scale**2)
+        first = on_device[0].device
+        with first:
+            xp = first.xp
             # Added one by one: CuPy joins many arrays by way of a table it copies from the host.
-            squares = functools.reduce(operator.add, device.send(totals))
+            squares = functools.reduce(operator.add, first.send(totals))
             rate = self.threshold / xp.sqrt(xp.maximum(squares, xp.finfo(squares.dtype).tiny))
-            rate = xp.where(rate < 1, rate, 1).astype(squares.dtype)
-        for param in params:
+            rate = xp.where(rate < 1, rate, 1)
+        for (device, dtype, _), grads in groups.items():
+            with device:
+                wide = numpy.float32 if dtype.itemsize == 2 else dtype
+                factor = device.send(rate).astype(wide, copy=False)
+                gradient_changes.select(grads[0]).scale(grads, factor)
+        for param in on_host:
             grad = param.grad
-            with param.device:
-                grad *= param.device.send(rate)
+            grad *= param.device.send(rate)

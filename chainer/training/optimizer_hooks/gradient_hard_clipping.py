@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainer.backends.operations.gradient_changes import gradient_changes
 from chainer.core.backend import backend_of
 
 
@@ -45,3 +46,8 @@ class GradientHardClipping:
             return
         with param.device:
             backend_of(grad).xp.clip(grad, self.lower_bound, self.upper_bound, out=grad)
+
+    def call_for_all(self, entries: list[tuple[Any, Any, float | None]]) -> None:
+        """Changes the gradients of parameters of one device and dtype, see ``gradient_changes``."""
+        grads = [grad for _, grad, _ in entries]
+        gradient_changes.select(grads[0]).clip(grads, self.lower_bound, self.upper_bound)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainer.backends.operations.gradient_changes import gradient_changes
 from chainer.core.backend import backend_of
 
 
@@ -35,3 +36,7 @@ class Lasso:
             return
         with param.device:
             grad += self.rate * backend_of(array).xp.sign(array)
+
+    def call_for_all(self, entries: list[tuple[Any, Any, float | None]]) -> None:
+        """Changes the gradients of parameters of one device and dtype, see ``gradient_changes``."""
+        gradient_changes.select(entries[0][1]).lasso(entries, self.rate)

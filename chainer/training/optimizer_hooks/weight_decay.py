@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainer.backends.operations.gradient_changes import gradient_changes
+
 
 class WeightDecay:
     """Optimizer/UpdateRule hook function for weight decay regularization.
@@ -37,3 +39,7 @@ class WeightDecay:
             return
         with param.device:
             grad += self.rate * array
+
+    def call_for_all(self, entries: list[tuple[Any, Any, float | None]]) -> None:
+        """Changes the gradients of parameters of one device and dtype, see ``gradient_changes``."""
+        gradient_changes.select(entries[0][1]).weight_decay(entries, self.rate)

@@ -7,7 +7,7 @@ import functools
 import pytest
 
 from chainer.backends.cupy import compiler, library
-from chainer.backends.cupy.kernels import optimizers
+from chainer.backends.cupy.kernels import base
 from chainer.core import registries
 from tests.backends.cupy import emulator
 from tests.backends.cupy.fake_cupy import FakeCupy
@@ -24,7 +24,7 @@ def emulated(monkeypatch):
     if emulator.cxx() is None:
         pytest.skip("there is no C++ compiler with _Float16 and ucontext.h")
     monkeypatch.setattr(compiler, "load", _module)
-    monkeypatch.setattr(optimizers.UpdateKernel, "_address", lambda self, a: emulator.address(a))
+    monkeypatch.setattr(base.CudaKernel, "address", lambda self, a: emulator.address(a))
     return emulator.backend()
 
 

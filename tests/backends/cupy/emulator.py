@@ -71,12 +71,18 @@ class Kernel:
     Args:
         library: Compiled source.
         name: Name of the kernel.
+
+    Attributes:
+        reversed: Whether blocks and threads run in descending order.
     """
+
+    reversed = False
 
     def __init__(self, library: ctypes.CDLL, name: str) -> None:
         self.name = name
         self._launch = getattr(library, f"launch_{name}")
         self._launch.restype = ctypes.c_char_p
+        self._reverse = library.reverse_order
         kinds = ctypes.string_at(ctypes.addressof(ctypes.c_char.in_dll(library, f"kinds_{name}")))
         self._kinds = kinds.decode()
         count = len(self._kinds) // 2
@@ -90,6 +96,7 @@ class Kernel:
         assert grid[0] < 1 << 31 and all(n < 1 << 16 for n in grid[1:])
         keep = [self._argument(i, arg) for i, arg in enumerate(args)]
         assert sum(self._bytes(i) for i in range(len(args))) <= 4096
+        self._reverse(self.reversed)
         pointers = (ctypes.c_void_p * len(keep))(*[b.ctypes.data for b in keep])
         error = self._launch(_dimensions(grid), _dimensions(block), pointers)
         if error is not None:

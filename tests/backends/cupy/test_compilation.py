@@ -26,7 +26,7 @@ OTHERS = {
     "response_normalization.cu": {},
     "rnn.cu": {},
     "sampling.cu": {"L": lambda t, a: LABELS},
-    "optimizers.cu": {},
+    "optimizers.cu": {"G": lambda t, a: ("float", "float16", "bfloat16") if t == "float" else (t,)},
 }
 
 

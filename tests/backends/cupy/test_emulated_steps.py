@@ -12,6 +12,7 @@ from chainer.backends.cupy.compiler import types_for
 from chainer.backends.cupy.kernels import optimizers as kernels
 from chainer.training import optimizer_hooks as H
 from chainer.training import optimizers as O
+from tests.backends.cupy import emulator
 from tests.backends.cupy.test_kernel_semantics import make_kernel
 from tests.training import test_device_steps as steps
 
@@ -69,7 +70,32 @@ def test_kernels_serve_all_operations_of_the_steps(fake_cupy):
     assert chosen.provider == "reference"
 
 
-@pytest.mark.parametrize("hook", [H.WeightDecay(0.1), H.GradientClipping(0.1), H.GradientLARS()])
+@pytest.mark.parametrize(
+    ("operation", "arrays", "attributes"),
+    [
+        ("embedding", ("i", "f"), {}),
+        ("roi_pooling_2d", ("f", "f"), {}),
+        ("spatial_transformer_sampler", ("f", "f"), {}),
+    ],
+)
+def test_deterministic_kernels_are_chosen(fake_cupy, operation, arrays, attributes):
+    arrays = [fake_cupy.ones((2, 2, 3, 3), dtype) for dtype in arrays]
+    for deterministic, provider in ((False, "cupy"), (True, "cupy-deterministic")):
+        with chainer.using_config("cudnn_deterministic", deterministic):
+            explanation = chainer.explain(operation, *arrays, **attributes)
+        assert explanation.chosen.provider == provider
+
+
+HOOKS = [
+    H.WeightDecay(0.1),
+    H.Lasso(0.1),
+    H.GradientClipping(0.1),
+    H.GradientHardClipping(-1, 2),
+    H.GradientLARS(),
+]
+
+
+@pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook.name)
 def test_hooks(fake_cupy, hook):
     values = []
     for device in ("@numpy", "@cupy:0"):
@@ -85,6 +111,74 @@ def test_hooks(fake_cupy, hook):
         values.append([param.array for param in model.params()])
     for one, other in zip(*values, strict=True):
         np.testing.assert_allclose(one, other, 1e-5)
+
+
+@pytest.fixture
+def launches(monkeypatch):
+    """Names of the functions that are launched."""
+    names = []
+    call = emulator.Kernel.__call__
+    monkeypatch.setattr(
+        emulator.Kernel, "__call__", lambda k, *args: (names.append(k.name), call(k, *args))[1]
+    )
+    return names
+
+
+def halves(device):
+    model = chainer.Link(**{f"p{i}": (3, i + 1) for i in range(9)})
+    for i, param in enumerate(model.params()):
+        param.array = np.full(param.shape, i / 8, np.float16)
+        param.grad = np.full(param.shape, 64 * (i - 4), np.float16)
+        param.loss_scale = 64.0
+    model.to_device(device)
+    return model
+
+
+@pytest.mark.parametrize("make", [O.MomentumSGD, O.Adam, lambda: O.Adam(amsgrad=True), O.MSVAG])
+@pytest.mark.parametrize("hook", [None, H.WeightDecay(0.1), H.Lasso(0.1)])
+def test_updates_in_float32_in_one_launch(fake_cupy, launches, make, hook):
+    values = []
+    for device in ("@numpy", "@cupy:0"):
+        model = halves(device)
+        optimizer = make().setup(model)
+        optimizer.use_fp32_update()
+        if hook is not None:
+            optimizer.add_hook(hook)
+        for _ in range(3):
+            launches.clear()
+            for param in model.params():
+                param.loss_scale = 64.0
+            optimizer.update()
+        model.to_device("@numpy")
+        values.append([param.array for param in model.params()])
+        assert all(param.dtype == np.float16 for param in model.params())
+    assert len(launches) == (1 if hook is None else 2)
+    for one, other in zip(*values, strict=True):
+        np.testing.assert_allclose(one, other, 2e-3, 2e-3)
+
+
+def test_clipping_in_two_launches(fake_cupy, launches):
+    model = halves("@cupy:0")
+    optimizer = O.SGD().setup(model)
+    H.GradientClipping(1.0)(optimizer)
+    assert launches == ["sum_squares", "scale_gradients"]
+
+
+class Doubled(H.WeightDecay):
+    def __call__(self, rule, param):
+        super().__call__(rule, param)
+        super().__call__(rule, param)
+
+
+def test_hooks_that_are_called_in_another_way(fake_cupy, launches):
+    model = chainer.Link(a=(2,))
+    model.a.array[...], model.a.grad = 1, np.zeros(2, "f")
+    model.to_device("@cupy:0")
+    optimizer = O.SGD().setup(model)
+    optimizer.add_hook(Doubled(0.25))
+    optimizer.call_hooks()
+    assert launches == []
+    assert model.a.grad.get().tolist() == [0.5, 0.5]
 
 
 def test_many_parameters_in_few_launches(emulated, monkeypatch):

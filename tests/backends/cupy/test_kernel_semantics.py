@@ -7,9 +7,10 @@ import importlib
 import numpy as np
 import pytest
 
-from chainer.backends.cupy.kernels import _BY_OPERATION
+from chainer.backends.cupy.kernels import _BY_OPERATION, _DETERMINISTIC
 from chainer.core.backend import get_backend
 from chainer.core.kernel import get_operation
+from tests.backends.cupy import emulator
 from tests.backends.cupy.samples import SAMPLES
 
 TOLERANCE = {"e": 4e-3, "f": 3e-5, "d": 1e-10}
@@ -29,8 +30,8 @@ class Maker:
         return array
 
 
-def make_kernel(operation, backend):
-    module, _, name = _BY_OPERATION[operation][0].partition(":")
+def make_kernel(operation, backend, table=_BY_OPERATION):
+    module, _, name = table[operation][0].partition(":")
     return getattr(importlib.import_module(f"chainer.backends.cupy.kernels.{module}"), name)(
         backend
     )
@@ -53,6 +54,73 @@ def test_same_as_the_reference(emulated, name, dtype):
         assert one.shape == other.shape, i
         assert one.dtype == other.dtype or one.dtype.kind == other.dtype.kind == "i", i
         np.testing.assert_allclose(one, other, tolerance, tolerance, err_msg=f"result {i}")
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"), [(n, d) for n, d in CASES if SAMPLES[n][0] in _DETERMINISTIC]
+)
+def test_deterministic_kernels(emulated, name, dtype):
+    operation, function, values, _ = SAMPLES[name]
+    reference = get_operation(operation).reference_for(get_backend("numpy"))
+    expected = run(function, reference, dtype, values)
+    actual = run(function, make_kernel(operation, emulated, _DETERMINISTIC), dtype, values)
+    for one, other in zip(actual, expected, strict=True):
+        assert one.dtype == other.dtype or one.dtype.kind == other.dtype.kind == "i"
+        np.testing.assert_allclose(one, other, TOLERANCE[dtype], TOLERANCE[dtype])
+
+
+def many_embeddings(kernel):
+    x = np.random.randint(0, 3, (400,)).astype("i")
+    return [kernel.backward(x, np.random.standard_normal((400, 2)).astype("f"), (3, 2), None)]
+
+
+def many_regions(kernel):
+    x = np.random.standard_normal((1, 2, 4, 4)).astype("f")
+    rois = np.tile(np.array([[0, 0, 0, 3, 3]], "f"), (60, 1))
+    y, indices = kernel.forward(x, rois, (2, 2), 1.0)
+    return [
+        kernel.backward(np.random.standard_normal(y.shape).astype("f"), indices, rois, (4, 4), 1)
+    ]
+
+
+def many_points(kernel):
+    x, grid = np.random.standard_normal((1, 2, 3, 3)), np.random.uniform(-1.2, 1.2, (1, 2, 300))
+    gy = np.random.standard_normal((1, 2, 300))
+    arrays = [array.astype("f") for array in (x, grid, gy)]
+    return kernel.backward(*arrays)
+
+
+def many_labels(kernel):
+    x, t = np.random.standard_normal((30, 2, 3)).astype("f"), np.ones((2, 10), "i")
+    lengths = np.array([30, 28]), np.array([10, 9])
+    losses, saved = kernel.forward(x, t, 0, *lengths)
+    return [losses, kernel.backward(x, t, 0, *lengths, saved, losses)]
+
+
+#: Operation -> function that makes gradients of many summands, and whether they are made by atomic
+#: additions where nobody asks for deterministic ones.
+SUMS = {
+    "embedding": (many_embeddings, True),
+    "roi_pooling_2d": (many_regions, True),
+    "spatial_transformer_sampler": (many_points, True),
+    "connectionist_temporal_classification": (many_labels, False),
+}
+
+
+@pytest.mark.parametrize("operation", SUMS)
+def test_order_of_threads(emulated, operation, monkeypatch):
+    function, atomic = SUMS[operation]
+
+    def same(table):
+        results = []
+        for backwards in (False, True):
+            monkeypatch.setattr(emulator.Kernel, "reversed", backwards)
+            np.random.seed(0)
+            results.append(function(make_kernel(operation, emulated, table)))
+        return all(np.array_equal(a, b) for a, b in zip(*results, strict=True))
+
+    assert same(_DETERMINISTIC if atomic else _BY_OPERATION)
+    assert same(_BY_OPERATION) is not atomic
 
 
 def test_every_kernel_has_a_sample():

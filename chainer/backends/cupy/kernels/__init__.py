@@ -15,6 +15,14 @@ _BY_OPERATION = {
     "leaky_relu": ("activations:LeakyReLUKernel", "floating"),
     "sigmoid": ("activations:SigmoidKernel", "floating"),
     "elu": ("activations:ELUKernel", "floating"),
+    "tanh": ("activations:TanhKernel", "floating"),
+    "softplus": ("activations:SoftplusKernel", "floating"),
+    "swish": ("activations:SwishKernel", "floating"),
+    "clipped_relu": ("activations:ClippedReLUKernel", "floating"),
+    "hard_sigmoid": ("activations:HardSigmoidKernel", "floating"),
+    "prelu": ("activations:PReLUKernel", "floating"),
+    "rrelu": ("activations:RReLUKernel", "floating"),
+    "crelu": ("activations:CReLUKernel", "floating"),
     "erf": ("activations:ErfKernel", "floating"),
     "erfc": ("activations:ErfcKernel", "floating"),
     "softmax": ("activations:SoftmaxKernel", "floating"),
@@ -41,7 +49,10 @@ _BY_OPERATION = {
     "roi_pooling_2d": ("sampling:ROIPooling2DKernel", "floating"),
     "spatial_transformer_sampler": ("sampling:SpatialTransformerSamplerKernel", "floating"),
     "lstm_cell": ("rnns:LSTMCellKernel", "floating"),
+    "s_lstm_cell": ("rnns:SLSTMCellKernel", "floating"),
+    "tree_lstm_cell": ("rnns:TreeLSTMCellKernel", "children"),
     "n_step_rnn": ("rnns:NStepRNNKernel", "floating"),
+    "gradient_changes": ("gradients:GradientChangesKernel", "floating"),
     "sgd_update": ("optimizers:SGDKernel", "floating"),
     "momentum_sgd_update": ("optimizers:MomentumSGDKernel", "floating"),
     "corrected_momentum_sgd_update": ("optimizers:CorrectedMomentumSGDKernel", "floating"),
@@ -55,6 +66,16 @@ _BY_OPERATION = {
     "msvag_update": ("optimizers:MSVAGKernel", "floating"),
 }
 
+#: The same for calls with ``config.cudnn_deterministic``, where the kernels above are not.
+_DETERMINISTIC = {
+    "embedding": ("sampling:DeterministicEmbeddingKernel", "deterministic_embedding"),
+    "roi_pooling_2d": ("sampling:DeterministicROIPooling2DKernel", "deterministic"),
+    "spatial_transformer_sampler": (
+        "sampling:DeterministicSpatialTransformerSamplerKernel",
+        "deterministic",
+    ),
+}
+
 
 def declarations() -> Iterator[Kernel]:
     """Yields the declaration of every kernel of this room."""
@@ -65,4 +86,14 @@ def declarations() -> Iterator[Kernel]:
             "cupy",
             load=f"{_ROOM}.{place}",
             supports=f"{_CHECKS}:{check}",
+        )
+    for operation, (place, check) in _DETERMINISTIC.items():
+        yield Kernel(
+            operation,
+            "cupy:ndarray",
+            "cupy-deterministic",
+            load=f"{_ROOM}.{place}",
+            supports=f"{_CHECKS}:{check}",
+            priority=1,
+            unconditional=True,
         )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from math import prod
+from typing import Any, ClassVar
 
 import numpy
 
-from chainer.backends.cupy.compiler import Types, types_for
+from chainer.backends.cupy.compiler import Types, computing_dtype, types_for
 from chainer.backends.cupy.kernels.base import CudaKernel, is_wide, split_axis
+from chainer.backends.numpy.kernels.activations import summed_to
 
 
 def _types(x: Any) -> Types:
@@ -63,6 +65,112 @@ class ELUKernel(_Elementwise):
 
     def backward(self, x: Any, y: Any, gy: Any, alpha: float) -> Any:
         return self.map("elu_backward", x, y, gy, scalars=(float(alpha),))
+
+
+class TanhKernel(_Elementwise):
+    """Kernel of ``tanh``."""
+
+    def backward(self, y: Any, gy: Any) -> Any:
+        return self.map("tanh_backward", y, gy)
+
+
+class SoftplusKernel(_Elementwise):
+    """Kernel of ``softplus``."""
+
+    def forward(self, x: Any, beta: float) -> Any:
+        return self.map("softplus_forward", x, scalars=(beta,))
+
+    def backward(self, x: Any, gy: Any, beta: float) -> Any:
+        return self.map("softplus_backward", x, gy, scalars=(beta,))
+
+
+class ClippedReLUKernel(_Elementwise):
+    """Kernel of ``clipped_relu``."""
+
+    def forward(self, x: Any, cap: float) -> Any:
+        return self.map("clipped_relu_forward", x, scalars=(float(cap),))
+
+    def backward(self, y: Any, gy: Any, cap: float) -> Any:
+        return self.map("clipped_relu_backward", y, gy, scalars=(float(cap),))
+
+
+class HardSigmoidKernel(_Elementwise):
+    """Kernel of ``hard_sigmoid``."""
+
+    def forward(self, x: Any) -> Any:
+        return self.map("hard_sigmoid_forward", x)
+
+    def backward(self, x: Any, gy: Any) -> Any:
+        return self.map("hard_sigmoid_backward", x, gy)
+
+
+class RReLUKernel(_Elementwise):
+    """Kernel of ``rrelu``."""
+
+    def forward(self, x: Any, r: Any) -> Any:
+        return self.map("rrelu_forward", x, r)
+
+    def backward(self, x: Any, r: Any, gy: Any) -> Any:
+        return self.map("rrelu_backward", x, r, gy)
+
+
+class _WithParameter(_Elementwise):
+    """Functions whose parameter is shared along the first axis and the last ones.
+
+    Attributes:
+        name: Name of the functions in the source.
+    """
+
+    name: ClassVar[str]
+
+    def forward(self, x: Any, w: Any) -> Any:
+        x, w = self.contiguous(x), self.contiguous(w)
+        y = self.xp.empty_like(x)
+        inner = prod(x.shape[1 + w.ndim :])
+        self.each(f"{self.name}_forward", _types(x), x.size, x, w, y, w.size, inner)
+        return y
+
+    def backward(self, x: Any, w: Any, gy: Any, wants_parameter: bool) -> tuple[Any, Any]:
+        x, w, gy = map(self.contiguous, (x, w, gy))
+        gx, products = self.xp.empty_like(x), None
+        if wants_parameter:
+            products = self.xp.empty(x.shape, computing_dtype(x.dtype))
+        arrays = (x, w, gy, gx, products)
+        inner = prod(x.shape[1 + w.ndim :])
+        self.each(f"{self.name}_backward", _types(x), x.size, *arrays, w.size, inner)
+        if products is None:
+            return gx, None
+        return gx, summed_to(products, w).astype(w.dtype, copy=False)
+
+
+class PReLUKernel(_WithParameter):
+    """Kernel of ``prelu``."""
+
+    name = "prelu"
+
+
+class SwishKernel(_WithParameter):
+    """Kernel of ``swish``."""
+
+    name = "swish"
+
+
+class CReLUKernel(_Elementwise):
+    """Kernel of ``crelu``."""
+
+    def forward(self, x: Any, axis: int) -> Any:
+        x = self.contiguous(x)
+        axis %= x.ndim
+        y = self.xp.empty((*x.shape[:axis], 2 * x.shape[axis], *x.shape[axis + 1 :]), x.dtype)
+        self.each("crelu_forward", _types(y), x.size, x, y, prod(x.shape[axis:]))
+        return y
+
+    def backward(self, x: Any, gy: Any, axis: int) -> Any:
+        x, gy = self.contiguous(x), self.contiguous(gy)
+        gx = self.xp.empty_like(x)
+        row = prod(x.shape[axis % x.ndim :])
+        self.each("crelu_backward", _types(gy), x.size, x, gy, gx, row)
+        return gx
 
 
 class ErfKernel(_Elementwise):

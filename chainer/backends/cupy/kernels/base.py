@@ -59,6 +59,10 @@ class CudaKernel:
             return array
         return self.xp.ascontiguousarray(array)
 
+    def address(self, array: Any) -> int:
+        """Returns where an array begins, for structures that hold addresses."""
+        return array.data.ptr
+
     def each(self, name: str, types: compiler.Types, count: int, *args: Any) -> None:
         """Calls a function of the source with one thread for each of ``count`` elements.
 

@@ -6,6 +6,8 @@ from chainer.core.kernel import CallSpec
 
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
 _MOST_AXES = 3
+_MOST_CHILDREN = 16
+_NOT_ASKED = "chainer.config.cudnn_deterministic is False"
 
 
 def anything(spec: CallSpec) -> bool | str:
@@ -50,6 +52,23 @@ def convolution(spec: CallSpec) -> bool | str:
     if n > _MOST_AXES:
         return f"images have {n} dimensions, more than {_MOST_AXES}"
     return floating(spec)
+
+
+def children(spec: CallSpec) -> bool | str:
+    """Sources, and the cell states of up to 16 children."""
+    if len(spec.arrays) - 1 > _MOST_CHILDREN:
+        return f"there are {len(spec.arrays) - 1} children, more than {_MOST_CHILDREN}"
+    return floating(spec)
+
+
+def deterministic(spec: CallSpec) -> bool | str:
+    """Arrays of the floating-point types of CUDA, where the user asks for it."""
+    return floating(spec) if spec.deterministic else _NOT_ASKED
+
+
+def deterministic_embedding(spec: CallSpec) -> bool | str:
+    """Row numbers and an array, where the user asks for it."""
+    return embedding(spec) if spec.deterministic else _NOT_ASKED
 
 
 def _all_floating(spec: CallSpec, count: int) -> bool | str:

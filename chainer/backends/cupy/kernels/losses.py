@@ -115,7 +115,7 @@ class ConnectionistTemporalClassificationKernel(CudaKernel):
         width = t.shape[1]
         dtype = computing_dtype(x.dtype)
         gx = xp.zeros(x.shape, dtype)
-        beta = xp.empty((2, batch, 2 * width + 1), dtype)
+        beta = xp.empty((3, batch, 2 * width + 1), dtype)
         scale = self.contiguous(scale.astype(dtype, copy=False))
         self._blocks(
             "ctc_backward",

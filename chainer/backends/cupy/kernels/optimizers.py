@@ -5,54 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-import numpy
-
-from chainer.backends.cupy.compiler import types_for
-from chainer.backends.cupy.kernels.base import CudaKernel
-
-# The sizes in the source.
-_TENSORS = 48
-_ARRAYS = 5
-_CHUNK = 1024
-_THREADS = 256
-
-_TABLE = numpy.dtype(
-    [
-        ("sizes", "<i8", _TENSORS),
-        ("arrays", "<u8", (_ARRAYS, _TENSORS)),
-        ("blocks", "<i4", _TENSORS + 1),
-        ("count", "<i4"),
-    ],
-    align=True,
-)
-_HYPERPARAMETERS = numpy.dtype([("values", "<f8", 10)])
+from chainer.backends.cupy.kernels.tensors import TensorsKernel
 
 
-def table_of(groups: Sequence[Sequence[Any]], addresses: Any) -> tuple[Any, int]:
-    """Returns the structure Tensors of the source and the number of blocks.
-
-    Args:
-        groups: Parameter, gradient and states of each tensor; None for what is left out.
-        addresses: Function that gives the address of an array.
-    """
-    table = numpy.zeros((), _TABLE)
-    arrays = numpy.zeros((_ARRAYS, _TENSORS), numpy.uint64)
-    sizes, blocks = [0] * _TENSORS, [0] * (_TENSORS + 1)
-    total = 0
-    for i, group in enumerate(groups):
-        blocks[i] = total
-        sizes[i] = group[0].size
-        total += -(-sizes[i] // _CHUNK)
-        for k, array in enumerate(group):
-            if array is not None:
-                arrays[k, i] = addresses(array)
-    blocks[len(groups)] = total
-    table["sizes"], table["arrays"], table["blocks"] = sizes, arrays, blocks
-    table["count"] = len(groups)
-    return table, total
-
-
-class UpdateKernel(CudaKernel):
+class UpdateKernel(TensorsKernel):
     """What the kernels below share.
 
     Attributes:
@@ -60,7 +16,6 @@ class UpdateKernel(CudaKernel):
         hyperparameters: Names of the hyperparameters, in the order of the source.
     """
 
-    source = "optimizers.cu"
     name: ClassVar[str]
     hyperparameters: ClassVar[tuple[str, ...]]
 
@@ -75,30 +30,24 @@ class UpdateKernel(CudaKernel):
             groups: Arguments of :meth:`update` for each of the parameters.
             hyperparameters: Those of all.
         """
-        prepared, copies = [], []
-        for group in groups:
-            if group[0].size == 0:
-                continue
-            plain = [self.contiguous(array) for array in group]
-            prepared.append(plain)
-            copies += [(a, b) for a, b in zip(group, plain, strict=True) if a is not b]
-        values = numpy.zeros((), _HYPERPARAMETERS)
-        numbers = self.numbers(hyperparameters)
-        values["values"][: len(numbers)] = numbers
-        for start in range(0, len(prepared), _TENSORS):
-            part = prepared[start : start + _TENSORS]
-            table, blocks = table_of(part, self._address)
-            function = self.function(self.name, types_for(part[0][0].dtype))
-            function((blocks,), (_THREADS,), (table, values))
-        for array, changed in copies:
-            array[...] = changed
+        self.launch(self.name, groups, self.numbers(hyperparameters))
+
+    def update_copies(
+        self, groups: Sequence[Sequence[Any]], copies: Sequence[Any], scale: float, **hyper: Any
+    ) -> None:
+        """Updates parameters of float32 that stand for others of 16 bits, see the operations.
+
+        Args:
+            groups: Arguments of :meth:`update` for each of the parameters, gradients of 16 bits.
+            copies: The parameters of 16 bits, which get the rounded results.
+            scale: What the gradients are to be divided by.
+            hyper: Hyperparameters of all.
+        """
+        self.launch(self.name, groups, self.numbers(hyper), scale, copies)
 
     def numbers(self, hyperparameters: dict[str, Any]) -> list[float]:
         """Returns the hyperparameters as numbers in the order of the source."""
         return [float(hyperparameters[name]) for name in self.hyperparameters]
-
-    def _address(self, array: Any) -> int:
-        return array.data.ptr
 
 
 class SGDKernel(UpdateKernel):

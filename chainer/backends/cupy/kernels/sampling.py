@@ -115,9 +115,66 @@ class SpatialTransformerSamplerKernel(_Sampling):
         xp = self.xp
         x, grid, gy = map(self.contiguous, (x, grid, gy))
         gx = xp.zeros(x.shape, computing_dtype(x.dtype))
-        ggrid = xp.empty_like(grid)
-        sizes = (*x.shape[1:], prod(grid.shape[2:]))
-        types = self.types(x, gy, grid)
-        count = len(x) * prod(grid.shape[2:])
-        self.each("sampler_backward", types, count, x, grid, gy, gx, ggrid, *sizes)
+        ggrid = self._backward(x, grid, gy, gx)
         return gx.astype(x.dtype, copy=False), ggrid
+
+    def _backward(self, x: Any, grid: Any, gy: Any, gx: Any) -> Any:
+        ggrid = self.xp.empty_like(grid)
+        points = prod(grid.shape[2:])
+        types, sizes = self.types(x, gy, grid), (*x.shape[1:], points)
+        self.each("sampler_backward", types, len(x) * points, x, grid, gy, gx, ggrid, *sizes)
+        return ggrid
+
+
+def _sorted(xp: Any, keys: Any) -> tuple[Any, Any]:
+    """Returns sorted numbers and, as int64, the place of each before."""
+    order = xp.argsort(keys, kind="stable").astype(numpy.int64, copy=False)
+    return keys[order], order
+
+
+class DeterministicEmbeddingKernel(EmbeddingKernel):
+    """Kernel of ``embedding`` whose gradients are sums in a fixed order: of sorted row numbers."""
+
+    def backward(self, x: Any, gy: Any, shape: tuple[int, int], ignore_label: int | None) -> Any:
+        x, gy = self.contiguous(x), self.contiguous(gy)
+        gW = self.xp.empty(shape, gy.dtype)
+        types = self.types(gy, gW, labels=x.dtype)
+        keys = self.xp.empty(x.size, numpy.int64)
+        rows, width, *ignored = self._scalars(shape, ignore_label)
+        self.each("embedding_keys", types, x.size, x, keys, rows, *ignored)
+        self.each("embedding_sums", types, gW.size, *_sorted(self.xp, keys), gy, gW, width, x.size)
+        return gW
+
+
+class DeterministicROIPooling2DKernel(ROIPooling2DKernel):
+    """Kernel of ``roi_pooling_2d`` whose gradients are sums in the order of the regions."""
+
+    def backward(
+        self, gy: Any, indices: Any, rois: Any, in_size: tuple[int, int], batch: int
+    ) -> Any:
+        gy, indices = self.contiguous(gy), self.contiguous(indices)
+        channels = gy.shape[1]
+        gx = self.xp.zeros((batch, channels, *in_size), computing_dtype(gy.dtype))
+        sizes = (len(gy), channels, prod(in_size), prod(gy.shape[2:]))
+        arrays = (gy, indices, self._rois(rois, gy.dtype), gx)
+        types = self.types(gy, gx)
+        self.each("roi_backward_in_order", types, batch * channels, *arrays, *sizes)
+        return gx.astype(gy.dtype, copy=False)
+
+
+class DeterministicSpatialTransformerSamplerKernel(SpatialTransformerSamplerKernel):
+    """Kernel of ``spatial_transformer_sampler`` whose gradients are sums in a fixed order.
+
+    Points are sorted by the four pixels they lie between.
+    """
+
+    def backward(self, x: Any, grid: Any, gy: Any) -> tuple[Any, Any]:
+        xp = self.xp
+        x, grid, gy = map(self.contiguous, (x, grid, gy))
+        points = prod(grid.shape[2:])
+        types, count = self.types(x, gy, grid), len(x) * points
+        keys, gx = xp.empty(count, numpy.int64), xp.empty_like(x)
+        self.each("sampler_keys", types, count, grid, keys, *x.shape[2:], points)
+        sizes = (*x.shape[1:], points, count)
+        self.each("sampler_sums", types, gx.size, *_sorted(xp, keys), grid, gy, gx, *sizes)
+        return gx, self._backward(x, grid, gy, None)

@@ -31,6 +31,13 @@ struct Sample {
     }
     return valid;
   }
+  // Whether no state before has the same symbol.
+  __device__ __forceinline__ bool is_first(Index state) const {
+    const Index own = symbol(state);
+    bool first = state == 0 || own != (Index)blank;
+    for (Index s = 1; first && s < state; s += 2) first = symbol(s) != own;
+    return first;
+  }
   // Whether a path may reach the state from two states before.
   __device__ __forceinline__ bool skips(Index state) const {
     return state >= 3 && state % 2 && labels[state / 2] != labels[state / 2 - 1];
@@ -97,7 +104,8 @@ extern "C" __global__ void ctc_forward(
   }
 }
 
-// gx must be zero before. beta: (2, batch, width of states), scratch.
+// gx must be zero before. beta: (3, batch, width of states), scratch. The shares of the states with one
+// symbol are added in their order, so that the result does not depend on the order of threads.
 extern "C" __global__ void ctc_backward(
     const T* x, const L* t, const M* input_length, const M* label_length, const A* log_sums,
     const A* trellis, const A* log_p, const A* scale, A* gx, A* beta, long long batch,
@@ -107,6 +115,7 @@ extern "C" __global__ void ctc_backward(
   const A total = log_p[blockIdx.x];
   if (!(total > NEVER / 2)) return;
   const A factor = scale[blockIdx.x];
+  A* shares = beta + 2 * jump + (Index)blockIdx.x * row;
   A* rows[2] = {beta + (Index)blockIdx.x * row, beta + jump + (Index)blockIdx.x * row};
   for (Index step = sample.steps - 1; step >= 0; --step) {
     const Index place = step * (Index)batch + (Index)blockIdx.x;
@@ -128,8 +137,15 @@ extern "C" __global__ void ctc_backward(
       }
       const Index symbol = sample.symbol(s);
       now[s] = value + ((A)scores[symbol] - log_sums[place]);
-      const A alignments = trellis[place * row + s] + value;
-      atomicAdd(&gradient[symbol], -factor * exp_(alignments - total));
+      shares[s] = exp_(trellis[place * row + s] + value - total);
+    }
+    __syncthreads();
+    for (Index s = threadIdx.x; s < sample.states; s += blockDim.x) {
+      if (!sample.is_first(s)) continue;
+      const Index symbol = sample.symbol(s);
+      A sum = 0;
+      for (Index k = s; k < sample.states; ++k) sum += sample.symbol(k) == symbol ? shares[k] : (A)0;
+      gradient[symbol] -= factor * sum;
     }
     __syncthreads();
   }

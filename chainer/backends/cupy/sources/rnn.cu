@@ -36,6 +36,96 @@ extern "C" __global__ void lstm_backward(
   }
 }
 
+// Units with two children; the places of their sources are as above.
+extern "C" __global__ void s_lstm_forward(
+    const T* c1, const T* c2, const T* x1, const T* x2, T* c, T* h, long long inner, long long n) {
+  CHAINER_EACH(i, n) {
+    const Index start = (i / (Index)inner * 4) * (Index)inner + i % (Index)inner;
+    const Index in = start + (Index)inner, forget = in + (Index)inner, out = forget + (Index)inner;
+    const A cell = tanh_((A)x1[start]) * sigmoid_((A)x1[in]) +
+                   tanh_((A)x2[start]) * sigmoid_((A)x2[in]) +
+                   sigmoid_((A)x1[forget]) * (A)c1[i] + sigmoid_((A)x2[forget]) * (A)c2[i];
+    c[i] = cell;
+    h[i] = sigmoid_((A)x1[out] + (A)x2[out]) * tanh_(cell);
+  }
+}
+
+__device__ __forceinline__ void s_lstm_child(
+    const T* c_prev, const T* x, T* gc_prev, T* gx, A total, A g_out, Index i, Index start,
+    Index inner) {
+  const A a = tanh_((A)x[start]);
+  const A in = sigmoid_((A)x[start + inner]), forget = sigmoid_((A)x[start + 2 * inner]);
+  gc_prev[i] = total * forget;
+  gx[start] = total * in * ((A)1 - a * a);
+  gx[start + inner] = total * a * in * ((A)1 - in);
+  gx[start + 2 * inner] = total * (A)c_prev[i] * forget * ((A)1 - forget);
+  gx[start + 3 * inner] = g_out;
+}
+
+extern "C" __global__ void s_lstm_backward(
+    const T* c1, const T* c2, const T* x1, const T* x2, const T* c, const T* gc, const T* gh, T* gc1,
+    T* gc2, T* gx1, T* gx2, long long inner, long long n) {
+  CHAINER_EACH(i, n) {
+    const Index start = (i / (Index)inner * 4) * (Index)inner + i % (Index)inner;
+    const Index place = start + 3 * (Index)inner;
+    const A out = sigmoid_((A)x1[place] + (A)x2[place]);
+    const A tanh_c = tanh_((A)c[i]);
+    const A gradient = gh ? (A)gh[i] : (A)0;
+    const A total = gradient * out * ((A)1 - tanh_c * tanh_c) + (gc ? (A)gc[i] : (A)0);
+    const A g_out = gradient * tanh_c * out * ((A)1 - out);
+    s_lstm_child(c1, x1, gc1, gx1, total, g_out, i, start, (Index)inner);
+    s_lstm_child(c2, x2, gc2, gx2, total, g_out, i, start, (Index)inner);
+  }
+}
+
+// Units with any number of children. x: (samples, 3 + children, row): sources a, i, o, f_1, ...; the
+// cell states of children, (samples, row), and their gradients are given by address.
+#define CHAINER_CHILDREN 16
+
+struct Children {
+  unsigned long long c[CHAINER_CHILDREN];
+  unsigned long long gc[CHAINER_CHILDREN];
+  long long count;
+};
+
+extern "C" __global__ void tree_lstm_forward(
+    Children children, const T* x, T* c, T* h, long long row, long long n) {
+  CHAINER_EACH(i, n) {
+    const Index step = (Index)row;
+    const T* sources = x + i / step * (Index)(3 + children.count) * step + i % step;
+    A cell = tanh_((A)sources[0]) * sigmoid_((A)sources[step]);
+    for (int k = 0; k < (int)children.count; ++k) {
+      cell += sigmoid_((A)sources[(3 + k) * step]) * (A)((const T*)children.c[k])[i];
+    }
+    c[i] = cell;
+    h[i] = sigmoid_((A)sources[2 * step]) * tanh_(cell);
+  }
+}
+
+extern "C" __global__ void tree_lstm_backward(
+    Children children, const T* x, const T* c, const T* gc, const T* gh, T* gx, long long row,
+    long long n) {
+  CHAINER_EACH(i, n) {
+    const Index step = (Index)row;
+    const Index start = i / step * (Index)(3 + children.count) * step + i % step;
+    const T* sources = x + start;
+    T* gradients = gx + start;
+    const A a = tanh_((A)sources[0]), in = sigmoid_((A)sources[step]);
+    const A out = sigmoid_((A)sources[2 * step]), tanh_c = tanh_((A)c[i]);
+    const A gradient = gh ? (A)gh[i] : (A)0;
+    const A total = gradient * out * ((A)1 - tanh_c * tanh_c) + (gc ? (A)gc[i] : (A)0);
+    gradients[0] = total * in * ((A)1 - a * a);
+    gradients[step] = total * a * in * ((A)1 - in);
+    gradients[2 * step] = gradient * tanh_c * out * ((A)1 - out);
+    for (int k = 0; k < (int)children.count; ++k) {
+      const A forget = sigmoid_((A)sources[(3 + k) * step]);
+      const A child = ((const T*)children.c[k])[i];
+      gradients[(3 + k) * step] = total * child * forget * ((A)1 - forget);
+      ((T*)children.gc[k])[i] = total * forget;
+    }
+  }
+}
+
 // One step of a layer. gates: (samples, 4, units), sources in the order i, f, a, o, replaced by the
 // gates; product: what the state adds to them. c and h are the states, replaced; before: the cell states
 // from before, kept for the gradient, and before_h likewise; y: the output.

@@ -1,5 +1,6 @@
 // Reading and writing at positions that are data: embeddings, regions of interest, sampling of images.
-// L is the type of row numbers. Sums are made in the type of the arithmetic, by atomic additions.
+// L is the type of row numbers. Sums are made in the type of the arithmetic, by atomic additions, or, in the
+// functions of the deterministic kernels, by one thread for each sum in a fixed order.
 
 // Number of the row; -1 if there is none.
 __device__ __forceinline__ long long row_number(L label, long long rows) {
@@ -32,6 +33,39 @@ extern "C" __global__ void embedding_backward(
     if (row >= 0 && !(ignores && (long long)label == ignored)) {
       atomicAdd(&gW[(Index)row * (Index)width + i % (Index)width], (A)gy[i]);
     }
+  }
+}
+
+// First place in a sorted list whose number is not less.
+__device__ __forceinline__ Index lower_bound(const long long* sorted, Index count, long long number) {
+  Index low = 0, high = count;
+  while (low < high) {
+    const Index middle = low + (high - low) / 2;
+    if (sorted[middle] < number) low = middle + 1; else high = middle;
+  }
+  return low;
+}
+
+// keys: the row number, or the number of rows where there is none.
+extern "C" __global__ void embedding_keys(
+    const L* x, long long* keys, long long rows, bool ignores, long long ignored, long long n) {
+  CHAINER_EACH(i, n) {
+    const long long row = row_number(x[i], rows);
+    keys[i] = row < 0 || (ignores && (long long)x[i] == ignored) ? rows : row;
+  }
+}
+
+// sorted: sorted keys; order: where each of them was.
+extern "C" __global__ void embedding_sums(
+    const long long* sorted, const long long* order, const T* gy, T* gW, long long width,
+    long long count, long long n) {
+  CHAINER_EACH(i, n) {
+    const long long row = i / (Index)width;
+    A sum = 0;
+    for (Index k = lower_bound(sorted, (Index)count, row); k < (Index)count && sorted[k] == row; ++k) {
+      sum += (A)gy[(Index)order[k] * (Index)width + i % (Index)width];
+    }
+    gW[i] = sum;
   }
 }
 
@@ -83,6 +117,21 @@ extern "C" __global__ void roi_backward(
     const Index channel = i / (Index)size % (Index)channels;
     const Index image = (Index)(A)rois[i / (Index)(size * channels) * 5];
     atomicAdd(&gx[(image * (Index)channels + channel) * (Index)area + indices[i]], (A)gy[i]);
+  }
+}
+
+// One thread for each channel of an image; gx must be zero before.
+extern "C" __global__ void roi_backward_in_order(
+    const T* gy, const int* indices, const T* rois, A* gx, long long regions, long long channels,
+    long long area, long long size, long long n) {
+  CHAINER_EACH(i, n) {
+    for (Index region = 0; region < (Index)regions; ++region) {
+      if ((Index)(A)rois[region * 5] != i / (Index)channels) continue;
+      const Index start = (region * (Index)channels + i % (Index)channels) * (Index)size;
+      for (Index k = start; k < start + (Index)size; ++k) {
+        if (indices[k] >= 0) gx[i * (Index)area + indices[k]] += (A)gy[k];
+      }
+    }
   }
 }
 
@@ -146,7 +195,7 @@ __device__ __forceinline__ void add_to_pixel(
   }
 }
 
-// One thread for each point; gx must be zero before.
+// One thread for each point; gx must be zero before, or null to leave it out.
 extern "C" __global__ void sampler_backward(
     const T* x, const T* grid, const T* gy, A* gx, T* ggrid, long long channels, long long height,
     long long width, long long points, long long n) {
@@ -160,12 +209,13 @@ extern "C" __global__ void sampler_backward(
     for (Index channel = 0; channel < (Index)channels; ++channel) {
       const Index number = sample * (Index)channels + channel;
       const T* image = x + number * (Index)(height * width);
-      A* gradient_image = gx + number * (Index)(height * width);
       const A gradient = gy[number * (Index)points + point];
       const A a = pixel(image, row, column, h, w), b = pixel(image, row, column + 1, h, w);
       const A c = pixel(image, row + 1, column, h, w), d = pixel(image, row + 1, column + 1, h, w);
       gu += gradient * ((b - a) * ((A)1 - v.distance) + (d - c) * v.distance);
       gv += gradient * ((c - a) * ((A)1 - u.distance) + (d - b) * u.distance);
+      if (!gx) continue;
+      A* gradient_image = gx + number * (Index)(height * width);
       const A upper = gradient * ((A)1 - v.distance), lower = gradient * v.distance;
       add_to_pixel(gradient_image, row, column, h, w, upper * ((A)1 - u.distance));
       add_to_pixel(gradient_image, row, column + 1, h, w, upper * u.distance);
@@ -174,5 +224,42 @@ extern "C" __global__ void sampler_backward(
     }
     ggrid[first] = u.moves ? gu * (A)(width - 1) / 2 : (A)0;
     ggrid[second] = v.moves ? gv * (A)(height - 1) / 2 : (A)0;
+  }
+}
+
+// Number of the cell between four pixels that each point lies in.
+extern "C" __global__ void sampler_keys(
+    const T* grid, long long* keys, long long height, long long width, long long points, long long n) {
+  CHAINER_EACH(i, n) {
+    const Index point = i % (Index)points, sample = i / (Index)points;
+    const T* place = grid + sample * 2 * (Index)points + point;
+    const Coordinate u((A)place[0], width), v((A)place[points], height);
+    keys[i] = (sample * (height + 2) + v.before + 1) * (width + 2) + u.before + 1;
+  }
+}
+
+// One thread for each pixel. sorted: sorted keys; order: where each of them was; count: their number.
+extern "C" __global__ void sampler_sums(
+    const long long* sorted, const long long* order, const T* grid, const T* gy, T* gx,
+    long long channels, long long height, long long width, long long points, long long count,
+    long long n) {
+  CHAINER_EACH(i, n) {
+    const Index column = i % (Index)width, row = i / (Index)width % (Index)height;
+    const Index image = i / (Index)(height * width), sample = image / (Index)channels;
+    A sum = 0;
+    for (int corner = 0; corner < 4; ++corner) {
+      const bool right = corner % 2, below = corner / 2;
+      const long long key = ((long long)sample * (height + 2) + row + (below ? 0 : 1)) * (width + 2) +
+                            column + (right ? 0 : 1);
+      for (Index k = lower_bound(sorted, (Index)count, key); k < (Index)count && sorted[k] == key; ++k) {
+        const Index point = (Index)order[k] % (Index)points;
+        const T* place = grid + sample * 2 * (Index)points + point;
+        const Coordinate u((A)place[0], width), v((A)place[points], height);
+        const A weight = (right ? u.distance : (A)1 - u.distance) *
+                         (below ? v.distance : (A)1 - v.distance);
+        sum += weight * (A)gy[image * (Index)points + point];
+      }
+    }
+    gx[i] = sum;
   }
 }

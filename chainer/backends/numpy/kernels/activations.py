@@ -165,3 +165,81 @@ class LogSoftmaxKernel(ReferenceKernel):
         gx = self.xp.exp(y)
         gx *= gy.sum(axis=axis, keepdims=True)
         return gy - gx
+
+
+class TanhKernel(ReferenceKernel):
+    """Reference of ``tanh``."""
+
+    def backward(self, y: Any, gy: Any) -> Any:
+        """Returns ``gy * (1 - y * y)``."""
+        # Three passes of array by array: a Python scalar operand costs as much as another pass.
+        gx = y * y
+        gx *= gy
+        return gy - gx
+
+
+class SoftplusKernel(ReferenceKernel):
+    """Reference of ``softplus``."""
+
+    def forward(self, x: Any, beta: float) -> Any:
+        """Returns ``log(1 + exp(beta * x)) / beta``."""
+        xp = self.xp
+        scaled = x * beta
+        # log(1 + exp(-|s|)) + max(s, 0): nothing overflows.
+        y = xp.log1p(xp.exp(-abs(scaled)))
+        y += xp.maximum(scaled, 0)
+        y *= 1 / beta
+        return y
+
+    def backward(self, x: Any, gy: Any, beta: float) -> Any:
+        """Returns ``gy`` times the sigmoid of ``beta * x``."""
+        gx = self.xp.tanh(x * (0.5 * beta))
+        gx *= 0.5
+        gx += 0.5
+        gx *= gy
+        return gx
+
+
+class SwishKernel(ReferenceKernel):
+    """Reference of ``swish``."""
+
+    def forward(self, x: Any, beta: Any) -> Any:
+        """Returns ``x * sigmoid(beta * x)``."""
+        y = self._sigmoid(x, lifted(beta, x.ndim))
+        y *= x
+        return y
+
+    def backward(self, x: Any, beta: Any, gy: Any, wants_beta: bool) -> tuple[Any, Any]:
+        """Returns the gradients of ``x`` and, if wanted, ``beta``."""
+        b = lifted(beta, x.ndim)
+        s = self._sigmoid(x, b)
+        slope = s * s
+        slope -= s
+        slope *= -x  # x s (1 - s)
+        gx = slope * b
+        gx += s
+        gx *= gy
+        if not wants_beta:
+            return gx, None
+        slope *= x
+        slope *= gy
+        return gx, summed_to(slope, beta)
+
+    def _sigmoid(self, x: Any, beta: Any) -> Any:
+        y = x * beta
+        y *= 0.5
+        self.xp.tanh(y, out=y)
+        y *= 0.5
+        y += 0.5
+        return y
+
+
+def lifted(w: Any, ndim: int) -> Any:
+    """Gives ``(s_1, ..., s_M)`` the axes of ``(B, s_1, ..., s_N)``, some of length one."""
+    return w.reshape((1, *w.shape) + (1,) * (ndim - w.ndim - 1))
+
+
+def summed_to(array: Any, w: Any) -> Any:
+    """Sums ``(B, s_1, ..., s_N)`` along the axes that ``w``, ``(s_1, ..., s_M)``, has not."""
+    axes = (0, *range(1 + w.ndim, array.ndim))
+    return array.sum(axis=axes).reshape(w.shape)

@@ -39,6 +39,7 @@ static int block_arrived, block_generation;
 static int warp_arrived[64], warp_generation[64];
 static uint64_t slots[2048];
 static const char* error;
+static bool reversed;  // whether blocks and threads run in descending order
 
 static int size() { return blockDim.x * blockDim.y; }
 
@@ -84,7 +85,8 @@ static bool run_block() {
   }
   for (int left = count; left > 0;) {
     const long before = events;
-    for (int i = 0; i < count; ++i) {
+    for (int step = 0; step < count; ++step) {
+      const int i = reversed ? count - 1 - step : step;
       if (fibers[i].done) continue;
       place(i);
       swapcontext(&scheduler, &fibers[i].context);
@@ -108,8 +110,8 @@ static const char* launch(
   body = function;
   arguments = args;
   for (unsigned y = 0; y < gridDim.y; ++y) {
-    for (unsigned x = 0; x < gridDim.x; ++x) {
-      blockIdx = {x, y, 0};
+    for (unsigned step = 0; step < gridDim.x; ++step) {
+      blockIdx = {reversed ? gridDim.x - 1 - step : step, y, 0};
       if (!run_block()) return error;
     }
   }
@@ -117,6 +119,8 @@ static const char* launch(
 }
 
 }  // namespace emulation
+
+extern "C" void reverse_order(int value) { emulation::reversed = value; }
 
 static void __syncthreads() {
   emulation::wait(emulation::block_arrived, emulation::block_generation, emulation::size());

@@ -1,0 +1,32 @@
+"""The table of calls of kernels that tests make; ``samples*.py`` fill it.
+
+Each sample is a function ``(kernel, a, dtype, *values) -> results`` that calls the methods of a
+kernel; ``a`` makes an array of the backend from a NumPy array. It is called with the reference and
+with the kernel under test, with the same random numbers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+SAMPLES = {}
+
+
+def sample(operation, *parameters, dtypes="efd"):
+    def decorate(function):
+        for i, values in enumerate(parameters or [()]):
+            name = f"{operation}-{function.__name__}-{i}"
+            SAMPLES[name] = (operation, function, values, dtypes if i == 0 else "f")
+        return function
+
+    return decorate
+
+
+def rand(*shape):
+    return np.random.standard_normal(shape)
+
+
+def spread(*shape):
+    """Distinct numbers, so that maxima are unique."""
+    size = int(np.prod(shape))
+    return (np.random.permutation(size).reshape(shape) - size // 2) / 16
