@@ -123,6 +123,13 @@ def precision(
 
     Returns:
         tuple of Variable: Precision and support, each of shape ``(label_num,)``.
+
+    Example:
+        >>> y = np.array([[2., 1.], [0., 3.], [4., 1.], [5., 2.]], np.float32)
+        >>> t = np.array([0, 1, 1, 0], np.int32)
+        >>> precision, support = F.precision(y, t)
+        >>> precision.array, support.array
+        (array([0.66666667, 1.        ]), array([2, 2]))
     """
     summary = ClassificationSummary(label_num, 1.0, ignore_label).apply((y, t))
     return summary[0], summary[3]
@@ -141,6 +148,13 @@ def recall(
 
     Returns:
         tuple of Variable: Recall and support, each of shape ``(label_num,)``.
+
+    Example:
+        >>> y = np.array([[2., 1.], [0., 3.], [4., 1.], [5., 2.]], np.float32)
+        >>> t = np.array([0, 1, 1, 0], np.int32)
+        >>> recall, support = F.recall(y, t)
+        >>> recall.array
+        array([1. , 0.5])
     """
     summary = ClassificationSummary(label_num, 1.0, ignore_label).apply((y, t))
     return summary[1], summary[3]
@@ -159,6 +173,13 @@ def f1_score(
 
     Returns:
         tuple of Variable: F1 score and support, each of shape ``(label_num,)``.
+
+    Example:
+        >>> y = np.array([[2., 1.], [0., 3.], [4., 1.], [5., 2.]], np.float32)
+        >>> t = np.array([0, 1, 1, 0], np.int32)
+        >>> score, support = F.f1_score(y, t)
+        >>> score.array
+        array([0.8       , 0.66666667])
     """
     summary = ClassificationSummary(label_num, 1.0, ignore_label).apply((y, t))
     return summary[2], summary[3]

@@ -240,9 +240,8 @@ def batch_matmul(a: Any, b: Any, transa: bool = False, transb: bool = False) -> 
 
     Args:
         a (:class:`~chainer.Variable` or array): The left operand. A 2-D array of shape ``(B, N)``
-            is considered as ``B`` :math:`N \\times 1` matrices, a 3-D array of shape ``(B, M, N)``
-                as
-            ``B`` :math:`M \\times N` matrices.
+            is considered as ``B`` :math:`N \\times 1` matrices, a 3-D array of shape
+            ``(B, M, N)`` as ``B`` :math:`M \\times N` matrices.
         b (:class:`~chainer.Variable` or array): The right operand, treated in the same way.
         transa (bool): If True, transpose each matrix in ``a``.
         transb (bool): If True, transpose each matrix in ``b``.
@@ -252,6 +251,11 @@ def batch_matmul(a: Any, b: Any, transa: bool = False, transb: bool = False) -> 
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.
+
+    Example:
+        >>> a, b = np.ones((5, 2, 3), np.float32), np.ones((5, 3, 4), np.float32)
+        >>> F.batch_matmul(a, b).shape
+        (5, 2, 4)
     """
     warnings.warn(
         "batch_matmul is deprecated. Use matmul instead.", DeprecationWarning, stacklevel=2

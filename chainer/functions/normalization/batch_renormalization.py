@@ -223,5 +223,12 @@ def fixed_batch_renormalization(
 
     Returns:
         ~chainer.Variable: Output with the shape and dtype of ``x``.
+
+    Example:
+        >>> x = np.array([[1., 2.], [3., 6.]], np.float32)
+        >>> ones, mean = np.ones(2, np.float32), np.array([2., 4.], np.float32)
+        >>> F.fixed_batch_renormalization(x, ones, 0 * ones, mean, 4 * ones, eps=0.)
+        variable([[-0.5, -1. ],
+                  [ 0.5,  1. ]])
     """
     return fixed_batch_normalization(x, gamma, beta, mean, var, eps, axis)
