@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import inspect
 import pkgutil
 
 import numpy as np
@@ -11,6 +12,7 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 from chainer import gradient_check, training
+from chainer.core import registries
 from tests.docs.number_checker import NumberChecker
 
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
@@ -68,3 +70,11 @@ def test_there_are_many():
     names = [example.name for example in _examples()]
     assert len(names) > 150
     assert "chainer.functions.activation.tanh.tanh" in names
+
+
+def test_every_function_has_an_example():
+    for entry in registries.functions.entries():
+        if entry.provenance is None or entry.provenance.distribution != "chainer":
+            continue
+        function = entry.load()
+        assert inspect.isclass(function) or ">>>" in (inspect.getdoc(function) or ""), entry.name
