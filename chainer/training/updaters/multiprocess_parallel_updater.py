@@ -48,7 +48,8 @@ class MultiprocessParallelUpdater(StandardUpdater):
         auto_new_epoch (bool): See :class:`~chainer.training.updaters.StandardUpdater`.
 
     Raises:
-        TypeError: If ``devices`` is neither a dictionary nor a list.
+        TypeError: If ``iterators`` is an iterator itself, or ``devices`` is neither a dictionary
+            nor a list.
         ValueError: If the numbers of iterators and devices differ.
         KeyError: If ``devices`` is a dictionary without ``'main'``.
     """
@@ -62,6 +63,11 @@ class MultiprocessParallelUpdater(StandardUpdater):
         auto_new_epoch: bool = True,
     ) -> None:
         self._all_devices = _in_order(devices)
+        if hasattr(iterators, "__next__"):  # which list() would take endless batches from
+            raise TypeError(
+                f"iterators must be a list of iterators, one for each device, got one "
+                f"{type(iterators).__name__}"
+            )
         iterators = list(iterators)
         if len(iterators) != len(self._all_devices):
             raise ValueError(

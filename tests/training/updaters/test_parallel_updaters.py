@@ -178,6 +178,8 @@ class TestMultiprocessParallelUpdater:
         optimizer = optimizers.SGD().setup(Regression())
         iterator = SerialIterator(make_dataset(), 2)
         make = MultiprocessParallelUpdater
+        with pytest.raises(TypeError, match="must be a list of iterators, .* one SerialIterator"):
+            make(iterator, optimizer, devices=[-1])
         with pytest.raises(ValueError, match="one iterator for each device, got 1 iterators and 2"):
             make([iterator], optimizer, devices=[-1, -1])
         with pytest.raises(TypeError, match="devices must be a dictionary or a list"):
