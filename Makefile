@@ -38,6 +38,8 @@ $(VENV)/.test: $(BIN)/python pyproject.toml tests/strict_backend/pyproject.toml 
 	$(BIN)/python -m pip install --quiet -e "packs/array-api[test]"
 	@# oneDNN has wheels for Linux on x86-64 only; the tests that need it are skipped elsewhere.
 	$(BIN)/python -m pip install --quiet -e packs/ideep4py || echo "ideep4py is not available here"
+	@# 60 MB, for Linux: compiles the CUDA sources; its tests are skipped without it.
+	$(BIN)/python -m pip install --quiet -e ".[nvrtc-test]" || echo "nvidia-cuda-nvrtc is not available here"
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.test

@@ -108,9 +108,9 @@ def __dir__() -> list[str]:
 
 
 def _has_cudnn() -> bool:
-    import importlib.util
+    from chainer.backends.cupy.cudnn import library
 
-    return importlib.util.find_spec("cudnn") is not None
+    return library.missing() is None
 
 
 def check_cuda_available() -> None:
@@ -480,9 +480,17 @@ def should_use_cudnn(level: str, lowest_version: int = 0) -> bool:
 
     Args:
         level (str): ``'==always'`` or ``'>=auto'``: what ``config.use_cudnn`` must be at least.
-        lowest_version (int): Lowest version of cuDNN needed.
+        lowest_version (int): Lowest version of cuDNN needed, as the library counts: 90100 for 9.1.0,
+            and 7000 for 7.0.0.
     """
-    return _allowed("use_cudnn", level, config.use_cudnn) and __getattr__("cudnn_enabled")
+    allowed = _allowed("use_cudnn", level, config.use_cudnn) and __getattr__("cudnn_enabled")
+    return allowed and (lowest_version == 0 or _cudnn_version() >= lowest_version)
+
+
+def _cudnn_version() -> int:
+    from chainer.backends.cupy.cudnn import library
+
+    return library.require().backend_version()
 
 
 def should_use_cudnn_tensor_core(dtype: Any) -> bool:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import random
 from functools import cache
 from types import ModuleType
 
 _MINIMUM = 14
+#: Environment variable with the number of the process that drew the seed in CUPY_SEED.
+_DRAWN_BY = "CHAINER_SEED_DRAWN_BY"
 
 
 @cache
@@ -50,11 +53,20 @@ def _device_trouble(error: Exception) -> str:
 
 
 def _hand_over_seed() -> None:
-    """Lets the generators of CuPy start with the seed in ``CHAINER_SEED``."""
-    seed = os.environ.get("CHAINER_SEED")
-    if seed is None or "CUPY_SEED" in os.environ:
+    """Lets the generators of CuPy start with the seed in ``CHAINER_SEED``.
+
+    Without one they get a seed of Python's module random, so that ``random.seed`` makes them
+    repeatable.
+    """
+    pid = str(os.getpid())
+    if "CUPY_SEED" in os.environ and os.environ.get(_DRAWN_BY, pid) == pid:
         return
-    if not seed.isdecimal() or int(seed) >= 1 << 64:
+    seed = os.environ.get("CHAINER_SEED")
+    if seed is None:
+        seed = str(random.getrandbits(32))
+        # Processes inherit the environment, but are not to draw the same numbers.
+        os.environ[_DRAWN_BY] = pid
+    elif not seed.isdecimal() or int(seed) >= 1 << 64:
         raise ValueError(
             "environment variable CHAINER_SEED must be an integer from 0 to 2**64 - 1, "
             f"got {seed!r}"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
 import textwrap
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ import chainer
 import chainer.links as L
 from chainer.backends import cuda
 from chainer.backends.cupy import library
+from chainer.backends.cupy.cudnn import library as cudnn_library
 
 STAND_INS = {
     "package": (None, "No module named 'cupy'; install CuPy"),
@@ -236,3 +239,33 @@ def test_seeds(monkeypatch):
     library._hand_over_seed()
     assert os.environ["CUPY_SEED"] == "17"
     monkeypatch.setenv("CUPY_SEED", "17")  # for monkeypatch to take back
+
+
+def test_seeds_of_the_module_random(monkeypatch):
+    for name in ("CHAINER_SEED", "CUPY_SEED", "CHAINER_SEED_DRAWN_BY"):
+        monkeypatch.setenv(name, "")  # to be taken back
+        del os.environ[name]
+    seeds = []
+    for seed in (5, 5, 6):
+        random.seed(seed)
+        library._hand_over_seed()
+        seeds.append(os.environ.pop("CUPY_SEED"))
+    assert seeds[0] == seeds[1] != seeds[2]
+    # What a process finds that the one above has started.
+    monkeypatch.setenv("CUPY_SEED", seeds[2])
+    library._hand_over_seed()
+    assert os.environ["CUPY_SEED"] == seeds[2]
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    library._hand_over_seed()
+    assert os.environ["CUPY_SEED"] != seeds[2]
+
+
+@pytest.mark.parametrize(("version", "expected"), [(0, True), (90100, True), (90200, False)])
+def test_versions_of_cudnn(monkeypatch, version, expected):
+    module = SimpleNamespace(backend_version=lambda: 90100)
+    monkeypatch.setattr(cudnn_library, "find", lambda: (module, None))
+    monkeypatch.setattr(cuda, "cudnn_enabled", True, raising=False)
+    monkeypatch.setattr(cuda, "_lazy", lambda name: True)
+    assert cuda.should_use_cudnn(">=auto", version) is expected
+    with chainer.using_config("use_cudnn", "never"):
+        assert not cuda.should_use_cudnn(">=auto", version)
