@@ -221,6 +221,19 @@ class TestNStep:
 
 
 class TestBatchNormalization:
+    @pytest.mark.parametrize("make", [L.BatchNormalization, L.BatchRenormalization])
+    @pytest.mark.parametrize("left_out", ["use_gamma", "use_beta"])
+    def test_half_precision_with_one_parameter(self, make, left_out):
+        link = make(3, **{left_out: False})
+        x = chainer.Variable(X2.astype(np.float16))
+        y = link(x)
+        F.sum(y * y).backward()
+        expected = make(3)(X2)
+        assert y.dtype == x.grad.dtype == np.float16
+        np.testing.assert_allclose(y.array, expected.array, atol=5e-3)
+        with chainer.using_config("train", False):
+            assert link(x).dtype == np.float16
+
     def test_axis(self):
         x = IMAGE.transpose(0, 2, 3, 1)
         link = L.BatchNormalization(axis=(0, 1, 2))

@@ -154,8 +154,11 @@ class BatchNormalization(Link):
                 raise ValueError(f"axis {self.axis} is out of range for an input of {x.ndim} axes")
             axes = {a % x.ndim for a in self.axis}
             self._initialize_params(tuple(n for i, n in enumerate(x.shape) if i not in axes))
-        gamma = self._or_constant(self.gamma, 1.0, x)
-        beta = self._or_constant(self.beta, 0.0, x)
+        # One that is left out is of the dtype of the other: half precision goes with float32, too.
+        own = self.beta if self.gamma is None else self.gamma
+        dtype = x.dtype if own is None else own.dtype
+        gamma = self._or_constant(self.gamma, 1.0, dtype)
+        beta = self._or_constant(self.beta, 0.0, dtype)
         if not config.train:
             return self._normalize_fixed(x, gamma, beta)
         if finetune:
@@ -182,12 +185,12 @@ class BatchNormalization(Link):
             x, gamma, beta, self.avg_mean, self.avg_var, self.eps, axis=self.axis
         )
 
-    def _or_constant(self, param: Any, value: float, x: Any) -> Any:
+    def _or_constant(self, param: Any, value: float, dtype: Any) -> Any:
         if param is not None:
             return param
         device = self.device
         with device.backend.use(device):
-            return device.xp.full(self.avg_mean.shape, value, dtype=x.dtype)
+            return device.xp.full(self.avg_mean.shape, value, dtype=dtype)
 
     def start_finetuning(self) -> None:
         """Resets the count of batches for fine-tuning; to be called before fine-tuning again."""
