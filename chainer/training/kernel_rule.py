@@ -70,8 +70,22 @@ class KernelUpdateRule(UpdateRule):
     def _update_by_kernel(self, param: Parameter) -> None:
         if param.grad is None:
             return
-        kernel, arrays, hyperparameters = self.kernel_call(param)
-        kernel.update(*arrays, **hyperparameters)
+        try:
+            kernel, arrays, hyperparameters = self.kernel_call(param)
+            kernel.update(*arrays, **hyperparameters)
+        except (TypeError, ValueError) as error:
+            self._refuse_bad_hyperparameters(error)
+            raise
+
+    def _refuse_bad_hyperparameters(self, error: Exception) -> None:
+        """Raises TypeError if a hyperparameter is what the arithmetic failed of."""
+        for name, value in self.hyperparam.get_dict().items():
+            try:
+                float(value)
+            except (TypeError, ValueError):
+                raise TypeError(
+                    f"hyperparameter {name!r} must be a number, got {value!r}"
+                ) from error
 
     def begin_update(self, param: Parameter) -> KernelCall | None:
         """Does what comes before the kernel in :meth:`update`, if the kernel's call can wait.

@@ -227,6 +227,16 @@ class TestUpdate:
         assert model.W.update_rule.enabled
 
 
+@pytest.mark.parametrize("value", [None, "x", [1]])
+@pytest.mark.parametrize(("name", "entry"), [("SGD", "lr"), ("Adam", "alpha"), ("AdaDelta", "rho")])
+def test_hyperparameter_that_is_no_number(name, entry, value):
+    model = Pair()
+    optimizer = getattr(O, name)(**{entry: value}).setup(model)
+    set_grads(model)
+    with pytest.raises(TypeError, match=f"hyperparameter '{entry}' must be a number, got "):
+        optimizer.update()
+
+
 class TestHooks:
     def record(self, calls, name, timing, each):
         def hook(*arguments):
