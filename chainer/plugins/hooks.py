@@ -118,8 +118,10 @@ class EventHooks:
             self._manager.unregister(plugin)
 
     def call(self, event: str, arguments: Mapping[str, Any]) -> None:
-        """Calls the hook of an event."""
-        getattr(self._manager.hook, event)(**arguments)
+        """Calls the hook of an event, if there is one: rooms may have events of their own."""
+        hook = getattr(self._manager.hook, event, None)
+        if hook is not None:
+            hook(**arguments)
 
 
 def name_of(plugin: object) -> str:
