@@ -10,6 +10,7 @@ from chainer.links import (
     connection as connection,
     initializer as initializer,
     initializers as initializers,
+    lazy_sizes as lazy_sizes,
     link as link,
     loss as loss,
     model as model,

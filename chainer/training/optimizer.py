@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from chainer.core.backend import backend_of
+from chainer.core.parameter import Parameter
 from chainer.core.variable import Variable
 from chainer.links.base_link import Link
 from chainer.links.serializer import Serializer
@@ -15,9 +16,6 @@ from chainer.training.grouped_update import call_for_each, update_parameters
 from chainer.training.hook_registry import HookRegistry
 from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer.training.update_rule import NoStateError, UpdateRule, remove_loss_scale
-
-if TYPE_CHECKING:
-    from chainer.core.parameter import Parameter
 
 __all__ = [
     "GradientMethod",
@@ -321,6 +319,8 @@ class GradientMethod(Optimizer):
             loss.backward(loss_scale=self._loss_scale)
             del loss
         params = list(target.params())
+        if not all([isinstance(param, Parameter) for param in params]):
+            _refuse_variables(target)
         self._remove_loss_scale(params)
         self.reallocate_cleared_grads()
         self.call_hooks("pre")
@@ -366,6 +366,16 @@ class GradientMethod(Optimizer):
             for param in self.target.params():
                 if param.update_rule is not None:
                     param.update_rule.use_fp32_update(flag)
+
+
+def _refuse_variables(target: Link) -> None:
+    for path, param in target.namedparams():
+        if not isinstance(param, Parameter):
+            raise TypeError(
+                f"{path} of the target is a {type(param).__name__} and cannot be updated; a "
+                "registered parameter was replaced, as by 'link.param += 1' (change "
+                "'link.param.array' instead)"
+            )
 
 
 #: Names that moved to chainer.optimizer_hooks in v4; using them warns.

@@ -380,3 +380,11 @@ class TestEpoch:
         optimizer.new_epoch()
         assert optimizer.epoch == 1
         assert not optimizer.use_auto_new_epoch
+
+
+def test_a_parameter_that_became_a_variable_is_named():
+    link = chainer.links.Scale(W_shape=(2,))
+    optimizer = chainer.optimizers.SGD().setup(link)
+    link.W += 2
+    with pytest.raises(TypeError, match=r"/W of the target is a Variable and cannot be updated"):
+        optimizer.update(lambda: chainer.functions.sum(link(np.ones((1, 2), np.float32))))
