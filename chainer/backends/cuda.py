@@ -6,7 +6,6 @@ used, everything that needs it raises a RuntimeError that says what is missing.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -15,6 +14,7 @@ import numpy
 
 from chainer.backends.cupy import library
 from chainer.backends.cupy.copies import copy_array
+from chainer.backends.cupy.cudnn import library as cudnn_library
 from chainer.core.backend import find_backend, get_array_module
 from chainer.core.backend import get_device as _get_device
 from chainer.core.configuration import config
@@ -73,7 +73,7 @@ def _lazy(name: str) -> Any:
     if name == "available":
         return cupy is not None
     if name == "cudnn_enabled":
-        return cupy is not None and os.environ.get("CHAINER_CUDNN", "1") != "0" and _has_cudnn()
+        return cupy is not None and cudnn_library.missing() is None
     if cupy is None:
         if name in ("cupy", "cupyx", "cudnn"):
             return _MissingModule(name)
@@ -105,12 +105,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY})
-
-
-def _has_cudnn() -> bool:
-    from chainer.backends.cupy.cudnn import library
-
-    return library.missing() is None
 
 
 def check_cuda_available() -> None:
@@ -480,17 +474,12 @@ def should_use_cudnn(level: str, lowest_version: int = 0) -> bool:
 
     Args:
         level (str): ``'==always'`` or ``'>=auto'``: what ``config.use_cudnn`` must be at least.
-        lowest_version (int): Lowest version of cuDNN needed, as the library counts: 90100 for 9.1.0,
-            and 7000 for 7.0.0.
+        lowest_version (int): Lowest version of cuDNN needed, in its own numbers: 90100 is 9.1.0.
     """
     allowed = _allowed("use_cudnn", level, config.use_cudnn) and __getattr__("cudnn_enabled")
-    return allowed and (lowest_version == 0 or _cudnn_version() >= lowest_version)
-
-
-def _cudnn_version() -> int:
-    from chainer.backends.cupy.cudnn import library
-
-    return library.require().backend_version()
+    if not allowed or lowest_version == 0:
+        return allowed
+    return cudnn_library.require().backend_version() >= lowest_version
 
 
 def should_use_cudnn_tensor_core(dtype: Any) -> bool:

@@ -9,15 +9,13 @@ from typing import Any
 
 import numpy
 
-from chainer.core.backend import backend_of, get_device
+from chainer.backends.cupy import library, nccl
+from chainer.core.backend import get_device
 from chainer.links.serializer import Serializer
 from chainer.training.dataset.convert import concat_examples
-from chainer.training.updaters.parallel_workers import (
-    Layout,
-    Worker,
-    choose_context,
-    sorted_params,
-)
+from chainer.training.updaters.gradient_exchange import exchange_for, uses_nccl
+from chainer.training.updaters.parallel_updater import separate_copy
+from chainer.training.updaters.parallel_workers import Worker, choose_context, initialized_params
 from chainer.training.updaters.standard_updater import (
     StandardUpdater,
     call_with_batch,
@@ -34,8 +32,12 @@ class MultiprocessParallelUpdater(StandardUpdater):
     updates the parameters, which the others then get (synchronous parallel SGD). As the gradients
     are summed, divide the learning rate by the number of devices for the step of a mean.
 
-    Gradients and parameters travel through shared memory, so that any devices will do, also several
-    times the CPU. Only values reported in the main process are seen.
+    Between GPUs, one for each process, gradients and parameters travel by NVIDIA NCCL, all of one
+    dtype in one piece. Between other devices, also several times the same, they travel through
+    shared memory of the host. Only values reported in the main process are seen.
+
+    Parameters must be initialized after the first forward computation; those that are not are left
+    alone, and an error if they are initialized later.
 
     Args:
         iterators: List of dataset iterators for the training dataset, one for each device.
@@ -52,6 +54,7 @@ class MultiprocessParallelUpdater(StandardUpdater):
             nor a list.
         ValueError: If the numbers of iterators and devices differ.
         KeyError: If ``devices`` is a dictionary without ``'main'``.
+        RuntimeError: If the devices are GPUs, and NCCL is missing.
     """
 
     def __init__(
@@ -74,8 +77,8 @@ class MultiprocessParallelUpdater(StandardUpdater):
                 f"there must be one iterator for each device, got {len(iterators)} iterators and "
                 f"{len(self._all_devices)} devices"
             )
-        for device in self._all_devices:
-            get_device(device)
+        if uses_nccl(self._all_devices):
+            nccl.require()
         super().__init__(
             iterators[0],
             optimizer,
@@ -85,13 +88,17 @@ class MultiprocessParallelUpdater(StandardUpdater):
         )
         self._worker_iterators = iterators[1:]
         self._workers: list[Worker] = []
-        self._grad_arrays: list[list[Any]] = []
-        self._param_arrays: list[Any] = []
+        self._exchange: Any = None
+        self._names: list[str] = []
 
     @staticmethod
     def available() -> bool:
-        """Tells whether the updater can be used; it can wherever processes can share memory."""
-        return True
+        """Tells whether the updater can be used.
+
+        Returns:
+            bool: False where there are GPUs, but no NCCL for them. Elsewhere CPUs can be used.
+        """
+        return library.find()[0] is None or nccl.missing() is None
 
     def setup_workers(self) -> None:
         """Starts the worker processes, unless they are running.
@@ -103,25 +110,26 @@ class MultiprocessParallelUpdater(StandardUpdater):
             return
         model = self._optimizers["main"].target
         context = choose_context(self._all_devices)
-        layout = Layout(model)
-        params_block = context.RawArray("b", max(layout.nbytes, 1))
-        self._param_arrays = layout.arrays(params_block)
+        named = initialized_params(model)
+        params = list(named.values())
+        self._names = list(named)
+        self._exchange = exchange_for(self._all_devices, lambda: context, params)
+        if uses_nccl(self._all_devices):  # no worker gets arrays on the device of another
+            model = separate_copy(model)
+            model.to_device("@numpy")
         for index, iterator in enumerate(self._worker_iterators, 1):
-            grads_block = context.RawArray("b", max(layout.nbytes, 1))
-            self._grad_arrays.append(layout.arrays(grads_block))
             arguments = (
                 model,
                 iterator,
                 self.converter,
                 self._all_devices[index],
                 self.loss_func,
-                layout,
-                params_block,
-                grads_block,
+                self._exchange.worker_side(index),
                 int(numpy.random.randint(2**31)),
             )
             others = [worker.connection for worker in self._workers]
             self._workers.append(Worker(context, others, index, arguments))
+        self._exchange.connect(params, get_device(self._all_devices[0]), self._workers)
         # Python waits at its end for processes that wait for commands.
         atexit.register(_close_if_alive, weakref.ref(self))
 
@@ -130,29 +138,30 @@ class MultiprocessParallelUpdater(StandardUpdater):
         optimizer = self._optimizers["main"]
         model = optimizer.target
         if self._workers:
-            self._start_workers(model)
+            self._exchange.share(self._params(), self._workers)
         arrays = self.converter(next_batch(self._iterators["main"]), self.device)
         loss = call_with_batch(self.loss_func or model, arrays)
         if not self._workers and self._worker_iterators:
             # Only now are all parameters initialized.
             self.setup_workers()
-            self._start_workers(model)
+            self._exchange.share(self._params(), self._workers)
         model.cleargrads()
         loss.backward()
         del loss
-        params = sorted_params(model)
-        for worker, grads in zip(self._workers, self._grad_arrays, strict=True):
-            for index in worker.receive():
-                param = params[index]
-                grad = param.device.send(grads[index])
-                param.grad = grad.copy() if param.grad is None else param.grad + grad
+        if self._workers:
+            self._exchange.collect(self._params(), self._workers)
         optimizer.update()
 
-    def _start_workers(self, model: Any) -> None:
-        for param, target in zip(sorted_params(model), self._param_arrays, strict=True):
-            target[...] = backend_of(param.array).to_host(param.array)
-        for worker in self._workers:
-            worker.send("update")
+    def _params(self) -> list[Any]:
+        """Returns the parameters that are exchanged."""
+        params = initialized_params(self._optimizers["main"].target)
+        if list(params) != self._names:
+            changed = ", ".join(sorted(set(params) ^ set(self._names)))
+            raise RuntimeError(
+                f"parameters of the model came or went after the first update: {changed}; a "
+                "parameter must be initialized by the first forward computation or before"
+            )
+        return list(params.values())
 
     def serialize(self, serializer: Any) -> None:
         """Serializes iterators (the workers' too), optimizers, model and iteration count.
@@ -191,6 +200,8 @@ class MultiprocessParallelUpdater(StandardUpdater):
         workers, self._workers = self._workers, []
         for worker in workers:
             worker.close()
+        if workers:
+            self._exchange.close()
 
 
 def _in_order(devices: Any) -> list[Any]:

@@ -92,7 +92,7 @@ class ParallelUpdater(StandardUpdater):
             raise KeyError("'devices' must contain a 'main' key.")
         main = self._optimizers["main"].target
         if models is None:
-            models = {name: main if name == "main" else _separate_copy(main) for name in devices}
+            models = {name: main if name == "main" else separate_copy(main) for name in devices}
         if set(models) != set(devices):
             raise ValueError(
                 f"models and devices must have the same names, got {sorted(models)} and "
@@ -170,7 +170,7 @@ def _uninitialized(model: Link) -> Any:
     return (param for param in model.params() if not param.is_initialized)
 
 
-def _separate_copy(model: Link) -> Link:
+def separate_copy(model: Link) -> Link:
     """Copies a model with its parameters; the copies are updated by nobody."""
     copied = copy.deepcopy(model)
     for param in copied.params():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer.core.backend import backend_of, get_device
+from chainer.core.backend import get_device
 from chainer.links.serializers.npz import DictionarySerializer
 from chainer.training.updaters.standard_updater import call_with_batch, next_batch
 
@@ -22,33 +22,10 @@ if TYPE_CHECKING:
 _JOIN_SECONDS = 5
 
 
-class Layout:
-    """Where the parameters of a model lie in a block of bytes.
-
-    Args:
-        model: Model whose parameters are all initialized.
-    """
-
-    def __init__(self, model: Link) -> None:
-        self._fields: list[tuple[int, tuple[int, ...], str]] = []
-        self.nbytes = 0
-        for _, param in sorted(model.namedparams(), key=lambda pair: pair[0]):
-            self._fields.append((self.nbytes, param.shape, param.dtype.str))
-            self.nbytes += -(-param.size * param.dtype.itemsize // 64) * 64
-
-    def arrays(self, block: Any) -> list[Any]:
-        """Returns an array for each parameter, in order of their names, inside a block."""
-        return [
-            numpy.frombuffer(
-                block, dtype, count=int(numpy.prod(shape, dtype=numpy.int64)), offset=offset
-            ).reshape(shape)
-            for offset, shape, dtype in self._fields
-        ]
-
-
-def sorted_params(model: Link) -> list[Any]:
-    """Returns the parameters of a model in order of their names."""
-    return [param for _, param in sorted(model.namedparams(), key=lambda pair: pair[0])]
+def initialized_params(model: Link) -> dict[str, Any]:
+    """Returns the parameters of a model that have arrays, by name and in order of the names."""
+    named = sorted(model.namedparams(include_uninit=False), key=lambda pair: pair[0])
+    return dict(named)
 
 
 class Worker:
@@ -133,9 +110,7 @@ def run_worker(
     converter: Callable[..., Any],
     device: Any,
     loss_func: Callable[..., Any] | None,
-    layout: Layout,
-    params_block: Any,
-    grads_block: Any,
+    exchange: Any,
     seed: int,
 ) -> None:
     """Main function of a worker process: computes the gradients of one batch for each command."""
@@ -143,29 +118,43 @@ def run_worker(
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for other in inherited:
         other.close()
+    work(connection, model, iterator, converter, device, loss_func, exchange, seed)
+
+
+def work(
+    connection: Any,
+    model: Link,
+    iterator: Any,
+    converter: Callable[..., Any],
+    device: Any,
+    loss_func: Callable[..., Any] | None,
+    exchange: Any,
+    seed: int,
+) -> None:
+    """Does the commands that come through a connection, until the last one."""
     numpy.random.seed(seed)
     try:
-        if device is not None:
-            model.to_device(device)
-        params = sorted_params(model)
-        sources, targets = layout.arrays(params_block), layout.arrays(grads_block)
+        target = _move(model, device, seed)
+        params = list(initialized_params(model).values())
+        exchange.connect(params, target, connection)
         while True:
             command = connection.recv()
             if command == "update":
-                for param, source in zip(params, sources, strict=True):
-                    param.array[...] = param.device.send(source)
+                exchange.receive(params)
                 arrays = converter(next_batch(iterator), device)
                 loss = call_with_batch(loss_func or model, arrays)
                 model.cleargrads()
                 loss.backward()
                 del loss
-                connection.send(("done", _write_grads(params, targets)))
+                if not exchange.give(params, connection):
+                    break
             elif command == "state":
                 serializer = DictionarySerializer()
                 serializer.save(iterator)
                 connection.send(("state", serializer.target))
             else:
                 break
+        exchange.close()
         iterator.finalize()
     except EOFError:  # the main process is gone
         return
@@ -174,12 +163,13 @@ def run_worker(
             connection.send(("error", traceback.format_exc()))
 
 
-def _write_grads(params: list[Any], targets: list[Any]) -> list[int]:
-    """Puts the gradients into the shared block; returns the indexes of those that exist."""
-    written = []
-    for index, (param, target) in enumerate(zip(params, targets, strict=True)):
-        grad = param.grad
-        if grad is not None:
-            target[...] = backend_of(grad).to_host(grad)
-            written.append(index)
-    return written
+def _move(model: Link, device: Any, seed: int) -> Any:
+    """Moves the model to its device and makes that one the current one; returns it."""
+    if device is None:
+        return None
+    model.to_device(device)
+    target = get_device(device)
+    target.use()
+    if target.backend.name == "cupy":
+        target.xp.random.seed(seed)
+    return target

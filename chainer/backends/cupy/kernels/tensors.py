@@ -83,7 +83,9 @@ class TensorsKernel(CudaKernel):
         groups = [group for group in groups if group[0].size]
         for start in range(0, len(groups), _TENSORS):
             part = groups[start : start + _TENSORS]
-            types = types_for(part[0][0].dtype, G=part[0][1].dtype)
+            dtype = part[0][0].dtype
+            gradient = next((group[1] for group in part if group[1] is not None), None)
+            types = types_for(dtype, G=dtype if gradient is None else gradient.dtype)
             yield types, *self._table(part)
 
     def _table(self, groups: Sequence[Sequence[Any]]) -> tuple[Any, int]:
@@ -102,3 +104,16 @@ class TensorsKernel(CudaKernel):
         table["sizes"], table["arrays"], table["blocks"] = sizes, arrays, blocks
         table["count"] = len(groups)
         return table, total
+
+
+class CopyKernel(TensorsKernel):
+    """Copies of many arrays, of one dtype and device, in few launches; not of an operation."""
+
+    def copy(self, outs: Sequence[Any], sources: Sequence[Any]) -> None:
+        """Copies arrays.
+
+        Args:
+            outs: Arrays that are written.
+            sources: What they get, arrays of the same shapes; None for zeros.
+        """
+        self.launch("copy_tensors", list(zip(outs, sources, strict=True)))

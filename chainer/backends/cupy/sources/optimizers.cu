@@ -291,3 +291,11 @@ extern "C" __global__ void sum_squares(Tensors tensors, A* sums, long long first
   sum = reduce_row<Sum>(sum);
   if (threadIdx.x == 0) sums[first + blockIdx.x] = sum;
 }
+
+// Copies the second array of each tensor to the first, zeros where there is none.
+extern "C" __global__ void copy_tensors(Tensors tensors, Hyperparameters h) {
+  const Chunk chunk(tensors);
+  T* out = (T*)tensors.arrays[0][chunk.tensor];
+  const T* source = (const T*)tensors.arrays[1][chunk.tensor];
+  CHAINER_CHUNK_EACH(i, chunk) out[i] = source ? (A)source[i] : (A)0;
+}

@@ -1,0 +1,149 @@
+"""Sums and copies between processes that have a CUDA device each, by NCCL through CuPy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from chainer.backends.cupy import library
+from chainer.backends.cupy.kernels.tensors import CopyKernel
+
+#: Elements that the start of an array in a buffer is a multiple of.
+_ALIGNMENT = 64
+_TYPES = {
+    "float16": "NCCL_FLOAT16",
+    "bfloat16": "NCCL_BFLOAT16",
+    "float32": "NCCL_FLOAT32",
+    "float64": "NCCL_FLOAT64",
+}
+
+
+def missing() -> str | None:
+    """Returns None where NCCL can be used, else what is missing."""
+    cupy, reason = library.find()
+    if cupy is None:
+        return reason
+    if getattr(getattr(cupy.cuda, "nccl", None), "available", False):
+        return None
+    return (
+        "CuPy finds no NCCL; install it with pip install nvidia-nccl-cu13 (or nvidia-nccl-cu12 for "
+        "CUDA 12)"
+    )
+
+
+def require() -> Any:
+    """Returns the module ``cupy.cuda.nccl``.
+
+    Raises:
+        RuntimeError: If it cannot be used; the message says what is missing.
+    """
+    reason = missing()
+    if reason is not None:
+        raise RuntimeError(f"NCCL is not available: {reason}")
+    return library.require().cuda.nccl
+
+
+def unique_id() -> Any:
+    """Returns what the processes of one communicator have in common; it can be pickled."""
+    return require().get_unique_id()
+
+
+class Communicator:
+    """The link to the other processes. All of them make the same calls in the same order.
+
+    The device of the process has to be the current one whenever methods are called. Nothing waits
+    for the device but the constructor, which waits for the other processes.
+
+    Args:
+        identity: What :func:`unique_id` returned, once for all.
+        size: Number of processes.
+        rank: Number of this one; 0 is the main process.
+        arrays: The arrays of this process whose values are exchanged; those of all have the same
+            shapes and dtypes, in the same order.
+    """
+
+    def __init__(self, identity: Any, size: int, rank: int, arrays: Sequence[Any]) -> None:
+        cupy = library.require()
+        self._cupy = cupy
+        self._nccl = require()
+        self._rank = rank
+        # Arrays of one dtype travel together: dtype -> their indexes, and where each one begins.
+        self._groups: dict[Any, tuple[list[int], list[int], int]] = {}
+        for dtype in dict.fromkeys(array.dtype for array in arrays):
+            if numpy.dtype(dtype).name not in _TYPES:
+                raise TypeError(f"parameters of dtype {dtype} cannot be exchanged by NCCL")
+            indexes = [i for i, array in enumerate(arrays) if array.dtype == dtype]
+            starts, total = [], 0
+            for i in indexes:
+                starts.append(total)
+                total += -(-arrays[i].size // _ALIGNMENT) * _ALIGNMENT
+            self._groups[dtype] = (indexes, starts, total)
+        self._shapes = [array.shape for array in arrays]
+        self._kernel = CopyKernel(_backend())
+        self._native = self._nccl.NcclCommunicator(size, identity, rank)
+
+    def broadcast(self, arrays: Sequence[Any]) -> None:
+        """Gives the arrays the values of those of the main process."""
+        for dtype, (indexes, starts, total) in self._groups.items():
+            own = [arrays[i] for i in indexes]
+            buffer, views = self._buffer(dtype, indexes, starts, total)
+            if self._rank == 0:
+                self._kernel.copy(views, own)
+            self._native.bcast(buffer.data.ptr, total, self._type(dtype), 0, self._stream())
+            if self._rank:
+                self._kernel.copy(own, views)
+
+    def sum(self, arrays: Sequence[Any]) -> list[Any]:
+        """Sums arrays; None counts as zeros.
+
+        Returns:
+            list: In the main process the sums, parts of new arrays; elsewhere nothing of use.
+        """
+        sums: list[Any] = [None] * len(arrays)
+        for dtype, (indexes, starts, total) in self._groups.items():
+            buffer, views = self._buffer(dtype, indexes, starts, total)
+            self._kernel.copy(views, [arrays[i] for i in indexes])
+            pointer = buffer.data.ptr
+            self._native.reduce(
+                pointer, pointer, total, self._type(dtype), self._nccl.NCCL_SUM, 0, self._stream()
+            )
+            for i, view in zip(indexes, views, strict=True):
+                sums[i] = view
+        return sums
+
+    def close(self, abort: bool = False) -> None:
+        """Ends the link.
+
+        Args:
+            abort: Whether not to wait for what was begun, since another process is gone.
+        """
+        if abort:
+            self._native.abort()
+        else:
+            self._native.destroy()
+
+    def _buffer(
+        self, dtype: Any, indexes: list[int], starts: list[int], total: int
+    ) -> tuple[Any, list[Any]]:
+        buffer = self._cupy.empty(total, dtype)
+        views = []
+        for i, start in zip(indexes, starts, strict=True):
+            shape = self._shapes[i]
+            size = int(numpy.prod(shape, dtype=numpy.int64))
+            views.append(buffer[start : start + size].reshape(shape))
+        return buffer, views
+
+    def _type(self, dtype: Any) -> Any:
+        return getattr(self._nccl, _TYPES[numpy.dtype(dtype).name])
+
+    def _stream(self) -> int:
+        return self._cupy.cuda.get_current_stream().ptr
+
+
+def _backend() -> Any:
+    """Returns the backend of CuPy."""
+    from chainer.backends.cupy.backend import backend
+
+    return backend
