@@ -19,6 +19,7 @@ from chainer.core.backend import Backend, find_backend, not_an_array_message
 from chainer.core.configuration import ThreadState, threads
 from chainer.core.function_hook import FunctionHook, install_hook, remove_hook
 from chainer.core.utils import type_check
+from chainer.core.utils.extended_dtypes import kind_of
 from chainer.core.variable import Variable
 from chainer.core.variable_node import VariableNode
 
@@ -701,7 +702,7 @@ class FunctionNode:
 
 def has_nan(array: Any) -> bool:
     """Tells whether a floating-point array contains NaN."""
-    if array is None or getattr(array, "dtype", None) is None or array.dtype.kind not in "fc":
+    if array is None or getattr(array, "dtype", None) is None or kind_of(array.dtype) not in "fc":
         return False
     backend = find_backend(array.__class__)
     if backend is None:

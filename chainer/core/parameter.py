@@ -9,6 +9,7 @@ import numpy
 
 from chainer.core.backend import backend_of, find_backend, get_device
 from chainer.core.configuration import config
+from chainer.core.utils.extended_dtypes import kind_of
 from chainer.core.variable import Variable
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class Parameter(Variable):
             self._undefine_grad()
 
     def _undefine_grad(self) -> None:
-        kind = self.dtype.kind
+        kind = kind_of(self.dtype)
         self._grad = _UNDEFINED if kind in "fc" else None
 
     @property
@@ -183,7 +184,7 @@ class _ConstantLike:
         self.dtype = dtype
 
     def __call__(self, array: Any) -> None:
-        array.fill(float("nan") if array.dtype.kind in "fc" else 0)
+        array.fill(float("nan") if kind_of(array.dtype) in "fc" else 0)
 
 
 def _generate(initializer: Any, shape: int | Sequence[int], device: Device) -> Any:

@@ -8,6 +8,7 @@ import numpy
 
 from chainer.core.backend import backend_of, copyto, find_backend
 from chainer.core.parameter import Parameter
+from chainer.core.utils.extended_dtypes import is_half
 from chainer.links.serializer import Serializer
 from chainer.training.hook_registry import HookRegistry
 from chainer.training.hyperparameter import Hyperparameter
@@ -133,7 +134,7 @@ class UpdateRule:
 
         See :meth:`use_fp32_update`.
         """
-        return self._use_fp32_update and param.array is not None and param.dtype == numpy.float16
+        return self._use_fp32_update and param.array is not None and is_half(param.dtype)
 
     def call_hook(self, hook: Callable[..., Any], param: Parameter) -> None:
         """Calls a hook of the optimizer with this rule and its parameter.
@@ -303,9 +304,9 @@ class UpdateRule:
     def use_fp32_update(self, flag: bool = True) -> None:
         """Enables use of parameter update in fp32.
 
-        When it is enabled and the parameter is of dtype float16, a float32 copy of it is kept. The
-        update converts the gradient to float32, updates that copy (the state is of float32 too),
-        and copies it back to the parameter.
+        When it is enabled and the parameter is of dtype float16 or bfloat16, a float32 copy of it
+        is kept. The update converts the gradient to float32, updates that copy (the state is of
+        float32 too), and copies it back to the parameter.
 
         Args:
             flag (bool): Whether to use it.
@@ -318,8 +319,8 @@ def remove_loss_scale(param: Parameter) -> None:
     scale = param.loss_scale
     grad = param.grad
     if scale is not None and grad is not None:
-        if grad.dtype == numpy.float16:  # the factor itself may be too large for float16
-            param.grad = (grad.astype(numpy.float32) / scale).astype(numpy.float16)
+        if is_half(grad.dtype):  # the factor itself may be too large for float16
+            param.grad = (grad.astype(numpy.float32) / scale).astype(grad.dtype)
         else:
             param.grad = grad / grad.dtype.type(scale)
     param.loss_scale = None

@@ -14,6 +14,7 @@ from typing import Any, cast
 import numpy
 
 from chainer.core.configuration import config, threads
+from chainer.core.utils.extended_dtypes import kind_of
 
 # Precedence levels of Python's grammar, loosest first.
 _COMPARE, _ADD, _MULTIPLY, _UNARY, _POWER, _CALL, _ATOM = 1, 4, 5, 6, 7, 8, 10
@@ -258,8 +259,9 @@ class GetAttribute(Expr):
         self.name = name
 
     def eval(self) -> Any:
-        """Returns the attribute."""
-        return getattr(eval(self.obj), self.name)
+        """Returns the attribute; the kind of bfloat16 is ``'f'``."""
+        value = getattr(eval(self.obj), self.name)
+        return kind_of(eval(self.obj)) if self.name == "kind" and value == "V" else value
 
     def __str__(self) -> str:
         return f"{_text(self.obj, self.priority)}.{self.name}"

@@ -8,6 +8,7 @@ import numpy
 
 from chainer.core.backend import backend_of
 from chainer.core.utils import type_check
+from chainer.core.utils.extended_dtypes import kind_of
 from chainer.core.variable import Variable
 from chainer.functions.math._addition import (
     Absolute,
@@ -142,7 +143,7 @@ def divide_operator(self: Any, rhs: Any) -> Variable:
     if isinstance(rhs, Variable):
         return Div().apply((self, rhs))[0]
     check_operand(rhs)
-    if self.dtype.kind not in "fc":
+    if kind_of(self.dtype) not in "fc":
         # The inverse of most constants has no integer to represent it.
         raise type_check.InvalidType(
             "in_types[0].dtype.kind == f",

@@ -14,6 +14,7 @@ from chainer.backends.operations.normalizations import (
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import parse_kwargs
+from chainer.core.utils.extended_dtypes import is_half
 from chainer.core.variable import Variable
 from chainer.functions._composed import Composition, composed_gradients
 from chainer.functions.array.broadcast import broadcast_to
@@ -67,7 +68,7 @@ def check_types(in_types: type_check.TypeInfoTuple, axis: Axes | None, count: in
         type_check.expect(gamma_type.ndim == len(kept))
         for i, j in enumerate(kept):
             type_check.expect(x_type.shape[j] == gamma_type.shape[i])
-    if type_check.eval(x_type.dtype) == "float16":
+    if is_half(type_check.eval(x_type.dtype)):
         # Parameters may be kept in higher precision than halves.
         type_check.expect(gamma_type.dtype.kind == "f")
     else:
@@ -183,7 +184,7 @@ def gradient_composition(eps: float, axis: Axes) -> Composition:
 
     def gradients(x: Variable, gamma: Variable, gy: Variable) -> tuple[Variable, ...]:
         dtype, gamma_dtype = x.dtype, gamma.dtype
-        working = "f" if dtype == "float16" else dtype
+        working = "f" if is_half(dtype) else dtype
         x, gamma, gy = cast(x, working), cast(gamma, working), cast(gy, working)
         shape = x.shape
         kept = expanded_shape(shape, axis)
@@ -276,7 +277,7 @@ def fixed_gradient_composition(eps: float, axis: Axes) -> Composition:
         x: Variable, gamma: Variable, mean: Variable, var: Variable, gy: Variable
     ) -> tuple[Variable, ...]:
         dtype, gamma_dtype = x.dtype, gamma.dtype
-        working = "f" if dtype == "float16" else dtype
+        working = "f" if is_half(dtype) else dtype
         x, gamma, mean = cast(x, working), cast(gamma, working), cast(mean, working)
         var, gy = cast(var, working), cast(gy, working)
         shape = x.shape

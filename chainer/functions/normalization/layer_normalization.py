@@ -7,6 +7,7 @@ from typing import Any
 from chainer.backends.operations.normalizations import layer_normalization as operation
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
+from chainer.core.utils.extended_dtypes import is_half
 from chainer.core.variable import Variable
 from chainer.functions._composed import composed_gradients
 from chainer.functions.array.broadcast import broadcast_to
@@ -62,7 +63,7 @@ class LayerNormalization(FunctionNode):
 
     def _composition(self, x: Variable, gamma: Variable, beta: Variable) -> tuple[Variable]:
         dtype, shape = x.dtype, x.shape
-        working = "f" if dtype == "float16" else dtype
+        working = "f" if is_half(dtype) else dtype
         x, gamma, beta = cast(x, working), cast(gamma, working), cast(beta, working)
         size = max(shape[1], 1)
         centered = x - broadcast_to(sum_axes(x, 1, keepdims=True) / size, shape)

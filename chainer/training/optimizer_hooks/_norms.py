@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 
 from chainer.core.backend import backend_of
+from chainer.core.utils.extended_dtypes import is_half
 
 
 def sum_of_squares(array: Any) -> Any:
@@ -16,6 +17,6 @@ def sum_of_squares(array: Any) -> Any:
     squares of float16 overflow at 256.
     """
     array = backend_of(array).plain(array)
-    wide = array.astype(numpy.float32) if array.dtype == numpy.float16 else array
+    wide = array.astype(numpy.float32) if is_half(array.dtype) else array
     flat = wide.reshape(-1)
     return backend_of(flat).xp.asarray(flat.dot(flat))

@@ -14,6 +14,7 @@ from typing import Any
 import numpy
 
 from chainer.core.kernel import ReferenceKernel
+from chainer.core.utils.extended_dtypes import is_half
 
 
 @functools.cache
@@ -30,10 +31,11 @@ def _in_single_precision(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def wrapper(self: Any, first: Any, *rest: Any) -> Any:
-        if first.dtype.char != "e":
+        dtype = first.dtype
+        if not is_half(dtype):
             return function(self, first, *rest)
-        wide = [x.astype("f") if getattr(x, "dtype", None) == "e" else x for x in (first, *rest)]
-        return function(self, *wide).astype("e")
+        wide = [x.astype("f") if getattr(x, "dtype", None) == dtype else x for x in (first, *rest)]
+        return function(self, *wide).astype(dtype)
 
     return wrapper
 
@@ -53,11 +55,13 @@ class ReLUKernel(ReferenceKernel):
 class LeakyReLUKernel(ReferenceKernel):
     """Reference of ``leaky_relu``."""
 
+    @_in_single_precision
     def forward(self, x: Any, slope: float) -> Any:
         """Returns ``x`` where ``x >= 0``, else ``slope * x``."""
         y = x * slope
         return self.xp.maximum(x, y) if slope <= 1 else self.xp.minimum(x, y)
 
+    @_in_single_precision
     def backward(self, signed: Any, gy: Any, slope: float) -> Any:
         """Returns ``gy`` where ``signed >= 0``, else ``slope * gy``."""
         gx = gy * slope

@@ -8,6 +8,7 @@ import numpy
 
 from chainer.backends.numpy.kernels.normalizations import Channels
 from chainer.core.kernel import ReferenceKernel
+from chainer.core.utils.extended_dtypes import is_half
 
 Axes = tuple[int, ...]
 
@@ -90,4 +91,4 @@ class BatchRenormalizationKernel(ReferenceKernel):
 
 def _computing_dtype(x: Any, gamma: Any) -> Any:
     dtype = numpy.result_type(x.dtype, gamma.dtype)
-    return numpy.dtype(numpy.float32) if dtype == numpy.float16 else dtype
+    return numpy.dtype(numpy.float32) if is_half(dtype) else dtype

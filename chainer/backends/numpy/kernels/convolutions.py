@@ -10,6 +10,7 @@ from typing import Any
 import numpy
 
 from chainer.core.kernel import ReferenceKernel
+from chainer.core.utils.extended_dtypes import is_half
 from chainer.core.utils.windows import (
     Sizes,
     add_patches,
@@ -27,7 +28,7 @@ _FEW_POSITIONS = 64
 def computing_dtype(*arrays: Any) -> Any:
     """Returns the dtype to compute in: the common one, but float32 for float16."""
     dtype = numpy.result_type(*[array.dtype for array in arrays])
-    return numpy.dtype(numpy.float32) if dtype == numpy.float16 else dtype
+    return numpy.dtype(numpy.float32) if is_half(dtype) else dtype
 
 
 def _blocks(count: int, bytes_each: int) -> Iterator[slice]:

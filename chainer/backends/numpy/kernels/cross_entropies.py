@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 
 from chainer.core.kernel import ReferenceKernel
+from chainer.core.utils.extended_dtypes import is_half
 
 
 class SoftmaxCrossEntropyKernel(ReferenceKernel):
@@ -17,7 +18,7 @@ class SoftmaxCrossEntropyKernel(ReferenceKernel):
     ) -> tuple[Any, Any]:
         xp = self.xp
         dtype = x.dtype
-        if dtype == numpy.float16:
+        if is_half(dtype):
             x = x.astype(numpy.float32)
         if x.size == 0:
             return xp.zeros(t.shape, dtype), (xp.zeros_like(x) if keep_score else None)
@@ -42,7 +43,7 @@ class SoftmaxCrossEntropyKernel(ReferenceKernel):
         xp = self.xp
         dtype = x.dtype if score is None else score.dtype
         if score is None:
-            if dtype == numpy.float16:
+            if is_half(dtype):
                 x = x.astype(numpy.float32)
             if x.size == 0:
                 return xp.zeros(x.shape, dtype)

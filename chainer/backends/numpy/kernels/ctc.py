@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 
 from chainer.core.kernel import ReferenceKernel
+from chainer.core.utils.extended_dtypes import is_half
 
 # Logarithm of the probability of what cannot be: absorbs whatever is added to it, and differences
 # of it are not NaN as those of infinities are.
@@ -158,4 +159,4 @@ class ConnectionistTemporalClassificationKernel(ReferenceKernel):
 
 
 def _working(x: Any) -> Any:
-    return x.astype(numpy.float32) if x.dtype == numpy.float16 else x
+    return x.astype(numpy.float32) if is_half(x.dtype) else x

@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 
 from chainer.core.kernel import ReferenceKernel
+from chainer.core.utils.extended_dtypes import is_half
 
 
 class EmbeddingKernel(ReferenceKernel):
@@ -28,7 +29,7 @@ class EmbeddingKernel(ReferenceKernel):
             used = numbers != ignore_label
             numbers, rows = numbers[used], rows[used]
         numbers = xp.where(numbers < 0, numbers + shape[0], numbers)
-        working = numpy.float32 if gy.dtype == numpy.float16 else gy.dtype
+        working = numpy.float32 if is_half(gy.dtype) else gy.dtype
         gW = xp.zeros(shape, working)
         if len(numbers) == 0:
             return gW.astype(gy.dtype, copy=False)

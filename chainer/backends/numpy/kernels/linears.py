@@ -7,8 +7,7 @@ from typing import Any
 import numpy
 
 from chainer.core.kernel import ReferenceKernel
-
-_half = numpy.dtype(numpy.float16)
+from chainer.core.utils.extended_dtypes import is_half
 
 
 class LinearKernel(ReferenceKernel):
@@ -29,10 +28,10 @@ class LinearKernel(ReferenceKernel):
 
 def _product(a: Any, b: Any, dtype: Any) -> Any:
     # The operator serves any NumPy-like array, and has no Python code in the way.
-    if a.dtype == dtype == b.dtype and dtype != _half:
+    if a.dtype == dtype == b.dtype and not is_half(dtype):
         return a @ b
     working = numpy.result_type(a.dtype, b.dtype)
-    if working == _half:  # NumPy has no fast product of halves, and float32 is more exact
+    if is_half(working):  # NumPy has no fast product of halves, and float32 is more exact
         working = numpy.dtype(numpy.float32)
     product = a.astype(working, copy=False) @ b.astype(working, copy=False)
     return product.astype(dtype, copy=False)

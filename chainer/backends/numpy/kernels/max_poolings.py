@@ -10,6 +10,7 @@ import numpy
 from chainer.backends.numpy.kernels.poolings import reduce_stage, reduced_shape, stages
 from chainer.core.backend import HOST_FAMILY
 from chainer.core.kernel import ReferenceKernel
+from chainer.core.utils.extended_dtypes import is_half
 from chainer.core.utils.windows import Sizes
 
 
@@ -94,7 +95,7 @@ class WindowIndexingKernel(ReferenceKernel):
     ) -> Any:
         xp = self.xp
         size = _covered(ksize, in_size, y.shape[2:], stride, pad)
-        dtype = numpy.float32 if y.dtype == numpy.float16 else y.dtype
+        dtype = numpy.float32 if is_half(y.dtype) else y.dtype
         x = xp.zeros((*y.shape[:2], *size), dtype)
         if y.size:
             valid = indices < prod(ksize)

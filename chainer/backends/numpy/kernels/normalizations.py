@@ -11,12 +11,13 @@ from typing import Any
 import numpy
 
 from chainer.core.kernel import ReferenceKernel
+from chainer.core.utils.extended_dtypes import is_half
 
 Axes = tuple[int, ...]
 
 
 def _widened(x: Any) -> Any:
-    return x.astype(numpy.float32) if x.dtype == numpy.float16 else x
+    return x.astype(numpy.float32) if is_half(x.dtype) else x
 
 
 class Channels:

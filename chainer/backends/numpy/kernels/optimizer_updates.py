@@ -15,6 +15,7 @@ import numpy
 
 from chainer.core.backend import HOST_FAMILY, Backend
 from chainer.core.kernel import ReferenceKernel
+from chainer.core.utils.extended_dtypes import is_half
 
 #: Elements of a block. Half a dozen float32 arrays of this length fit a usual second level cache.
 BLOCK = 1 << 16
@@ -73,7 +74,7 @@ class UpdateKernel(ReferenceKernel):
 
 
 def _work_dtype(param: Any) -> Any:
-    return numpy.dtype(numpy.float32) if param.dtype.char == "e" else param.dtype
+    return numpy.dtype(numpy.float32) if is_half(param.dtype) else param.dtype
 
 
 def _is_flat(array: Any) -> bool:

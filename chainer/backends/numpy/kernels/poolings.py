@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from chainer.core.kernel import ReferenceKernel
+from chainer.core.utils.extended_dtypes import is_half
 from chainer.core.utils.windows import Sizes, window_range
 
 # Windows of so few elements are reduced at once: every axis costs a pass of its own.
@@ -154,7 +155,7 @@ def spread_windows(xp: Any, y: Any, ksize: Sizes, stride: Sizes, pad: Sizes, in_
 
 
 def _widened(x: Any) -> Any:
-    return x.astype(numpy.float32) if x.dtype == numpy.float16 else x
+    return x.astype(numpy.float32) if is_half(x.dtype) else x
 
 
 class AveragePoolingNDKernel(ReferenceKernel):

@@ -7,13 +7,14 @@ from typing import Any
 import numpy
 
 from chainer.core.kernel import ReferenceKernel
+from chainer.core.utils.extended_dtypes import is_half
 
 
 class ResponseNormalizationKernel(ReferenceKernel):
     """Local response normalisation; sums over neighbours by shifted slices."""
 
     def forward(self, x: Any, n: int, k: float, alpha: float, beta: float) -> tuple[Any, Any]:
-        wide = x.astype(numpy.float32) if x.dtype == numpy.float16 else x
+        wide = x.astype(numpy.float32) if is_half(x.dtype) else x
         scale = self._sums(wide * wide, n)
         scale *= alpha
         scale += k

@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from chainer.core.kernel import ReferenceKernel
+from chainer.core.utils.extended_dtypes import is_half
 
 
 class ROIPooling2DKernel(ReferenceKernel):
@@ -54,7 +55,7 @@ class ROIPooling2DKernel(ReferenceKernel):
     ) -> Any:
         xp = self.xp
         channels = gy.shape[1]
-        dtype = numpy.float32 if gy.dtype == numpy.float16 else gy.dtype
+        dtype = numpy.float32 if is_half(gy.dtype) else gy.dtype
         gx = xp.zeros((batch, channels, *in_size), dtype)
         flat, valid = self._flat(indices, rois, channels, in_size[0] * in_size[1])
         xp.add.at(gx.reshape(-1), flat[valid], gy[valid].astype(dtype, copy=False))
