@@ -17,9 +17,12 @@ PROGRAMS = Path(__file__).resolve().parent / "workers"
 #: Relative difference up to which two float32 results count as the same.
 TOLERANCE = 2e-3
 
-
 #: Why a case is missing for a peer whose program does not have it.
 NO_CASE = "the program has no such case"
+
+#: Idle threads of the peer before spin for a while, on a processor that the next one needs: those
+#: of Intel's OpenMP, which upstream's ideep4py brings, for 200 ms.
+_SPIN_SECONDS = 0.25
 
 
 @dataclass(frozen=True)
@@ -194,7 +197,7 @@ def _run_case(
         first = turn % max(1, len(names))
         for name in names[first:] + names[:first]:
             if options.threads > 1:
-                time.sleep(0.02)  # idle threads of the peer before spin for a while; let them stop
+                time.sleep(_SPIN_SECONDS)
             reply = _ask(clients, name, case, result, "run", calls=calls[name])
             if reply is None:
                 del calls[name]
