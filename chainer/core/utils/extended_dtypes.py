@@ -18,6 +18,7 @@ def kind_of(dtype: Any) -> str:
         dtype (numpy.dtype): Data type.
 
     Example:
+        >>> from chainer.core.utils.extended_dtypes import kind_of
         >>> kind_of(np.dtype('float32'))
         'f'
     """
