@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.functions.connection.n_step_gru import n_step_bigru, n_step_gru
-from chainer.links.rnn.n_step_rnn import NStepRNNBase
+from chainer.links.rnn.n_step_rnn import SingleStateNetwork
 
 
-class NStepGRUBase(NStepRNNBase):
+class NStepGRUBase(SingleStateNetwork):
     """What the two GRU networks share."""
 
     n_weights = 6
@@ -16,22 +16,6 @@ class NStepGRUBase(NStepRNNBase):
     def rnn(self, *args: Any) -> tuple[Any, ...]:
         """Calls :func:`chainer.functions.n_step_gru`, or ``n_step_bigru``."""
         return (n_step_bigru if self.use_bi_direction else n_step_gru)(*args)
-
-    def forward(self, hx: Any, xs: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Calculates all hidden states.
-
-        Args:
-            hx (Variable or None): Initial hidden states of shape ``(S, B, N)``, or ``(2S, B, N)``
-                in a bi-directional network: ``S`` layers, ``B`` sequences, ``N`` units. None for
-                zeros.
-            xs (list of Variable): Input sequences of shapes ``(L_i, I)``.
-
-        Returns:
-            tuple: ``hy``, the updated hidden states, of the shape of ``hx``, and ``ys``, the list
-            of the hidden states of the last layer, of shapes ``(L_i, N)``, or ``(L_i, 2N)`` in a
-            bi-directional network.
-        """
-        return self._apply((hx,), xs, kwargs)
 
 
 class NStepGRU(NStepGRUBase):

@@ -181,14 +181,8 @@ class NStepRNNBase(ChainList):
         return self.device.send(indices)
 
 
-class _NStepRNN(NStepRNNBase):
-    n_weights = 2
-    activation: ClassVar[str]
-
-    def rnn(self, *args: Any) -> tuple[Any, ...]:
-        """Calls :func:`chainer.functions.n_step_rnn`, or ``n_step_birnn``."""
-        function = n_step_birnn if self.use_bi_direction else n_step_rnn
-        return function(*args, activation=self.activation)
+class SingleStateNetwork(NStepRNNBase):
+    """Networks whose units have one state, as those of RNN and GRU do."""
 
     def forward(self, hx: Any, xs: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Calculates all hidden states.
@@ -205,6 +199,16 @@ class _NStepRNN(NStepRNNBase):
             bi-directional network.
         """
         return self._apply((hx,), xs, kwargs)
+
+
+class _NStepRNN(SingleStateNetwork):
+    n_weights = 2
+    activation: ClassVar[str]
+
+    def rnn(self, *args: Any) -> tuple[Any, ...]:
+        """Calls :func:`chainer.functions.n_step_rnn`, or ``n_step_birnn``."""
+        function = n_step_birnn if self.use_bi_direction else n_step_rnn
+        return function(*args, activation=self.activation)
 
 
 class NStepRNNTanh(_NStepRNN):
