@@ -28,7 +28,7 @@ A program is a Python file with a docstring, whose first line is its title, and 
 from __future__ import annotations
 
 #: Printed unit -> how many of it make one base unit (second or byte).
-UNITS = {"s": 1.0, "ms": 1e3, "us": 1e6, "MB": 1e-6}
+UNITS = {"s": 1.0, "ms": 1e3, "us": 1e6, "MB": 1e-6, "kB": 1e-3}
 
 #: Whether the peer being measured is to use iDeep; set by the worker before it loads a program.
 USE_IDEEP = False

@@ -83,26 +83,49 @@ class Constant:
 
 
 def operation(name, *arguments, gradient=True, check=True, **keywords):
-    """Returns the preparation of a case that calls ``chainer.functions.<name>(*arguments,
-    **keywords)``.
+    """Returns the :class:`Operation` that calls ``chainer.functions.<name>(*arguments,
+    **keywords)``: a row of the function table.
 
     Float arrays among the arguments, also inside lists, become Variables whose gradients are
-    computed. Phases: ``forward`` and ``backward``, each alone.
+    computed.
 
     Args:
         gradient: Whether there is a backward phase.
         check: Whether outputs and gradients are compared with other peers' (False for random
             functions).
     """
+    return Operation(name, arguments, keywords, gradient, check)
 
-    def prepare():
-        call = function(name)
+
+class Operation:
+    """A row of the function table, see :func:`operation`. Calling it prepares the timing of it:
+    phases ``forward`` and ``backward``, each alone."""
+
+    def __init__(self, name, arguments, keywords, gradient, check):
+        self.name = name
+        self.arguments = arguments
+        self.keywords = keywords
+        self.gradient = gradient
+        self.check = check
+
+    def prepare(self):
+        """Returns a function that applies the operation, and the Variables it is applied to."""
+        call = function(self.name)
         inputs = []
-        given = [_as_variables(argument, inputs) for argument in arguments]
-        seeds = []
+        given = [_as_variables(argument, inputs) for argument in self.arguments]
 
         def forward(_=None):
-            return call(*given, **keywords)
+            return call(*given, **self.keywords)
+
+        return forward, inputs
+
+    def seeds(self, outputs):
+        """Returns gradients for the outputs, the same in every peer."""
+        return [random(*y.shape, seed=n).astype(y.dtype) for n, y in enumerate(outputs, 1)]
+
+    def __call__(self):
+        forward, inputs = self.prepare()
+        seeds = []
 
         def backward(y):
             if isinstance(y, chainer.Variable):
@@ -110,23 +133,21 @@ def operation(name, *arguments, gradient=True, check=True, **keywords):
                 y.backward()
                 return None
             grad_outputs = [chainer.Variable(seed) for seed in seeds]
-            for x, gx in zip(inputs, chainer.grad(_flat(y), inputs, grad_outputs)):
+            for x, gx in zip(inputs, chainer.grad(variables(y), inputs, grad_outputs)):
                 x.grad_var = gx
             return None
-
-        def seed(ys):
-            seeds[:] = [random(*y.shape, seed=n).astype(y.dtype) for n, y in enumerate(ys, 1)]
 
         def clear(_):
             for x in inputs:
                 x.cleargrad()
 
         def result():
-            ys = _flat(forward())
+            ys = variables(forward())
             found = [y.array for y in ys]
-            if gradient:
+            if self.gradient:
                 clear(None)
-                seed(ys)  # anew: upstream's hinge, for one, changes the gradient that it is given
+                # Anew: upstream's hinge, for one, changes the gradient that it is given.
+                seeds[:] = self.seeds(ys)
                 backward(forward())
                 found += [x.grad for x in inputs]
                 clear(None)
@@ -134,15 +155,13 @@ def operation(name, *arguments, gradient=True, check=True, **keywords):
                 float(abs(np.asarray(a, dtype=np.float64)).mean()) for a in found if a is not None
             ]
 
-        if not gradient:
-            return Case([("forward", forward)], result if check else None)
-        seed(_flat(forward()))
+        if not self.gradient:
+            return Case([("forward", forward)], result if self.check else None)
+        seeds[:] = self.seeds(variables(forward()))
         return Case(
             [("forward", forward), ("backward", backward), ("_clear", clear)],
-            result if check else None,
+            result if self.check else None,
         )
-
-    return prepare
 
 
 def _as_variables(argument, inputs):
@@ -156,8 +175,8 @@ def _as_variables(argument, inputs):
     return argument
 
 
-def _flat(outputs):
+def variables(outputs):
     """Returns the Variables among outputs (one, or nested tuples and lists of them) as a list."""
     if isinstance(outputs, chainer.Variable):
         return [outputs]
-    return [variable for item in outputs for variable in _flat(item)]
+    return [variable for item in outputs for variable in variables(item)]
