@@ -43,26 +43,43 @@ FUNCTIONS = {
     "dense": (lambda x: F.concat([F.reshape(x, (3, 8)), F.reshape(x, (3, 8))]), (4, 6)),
     "cross_entropy": (lambda x: F.softmax_cross_entropy(x, np.arange(4)), (4, 6)),
     "softmax": (F.softmax, (4, 6)),
+    "rows": (lambda x: x[[0, 2, 2]], (4, 6)),
+    "elements": (lambda x: x[[0, 2, 2], [5, 1, 1]], (4, 6)),
     "lstm": (lambda c, x: F.lstm(c, x)[1], (2, 3), (2, 12)),
 }
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_like_float32(name):
+def compare(name, device):
+    """Compares a function of float32 on the host with the same of bfloat16 on a device."""
     function, *shapes = FUNCTIONS[name]
     # The same numbers in both types.
     inputs = [rand(*s, seed=i + 2).astype(BFLOAT16) for i, s in enumerate(shapes)]
     results = []
-    for dtype in (np.dtype("f"), BFLOAT16):
-        variables = [chainer.Variable(x.astype(dtype)) for x in inputs]
+    for dtype, place in ((np.dtype("f"), "@numpy"), (BFLOAT16, device)):
+        place = chainer.get_device(place)
+        variables = [chainer.Variable(place.send(x.astype(dtype))) for x in inputs]
         y = function(*variables)
         assert y.dtype == dtype
-        y.grad = rand(*y.shape, seed=1).astype(dtype) if y.ndim else np.ones((), dtype)
+        gy = rand(*y.shape, seed=1).astype(dtype) if y.ndim else np.ones((), dtype)
+        y.grad = place.send(gy)
         y.backward()
         assert all(v.grad.dtype == dtype for v in variables)
-        results.append([np.asarray(a, "f") for a in (y.array, *[v.grad for v in variables])])
+        arrays = (y.array, *[v.grad for v in variables])
+        results.append([np.asarray(chainer.get_device("@numpy").send(a), "f") for a in arrays])
     for expected, actual in zip(*results, strict=True):
         np.testing.assert_allclose(actual, expected, 0.03, 0.03 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_like_float32(name):
+    compare(name, "@numpy")
+
+
+@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"cross_entropy"}))
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_on_a_stand_in_for_cupy(fake_cupy, name, deterministic):  # noqa: F811
+    with chainer.using_config("cudnn_deterministic", deterministic):
+        compare(name, "@cupy:0")
 
 
 class Network(chainer.Chain):

@@ -11,6 +11,7 @@ import pytest
 
 import chainer
 from chainer import iterators, optimizers, training
+from chainer.backends.cupy import nccl
 from chainer.core.backend import get_device
 from chainer.plugins.testing import attr
 from chainer.training.updaters import ParallelUpdater
@@ -68,6 +69,9 @@ print(*optimizer.target.W.array.get())
 
 def test_multiprocess_parallel_updater(tmp_path):
     """In a process of its own, which has not used CUDA before it starts others."""
+    reason = nccl.missing()
+    if reason is not None:
+        pytest.skip(reason)
     finished = subprocess.run(
         [sys.executable, "-c", _PROGRAM, str(tmp_path)],
         cwd=ROOT,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,7 +27,7 @@ def missing() -> str | None:
     cupy, reason = library.find()
     if cupy is None:
         return reason
-    if getattr(getattr(cupy.cuda, "nccl", None), "available", False):
+    if _module().available:
         return None
     return (
         "CuPy finds no NCCL; install it with pip install nvidia-nccl-cu13 (or nvidia-nccl-cu12 for "
@@ -42,7 +44,14 @@ def require() -> Any:
     reason = missing()
     if reason is not None:
         raise RuntimeError(f"NCCL is not available: {reason}")
-    return library.require().cuda.nccl
+    return _module()
+
+
+def _module() -> Any:
+    """Returns CuPy's module, which CuPy does not import by itself; there also without NCCL."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that the library is missing
+        return importlib.import_module("cupy.cuda.nccl")
 
 
 def unique_id() -> Any:

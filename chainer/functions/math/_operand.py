@@ -51,7 +51,8 @@ def as_operand(value: Any, x: Any, xp: Any) -> Any:
         xp: Its array namespace.
 
     Raises:
-        TypeError: If ``value`` is an array of another kind than ``x``.
+        TypeError: If ``value`` is an array of another kind than ``x``, or complex where ``x`` is
+            not.
     """
     dtype = x.dtype
     if not isinstance(value, _SCALARS):
@@ -64,13 +65,27 @@ def as_operand(value: Any, x: Any, xp: Any) -> Any:
                 f"Actual: {type(x)}, {type(value)}"
             )
         value = other.plain(other.adopt(value))
+        if value.dtype.kind == "c" and dtype.kind != "c":
+            raise _is_complex(f"array of dtype {value.dtype}", dtype)
         return value if value.dtype == dtype else value.astype(dtype)
+    if isinstance(value, (complex, numpy.complexfloating)) and dtype.kind != "c":
+        raise _is_complex("complex scalar", dtype)
     if dtype.kind in "fc":
         # NumPy works fastest with an array of no dimensions.
         scalar = numpy.asarray(value, dtype)
     else:
         scalar = numpy.asarray(value).astype(dtype)  # truncates and wraps, as x.astype would
-    return scalar if xp is numpy else scalar.item()
+    if xp is numpy:
+        return scalar
+    # Other types than NumPy's own do not last beside a number of Python.
+    return scalar[()] if dtype.kind == "V" else scalar.item()
+
+
+def _is_complex(what: str, dtype: Any) -> TypeError:
+    return TypeError(
+        f"the {what} cannot be an operand of a Variable of dtype {dtype}: its imaginary part would "
+        "be lost. Cast the Variable by chainer.functions.cast to a complex dtype."
+    )
 
 
 def sum_to(x: Any, shape: tuple[int, ...]) -> Any:

@@ -74,15 +74,19 @@ class Kernel:
 
     Attributes:
         reversed: Whether blocks and threads run in descending order.
+        atomics: Number of atomic operations in all launches, of all kernels.
     """
 
     reversed = False
+    atomics = 0
 
     def __init__(self, library: ctypes.CDLL, name: str) -> None:
         self.name = name
         self._launch = getattr(library, f"launch_{name}")
         self._launch.restype = ctypes.c_char_p
         self._reverse = library.reverse_order
+        self._count = library.count_atomics
+        self._count.restype = ctypes.c_longlong
         kinds = ctypes.string_at(ctypes.addressof(ctypes.c_char.in_dll(library, f"kinds_{name}")))
         self._kinds = kinds.decode()
         count = len(self._kinds) // 2
@@ -98,7 +102,9 @@ class Kernel:
         assert sum(self._bytes(i) for i in range(len(args))) <= 4096
         self._reverse(self.reversed)
         pointers = (ctypes.c_void_p * len(keep))(*[b.ctypes.data for b in keep])
+        before = self._count()
         error = self._launch(_dimensions(grid), _dimensions(block), pointers)
+        Kernel.atomics += self._count() - before
         if error is not None:
             raise RuntimeError(f"{self.name}: {error.decode()}")
 

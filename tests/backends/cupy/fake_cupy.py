@@ -78,10 +78,22 @@ class _Ufunc:
         self._function = function
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._function is numpy.matmul and max(arg.ndim for arg in args[:2]) > 2:
+            _refuse_bfloat16(*args)
         return lift(self._function(*args, **kwargs))
+
+    def at(self, *args: Any) -> None:
+        _refuse_bfloat16(args[0])
+        self._function.at(*args)
 
     def __getattr__(self, name: str) -> Any:
         return _wrapped(getattr(self._function, name))
+
+
+def _refuse_bfloat16(*arrays: Any) -> None:
+    """CuPy 14 has neither batched products nor additions at positions of this type."""
+    if any(array.dtype.name == "bfloat16" for array in arrays):
+        raise TypeError("CuPy does not do this with bfloat16")
 
 
 class _Random:

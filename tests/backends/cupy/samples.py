@@ -238,16 +238,19 @@ def embedding(k, a, dtype, ignored, integer):
 
 @sample("scatter_add")
 def scatter(k, a, dtype):
+    """Rows, elements and parts of an array; some of them several times."""
+    array = a(np.array([[1, 1], [2, -1]]), "i")
+    mask = a(np.array([True, False, True, True]), "?")
+    indexes = [[0, 2, 2], (array,), array[:0], slice(1, 3), mask, (array, a(np.array([0, 2]), "l"))]
+    indexes += [([0, 0, 3], slice(1, None)), (Ellipsis, a(np.array([1, 1, 1]), "l")), (None, array)]
     results = []
-    for index in (([0, 2, 2],), (a(np.array([[1, 1], [2, -1]]), "i"),), (slice(1, 3),)):
-        array = a(np.zeros((4, 3)))
-        values = a(np.ones((4, 3)))[index[0]] if isinstance(index[0], slice) else None
-        if values is None:
-            shape = (3, 3) if isinstance(index[0], list) else (2, 2, 3)
-            values = a(np.arange(np.prod(shape)).reshape(shape))
-        k.add_at(array, index[0], values)
-        results.append(array)
-    return results
+    for index in indexes:
+        target = a(rand(4, 3))
+        k.add_at(target, index, a(rand(*target[index].shape)))
+        results.append(target)
+    target = a(rand(3, 4))
+    k.add_at(target.T, [0, 2, 2], a(rand(3, 3)))
+    return [*results, target]
 
 
 @sample("roi_pooling_2d", (1.0,), (0.5,))

@@ -74,6 +74,7 @@ def test_kernels_serve_all_operations_of_the_steps(fake_cupy):
     ("operation", "arrays", "attributes"),
     [
         ("embedding", ("i", "f"), {}),
+        ("scatter_add", ("f", "f"), {}),
         ("roi_pooling_2d", ("f", "f"), {}),
         ("spatial_transformer_sampler", ("f", "f"), {}),
     ],

@@ -6,12 +6,18 @@ import numpy as np
 import pytest
 
 import chainer
-from chainer.backends.cupy.kernels import _BY_OPERATION
+from chainer.backends.cupy.kernels import _BY_OPERATION, _DETERMINISTIC
 from chainer.core.backend import get_backend
 from chainer.core.kernel import get_operation
 from chainer.testing import attr
 from tests.backends.cupy.samples import SAMPLES
-from tests.backends.cupy.test_kernel_semantics import TOLERANCE, Maker, make_kernel
+from tests.backends.cupy.test_kernel_semantics import (
+    SUMS,
+    TOLERANCE,
+    Maker,
+    deterministic_kernel,
+    make_kernel,
+)
 
 pytestmark = [
     pytest.mark.gpu,
@@ -69,6 +75,30 @@ def test_same_as_the_reference_on_the_host(name, dtype, strided):
     expected = run(function, reference, Maker(dtype), dtype, values)
     kernel = make_kernel(operation, get_backend("cupy"))
     compare(run(function, kernel, DeviceMaker(dtype, strided), dtype, values), expected, dtype)
+
+
+@pytest.mark.parametrize("strided", [False, True])
+@pytest.mark.parametrize(
+    ("name", "dtype"), [(n, d) for n, d in CASES if SAMPLES[n][0] in _DETERMINISTIC]
+)
+def test_deterministic_kernels(name, dtype, strided):
+    operation, function, values, _ = SAMPLES[name]
+    reference = get_operation(operation).reference_for(get_backend("numpy"))
+    expected = run(function, reference, Maker(dtype), dtype, values)
+    kernel = make_kernel(operation, get_backend("cupy"), _DETERMINISTIC)
+    compare(run(function, kernel, DeviceMaker(dtype, strided), dtype, values), expected, dtype)
+
+
+@pytest.mark.parametrize("operation", SUMS)
+def test_deterministic_sums(operation):
+    kernel, maker = deterministic_kernel(operation, get_backend("cupy")), DeviceMaker("f")
+    results = []
+    for _ in range(5):
+        np.random.seed(0)
+        results.append([maker.host(array) for array in SUMS[operation](kernel, maker)])
+    for others in results[1:]:
+        for one, other in zip(results[0], others, strict=True):
+            np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("name", [name for name in SAMPLES if name.endswith("-0")])

@@ -69,58 +69,102 @@ def test_deterministic_kernels(emulated, name, dtype):
         np.testing.assert_allclose(one, other, TOLERANCE[dtype], TOLERANCE[dtype])
 
 
-def many_embeddings(kernel):
-    x = np.random.randint(0, 3, (400,)).astype("i")
-    return [kernel.backward(x, np.random.standard_normal((400, 2)).astype("f"), (3, 2), None)]
+def many_embeddings(kernel, a):
+    x, gy = a(np.random.randint(0, 3, (400,)), "i"), a(np.random.standard_normal((400, 2)))
+    return [kernel.backward(x, gy, (3, 2), None)]
 
 
-def many_regions(kernel):
-    x = np.random.standard_normal((1, 2, 4, 4)).astype("f")
-    rois = np.tile(np.array([[0, 0, 0, 3, 3]], "f"), (60, 1))
+def many_positions(kernel, a):
+    rows, elements = a(np.zeros((3, 2))), a(np.zeros((3, 2)))
+    x, y = (a(np.random.randint(0, n, (400,)), "l") for n in (3, 2))
+    kernel.add_at(rows, x, a(np.random.standard_normal((400, 2))))
+    kernel.add_at(elements, (x, y), a(np.random.standard_normal(400)))
+    return [rows, elements]
+
+
+def many_regions(kernel, a):
+    x = a(np.random.standard_normal((1, 2, 4, 4)))
+    rois = a(np.tile(np.array([[0, 0, 0, 3, 3]]), (60, 1)))
     y, indices = kernel.forward(x, rois, (2, 2), 1.0)
-    return [
-        kernel.backward(np.random.standard_normal(y.shape).astype("f"), indices, rois, (4, 4), 1)
-    ]
+    gy = a(np.random.standard_normal(y.shape))
+    return [kernel.backward(gy, indices, rois, (4, 4), 1)]
 
 
-def many_points(kernel):
+def many_points(kernel, a):
     x, grid = np.random.standard_normal((1, 2, 3, 3)), np.random.uniform(-1.2, 1.2, (1, 2, 300))
     gy = np.random.standard_normal((1, 2, 300))
-    arrays = [array.astype("f") for array in (x, grid, gy)]
-    return kernel.backward(*arrays)
+    return kernel.backward(*map(a, (x, grid, gy)))
 
 
-def many_labels(kernel):
-    x, t = np.random.standard_normal((30, 2, 3)).astype("f"), np.ones((2, 10), "i")
-    lengths = np.array([30, 28]), np.array([10, 9])
+def many_labels(kernel, a):
+    x, t = a(np.random.standard_normal((30, 2, 3))), a(np.ones((2, 10)), "i")
+    lengths = a(np.array([30, 28]), "l"), a(np.array([10, 9]), "l")
     losses, saved = kernel.forward(x, t, 0, *lengths)
     return [losses, kernel.backward(x, t, 0, *lengths, saved, losses)]
 
 
-#: Operation -> function that makes gradients of many summands, and whether they are made by atomic
-#: additions where nobody asks for deterministic ones.
+#: Operation -> function that makes sums of many summands.
 SUMS = {
-    "embedding": (many_embeddings, True),
-    "roi_pooling_2d": (many_regions, True),
-    "spatial_transformer_sampler": (many_points, True),
-    "connectionist_temporal_classification": (many_labels, False),
+    "embedding": many_embeddings,
+    "scatter_add": many_positions,
+    "roi_pooling_2d": many_regions,
+    "spatial_transformer_sampler": many_points,
+    "connectionist_temporal_classification": many_labels,
 }
+
+
+def deterministic_kernel(operation, backend):
+    table = _DETERMINISTIC if operation in _DETERMINISTIC else _BY_OPERATION
+    return make_kernel(operation, backend, table)
+
+
+def same_in_any_order(function, kernel, monkeypatch):
+    results = []
+    for backwards in (False, True):
+        monkeypatch.setattr(emulator.Kernel, "reversed", backwards)
+        np.random.seed(0)
+        results.append(function(kernel, Maker("f")))
+    return all(np.array_equal(a, b) for a, b in zip(*results, strict=True))
 
 
 @pytest.mark.parametrize("operation", SUMS)
 def test_order_of_threads(emulated, operation, monkeypatch):
-    function, atomic = SUMS[operation]
+    kernel = deterministic_kernel(operation, emulated)
+    assert same_in_any_order(SUMS[operation], kernel, monkeypatch)
 
-    def same(table):
-        results = []
-        for backwards in (False, True):
-            monkeypatch.setattr(emulator.Kernel, "reversed", backwards)
-            np.random.seed(0)
-            results.append(function(make_kernel(operation, emulated, table)))
-        return all(np.array_equal(a, b) for a, b in zip(*results, strict=True))
 
-    assert same(_DETERMINISTIC if atomic else _BY_OPERATION)
-    assert same(_BY_OPERATION) is not atomic
+#: Left out is what CuPy adds itself, which the emulation does in order.
+@pytest.mark.parametrize("operation", [name for name in _DETERMINISTIC if name != "scatter_add"])
+def test_order_of_threads_matters_otherwise(emulated, operation, monkeypatch):
+    kernel = make_kernel(operation, emulated)
+    assert not same_in_any_order(SUMS[operation], kernel, monkeypatch)
+
+
+def test_sums_are_tried_of_all_that_have_deterministic_kernels():
+    assert set(_DETERMINISTIC) <= set(SUMS)
+
+
+@pytest.mark.parametrize("name", [name for name in SAMPLES if "f" in SAMPLES[name][3]])
+def test_no_atomic_additions_where_deterministic_ones_are_asked_for(emulated, name, monkeypatch):
+    operation, function, values, _ = SAMPLES[name]
+    monkeypatch.setattr(emulator.Kernel, "atomics", 0)
+    run(function, deterministic_kernel(operation, emulated), "f", values)
+    assert emulator.Kernel.atomics == 0
+
+
+def test_atomic_additions_are_seen(emulated, monkeypatch):
+    monkeypatch.setattr(emulator.Kernel, "atomics", 0)
+    many_embeddings(make_kernel("embedding", emulated), Maker("f"))
+    assert emulator.Kernel.atomics == 800
+
+
+def test_sums_of_halves_are_made_in_float32(emulated):
+    """2048 is the first number that does not change when one is added to it in float16."""
+    for table in (_BY_OPERATION, _DETERMINISTIC):
+        kernel = make_kernel("scatter_add", emulated, table)
+        a = np.zeros((2, 1), np.float16)
+        kernel.add_at(a, np.zeros(4096, "i"), np.ones((4096, 1), np.float16))
+        assert a.tolist() == [[4096], [0]]
 
 
 def test_every_kernel_has_a_sample():
@@ -153,3 +197,19 @@ def test_labels_out_of_range_are_not_read(emulated):
     assert np.isnan(y).any(axis=1).tolist() == [True, True, False]
     gW = kernel.backward(np.array([4, -5, 1], "i"), np.ones((3, 2), "f"), (4, 2), None)
     np.testing.assert_array_equal(gW, [[0, 0], [1, 1], [0, 0], [0, 0]])
+
+
+def test_regions_out_of_range_are_not_read(emulated):
+    nan = float("nan")
+    images = [-1, 2, nan, np.inf, 1]
+    rois = np.array([[image, 0, 0, 3, 3] for image in images] + [[1, nan, 0, nan, 3]], "f")
+    x = np.arange(32, dtype="f").reshape(2, 1, 4, 4)
+    for table in (_BY_OPERATION, _DETERMINISTIC):
+        kernel = make_kernel("roi_pooling_2d", emulated, table)
+        y, indices = kernel.forward(x, rois, (1, 1), 1.0)
+        assert np.isnan(y.ravel()).tolist() == [True] * 4 + [False] * 2
+        assert y.ravel()[4] == 31
+        assert (indices.ravel()[:4] == -1).all()
+        gx = kernel.backward(np.ones_like(y), indices, rois, (4, 4), 2)
+        assert gx[0].sum() == 0
+        assert gx[1, 0, 3, 3] == 1

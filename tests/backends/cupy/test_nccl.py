@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from types import SimpleNamespace
 
@@ -57,7 +58,8 @@ def make_updater(devices, model=None):
 def module(fake_cupy, monkeypatch):
     """Stand-in for CuPy with three devices and NCCL."""
     cuda = fake_cupy.cuda
-    monkeypatch.setattr(cuda, "nccl", Nccl(3), raising=False)
+    # Only as CuPy has it: a module that one has to import.
+    monkeypatch.setitem(sys.modules, "cupy.cuda.nccl", Nccl(3))
     monkeypatch.setattr(cuda.runtime, "getDeviceCount", lambda: 3)
     monkeypatch.setattr(cuda, "get_current_stream", lambda: SimpleNamespace(ptr=0))
     monkeypatch.setattr(multiprocess_parallel_updater, "choose_context", lambda devices: Context())
@@ -98,7 +100,7 @@ def test_calls(module):
         updater.update()
         assert not model.unused.grad.any()
         assert type(model.W.grad) is module.ndarray
-        calls = module.cuda.nccl.calls
+        calls = nccl.require().calls
         # W, late and unused, each to a multiple of 64 elements.
         sizes = {(64 + 64 + 192, "NCCL_FLOAT32"), (64, "NCCL_FLOAT16")}
         expected = {
@@ -121,7 +123,7 @@ def test_failing_worker(module):
     with pytest.raises(RuntimeError, match="worker process 1 (.|\n)*boom in a worker"):
         updater.update()
     updater.finalize()
-    assert ("abort", 0) in module.cuda.nccl.calls
+    assert ("abort", 0) in nccl.require().calls
 
 
 def test_parameters_that_come_too_late(module):
@@ -141,12 +143,12 @@ def test_one_device_for_several_processes_goes_through_the_host(module):
         updater.update()
     finally:
         updater.finalize()
-    assert module.cuda.nccl.calls == []
+    assert nccl.require().calls == []
 
 
 def test_missing_nccl(module, monkeypatch):
     assert MultiprocessParallelUpdater.available()
-    monkeypatch.setattr(module.cuda, "nccl", SimpleNamespace(available=False))
+    monkeypatch.setitem(sys.modules, "cupy.cuda.nccl", SimpleNamespace(available=False))
     assert not MultiprocessParallelUpdater.available()
     with pytest.raises(RuntimeError, match="NCCL is not available: .* pip install nvidia-nccl-cu1"):
         make_updater([0, 1, 2])
@@ -163,4 +165,4 @@ def test_missing_cupy(monkeypatch):
 
 def test_dtypes_that_nccl_has_not(module):
     with pytest.raises(TypeError, match="complex64 cannot be exchanged"):
-        nccl.Communicator(module.cuda.nccl.get_unique_id(), 3, 0, [module.zeros(2, "F")])
+        nccl.Communicator(nccl.unique_id(), 3, 0, [module.zeros(2, "F")])

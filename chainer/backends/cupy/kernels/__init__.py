@@ -69,6 +69,7 @@ _BY_OPERATION = {
 #: The same for calls with ``config.cudnn_deterministic``, where the kernels above are not.
 _DETERMINISTIC = {
     "embedding": ("sampling:DeterministicEmbeddingKernel", "deterministic_embedding"),
+    "scatter_add": ("sampling:DeterministicScatterAddKernel", "deterministic"),
     "roi_pooling_2d": ("sampling:DeterministicROIPooling2DKernel", "deterministic"),
     "spatial_transformer_sampler": (
         "sampling:DeterministicSpatialTransformerSamplerKernel",

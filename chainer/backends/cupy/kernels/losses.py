@@ -132,8 +132,9 @@ class ConnectionistTemporalClassificationKernel(CudaKernel):
         return self.contiguous(x), self.contiguous(t), wide
 
     def _types(self, x: Any, t: Any) -> Any:
-        # The trellis has two states and one for each label.
-        wide = is_wide(x) or x.shape[0] * (2 * t.size + x.shape[1]) >= 1 << 30
+        # The trellis has two states for each label and one; three steps are kept in backward.
+        states = 2 * t.size + x.shape[1]
+        wide = is_wide(x) or max(len(x), 3) * states >= 1 << 30
         return types_for(x.dtype, wide=wide, L=t.dtype, M=numpy.dtype(numpy.int64))
 
     def _blocks(self, name: str, types: Any, batch: int, width: int, *args: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from chainer.backends.cupy.compiler import types_for
+from chainer.backends.cupy.compiler import computing_dtype, types_for
 from chainer.backends.cupy.kernels.base import is_wide
 from chainer.backends.cupy.kernels.windows import WindowKernel, geometry
 from chainer.core.utils.windows import Sizes
@@ -42,7 +42,10 @@ class LinearKernel:
 
 
 class ConvolutionNDKernel(WindowKernel):
-    """Kernel of ``convolution_nd``: patches of many samples at once, and batched products."""
+    """Kernel of ``convolution_nd``: patches of many samples at once, and batched products.
+
+    CuPy computes batched products of float16 in float32, and has none of bfloat16.
+    """
 
     def forward(
         self,
@@ -57,10 +60,10 @@ class ConvolutionNDKernel(WindowKernel):
     ) -> Any:
         xp = self.xp
         x, o = self.contiguous(x), W.shape[0]
-        dtype = numpy.result_type(x.dtype, W.dtype)
+        dtype = computing_dtype(numpy.result_type(x.dtype, W.dtype))
         weight = self._weight(W, groups, dtype)
         y = xp.empty((len(x), o, *out_size), dtype)
-        products = y.reshape(len(x), groups, o // groups, -1)
+        products = y.reshape(len(x), groups, o // groups, prod(out_size))
         for block, patches in self._blocks(
             x, W.shape[2:], tuple(out_size), stride, pad, dilate, groups, dtype
         ):
@@ -83,7 +86,7 @@ class ConvolutionNDKernel(WindowKernel):
         xp = self.xp
         ksize, out_size = W.shape[2:], gy.shape[2:]
         n, c = len(gy), W.shape[1] * groups
-        dtype = numpy.result_type(gy.dtype, W.dtype)
+        dtype = computing_dtype(numpy.result_type(gy.dtype, W.dtype))
         weight = self._weight(W, groups, dtype).transpose(0, 2, 1)
         gradients = self._grouped(gy.astype(dtype, copy=False), groups)
         gx = xp.empty((n, c, *in_size), gy.dtype)
@@ -111,15 +114,14 @@ class ConvolutionNDKernel(WindowKernel):
         xp = self.xp
         x = self.contiguous(x)
         o, c = gy.shape[1], x.shape[1]
-        working = numpy.result_type(x.dtype, gy.dtype)
+        working = computing_dtype(numpy.result_type(x.dtype, gy.dtype))
         gradients = self._grouped(gy.astype(working, copy=False), groups)
-        wide = numpy.float32 if working == numpy.float16 else working
-        total = xp.zeros((groups, o // groups, c // groups * prod(ksize)), wide)
+        total = xp.zeros((groups, o // groups, c // groups * prod(ksize)), working)
         for block, patches in self._blocks(
             x, tuple(ksize), gy.shape[2:], stride, pad, dilate, groups, working
         ):
             products = xp.matmul(gradients[block], patches.transpose(0, 1, 3, 2))
-            total += products.sum(axis=0, dtype=wide)
+            total += products.sum(axis=0)
         return total.reshape(o, c // groups, *ksize).astype(dtype, copy=False)
 
     def _weight(self, W: Any, groups: int, dtype: Any) -> Any:

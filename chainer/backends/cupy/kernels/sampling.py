@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy
 
 from chainer.backends.cupy.compiler import Types, computing_dtype, types_for
 from chainer.backends.cupy.kernels.base import CudaKernel, is_wide
-from chainer.backends.numpy.kernels.indexing import selects_once
+from chainer.backends.numpy.kernels.indexing import ScatterAddKernel as ReferenceScatterAddKernel
+from chainer.backends.numpy.kernels.indexing import rows_of, selects_once
+from chainer.core.backend import Backend
+from chainer.core.utils.extended_dtypes import is_half
 
 _INT = numpy.dtype(numpy.int32)
 
@@ -46,20 +49,44 @@ class EmbeddingKernel(_Sampling):
         return (*shape, ignore_label is not None, 0 if ignore_label is None else int(ignore_label))
 
 
-class ScatterAddKernel:
-    """Kernel of ``scatter_add``: CuPy's, without a look at the indexes, which takes waiting."""
+class ScatterAddKernel(ReferenceScatterAddKernel):
+    """Kernel of ``scatter_add``: CuPy's, without a look at the indexes, which takes waiting.
 
-    def __init__(self, backend: Any) -> None:
-        self.xp: Any = backend.xp
+    Sums of 16-bit types are made in float32, of which CuPy has none for bfloat16.
+    """
+
+    #: Class of the kernel that sums rows.
+    sums: ClassVar[type[EmbeddingKernel]] = EmbeddingKernel
+
+    def __init__(self, backend: Backend) -> None:
+        super().__init__(backend)
+        self._sums = self.sums(backend)
 
     def add_at(self, a: Any, slices: Any, b: Any) -> None:
         """Adds ``b`` to ``a[slices]`` in place."""
+        if isinstance(slices, list):
+            slices = self.xp.asarray(slices)
         if selects_once(slices):
             a[slices] += b
-        elif isinstance(slices, list):
-            self.xp.add.at(a, self.xp.asarray(slices), b)
+        elif self.adds(a):
+            self._add(a, slices, b)
         else:
             self.xp.add.at(a, slices, b)
+
+    def adds(self, a: Any) -> bool:
+        """Tells whether CuPy is not to add to an array."""
+        return is_half(a.dtype)
+
+    def _add(self, a: Any, slices: Any, b: Any) -> None:
+        """Adds what the kernel of embeddings makes of ``b``, in an array as large as ``a``."""
+        rows = rows_of(slices)
+        if rows is None:
+            places, width = self.positions(a.shape, slices), 1
+        else:
+            places, width = self.xp.asarray(rows), prod(a.shape[1:])
+        shape = (prod(a.shape) // max(width, 1), width)
+        if b.size:
+            a += self._sums.backward(places.reshape(-1), b, shape, None).reshape(a.shape)
 
 
 class ROIPooling2DKernel(_Sampling):
@@ -72,7 +99,7 @@ class ROIPooling2DKernel(_Sampling):
         x, rois = self.contiguous(x), self._rois(rois, x.dtype)
         y = xp.empty((len(rois), x.shape[1], *out_size), x.dtype)
         indices = xp.empty(y.shape, numpy.int32)
-        sizes = (*x.shape[1:], *out_size)
+        sizes = (*x.shape, *out_size)
         self.each(
             "roi_forward", self.types(x, y), y.size, x, rois, y, indices, *sizes, float(scale)
         )
@@ -144,6 +171,16 @@ class DeterministicEmbeddingKernel(EmbeddingKernel):
         self.each("embedding_keys", types, x.size, x, keys, rows, *ignored)
         self.each("embedding_sums", types, gW.size, *_sorted(self.xp, keys), gy, gW, width, x.size)
         return gW
+
+
+class DeterministicScatterAddKernel(ScatterAddKernel):
+    """Kernel of ``scatter_add`` whose sums are made in a fixed order: of sorted positions."""
+
+    sums = DeterministicEmbeddingKernel
+
+    def adds(self, a: Any) -> bool:
+        """Tells whether CuPy is not to add to an array."""
+        return True
 
 
 class DeterministicROIPooling2DKernel(ROIPooling2DKernel):

@@ -69,18 +69,20 @@ extern "C" __global__ void embedding_sums(
   }
 }
 
-// First and last position (excluded) of a bin of a region.
+// First and last position (excluded) of a bin of a region; 0 where the region is not a number.
 __device__ __forceinline__ void bin(
     double start, double end, int i, int count, int limit, int* first, int* last) {
-  const double size = larger(end - start + 1, 1.0) / count;
-  *first = (int)smaller(larger(start + floor(i * size), 0.0), (double)limit);
-  *last = (int)smaller(larger(start + ceil((i + 1) * size), 0.0), (double)limit);
+  const double size = larger(1.0, end - start + 1) / count;
+  *first = (int)smaller(larger(0.0, start + floor(i * size)), (double)limit);
+  *last = (int)smaller(larger(0.0, start + ceil((i + 1) * size)), (double)limit);
 }
 
-// y: (regions, channels, out_height, out_width); rois: (regions, 5) of type T.
+// y: (regions, channels, out_height, out_width); rois: (regions, 5) of type T. Regions of images out of
+// range are not a number.
 extern "C" __global__ void roi_forward(
-    const T* x, const T* rois, T* y, int* indices, long long channels, long long height,
-    long long width, long long out_height, long long out_width, double scale, long long n) {
+    const T* x, const T* rois, T* y, int* indices, long long images, long long channels,
+    long long height, long long width, long long out_height, long long out_width, double scale,
+    long long n) {
   CHAINER_EACH(i, n) {
     const int column = i % (Index)out_width;
     const int row = i / (Index)out_width % (Index)out_height;
@@ -91,6 +93,11 @@ extern "C" __global__ void roi_forward(
         (int)height, &top, &bottom);
     bin(rint((double)(A)roi[1] * scale), rint((double)(A)roi[3] * scale), column, (int)out_width,
         (int)width, &left, &right);
+    if (!((A)roi[0] > (A)-1 && (A)roi[0] < (A)images)) {
+      y[i] = (A)not_a_number();
+      indices[i] = -1;
+      continue;
+    }
     const T* image = x + ((Index)(A)roi[0] * (Index)channels + channel) * (Index)(height * width);
     A best = 0;
     int index = -1;

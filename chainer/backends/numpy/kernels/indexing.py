@@ -21,7 +21,7 @@ def selects_once(slices: Any) -> bool:
     return True
 
 
-def _rows(slices: Any) -> Any:
+def rows_of(slices: Any) -> Any:
     """Returns the only integer array in an index, if it is applied to the first axis."""
     if isinstance(slices, tuple) and len(slices) == 1:
         slices = slices[0]
@@ -43,9 +43,9 @@ class ScatterAddKernel(ReferenceKernel):
         if not (a.ndim and a.flags.c_contiguous):
             self.xp.add.at(a, slices, b)
             return
-        rows = _rows(slices)
+        rows = rows_of(slices)
         if rows is None:
-            positions = self._positions(a.shape, slices)
+            positions = self.positions(a.shape, slices)
         else:
             positions = self._positions_of_rows(a, rows)
         self.xp.add.at(a.reshape(-1), positions.reshape(-1), b.reshape(-1))
@@ -61,7 +61,7 @@ class ScatterAddKernel(ReferenceKernel):
         starts = xp.where(rows < 0, rows + len(a), rows) * length
         return starts.reshape((-1, 1)) + xp.arange(length)
 
-    def _positions(self, shape: tuple[int, ...], slices: Any) -> Any:
+    def positions(self, shape: tuple[int, ...], slices: Any) -> Any:
         """Positions of the selected elements, of the shape of the selection."""
         xp = self.xp
         total: Any = None

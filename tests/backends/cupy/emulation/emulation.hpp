@@ -39,6 +39,7 @@ static int block_arrived, block_generation;
 static int warp_arrived[64], warp_generation[64];
 static uint64_t slots[2048];
 static const char* error;
+static long long atomics;  // number of atomic operations
 static bool reversed;  // whether blocks and threads run in descending order
 
 static int size() { return blockDim.x * blockDim.y; }
@@ -121,6 +122,7 @@ static const char* launch(
 }  // namespace emulation
 
 extern "C" void reverse_order(int value) { emulation::reversed = value; }
+extern "C" long long count_atomics() { return emulation::atomics; }
 
 static void __syncthreads() {
   emulation::wait(emulation::block_arrived, emulation::block_generation, emulation::size());
@@ -144,6 +146,7 @@ static S __shfl_xor_sync(unsigned mask, S value, int offset) {
 template <class S>
 static S atomicAdd(S* address, S value) {
   const S old = *address;
+  ++emulation::atomics;
   *address += value;
   return old;
 }
