@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy
 
+from chainer.core.utils.blocks import blocks
+
 #: Rows up to this length are short.
 _SHORT = 8
 
@@ -23,8 +25,12 @@ def space_to_depth(xp: Any, x: Any, r: int) -> Any:
     if w <= _SHORT:
         y = _take(xp, x, (channels, h, r, w, r), (2, 4, 0, 1, 3))
     else:
-        rows = x.reshape(batch, channels * h, r, w * r).swapaxes(1, 2)
-        y = rows.reshape(batch, r, channels * h * w, r).swapaxes(2, 3)
+        y = xp.empty((batch, r, r, channels * h * w), dtype=x.dtype)
+        # In blocks of samples: each is copied twice, first whole rows, then every r-th pixel.
+        size = channels * height * width * x.dtype.itemsize
+        for block in blocks(batch, size, 1 << 17) if xp is numpy else (slice(None),):
+            rows = x[block].reshape(-1, channels * h, r, w * r).swapaxes(1, 2)
+            y[block] = rows.reshape(-1, r, channels * h * w, r).swapaxes(2, 3)
     return y.reshape(batch, r * r * channels, h, w)
 
 

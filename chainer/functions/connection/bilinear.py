@@ -86,6 +86,7 @@ class BilinearFunction(FunctionNode):
                 gradients[0] = (g @ e2[:, :, None])[:, :, 0]
             if 1 in wanted:
                 gradients[1] = (e1[:, None] @ g)[:, 0]
+            del g  # as large as the products
         if 2 in wanted:
             gradients[2] = (_products(e1, e2).T @ gy).reshape(W.shape)
         if len(inputs) == 6:

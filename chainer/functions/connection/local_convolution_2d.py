@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from math import prod
 from typing import Any
 
-from chainer.backends.operations.convolutions import im2col as operation
+import numpy
+
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
+from chainer.core.utils.blocks import blocks
 from chainer.core.utils.conv import pair
+from chainer.core.utils.windows import add_patches, copy_patches
 from chainer.core.variable import Variable
 from chainer.functions._composed import composed_gradients
 from chainer.functions.array.broadcast import broadcast_to
@@ -54,49 +59,93 @@ class LocalConvolution2DFunction(FunctionNode):
                 b_type.shape == w_type.shape[:3],
             )
 
+    def _blocks(self, x: Any, W: Any, share: int) -> Iterator[tuple[slice, Any]]:
+        """Iterates over blocks of rows of the output: the rows, and the part of ``x`` they see.
+
+        The filters are what takes memory; the patches of a block take that share of as much.
+        """
+        h, w, *filter_shape = W.shape[1:]
+        stride = self.stride[0]
+        row = w * len(x) * prod(filter_shape) * x.dtype.itemsize
+        most = min(max(W.nbytes // share, 1 << 15), 1 << 20)
+        if not h * w * x.size:
+            return
+        for rows in blocks(h, row, most) if self.xp is numpy else (slice(0, h),):
+            last = (rows.stop - 1) * stride + W.shape[4]
+            yield rows, x[:, :, rows.start * stride : last]
+
     def _patches(self, x: Any, W: Any) -> Any:
-        """Returns the patches as one matrix ``(N, C * K)`` for each position."""
-        _, h, w, c, kh, kw = W.shape
-        patches = self._kernel.forward(x, (kh, kw), self.stride, (0, 0), (1, 1), (h, w))
-        patches = patches.reshape(len(x), c * kh * kw, h * w)
-        return self.xp.ascontiguousarray(patches.transpose(2, 0, 1))
+        """Returns the patches of a block as one matrix ``(N, C * K)`` for each position."""
+        _, _, w, c, kh, kw = W.shape
+        sy, sx = self.stride
+        n, h = len(x), (x.shape[2] - kh) // sy + 1
+        shape = (h, w, c, kh, kw, n)
+        if self.xp is numpy:
+            sample, channel, row, column = x.strides
+            strides = (row * sy, column * sx, channel, row, column, sample)
+            patches = numpy.lib.stride_tricks.as_strided(x, shape, strides, writeable=False)
+        else:
+            patches = self.xp.empty(shape, x.dtype)
+            target = patches.transpose(5, 2, 3, 4, 0, 1)
+            copy_patches(x, target, self.stride, (0, 0), (1, 1))
+        return patches.reshape(h * w, c * kh * kw, n).transpose(0, 2, 1)
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         self.retain_inputs(range(len(inputs)))
         x, W = inputs[:2]
         o, h, w, c, kh, kw = W.shape
-        self._kernel = operation.select(
-            x, ksize=(kh, kw), stride=self.stride, pad=(0, 0), dilate=(1, 1), out_size=(h, w)
-        )
-        filters = W.reshape(o, h * w, c * kh * kw).transpose(1, 2, 0)
-        y = (self._patches(x, W) @ filters).transpose(1, 2, 0).reshape(len(x), o, h, w)
+        n = len(x)
+        filters = W.reshape(o, h, w, c * kh * kw)
+        y = self.xp.zeros((n, o, h, w), x.dtype)
+        for rows, seen in self._blocks(x, W, 2):
+            matrices = filters[:, rows].reshape(o, -1, c * kh * kw).transpose(1, 2, 0)
+            part = self._patches(seen, W) @ matrices
+            y[:, :, rows] = part.transpose(1, 2, 0).reshape(n, o, -1, w)
         if len(inputs) == 3:
-            y = y + inputs[2]
-        return (self.xp.ascontiguousarray(y).astype(x.dtype, copy=False),)
+            y += inputs[2]
+        return (y,)
 
     def backward_arrays(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
         x, W = self.retained_input_arrays[:2]
         (gy,) = grad_outputs
-        o, h, w, c, kh, kw = W.shape
-        n = len(x)
-        by_position = self.xp.ascontiguousarray(gy.reshape(n, o, h * w).transpose(2, 0, 1))
         gradients: list[Any] = []
         for i in target_input_indexes:
             if i == 0:
-                filters = W.reshape(o, h * w, c * kh * kw).transpose(1, 0, 2)
-                patches = (by_position @ filters).transpose(1, 2, 0)
-                patches = patches.reshape(n, c, kh, kw, h, w)
-                gx = self._kernel.backward(patches, x.shape[2:], self.stride, (0, 0), (1, 1))
-                gradients.append(gx.astype(x.dtype, copy=False))
+                gradients.append(self._gradient_of_images(x, W, gy))
             elif i == 1:
-                gW = by_position.transpose(0, 2, 1) @ self._patches(x, W)
-                gW = gW.transpose(1, 0, 2).reshape(W.shape)
-                gradients.append(gW.astype(W.dtype, copy=False))
+                gradients.append(self._gradient_of_filters(x, W, gy))
             else:
                 gradients.append(gy.sum(axis=0))
         return tuple(gradients)
+
+    def _by_position(self, gy: Any, rows: slice) -> Any:
+        """Returns a block of the gradient as one matrix ``(N, O)`` for each position."""
+        part = gy[:, :, rows]
+        return self.xp.ascontiguousarray(part.reshape(*gy.shape[:2], -1).transpose(2, 0, 1))
+
+    def _gradient_of_images(self, x: Any, W: Any, gy: Any) -> Any:
+        o, _, w, c, kh, kw = W.shape
+        filters = W.reshape(o, -1, w, c * kh * kw)
+        gx = self.xp.zeros(x.shape, x.dtype)
+        for rows, seen in self._blocks(gx, W, 2):
+            matrices = filters[:, rows].reshape(o, -1, c * kh * kw).transpose(1, 0, 2)
+            patches = self._by_position(gy, rows) @ matrices
+            patches = patches.reshape(-1, w, len(x), c, kh, kw).transpose(2, 3, 4, 5, 0, 1)
+            add_patches(patches, seen, self.stride, (0, 0), (1, 1))
+        return gx
+
+    def _gradient_of_filters(self, x: Any, W: Any, gy: Any) -> Any:
+        o, h, w, c, kh, kw = W.shape
+        gW = self.xp.zeros((o, h * w, c * kh * kw), W.dtype)
+        for rows, seen in self._blocks(x, W, 8):
+            block = gW[:, rows.start * w : rows.stop * w].transpose(1, 0, 2)
+            patches = self._patches(seen, W)
+            matrices = self._by_position(gy, rows).transpose(0, 2, 1)
+            self.xp.matmul(matrices, patches, out=block, casting="same_kind")
+            del patches  # before there are others
+        return gW.reshape(W.shape)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         return composed_gradients(

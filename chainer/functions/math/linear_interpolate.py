@@ -29,21 +29,31 @@ class LinearInterpolate(FunctionNode):
         self.retain_inputs((0, 1, 2))
         p, x, y = inputs
         # y + p (x - y) would round to something else than x at p = 1.
-        return (p * x + (1 - p) * y,)
-
-    def _gradients(self, targets: tuple[int, ...], p: Any, x: Any, y: Any, g: Any) -> Any:
-        gradients = {0: lambda: (x - y) * g, 1: lambda: p * g, 2: lambda: (1 - p) * g}
-        return tuple([gradients[i]() for i in targets])
+        z = 1 - p
+        z *= y
+        z += p * x
+        return (z,)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         p, x, y = self.get_retained_inputs()
-        return self._gradients(target_input_indexes, p, x, y, grad_outputs[0])
+        g = grad_outputs[0]
+        slopes = {0: lambda: x - y, 1: lambda: p, 2: lambda: 1 - p}
+        return tuple([slopes[i]() * g for i in target_input_indexes])
 
     def backward_arrays(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
         p, x, y = self.retained_input_arrays
-        return self._gradients(target_input_indexes, p, x, y, grad_outputs[0])
+        g = grad_outputs[0]
+        gradients: list[Any] = []
+        for i in target_input_indexes:
+            if i == 1:
+                gradient = p * g
+            else:
+                gradient = x - y if i == 0 else 1 - p
+                gradient *= g
+            gradients.append(gradient)
+        return tuple(gradients)
 
 
 def linear_interpolate(p: Any, x: Any, y: Any) -> Variable:

@@ -59,15 +59,19 @@ class LeakyReLUKernel(ReferenceKernel):
     def forward(self, x: Any, slope: float) -> Any:
         """Returns ``x`` where ``x >= 0``, else ``slope * x``."""
         y = x * slope
-        return self.xp.maximum(x, y) if slope <= 1 else self.xp.minimum(x, y)
+        larger_or_smaller = self.xp.maximum if slope <= 1 else self.xp.minimum
+        return larger_or_smaller(x, y, out=y) if y.ndim else larger_or_smaller(x, y)
 
     @_in_single_precision
     def backward(self, signed: Any, gy: Any, slope: float) -> Any:
         """Returns ``gy`` where ``signed >= 0``, else ``slope * gy``."""
-        gx = gy * slope
-        if slope != 1:
-            gx += (gy - gx) * (signed >= 0)
-        return gx
+        slopes = (signed >= 0).astype(gy.dtype)
+        if 0 <= slope <= 1 and gy.ndim:
+            self.xp.maximum(slopes, slope, out=slopes)
+        else:
+            slopes = self.xp.where(slopes, 1, slope).astype(gy.dtype, copy=False)
+        slopes *= gy
+        return slopes
 
 
 class SigmoidKernel(ReferenceKernel):
@@ -148,7 +152,8 @@ class SoftmaxKernel(ReferenceKernel):
     def backward(self, y: Any, gy: Any, axis: int) -> Any:
         """Returns ``y * (gy - sum(gy * y))``."""
         gx = y * gy
-        gx -= y * gx.sum(axis=axis, keepdims=True)
+        self.xp.subtract(gy, gx.sum(axis=axis, keepdims=True), out=gx)
+        gx *= y
         return gx
 
 
@@ -168,7 +173,7 @@ class LogSoftmaxKernel(ReferenceKernel):
         """Returns ``gy - exp(y) * sum(gy)``."""
         gx = self.xp.exp(y)
         gx *= gy.sum(axis=axis, keepdims=True)
-        return gy - gx
+        return self.xp.subtract(gy, gx, out=gx)
 
 
 class TanhKernel(ReferenceKernel):

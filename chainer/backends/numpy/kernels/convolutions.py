@@ -10,6 +10,7 @@ from typing import Any
 import numpy
 
 from chainer.core.kernel import ReferenceKernel
+from chainer.core.utils.blocks import blocks
 from chainer.core.utils.extended_dtypes import is_half
 from chainer.core.utils.windows import (
     Sizes,
@@ -29,12 +30,6 @@ def computing_dtype(*arrays: Any) -> Any:
     """Returns the dtype to compute in: the common one, but float32 for float16."""
     dtype = numpy.result_type(*[array.dtype for array in arrays])
     return numpy.dtype(numpy.float32) if is_half(dtype) else dtype
-
-
-def _blocks(count: int, bytes_each: int) -> Iterator[slice]:
-    size = max(1, min(count, _BLOCK_BYTES // max(bytes_each, 1)))
-    for start in range(0, count, size):
-        yield slice(start, min(count, start + size))
 
 
 class ConvolutionNDKernel(ReferenceKernel):
@@ -125,7 +120,7 @@ class ConvolutionNDKernel(ReferenceKernel):
             gx = xp.zeros((n, c, *in_size), dtype)
             side_by_side = positions <= _FEW_POSITIONS
             buffer: Any = None
-            for block in _blocks(n, c * prod(ksize) * positions * dtype.itemsize):
+            for block in blocks(n, c * prod(ksize) * positions * dtype.itemsize, _BLOCK_BYTES):
                 part = gradients[block]
                 count = len(part)
                 if side_by_side:
@@ -205,13 +200,13 @@ class ConvolutionNDKernel(ReferenceKernel):
         pointwise = _is_pointwise(ksize, x.shape[2:], out_size, stride, pad)
         if pointwise:
             samples = x.reshape(n, groups, rows, positions)
-            blocks = _blocks(n, c * positions * working.itemsize)
+            parts = blocks(n, c * positions * working.itemsize, _BLOCK_BYTES)
         else:
             buffer = _Patches(
                 xp, n, c, groups, ksize, x.shape[2:], out_size, working, stride, pad, dilate
             )
-            blocks = buffer.blocks()
-        for block in blocks:
+            parts = buffer.blocks()
+        for block in parts:
             part = gradients[block].transpose(1, 2, 0, 3).reshape(groups, o // groups, -1)
             if pointwise:
                 patches = samples[block].transpose(1, 2, 0, 3).reshape(groups, rows, -1)
@@ -257,7 +252,7 @@ class _Patches:
 
     def blocks(self) -> Iterator[slice]:
         """Iterates over slices of the samples."""
-        yield from _blocks(self._count, prod(self._shape) * self._itemsize)
+        yield from blocks(self._count, prod(self._shape) * self._itemsize, _BLOCK_BYTES)
 
     def gather(self, x: Any) -> Any:
         """Returns patches of shape ``(samples, groups, rows, positions)``."""

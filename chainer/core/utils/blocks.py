@@ -1,0 +1,18 @@
+"""Splitting work into blocks that need little memory and stay in the processor's cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+
+def blocks(count: int, bytes_each: int, most_bytes: int = 1 << 18) -> Iterator[slice]:
+    """Yields the slices that split ``count`` items into blocks.
+
+    Args:
+        count: Number of items.
+        bytes_each: Memory that the work on an item takes.
+        most_bytes: Memory that the work on a block may take; but a block has at least one item.
+    """
+    size = max(1, min(count, most_bytes // max(bytes_each, 1)))
+    for start in range(0, count, size):
+        yield slice(start, min(count, start + size))
