@@ -1,8 +1,8 @@
 """The functions of CuPy and their parameters, for machines without CuPy.
 
-``cupy_api.txt`` has a line for each: its name, a tab, and its parameters as Python writes them, ``ufunc 2
-1`` for a ufunc with two inputs and one output, or ``?`` where CuPy does not tell. To make the file anew,
-with CuPy installed (no GPU is needed)::
+``cupy_api.txt`` has a line for each: its name, a tab, and its parameters as Python writes them,
+``ufunc 2 1`` for a ufunc with two inputs and one output, or ``?`` where CuPy does not tell. To make
+the file anew, with CuPy installed (no GPU is needed)::
 
     python -m tests.backends.cupy.cupy_api
 """
@@ -89,8 +89,7 @@ def of_file() -> dict[str, str]:
 
 def main() -> None:
     """Writes the file."""
-    import cupy
-
+    cupy: Any = importlib.import_module("cupy")
     lines = [f"{name}\t{text}" for name, text in of_module(cupy).items()]
     head = f"# CuPy {cupy.__version__}, written by {Path(__file__).name}"
     FILE.write_text("\n".join([head, *lines]) + "\n")

@@ -1,7 +1,7 @@
 """What the framework calls in CuPy exists there, with the arguments that are given.
 
-All code that gets an array namespace is looked through, not only that of the CuPy backend: reference
-kernels and functions run on CuPy arrays, too.
+All code that gets an array namespace is looked through, not only that of the CuPy backend:
+reference kernels and functions run on CuPy arrays, too.
 """
 
 from __future__ import annotations
