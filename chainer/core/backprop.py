@@ -22,6 +22,7 @@ import numpy
 from chainer.core.backend import backend_of
 from chainer.core.configuration import config, threads, using_config
 from chainer.core.function_node import FunctionNode
+from chainer.core.gradient_memory import claim
 from chainer.core.graph_walk import (
     Gradients,
     GraphWalk,
@@ -86,8 +87,8 @@ def _deliver(
     root: Variable, grads: Gradients, double: bool, loss_scale: float | None, kept: set[int]
 ) -> None:
     """Adds the gradients that reached the roots of the graph to their variables."""
-    taken = kept
-    taken.add(owner_of(root.grad))
+    taken: dict[int, Any] = dict.fromkeys(kept)
+    taken[owner_of(root.grad)] = None
     for node, grad in grads.items():
         variable = node.get_variable_or_none()
         if variable is None:
@@ -105,15 +106,11 @@ def _deliver(
             grad = numpy.asarray(grad)
         if grad.__class__ is not _ndarray and variable._array.__class__ is _ndarray:
             grad = backend_of(grad).plain(grad)  # kernels may compute gradients of other types
-        if previous is None:
-            # Rules may hand out the array they were given, or a view of it; nobody wants two
-            # variables to share a gradient that an optimizer hook then changes in place.
-            owner = owner_of(grad)
-            if owner in taken or not _writable(grad):
-                # In the order of its memory: a transposed view is copied as fast as any array.
-                grad = grad.copy("K") if grad.__class__ is _ndarray else grad.copy()
-            else:
-                taken.add(owner)
+        # Rules may hand out the array they were given, or a view of it; nobody wants two variables
+        # to share a gradient that an optimizer hook then changes in place.
+        if previous is None and not (_writable(grad) and claim(taken, owner_of(grad), grad)):
+            # In the order of its memory: a transposed view is copied as fast as any array.
+            grad = grad.copy("K") if grad.__class__ is _ndarray else grad.copy()
         variable._grad = grad
         variable._grad_var = None
 
@@ -187,10 +184,12 @@ def _run_on_arrays(start: FunctionNode, grads: Gradients, root: VariableNode) ->
                     elif x in owned:
                         previous += gx
                         grads[x] = previous
+                        gxs = gx = None  # what was added up is not needed
                     else:
                         grads[x] = total = previous + gx
                         if total.__class__ is _ndarray or not isinstance(total, Scalar):
                             owned.add(x)
+                        gxs = gx = previous = total = None
         # A chain never touches the heap.
         if heap:
             if following is None:

@@ -51,6 +51,66 @@ class TestSharing:
         assert y.grad.tolist() == [7]
         assert z.grad.tolist() == [7, 8]
 
+    @pytest.mark.parametrize(
+        "cuts",
+        [
+            [np.s_[:2], np.s_[2:5], np.s_[5:]],
+            [np.s_[:, 4:], np.s_[:, :1], np.s_[:, 1:4]],
+            [np.s_[::2], np.s_[1::2, ::-1]],
+            [np.s_[i] for i in range(6)],
+            [np.s_[5 - i] for i in range(6)],
+        ],
+    )
+    def test_disjoint_views_of_the_engine_are_handed_out(self, cuts):
+        given = np.arange(36, dtype=np.float32).reshape(6, 6)
+        gradient, grads = self.cut_up(given, cuts)
+        for cut, grad in zip(cuts, grads, strict=True):
+            assert np.shares_memory(grad, gradient)
+            assert grad.tolist() == given[cut].tolist()
+
+    @pytest.mark.parametrize(
+        "cuts",
+        [
+            [np.s_[:3], np.s_[2:]],
+            [np.s_[:, :3], np.s_[:, 2:]],
+            [np.s_[::2], np.s_[1::2], np.s_[3]],
+            [np.s_[:, 5], np.s_[:, 0], np.s_[2:3]],
+            [np.s_[:, i % 12 : i % 12 + 1] for i in range(13)],
+        ],
+    )
+    def test_overlapping_views_are_not_shared(self, cuts):
+        given = np.arange(72, dtype=np.float32).reshape(6, 12)
+        _, grads = self.cut_up(given, cuts)
+        for n, (cut, grad) in enumerate(zip(cuts, grads, strict=True)):
+            assert grad.tolist() == given[cut].tolist()
+            assert not any(np.shares_memory(grad, other) for other in grads[:n])
+
+    def cut_up(self, given, cuts):
+        """Returns an array of the engine, and the gradients of variables which are cuts of it."""
+        made = []
+
+        class Cut(FunctionNode):
+            def forward(self, inputs):
+                return (np.zeros_like(given),)
+
+            def backward_arrays(self, target_input_indexes, grad_outputs):
+                return tuple(grad_outputs[0][cut] for cut in cuts)
+
+            def backward(self, target_input_indexes, grad_outputs):
+                raise AssertionError
+
+        class Loss(FunctionNode):
+            def forward(self, inputs):
+                return (np.zeros((), np.float32),)
+
+            def backward(self, target_input_indexes, grad_outputs):
+                made.append(given.copy())
+                return (Variable(made[0]),)
+
+        xs = [Variable(given[cut].copy()) for cut in cuts]
+        Loss().apply(Cut().apply(xs))[0].backward()
+        return made[0], [x.grad for x in xs]
+
     def test_read_only_gradients_are_copied(self):
         class Broadcast(FunctionNode):
             def forward(self, inputs):
