@@ -167,6 +167,42 @@ def test_sums_of_halves_are_made_in_float32(emulated):
         assert a.tolist() == [[4096], [0]]
 
 
+def test_numbers_of_numpy(emulated):
+    """They are passed to CUDA with other bytes than those of Python."""
+    x, one, two = np.ones((2, 3, 4, 4), "f"), np.int32(1), np.int32(2)
+    half = np.float32(0.5)
+    for name, args in (
+        ("softplus", (half,)),
+        ("leaky_relu", (half,)),
+        ("elu", (half,)),
+        ("clipped_relu", (half,)),
+        ("dropout", (half,)),
+        ("softmax", (one,)),
+        ("crelu", (one,)),
+        ("local_response_normalization", (two, two, half, half)),
+    ):
+        expected = make_kernel(name, emulated).forward(x, *[arg.item() for arg in args])
+        np.random.seed(0)
+        actual = make_kernel(name, emulated).forward(x, *args)
+        if name != "dropout":
+            np.testing.assert_array_equal(actual, expected)
+    t, rois = np.zeros((2, 4, 4), "i"), np.zeros((1, 5), "f")
+    kernel = make_kernel("softmax_cross_entropy", emulated)
+    _, score = kernel.forward(x, t, None, -one, True)
+    kernel.backward(x, t, None, -one, score, 0.5)
+    make_kernel("roi_pooling_2d", emulated).forward(x, rois, (two, two), half)
+    lengths = np.full(3, 2)
+    kernel = make_kernel("connectionist_temporal_classification", emulated)
+    kernel.forward(x[..., 0].copy(), np.ones((3, 1), "i"), two, lengths, np.ones(3, "l"))
+    kernel = make_kernel("embedding", emulated)
+    kernel.forward(t, x[0, 0], one)
+    kernel = make_kernel("layer_normalization", emulated)
+    kernel.forward(x.reshape(6, 16), np.ones(16, "f"), np.ones(16, "f"), half)
+    kernel = make_kernel("batch_normalization", emulated)
+    ones = [np.ones(3, "f") for _ in range(4)]
+    kernel.forward(x, *ones, half, half, (0, 2, 3))
+
+
 def test_every_kernel_has_a_sample():
     named = {entry[0] for entry in SAMPLES.values()}
     assert set(_BY_OPERATION) - named == {"dropout"}

@@ -78,10 +78,10 @@ class SoftplusKernel(_Elementwise):
     """Kernel of ``softplus``."""
 
     def forward(self, x: Any, beta: float) -> Any:
-        return self.map("softplus_forward", x, scalars=(beta,))
+        return self.map("softplus_forward", x, scalars=(float(beta),))
 
     def backward(self, x: Any, gy: Any, beta: float) -> Any:
-        return self.map("softplus_backward", x, gy, scalars=(beta,))
+        return self.map("softplus_backward", x, gy, scalars=(float(beta),))
 
 
 class ClippedReLUKernel(_Elementwise):
@@ -194,8 +194,9 @@ class DropoutKernel(_Elementwise):
         x = self.contiguous(x)
         numbers = self.xp.random.random_sample(x.shape, dtype=numpy.float32)
         y, mask = self.xp.empty_like(x), self.xp.empty_like(x)
+        ratio = float(ratio)
         scale = 1.0 / (1 - ratio)
-        self.each("dropout_forward", _types(x), x.size, x, numbers, y, mask, float(ratio), scale)
+        self.each("dropout_forward", _types(x), x.size, x, numbers, y, mask, ratio, scale)
         return y, mask
 
     def backward(self, gy: Any, mask: Any) -> Any:

@@ -67,7 +67,8 @@ class CudaKernel:
         """Calls a function of the source with one thread for each of ``count`` elements.
 
         The function gets ``count`` as its last argument. Integers are passed as ``long long``,
-        floats as ``double``, truth values as ``bool``, None as a null pointer.
+        floats as ``double``, truth values as ``bool``, None as a null pointer. Numbers of NumPy
+        must be made numbers of Python before: they would be passed with the bytes of their type.
         """
         if count:
             blocks = min(-(-count // _THREADS), _BLOCKS)

@@ -25,7 +25,9 @@ class SoftmaxCrossEntropyKernel(CudaKernel):
         x, t, weight = map(self.contiguous, (x, t, class_weight))
         losses = xp.zeros(t.shape, x.dtype)
         score = xp.empty(x.shape, computing_dtype(x.dtype)) if keep_score else None
-        self._rows("cross_entropy_forward", x, t, (x, t, weight, losses, score), (ignore_label,))
+        self._rows(
+            "cross_entropy_forward", x, t, (x, t, weight, losses, score), (int(ignore_label),)
+        )
         return losses, score
 
     def backward(
@@ -38,6 +40,7 @@ class SoftmaxCrossEntropyKernel(CudaKernel):
         if weight is not None:
             weight = self.contiguous(weight.astype(source.dtype, copy=False))
         factors, factor, step = None, 0.0, 0
+        ignore_label = int(ignore_label)
         if isinstance(scale, (int, float)):
             factor = float(scale)
         else:

@@ -265,7 +265,7 @@ class ResponseNormalizationKernel(CudaKernel):
         return gx
 
     def _geometry(self, x: Any, n: int) -> tuple[int, int, int]:
-        return x.shape[1], prod(x.shape[2:]), n // 2
+        return x.shape[1], prod(x.shape[2:]), int(n) // 2
 
     def _call(self, name: str, x: Any, *args: Any) -> None:
         self.each(name, types_for(x.dtype, wide=is_wide(x)), x.size, *args)

@@ -99,7 +99,7 @@ class ROIPooling2DKernel(_Sampling):
         x, rois = self.contiguous(x), self._rois(rois, x.dtype)
         y = xp.empty((len(rois), x.shape[1], *out_size), x.dtype)
         indices = xp.empty(y.shape, numpy.int32)
-        sizes = (*x.shape, *out_size)
+        sizes = (*x.shape, *map(int, out_size))
         self.each(
             "roi_forward", self.types(x, y), y.size, x, rois, y, indices, *sizes, float(scale)
         )
