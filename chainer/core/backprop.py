@@ -22,7 +22,7 @@ import numpy
 from chainer.core.backend import backend_of
 from chainer.core.configuration import config, threads, using_config
 from chainer.core.function_node import FunctionNode
-from chainer.core.gradient_memory import claim
+from chainer.core.gradient_memory import add_view
 from chainer.core.graph_walk import (
     Gradients,
     GraphWalk,
@@ -106,11 +106,15 @@ def _deliver(
             grad = numpy.asarray(grad)
         if grad.__class__ is not _ndarray and variable._array.__class__ is _ndarray:
             grad = backend_of(grad).plain(grad)  # kernels may compute gradients of other types
-        # Rules may hand out the array they were given, or a view of it; nobody wants two variables
-        # to share a gradient that an optimizer hook then changes in place.
-        if previous is None and not (_writable(grad) and claim(taken, owner_of(grad), grad)):
-            # In the order of its memory: a transposed view is copied as fast as any array.
-            grad = grad.copy("K") if grad.__class__ is _ndarray else grad.copy()
+        if previous is None:
+            # Rules may hand out the array they were given, or a view of it; nobody wants two
+            # variables to share a gradient that an optimizer hook then changes in place.
+            owner = owner_of(grad)
+            if owner not in taken and _writable(grad):
+                taken[owner] = grad
+            elif not (_writable(grad) and add_view(taken, owner, grad)):
+                # In the order of its memory: a transposed view is copied as fast as any array.
+                grad = grad.copy("K") if grad.__class__ is _ndarray else grad.copy()
         variable._grad = grad
         variable._grad_var = None
 

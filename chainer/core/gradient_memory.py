@@ -46,29 +46,24 @@ class _Views:
         return True
 
 
-def claim(taken: dict[int, Any], owner: int, array: Any) -> bool:
-    """Claims the memory of an array for a variable, if nobody else has it.
+def add_view(taken: dict[int, Any], owner: int, array: Any) -> bool:
+    """Gives a variable an array whose owner's memory others already have some of, if it is free.
 
     Args:
         taken: Id of an array that owns memory -> None if all of it belongs to others, else the
             array or arrays that variables have. Changed in place.
-        owner: Id of the owner of the array's memory.
+        owner: Id of the owner of the array's memory, one of ``taken``.
         array: The array.
 
     Returns:
         bool: False if others have some of the memory, or it is not known that they have not.
     """
-    if owner not in taken:
-        taken[owner] = array
-        return True
     others = taken[owner]
-    if others is None or array.__class__ is not _ndarray:
+    if others is array or array.__class__ is not _ndarray:
         return False
-    if others.__class__ is not _Views:
-        if others.__class__ is not _ndarray or others is array:
-            return False
+    if others.__class__ is _ndarray:
         others = taken[owner] = _Views(others)
-    return others.add(array)
+    return others.__class__ is _Views and others.add(array)
 
 
 def _overlap(a: numpy.ndarray[Any, Any], b: numpy.ndarray[Any, Any]) -> bool:
