@@ -7,7 +7,8 @@ from __future__ import annotations
 import numpy as np
 
 from ideep4py import ops
-from ideep4py._core import primitive
+from ideep4py._core import primitive, runtime
+from ideep4py.ops._winograd import choice
 
 seen: list[tuple[str, list[str]]] = []
 create = primitive.Primitive.__init__
@@ -38,7 +39,14 @@ for x in (blocked, ops.dense(blocked)):
     ops.softmax_backward(ops.softmax(x), x)
     ops.deconvolution(x, w, row, pad=1)
     ops.adam_update(x, x.copy(), ops.zeros_like(x), ops.zeros_like(x), 0.1)
+choice._GAIN = 1e9  # Winograd's algorithm for all that it can do
+runtime.drop_plans()
+for size, x in ((8, blocked), (7, ops.dense(blocked)[..., :7, :7])):
+    y = ops.convolution(x, w, row, pad=1, relu=True)
+    assert y.shape[2:] == (size, size)
+    ops.convolution_backward_data(y, w, x.shape, pad=1)
+    ops.convolution_backward_weights(x, y, w.shape, pad=1, bias=True)
 print(len(seen))
 for name, layouts in seen:
-    if name.startswith("ref"):
+    if name.startswith(("ref", "simple")):
         print(name, *layouts)

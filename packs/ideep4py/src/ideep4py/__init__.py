@@ -38,7 +38,7 @@ from ideep4py.compat.joining import concat, split
 from ideep4py.compat.linear import linear
 from ideep4py.compat.normalization import batchNormalization, localResponseNormalization
 from ideep4py.compat.pooling import pooling2D
-from ideep4py.math_mode import get_math_mode, set_math_mode
+from ideep4py.math_mode import get_math_mode, get_winograd, set_math_mode, set_winograd
 from ideep4py.threads import get_num_threads, limit_blas_threads, set_num_threads
 
 __version__ = "3.0.0"
@@ -66,6 +66,7 @@ __all__ = [
     "get_array_module",
     "get_math_mode",
     "get_num_threads",
+    "get_winograd",
     "intVector",
     "limit_blas_threads",
     "linear",
@@ -83,6 +84,7 @@ __all__ = [
     "relu",
     "set_math_mode",
     "set_num_threads",
+    "set_winograd",
     "split",
     "tanh",
     "wgt_array",

@@ -60,6 +60,17 @@ class _ThreadState(threading.local):
 
 
 _threads: int | None = None
+
+
+def _winograd_wanted() -> bool:
+    text = os.environ.get("IDEEP4PY_WINOGRAD", "")
+    if text not in ("", "0", "1"):
+        raise ValueError(f"IDEEP4PY_WINOGRAD must be 0 or 1, got {text!r}")
+    return text != "0"
+
+
+winograd = _winograd_wanted()
+"""Whether convolutions may use Winograd's algorithm."""
 _state = _ThreadState()
 
 

@@ -35,7 +35,7 @@ class _Binary:
         self.run = Primitive(pd, [(C.SRC, layout), (C.SRC_1, layout), (C.DST, layout)]).run
 
 
-class _Broadcast:
+class Broadcast:
     """``out = f(x, y)``, where ``y`` has axes of length 1."""
 
     __slots__ = ("run",)
@@ -98,7 +98,7 @@ def binary_into(name: str, layout: L.Layout, x: Any, y: Any, out: Any) -> None:
 
 def broadcast_into(name: str, layout: L.Layout, x: Any, y: Data, out: Any) -> None:
     """``out[...] = f(x, y)``; ``x`` and ``out`` point to arrays of ``layout``, ``y`` broadcasts."""
-    runtime.plan(_Broadcast, layout, y[0], name).run(x, y[1], out)
+    runtime.plan(Broadcast, layout, y[0], name).run(x, y[1], out)
 
 
 def broadcast(name: str, x: Data, y: Data) -> Data:
@@ -108,14 +108,14 @@ def broadcast(name: str, x: Data, y: Data) -> Data:
     """
     layout, pointer = x
     out = allocate(layout.nbytes)
-    runtime.plan(_Broadcast, layout, y[0], name).run(pointer, y[1], out)
+    runtime.plan(Broadcast, layout, y[0], name).run(pointer, y[1], out)
     return layout, out
 
 
 def broadcast_inplace(name: str, x: Data, y: Data) -> None:
     """``x[...] = f(x, y)``; ``y`` has the same number of axes, some of length 1."""
     layout, pointer = x
-    runtime.plan(_Broadcast, layout, y[0], name).run(pointer, y[1], pointer)
+    runtime.plan(Broadcast, layout, y[0], name).run(pointer, y[1], pointer)
 
 
 def scalar(value: float, ndim: int) -> Data:

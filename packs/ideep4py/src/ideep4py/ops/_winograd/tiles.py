@@ -1,0 +1,223 @@
+"""Cuts images into tiles, and puts images together from tiles.
+
+Tiles lie as (row in the tile, column in the tile, image, tile row, tile column, channel), dense:
+each position within a tile is a matrix (tiles, channels), as products of matrices want it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ideep4py._core import constants as C
+from ideep4py._core import layout as L
+from ideep4py._core.buffers import allocate
+from ideep4py._core.library import ffi, lib
+from ideep4py._core.primitive import Primitive, attributes, describe_reorder
+from ideep4py.ops._winograd.matrices import OUT
+
+ITEM = 4
+"""Bytes of a float32."""
+
+
+def at(pointer: Any, items: int) -> Any:
+    """The place ``items`` float32 numbers behind ``pointer``, which the caller keeps alive."""
+    return ffi.cast("char *", pointer) + items * ITEM
+
+
+def spans(total: int, size: int) -> list[tuple[int, int]]:
+    """``range(total)`` in pieces of ``size``: pairs (start, length)."""
+    return [(start, min(size, total - start)) for start in range(0, total, size)]
+
+
+@dataclass(frozen=True, slots=True)
+class Images:
+    """Where the elements of images (N, C, H, W) lie, in float32 numbers.
+
+    Channels are counted in two digits, as they lie in blocks of ``block``.
+    """
+
+    height: int
+    width: int
+    block: int
+    image: int
+    outer_channel: int
+    inner_channel: int
+    row: int
+    column: int
+
+    def channels(self, n: int) -> tuple[int, int]:
+        """``n`` channels in two digits."""
+        return n // self.block, self.block
+
+    @property
+    def channel_strides(self) -> tuple[int, int]:
+        """Strides of the two digits."""
+        return self.outer_channel, self.inner_channel
+
+    def offset(self, image: int, channel: int) -> int:
+        """Where the plane of a channel begins; the channel is a multiple of ``block``."""
+        return image * self.image + channel // self.block * self.outer_channel
+
+
+def images_of(layout: L.Layout) -> Images | None:
+    """How images lie in ``layout``, or None where they lie otherwise."""
+    geometry = layout.block_geometry()
+    if geometry is None or layout.ndim != 4:
+        return None
+    _, strides, blocks = geometry
+    _, channels, height, width = layout.shape
+    if not blocks:
+        block = 8 if channels % 8 == 0 else 1
+        outer, inner = strides[1] * block, strides[1]
+    elif len(blocks) == 1 and blocks[0][1] == 1 and channels % blocks[0][0] == 0:
+        block, outer, inner = blocks[0][0], strides[1], 1
+    else:
+        return None
+    return Images(height, width, block, strides[0], outer, inner, strides[2], strides[3])
+
+
+def _padded(height: int, width: int, channels: int, block: int) -> Images:
+    """Dense images in blocks of channels."""
+    plane = height * width * block
+    return Images(height, width, block, channels // block * plane, plane, 1, width * block, block)
+
+
+def _reorder(dims: tuple[int, ...], source: tuple[int, ...], target: tuple[int, ...]) -> Primitive:
+    a, b = L.strided(dims, source), L.strided(dims, target)
+    return Primitive(describe_reorder(a, b, attributes()), [(C.SRC, a), (C.DST, b)])
+
+
+def _copied(
+    source: Images, target: Images, n: int, channels: int, height: int, width: int
+) -> Primitive:
+    """Copies the upper left part of ``n`` images."""
+    return _reorder(
+        (n, *source.channels(channels), height, width),
+        (source.image, *source.channel_strides, source.row, source.column),
+        (target.image, *target.channel_strides, target.row, target.column),
+    )
+
+
+def _as_tiles(images: Images, rows: int, columns: int) -> tuple[int, ...]:
+    """Strides of images as an array (row in the tile, column in the tile, image, tile row, tile
+    column, two digits of the channel).
+    """
+    return (
+        images.row,
+        images.column,
+        images.image,
+        OUT * images.row,
+        OUT * images.column,
+        *images.channel_strides,
+    )
+
+
+class Cut:
+    """Cuts ``n`` images into ``rows x columns`` tiles that begin ``OUT`` apart.
+
+    Args:
+        images: where the images lie.
+        n: number of images.
+        channels: number of channels.
+        before: zeros above and to the left of each image.
+        grid: number of tile rows and columns.
+        tile: rows (and columns) of a tile, at least OUT and at most twice that.
+    """
+
+    def __init__(
+        self,
+        images: Images,
+        n: int,
+        channels: int,
+        before: tuple[int, ...],
+        grid: tuple[int, int],
+        tile: int,
+    ) -> None:
+        rows, columns = grid
+        height, width = (OUT * k + tile - OUT for k in grid)
+        self._pad: Primitive | None = None
+        if any(before) or (images.height, images.width) != (height, width):
+            padded = _padded(height, width, channels, images.block)
+            self._padded_bytes = n * padded.image * ITEM
+            self._inset = before[0] * padded.row + before[1] * padded.column
+            used = min(images.height, height - before[0]), min(images.width, width - before[1])
+            self._pad = _copied(images, padded, n, channels, *used)
+            images = padded
+        split = images.channels(channels)
+        matrix = n * rows * columns * channels
+        self.size = tile * tile * matrix
+        """Number of elements of all tiles."""
+        self._pieces: list[tuple[Primitive, int, int]] = []
+        target = (
+            tile * matrix,
+            matrix,
+            rows * columns * channels,
+            columns * channels,
+            channels,
+            images.block,
+            1,
+        )
+        for i, height in spans(tile, OUT):
+            for j, width in spans(tile, OUT):
+                copy = _reorder(
+                    (height, width, n, rows, columns, *split),
+                    _as_tiles(images, rows, columns),
+                    target,
+                )
+                place = i * images.row + j * images.column
+                self._pieces.append((copy, place, (i * tile + j) * matrix))
+
+    def run(self, source: Any, target: Any) -> None:
+        """Cuts the images at ``source`` into tiles at ``target``."""
+        if self._pad is not None:
+            padded = allocate(self._padded_bytes)
+            lib.memset(padded, 0, self._padded_bytes)
+            self._pad.run(source, at(padded, self._inset))
+            source = padded
+        for copy, place, to in self._pieces:
+            copy.run(at(source, place), at(target, to))
+
+
+class Join:
+    """Puts ``n`` images together from ``rows x columns`` tiles of ``OUT x OUT``, and cuts off what
+    is beyond the images.
+
+    Args:
+        images: where the images lie.
+        n: number of images.
+        channels: number of channels, a multiple of the images' block.
+        grid: number of tile rows and columns.
+    """
+
+    def __init__(self, images: Images, n: int, channels: int, grid: tuple[int, int]) -> None:
+        rows, columns = grid
+        height, width = OUT * rows, OUT * columns
+        self._crop: Primitive | None = None
+        split = images.channels(channels)
+        if (images.height, images.width) != (height, width):
+            whole = _padded(height, width, channels, images.block)
+            self._whole_bytes = n * whole.image * ITEM
+            self._crop = _copied(whole, images, n, channels, images.height, images.width)
+            images = whole
+        matrix = n * rows * columns * channels
+        source = (
+            OUT * matrix,
+            matrix,
+            rows * columns * channels,
+            columns * channels,
+            channels,
+            images.block,
+            1,
+        )
+        dims = (OUT, OUT, n, rows, columns, *split)
+        self._copy = _reorder(dims, source, _as_tiles(images, rows, columns))
+
+    def run(self, source: Any, target: Any) -> None:
+        """Puts images at ``target`` together from tiles at ``source``."""
+        if self._crop is None:
+            self._copy.run(source, target)
+            return
+        whole = allocate(self._whole_bytes)
+        self._copy.run(source, whole)
+        self._crop.run(whole, target)
