@@ -1,12 +1,15 @@
 """Everything that needs a GPU, in one go: ``make gpu OUT=folder``.
 
 Runs the tests marked ``gpu`` and the benchmarks against PyTorch with the interpreter it is started
-with, within ``--minutes`` in all (10 by default), and writes to the folder::
+with, within ``--minutes`` in all (9.5 by default), and writes to the folder, while it goes on::
 
     environment.txt   card, driver, versions of the libraries, devices as Chainer sees them
     tests.txt         output of pytest; tests.xml the same for programs
     benchmarks.txt    tables and budgets; benchmarks.json all samples
     summary.txt       what ran, how long, with what exit status; also printed
+
+A step that fails or takes too long does not keep the next ones from running. One that takes too long
+is interrupted, so that it can say what it has found, and then ended with all processes it started.
 
 Needs numpy, pluggy, pytest, cupy and, for cuDNN, nvidia-cudnn-frontend and cuDNN; h5py, torch and
 pytest-xdist are used where they are. Chainer itself need not be installed.
@@ -17,6 +20,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -24,6 +28,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+
+#: Most seconds that an interrupted step has to come to an end.
+_GRACE = 15.0
 
 _ENVIRONMENT = """
 import platform, sys
@@ -63,30 +70,47 @@ def main() -> int:
     folder: Path = options.folder
     folder.mkdir(parents=True, exist_ok=True)
     end = time.monotonic() + 60 * options.minutes
-    lines, failed = [], False
-    for step in _steps(folder, options.quick, options.minutes):
-        limit = max(10.0, step.share * (end - time.monotonic()))
+    return 0 if run_steps(_steps(folder, options.quick, options.minutes), folder, end) else 1
+
+
+def run_steps(steps: list[Step], folder: Path, end: float) -> bool:
+    """Runs steps one after the other, and writes and prints the summary.
+
+    Args:
+        steps: The steps.
+        folder: Where the logs go.
+        end: When all have to be over, by ``time.monotonic()``.
+
+    Returns:
+        bool: Whether all were successful.
+    """
+    lines, successful = [], True
+    for step in steps:
         start = time.monotonic()
-        status = _run(step, folder, limit)
-        failed = failed or status != "0"
+        share = max(1.0, step.share * (end - start))
+        grace = min(_GRACE, share / 4)
+        status = _run(step, folder, share - grace, grace)
+        successful = successful and status == "0"
         line = f"{step.name}: exit status {status}, {time.monotonic() - start:.0f} s"
         print(line, flush=True)
         lines.append(line)
         tail = _last_lines(folder / f"{step.name}.txt")
         lines += ["    " + text for text in tail]
         (folder / "summary.txt").write_text("\n".join(lines) + "\n")
-    print((folder / "summary.txt").read_text())
-    return 1 if failed else 0
+    print("\n".join(lines))
+    return successful
 
 
 def _steps(folder: Path, quick: bool, minutes: float) -> list[Step]:
     python = sys.executable
     tests = [python, "-X", "faulthandler", "-m", "pytest", "-m", "gpu", "-q", "-rfE"]
     tests += ["--durations=20", "--maxfail=200", f"--junitxml={folder / 'tests.xml'}"]
-    tests += ["-p", "no:cacheprovider", "tests/gpu", "tests/backends/cupy"]
+    tests += ["-p", "no:cacheprovider", "-p", "tests.gpu.broken_device"]
+    tests += ["-o", "faulthandler_timeout=100", "tests/gpu", "tests/backends/cupy"]
     if importlib.util.find_spec("xdist") is not None:
         # Most of the time goes into compiling kernels, on processors.
         tests += ["-n", str(min(8, os.cpu_count() or 1)), "--dist", "worksteal"]
+        tests += ["--max-worker-restart", "50"]
     benchmarks = [python, "-m", "benchmarks.gpu", "--json", str(folder / "benchmarks.json")]
     benchmarks += ["operations", "mlp", "optimizers", "convnets", "language_model", "memory"]
     benchmarks += ["convnets_tuned"]
@@ -104,8 +128,8 @@ def _steps(folder: Path, quick: bool, minutes: float) -> list[Step]:
     return steps
 
 
-def _run(step: Step, folder: Path, limit: float) -> str:
-    """Runs a step; returns its exit status, or that it was ended."""
+def _run(step: Step, folder: Path, limit: float, grace: float) -> str:
+    """Runs a step; returns its exit status, or that it was interrupted."""
     environment = dict(os.environ, PYTHONUNBUFFERED="1", OMP_NUM_THREADS="1")
     path = [str(ROOT), *filter(None, [environment.get("PYTHONPATH")])]
     environment["PYTHONPATH"] = os.pathsep.join(path)
@@ -113,17 +137,41 @@ def _run(step: Step, folder: Path, limit: float) -> str:
         if step.name == "environment":
             _nvidia_smi(output)
         try:
-            finished = subprocess.run(
+            process = subprocess.Popen(
                 step.command,
                 cwd=ROOT,
                 env=environment,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                timeout=limit,
+                start_new_session=True,
             )
+        except OSError as error:
+            output.write(f"{error}\n")
+            return "none, could not be started"
+        try:
+            return str(process.wait(limit))
         except subprocess.TimeoutExpired:
-            return f"none, ended after {limit:.0f} s"
-    return str(finished.returncode)
+            return f"{_interrupt(process, grace)}, interrupted after {limit:.0f} s"
+        finally:
+            _end_all(process)
+
+
+def _interrupt(process: subprocess.Popen[bytes], grace: float) -> str:
+    """Interrupts a process as the keyboard does; returns its exit status, or that it has none."""
+    process.send_signal(signal.SIGINT)
+    try:
+        return str(process.wait(grace))
+    except subprocess.TimeoutExpired:
+        return "none"
+
+
+def _end_all(process: subprocess.Popen[bytes]) -> None:
+    """Ends what is left of a process and those it started: they would hold memory of the GPU."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass  # all have ended
+    process.wait()
 
 
 def _nvidia_smi(output) -> None:
@@ -141,7 +189,7 @@ def _last_lines(path: Path, count: int = 12) -> list[str]:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Tests and benchmarks that need a GPU.")
     parser.add_argument("folder", type=Path, help="where the logs go")
-    parser.add_argument("--minutes", type=float, default=10.0, help="time for all (default 10)")
+    parser.add_argument("--minutes", type=float, default=9.5, help="time for all (default 9.5)")
     parser.add_argument("--quick", action="store_true", help="few tests and tiny benchmarks")
     options = parser.parse_args()
     options.folder = options.folder.resolve()
