@@ -8,8 +8,8 @@ with, within ``--minutes`` in all (9.5 by default), and writes to the folder, wh
     benchmarks.txt    tables and budgets; benchmarks.json all samples
     summary.txt       what ran, how long, with what exit status; also printed
 
-A step that fails or takes too long does not keep the next ones from running. One that takes too long
-is interrupted, so that it can say what it has found, and then ended with all processes it started.
+A step that fails or takes too long does not keep the next ones from running. One that takes too
+long is interrupted, so that it can say what it has found, and ended with all processes it started.
 
 Needs numpy, pluggy, pytest, cupy and, for cuDNN, nvidia-cudnn-frontend and cuDNN; h5py, torch and
 pytest-xdist are used where they are. Chainer itself need not be installed.

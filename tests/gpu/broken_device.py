@@ -1,8 +1,8 @@
 """Plugin of pytest for runs on a GPU with pytest-xdist: ``-p tests.gpu.broken_device``.
 
-After a kernel has read or written where it may not, CUDA refuses everything in that process. Without
-this plugin all tests that follow in the process fail, too. With it the failure is printed and the
-process ends; pytest-xdist reports the test, and starts another process for the next ones.
+After a kernel has read or written where it may not, CUDA refuses everything in that process.
+Without this plugin all tests that follow in the process fail, too. With it the failure is printed
+and the process ends; pytest-xdist reports the test, and starts another process for the next ones.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ def pytest_runtest_makereport(item):
     report = yield
     text = report.longreprtext if report.failed else ""
     if any(name in text for name in _FINAL) and "PYTEST_XDIST_WORKER" in os.environ:
-        sys.__stderr__.write(f"\n{item.nodeid} broke the device:\n{text}\n")
-        sys.__stderr__.flush()
+        print(f"\n{item.nodeid} broke the device:\n{text}", file=sys.__stderr__, flush=True)
         os._exit(70)
     return report
