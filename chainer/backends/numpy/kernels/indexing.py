@@ -9,6 +9,12 @@ import numpy
 
 from chainer.core.backend import HOST_FAMILY
 from chainer.core.kernel import ReferenceKernel
+from chainer.core.utils.blocks import blocks
+
+#: Elements of a row that are worth a call of their own.
+_LONG = 256
+#: Bounds of the memory that positions take at a time, between them a share of that of the values.
+_LEAST_BYTES, _MOST_BYTES = 1 << 14, 1 << 19
 
 
 def selects_once(slices: Any) -> bool:
@@ -32,34 +38,74 @@ def rows_of(slices: Any) -> Any:
     return slices if kind in ("i", "u") else None
 
 
+def _after_whole_axis(slices: Any) -> Any:
+    """Returns the rest of an index that takes all of the first axis, else None.
+
+    The rest has one array and slices only: axes come in their order.
+    """
+    if not (isinstance(slices, tuple) and isinstance(slices[0], slice)):
+        return None
+    rest = [s for s in slices[1:] if not isinstance(s, slice)]
+    if slices[0] != slice(None) or len(rest) != 1 or rows_of(rest[0]) is None:
+        return None
+    return slices[1:]
+
+
 class ScatterAddKernel(ReferenceKernel):
-    """Turns the index into positions in the flattened array: ``ufunc.at`` is fast there only."""
+    """Turns the index into positions in the flattened array: ``ufunc.at`` is fast there only.
+
+    Positions take up to four times the memory of the values, so there are never many of them at a
+    time, if the index is one of the usual: rows, or the same elements of each row.
+    """
 
     def add_at(self, a: Any, slices: Any, b: Any) -> None:
         """Adds ``b`` to ``a[slices]`` in place."""
+        xp = self.xp
         if selects_once(slices):
             a[slices] += b
             return
         if not (a.ndim and a.flags.c_contiguous):
-            self.xp.add.at(a, slices, b)
+            xp.add.at(a, slices, b)
             return
-        rows = rows_of(slices)
-        if rows is None:
-            positions = self.positions(a.shape, slices)
+        rows, rest = rows_of(slices), _after_whole_axis(slices)
+        length = prod(a.shape[1:])
+        if rows is not None:
+            numbers = self._numbers(a, rows)
+            if xp is numpy and length >= _LONG:
+                matrix, add = a.reshape(len(a), length), numpy.add
+                values = b.reshape(len(numbers), length)
+                for number, row in zip(numbers.tolist(), values, strict=True):
+                    target = matrix[number]
+                    add(target, row, target)
+                return
+            self._add_rows(a, numbers * length, xp.arange(length), b)
+        elif rest is not None:
+            inner = self.positions(a.shape[1:], rest).reshape(-1)
+            self._add_rows(a, xp.arange(len(a)) * length, inner, b)
         else:
-            positions = self._positions_of_rows(a, rows)
-        self.xp.add.at(a.reshape(-1), positions.reshape(-1), b.reshape(-1))
+            positions = self.positions(a.shape, slices)
+            xp.add.at(a.reshape(-1), positions.reshape(-1), b.reshape(-1))
 
-    def _positions_of_rows(self, a: Any, rows: Any) -> Any:
-        """Positions of the elements of some rows, the most common index."""
+    def _add_rows(self, a: Any, starts: Any, inner: Any, b: Any) -> None:
+        """Adds ``b`` where rows start plus positions in a row."""
         xp = self.xp
-        rows = xp.asarray(rows, dtype=numpy.intp)
+        flat = a.reshape(-1)
+        values = b.reshape(len(starts), len(inner))
+        starts = starts.reshape(-1, 1)
+        most = min(max(_LEAST_BYTES, (a.nbytes + b.nbytes) // 32), _MOST_BYTES)
+        parts = blocks(len(starts), inner.nbytes, most) if xp is numpy else (slice(None),)
+        for part in parts:
+            positions = starts[part] + inner
+            xp.add.at(flat, positions.reshape(-1), values[part].reshape(-1))
+
+    def _numbers(self, a: Any, rows: Any) -> Any:
+        """Numbers of rows as one axis, none of them negative."""
+        xp = self.xp
+        rows = xp.asarray(rows, dtype=numpy.intp).reshape(-1)
         on_host = self.backend.family == HOST_FAMILY  # elsewhere, looking means waiting
         if on_host and rows.size and (rows.min() < -len(a) or rows.max() >= len(a)):
             raise IndexError(f"an index is out of bounds for axis 0 with size {len(a)}")
-        length = prod(a.shape[1:])
-        starts = xp.where(rows < 0, rows + len(a), rows) * length
-        return starts.reshape((-1, 1)) + xp.arange(length)
+        return xp.where(rows < 0, rows + len(a), rows)
 
     def positions(self, shape: tuple[int, ...], slices: Any) -> Any:
         """Positions of the selected elements, of the shape of the selection."""
@@ -70,7 +116,9 @@ class ScatterAddKernel(ReferenceKernel):
             length = shape[axis]
             offsets = xp.arange(0, length * stride, stride, dtype=numpy.intp)
             offsets = offsets.reshape((length,) + (1,) * (len(shape) - axis - 1))
-            part = xp.broadcast_to(offsets, shape)[slices]
-            total = part if total is None else total + part
+            part = xp.broadcast_to(offsets, shape)[slices]  # a copy: there is an array in slices
+            if total is not None:
+                part += total
+            total = part
             stride *= length
         return total
