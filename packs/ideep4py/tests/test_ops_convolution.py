@@ -43,6 +43,29 @@ def test_forward_and_gradients(normal, x, W, stride, pad, dilate, groups) -> Non
     np.testing.assert_allclose(elements(gb), gy.sum((0, *range(2, gy.ndim))), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("channels", [1, 2])
+@pytest.mark.parametrize("stride", [1, 2])
+def test_gradients_by_filters_of_few_channels(blocked, normal, channels, bias, stride) -> None:
+    """They are computed as if there were three, where that is faster."""
+    x = normal(4, channels, 14, 12)
+    y = ops.convolution(x, normal(6, channels, 5, 3), stride=stride, pad=1)
+    gy = normal(*y.shape)
+    gW, gb = ops.convolution_backward_weights(
+        x, ops.reorder(gy, y.layout), (6, channels, 5, 3), stride=stride, pad=1, bias=bias
+    )
+    size = [(n - 1) * stride + 1 for n in gy.shape[2:]]
+    view = naive.windows(naive.pad_spatial(x, (1, 1), (1, 1)), size, (1, 1), (1, 1))
+    view = view[..., ::stride, ::stride][:, :, :5, :3]
+    expected = np.einsum("ncijhw,nohw->ocij", view, gy.astype(np.float64))
+    assert gW.shape == expected.shape
+    np.testing.assert_allclose(elements(gW), expected, rtol=1e-4, atol=1e-4)
+    if bias:
+        np.testing.assert_allclose(elements(gb), gy.sum((0, 2, 3)), rtol=1e-4, atol=1e-4)
+    else:
+        assert gb is None
+
+
 def test_blocked_input_is_used_as_it_is(blocked, normal) -> None:
     x, W = blocked(2, 16, 6, 6), normal(16, 16, 3, 3)
     layout = x.layout

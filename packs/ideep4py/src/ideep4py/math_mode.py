@@ -50,8 +50,8 @@ def set_winograd(enabled: bool) -> None:
 
     It is used for 3x3 filters with stride 1 where it is faster: about twice for 128 channels and
     more. It rounds a little more (about 2e-6 of the results' standard deviation, some six times as
-    much as the definition), it needs memory for transformed tiles and filters, and an infinity or NaN in
-    the input spreads to the whole 4x4 tile of outputs. The environment variable
+    much as the definition), it needs memory for transformed tiles and filters, and an infinity or
+    NaN in the input spreads to the whole 4x4 tile of outputs. The environment variable
     ``IDEEP4PY_WINOGRAD=0`` turns it off from the start.
 
     Args:

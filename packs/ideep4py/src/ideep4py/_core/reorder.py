@@ -8,6 +8,8 @@ from ideep4py._core import constants as C
 from ideep4py._core import layout as L
 from ideep4py._core import runtime
 from ideep4py._core.buffers import allocate
+from ideep4py._core.errors import check
+from ideep4py._core.library import ffi, lib
 from ideep4py._core.primitive import Primitive, attributes, describe_reorder
 
 Data = tuple[L.Layout, Any]
@@ -16,7 +18,9 @@ memory.
 """
 
 
-class _Reorder:
+class Move:
+    """A compiled copy from one layout to another: ``run(source, target)``."""
+
     __slots__ = ("run",)
 
     def __init__(self, source: L.Layout, target: L.Layout) -> None:
@@ -27,7 +31,7 @@ class _Reorder:
 def copy_into(source: Data, target: Data) -> None:
     """Copies the elements of ``source`` to ``target``: same shape, any layouts and data types."""
     if source[0].size:
-        runtime.plan(_Reorder, source[0], target[0]).run(source[1], target[1])
+        runtime.plan(Move, source[0], target[0]).run(source[1], target[1])
 
 
 def in_layout(data: Data, layout: L.Layout) -> Any:
@@ -48,3 +52,18 @@ def densified(data: Data) -> Data:
         return data
     target = L.dense(layout.shape, layout.data_type)
     return target, in_layout(data, target)
+
+
+def part(
+    whole: L.Layout, shape: tuple[int, ...], offsets: tuple[int, ...] | None = None
+) -> L.Layout:
+    """The layout of a part of an array that begins at ``offsets`` (by default: in front).
+
+    Pointers are those of the whole. Raises UnsupportedError where the part does not begin and end
+    between blocks.
+    """
+    box = ffi.new("md_t *")
+    begin = L.c_dims(offsets or (0,) * len(shape))
+    status = lib.dnnl_memory_desc_create_submemory(box, whole.md, L.c_dims(shape), begin)
+    check(status, f"take the part {shape} of {whole!r}")
+    return L.intern(L.own_md(box))

@@ -2,225 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from ideep4py._core import constants as C
 from ideep4py._core import layout as L
 from ideep4py._core import runtime
 from ideep4py._core.buffers import allocate
-from ideep4py._core.library import NULL, lib
-from ideep4py._core.primitive import Primitive, attributes, chosen, describe
 from ideep4py._core.reorder import in_layout
 from ideep4py._mdarray import mdarray, wrap
+from ideep4py.ops._convolution_plans import (
+    plan_backward_data,
+    plan_backward_weights,
+    plan_forward,
+)
 from ideep4py.ops._inputs import Array, data_of, hashable, vector
-from ideep4py.ops._weights import backward_window, check_weights, grouped, weights_in, weights_out
-from ideep4py.ops._windows import Window, make_window, window_dims
-from ideep4py.ops._winograd import choice, forward, weights
-
-Spatial = int | tuple[int, ...]
-"""One value for all spatial axes, or one for each."""
-
-
-def _pd_forward(
-    x: tuple[int, ...],
-    w: tuple[int, ...],
-    y: tuple[int, ...],
-    bias: bool,
-    window: Window,
-    relu: bool,
-    data_type: int,
-) -> Any:
-    return describe(
-        lib.dnnl_convolution_forward_primitive_desc_create,
-        f"convolution of {x} with {w}",
-        C.TRAINING,
-        C.CONVOLUTION_DIRECT,
-        L.any_md(x, data_type),
-        L.any_md(w, data_type),
-        L.dense((y[1],)).md if bias else NULL,
-        L.any_md(y, data_type),
-        *window_dims(window),
-        attributes([("eltwise", "relu", 0.0, 0.0)] if relu else []),
-    )
-
-
-class _Forward:
-    """The direct algorithm.
-
-    Attributes:
-        x, w, y: the layouts that ``run`` wants pointers to.
-        channels: number of output channels.
-    """
-
-    __slots__ = ("channels", "run", "w", "x", "y")
-
-    def __init__(
-        self,
-        x: L.Layout,
-        w: tuple[int, ...],
-        y: tuple[int, ...],
-        bias: bool,
-        window: Window,
-        groups: int,
-        relu: bool,
-    ) -> None:
-        pd = _pd_forward(x.shape, grouped(w, groups), y, bias, window, relu, x.data_type)
-        self.channels = w[0]
-        self.x = chosen(pd, C.QUERY_SRC)
-        self.w = chosen(pd, C.QUERY_WEIGHTS)
-        self.y = chosen(pd, C.QUERY_DST)
-        arguments = [(C.SRC, self.x), (C.WEIGHTS, self.w), (C.DST, self.y)]
-        if bias:
-            arguments.append((C.BIAS, L.dense((y[1],))))
-        self.run = Primitive(pd, arguments).run
-
-
-def _plan_forward(
-    x: L.Layout,
-    w: tuple[int, ...],
-    bias: bool,
-    stride: Spatial,
-    pad: Spatial,
-    dilate: Spatial,
-    groups: int,
-    pad_after: Spatial | None,
-    out_size: tuple[int, ...] | None,
-    relu: bool,
-) -> _Forward | forward.Forward:
-    """The convolution by the faster algorithm."""
-    check_weights(x.shape, w, groups)
-    window = make_window(w[2:], stride, pad, dilate, pad_after)
-    if out_size is not None:
-        window = window.with_out_size(x.shape[2:], out_size)
-    out = window.out_size(x.shape[2:]) if out_size is None else out_size
-    window.check(x.shape[2:], out, "convolution")
-    y = (x.shape[0], w[0], *out)
-    direct = _Forward(x, w, y, bias, window, groups, relu)
-    if choice.suits(window, groups, x.data_type, y, x.shape[1]).data:
-        images = choice.images_in((x, direct.x), direct.y)
-        if images is not None:
-            return forward.Forward(*images, window.pad, bias=bias, relu=relu)
-    return direct
-
-
-class _BackwardData:
-    """The direct algorithm for the gradient by the input.
-
-    Attributes:
-        gy, w, gx: the layouts that ``run`` wants pointers to.
-    """
-
-    __slots__ = ("gx", "gy", "run", "w")
-
-    def __init__(
-        self, gy: L.Layout, w: tuple[int, ...], x: tuple[int, ...], window: Window, groups: int
-    ) -> None:
-        w = grouped(w, groups)
-        kind = gy.data_type
-        hint = _pd_forward(x, w, gy.shape, False, window, False, kind)
-        pd = describe(
-            lib.dnnl_convolution_backward_data_primitive_desc_create,
-            f"gradient of a convolution of {x} with {w} by its input",
-            C.CONVOLUTION_DIRECT,
-            L.any_md(x, kind),
-            L.any_md(w, kind),
-            L.any_md(gy.shape, kind),
-            *window_dims(window),
-            hint,
-            attributes(),
-        )
-        self.gx = chosen(pd, C.QUERY_DIFF_SRC)
-        self.w = chosen(pd, C.QUERY_WEIGHTS)
-        self.gy = chosen(pd, C.QUERY_DIFF_DST)
-        arguments = [(C.DIFF_DST, self.gy), (C.WEIGHTS, self.w), (C.DIFF_SRC, self.gx)]
-        self.run = Primitive(pd, arguments).run
-
-
-def _plan_backward_data(
-    gy: L.Layout,
-    w: tuple[int, ...],
-    x: tuple[int, ...],
-    stride: Spatial,
-    pad: Spatial,
-    dilate: Spatial,
-    groups: int,
-) -> tuple[Callable[..., None], L.Layout, L.Layout, L.Layout]:
-    """The gradient by the input by the faster algorithm: what to run on pointers to data in which
-    layouts of ``gy``, ``w`` and the gradient.
-    """
-    window = backward_window(gy.shape, w, x, stride, pad, dilate, groups)
-    direct = _BackwardData(gy, w, x, window, groups)
-    if choice.suits(window, groups, gy.data_type, x, gy.shape[1]).data:
-        images = choice.images_in((gy, direct.gy), direct.gx)
-        if images is not None:
-            before = tuple(2 - p for p in window.pad)
-            turned = forward.Forward(*images, before, turned=True)
-            return turned.run, turned.x, turned.w, turned.y
-    return direct.run, direct.gy, direct.w, direct.gx
-
-
-class _BackwardWeights:
-    """The direct algorithm for the gradients by filters and bias.
-
-    Attributes:
-        x, gy, gw, gb: the layouts that ``run`` wants pointers to.
-    """
-
-    __slots__ = ("gb", "gw", "gy", "run", "x")
-
-    def __init__(
-        self,
-        x: L.Layout,
-        gy: L.Layout,
-        w: tuple[int, ...],
-        window: Window,
-        groups: int,
-        bias: bool,
-    ) -> None:
-        w = grouped(w, groups)
-        kind = x.data_type
-        self.gb = L.dense((gy.shape[1],))
-        hint = _pd_forward(x.shape, w, gy.shape, bias, window, False, kind)
-        pd = describe(
-            lib.dnnl_convolution_backward_weights_primitive_desc_create,
-            f"gradient of a convolution of {x.shape} with {w} by its weights",
-            C.CONVOLUTION_DIRECT,
-            L.any_md(x.shape, kind),
-            L.any_md(w, kind),
-            self.gb.md if bias else NULL,
-            L.any_md(gy.shape, kind),
-            *window_dims(window),
-            hint,
-            attributes(),
-        )
-        self.x = chosen(pd, C.QUERY_SRC)
-        self.gw = chosen(pd, C.QUERY_DIFF_WEIGHTS)
-        self.gy = chosen(pd, C.QUERY_DIFF_DST)
-        arguments = [(C.SRC, self.x), (C.DIFF_DST, self.gy), (C.DIFF_WEIGHTS, self.gw)]
-        if bias:
-            arguments.append((C.DIFF_BIAS, self.gb))
-        self.run = Primitive(pd, arguments).run
-
-
-def _plan_backward_weights(
-    x: L.Layout,
-    gy: L.Layout,
-    w: tuple[int, ...],
-    stride: Spatial,
-    pad: Spatial,
-    dilate: Spatial,
-    groups: int,
-    bias: bool,
-) -> _BackwardWeights | weights.Weights:
-    """The gradients by filters and bias by the faster algorithm."""
-    window = backward_window(gy.shape, w, x.shape, stride, pad, dilate, groups)
-    direct = _BackwardWeights(x, gy, w, window, groups, bias)
-    if choice.suits(window, groups, x.data_type, gy.shape, x.shape[1]).weights:
-        images = choice.images_in((x, direct.x), (gy, direct.gy))
-        if images is not None:
-            return weights.Weights(*images, window.pad, bias=bias)
-    return direct
+from ideep4py.ops._weights import weights_in, weights_out
 
 
 def convolution(
@@ -266,7 +61,7 @@ def convolution(
     """
     x_data, w_data = data_of(x, "x"), data_of(W, "W")
     found = runtime.plan(
-        _plan_forward,
+        plan_forward,
         x_data[0],
         w_data[0].shape,
         b is not None,
@@ -317,7 +112,7 @@ def prepare_weights(
         raise TypeError(f"W must be an mdarray, got {type(W).__name__}")
     layout = x if isinstance(x, L.Layout) else data_of(x, "x")[0]
     geometry = (hashable(stride), hashable(pad), hashable(dilate))
-    found = runtime.plan(_plan_forward, layout, W.shape, bias, *geometry, 1, None, None, False)
+    found = runtime.plan(plan_forward, layout, W.shape, bias, *geometry, 1, None, None, False)
     W._data = found.w, in_layout(data_of(W, "W"), found.w)
     return W
 
@@ -350,7 +145,7 @@ def convolution_backward_data(
     """
     gy_data, w_data = data_of(gy, "gy"), data_of(W, "W")
     run, gy_layout, w_layout, gx_layout = runtime.plan(
-        _plan_backward_data,
+        plan_backward_data,
         gy_data[0],
         w_data[0].shape,
         tuple(x_shape),
@@ -394,7 +189,7 @@ def convolution_backward_weights(
     x_data, gy_data = data_of(x, "x"), data_of(gy, "gy")
     w_shape = tuple(W_shape)
     found = runtime.plan(
-        _plan_backward_weights,
+        plan_backward_weights,
         x_data[0],
         gy_data[0],
         w_shape,

@@ -10,10 +10,10 @@ from ideep4py._core import constants as C
 from ideep4py._core import layout as L
 from ideep4py._core import runtime
 from ideep4py._core.buffers import allocate
-from ideep4py._core.errors import OneDNNError, check
+from ideep4py._core.errors import OneDNNError
 from ideep4py._core.library import ffi, lib
 from ideep4py._core.primitive import Primitive, attributes, chosen, describe
-from ideep4py._core.reorder import densified
+from ideep4py._core.reorder import densified, part
 from ideep4py._mdarray import mdarray, wrap
 from ideep4py.ops._inputs import Array, axis_index, data_of
 
@@ -83,21 +83,18 @@ class _Slice:
         dims[axis] = stop - start
         offsets = [0] * x.ndim
         offsets[axis] = start
-        box = ffi.new("md_t *")
-        status = lib.dnnl_memory_desc_create_submemory(box, x.md, L.c_dims(dims), L.c_dims(offsets))
-        check(status, f"take {start}:{stop} of axis {axis} of {x!r}")
-        part = L.intern(L.own_md(box))
+        slice_ = part(x, tuple(dims), tuple(offsets))
         pd = describe(
             lib.dnnl_concat_primitive_desc_create,
-            f"copy of {part!r}",
+            f"copy of {slice_!r}",
             L.any_md(tuple(dims), x.data_type),
             1,
             axis,
-            ffi.new("md_t[]", [part.md]),
+            ffi.new("md_t[]", [slice_.md]),
             attributes(),
         )
         self.out = chosen(pd, C.QUERY_DST)
-        self.run = Primitive(pd, [(C.MULTIPLE_SRC, part), (C.DST, self.out)]).run
+        self.run = Primitive(pd, [(C.MULTIPLE_SRC, slice_), (C.DST, self.out)]).run
 
 
 class _Split:

@@ -7,10 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ideep4py._core import constants as C
 from ideep4py._core import layout as L
 from ideep4py._core.buffers import allocate
-from ideep4py._core.primitive import Primitive, attributes, describe_reorder
+from ideep4py._core.reorder import Move
 from ideep4py._kernels.binary import Broadcast
 from ideep4py._kernels.gemm import sgemm
 from ideep4py.ops._winograd import matrices as M
@@ -151,10 +150,6 @@ def _outputs(columns: int, relu: bool) -> Callable[[Any, Any], None]:
     return lambda points, out: run(M.OUTPUT, points, out)
 
 
-def _swapped(outs: int, ins: int) -> Primitive:
+def _swapped(outs: int, ins: int) -> Move:
     """Filters (ins, outs, 9) to (outs, ins, 9)."""
-    source = L.strided((outs, ins, 9), (9, outs * 9, 1))
-    target = L.dense((outs, ins, 9))
-    return Primitive(
-        describe_reorder(source, target, attributes()), [(C.SRC, source), (C.DST, target)]
-    )
+    return Move(L.strided((outs, ins, 9), (9, outs * 9, 1)), L.dense((outs, ins, 9)))

@@ -9,11 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ideep4py._core import constants as C
 from ideep4py._core import layout as L
 from ideep4py._core.buffers import allocate
 from ideep4py._core.library import ffi, lib
-from ideep4py._core.primitive import Primitive, attributes, describe_reorder
+from ideep4py._core.reorder import Move
 from ideep4py.ops._winograd.matrices import OUT
 
 ITEM = 4
@@ -83,16 +82,14 @@ def _padded(height: int, width: int, channels: int, block: int) -> Images:
     return Images(height, width, block, channels // block * plane, plane, 1, width * block, block)
 
 
-def _reorder(dims: tuple[int, ...], source: tuple[int, ...], target: tuple[int, ...]) -> Primitive:
-    a, b = L.strided(dims, source), L.strided(dims, target)
-    return Primitive(describe_reorder(a, b, attributes()), [(C.SRC, a), (C.DST, b)])
+def _moved(dims: tuple[int, ...], source: tuple[int, ...], target: tuple[int, ...]) -> Move:
+    """Copies an array from some strides to others."""
+    return Move(L.strided(dims, source), L.strided(dims, target))
 
 
-def _copied(
-    source: Images, target: Images, n: int, channels: int, height: int, width: int
-) -> Primitive:
+def _copied(source: Images, target: Images, n: int, channels: int, height: int, width: int) -> Move:
     """Copies the upper left part of ``n`` images."""
-    return _reorder(
+    return _moved(
         (n, *source.channels(channels), height, width),
         (source.image, *source.channel_strides, source.row, source.column),
         (target.image, *target.channel_strides, target.row, target.column),
@@ -136,7 +133,7 @@ class Cut:
     ) -> None:
         rows, columns = grid
         height, width = (OUT * k + tile - OUT for k in grid)
-        self._pad: Primitive | None = None
+        self._pad: Move | None = None
         if any(before) or (images.height, images.width) != (height, width):
             padded = _padded(height, width, channels, images.block)
             self._padded_bytes = n * padded.image * ITEM
@@ -148,7 +145,7 @@ class Cut:
         matrix = n * rows * columns * channels
         self.size = tile * tile * matrix
         """Number of elements of all tiles."""
-        self._pieces: list[tuple[Primitive, int, int]] = []
+        self._pieces: list[tuple[Move, int, int]] = []
         target = (
             tile * matrix,
             matrix,
@@ -160,7 +157,7 @@ class Cut:
         )
         for i, height in spans(tile, OUT):
             for j, width in spans(tile, OUT):
-                copy = _reorder(
+                copy = _moved(
                     (height, width, n, rows, columns, *split),
                     _as_tiles(images, rows, columns),
                     target,
@@ -193,7 +190,7 @@ class Join:
     def __init__(self, images: Images, n: int, channels: int, grid: tuple[int, int]) -> None:
         rows, columns = grid
         height, width = OUT * rows, OUT * columns
-        self._crop: Primitive | None = None
+        self._crop: Move | None = None
         split = images.channels(channels)
         if (images.height, images.width) != (height, width):
             whole = _padded(height, width, channels, images.block)
@@ -211,7 +208,7 @@ class Join:
             1,
         )
         dims = (OUT, OUT, n, rows, columns, *split)
-        self._copy = _reorder(dims, source, _as_tiles(images, rows, columns))
+        self._copy = _moved(dims, source, _as_tiles(images, rows, columns))
 
     def run(self, source: Any, target: Any) -> None:
         """Puts images at ``target`` together from tiles at ``source``."""

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ideep4py._core import constants as C
 from ideep4py._core import layout as L
 from ideep4py._core.buffers import allocate
 from ideep4py._core.library import ffi
-from ideep4py._core.primitive import Primitive, attributes, describe_reorder
+from ideep4py._core.primitive import Primitive
+from ideep4py._core.reorder import Move
 from ideep4py._kernels.gemm import sgemm
 from ideep4py.ops._winograd import matrices as M
 from ideep4py.ops._winograd.choice import block_of_filters, images_at_once, tile_grid
@@ -125,9 +125,6 @@ class Weights:
         self._turn[size].run(taps, gw)
 
 
-def _tapwise(pairs: int) -> Primitive:
+def _tapwise(pairs: int) -> Move:
     """(9, pairs) to (pairs, 9)."""
-    source, target = L.strided((pairs, 9), (1, pairs)), L.dense((pairs, 9))
-    return Primitive(
-        describe_reorder(source, target, attributes()), [(C.SRC, source), (C.DST, target)]
-    )
+    return Move(L.strided((pairs, 9), (1, pairs)), L.dense((pairs, 9)))

@@ -1,0 +1,262 @@
+"""Compiled convolutions and their gradients: the fastest algorithm for given shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ideep4py._core import constants as C
+from ideep4py._core import layout as L
+from ideep4py._core.buffers import allocate
+from ideep4py._core.library import NULL, lib
+from ideep4py._core.primitive import Primitive, attributes, chosen, describe
+from ideep4py._core.reorder import Move, part
+from ideep4py.ops._weights import backward_window, check_weights, grouped
+from ideep4py.ops._windows import Window, make_window, window_dims
+from ideep4py.ops._winograd import choice, forward, weights
+
+Spatial = int | tuple[int, ...]
+"""One value for all spatial axes, or one for each."""
+
+
+def _pd_forward(
+    x: tuple[int, ...],
+    w: tuple[int, ...],
+    y: tuple[int, ...],
+    bias: bool,
+    window: Window,
+    relu: bool,
+    data_type: int,
+) -> Any:
+    return describe(
+        lib.dnnl_convolution_forward_primitive_desc_create,
+        f"convolution of {x} with {w}",
+        C.TRAINING,
+        C.CONVOLUTION_DIRECT,
+        L.any_md(x, data_type),
+        L.any_md(w, data_type),
+        L.dense((y[1],)).md if bias else NULL,
+        L.any_md(y, data_type),
+        *window_dims(window),
+        attributes([("eltwise", "relu", 0.0, 0.0)] if relu else []),
+    )
+
+
+class _Forward:
+    """The direct algorithm.
+
+    Attributes:
+        x, w, y: the layouts that ``run`` wants pointers to.
+        channels: number of output channels.
+    """
+
+    __slots__ = ("channels", "run", "w", "x", "y")
+
+    def __init__(
+        self,
+        x: L.Layout,
+        w: tuple[int, ...],
+        y: tuple[int, ...],
+        bias: bool,
+        window: Window,
+        groups: int,
+        relu: bool,
+    ) -> None:
+        pd = _pd_forward(x.shape, grouped(w, groups), y, bias, window, relu, x.data_type)
+        self.channels = w[0]
+        self.x = chosen(pd, C.QUERY_SRC)
+        self.w = chosen(pd, C.QUERY_WEIGHTS)
+        self.y = chosen(pd, C.QUERY_DST)
+        arguments = [(C.SRC, self.x), (C.WEIGHTS, self.w), (C.DST, self.y)]
+        if bias:
+            arguments.append((C.BIAS, L.dense((y[1],))))
+        self.run = Primitive(pd, arguments).run
+
+
+def plan_forward(
+    x: L.Layout,
+    w: tuple[int, ...],
+    bias: bool,
+    stride: Spatial,
+    pad: Spatial,
+    dilate: Spatial,
+    groups: int,
+    pad_after: Spatial | None,
+    out_size: tuple[int, ...] | None,
+    relu: bool,
+) -> _Forward | forward.Forward:
+    """The convolution by the faster algorithm."""
+    check_weights(x.shape, w, groups)
+    window = make_window(w[2:], stride, pad, dilate, pad_after)
+    if out_size is not None:
+        window = window.with_out_size(x.shape[2:], out_size)
+    out = window.out_size(x.shape[2:]) if out_size is None else out_size
+    window.check(x.shape[2:], out, "convolution")
+    y = (x.shape[0], w[0], *out)
+    direct = _Forward(x, w, y, bias, window, groups, relu)
+    if choice.suits(window, groups, x.data_type, y, x.shape[1]).data:
+        images = choice.images_in((x, direct.x), direct.y)
+        if images is not None:
+            return forward.Forward(*images, window.pad, bias=bias, relu=relu)
+    return direct
+
+
+class _BackwardData:
+    """The direct algorithm for the gradient by the input.
+
+    Attributes:
+        gy, w, gx: the layouts that ``run`` wants pointers to.
+    """
+
+    __slots__ = ("gx", "gy", "run", "w")
+
+    def __init__(
+        self, gy: L.Layout, w: tuple[int, ...], x: tuple[int, ...], window: Window, groups: int
+    ) -> None:
+        w = grouped(w, groups)
+        kind = gy.data_type
+        hint = _pd_forward(x, w, gy.shape, False, window, False, kind)
+        pd = describe(
+            lib.dnnl_convolution_backward_data_primitive_desc_create,
+            f"gradient of a convolution of {x} with {w} by its input",
+            C.CONVOLUTION_DIRECT,
+            L.any_md(x, kind),
+            L.any_md(w, kind),
+            L.any_md(gy.shape, kind),
+            *window_dims(window),
+            hint,
+            attributes(),
+        )
+        self.gx = chosen(pd, C.QUERY_DIFF_SRC)
+        self.w = chosen(pd, C.QUERY_WEIGHTS)
+        self.gy = chosen(pd, C.QUERY_DIFF_DST)
+        arguments = [(C.DIFF_DST, self.gy), (C.WEIGHTS, self.w), (C.DIFF_SRC, self.gx)]
+        self.run = Primitive(pd, arguments).run
+
+
+def plan_backward_data(
+    gy: L.Layout,
+    w: tuple[int, ...],
+    x: tuple[int, ...],
+    stride: Spatial,
+    pad: Spatial,
+    dilate: Spatial,
+    groups: int,
+) -> tuple[Callable[..., None], L.Layout, L.Layout, L.Layout]:
+    """The gradient by the input by the faster algorithm: what to run on pointers to data in which
+    layouts of ``gy``, ``w`` and the gradient.
+    """
+    window = backward_window(gy.shape, w, x, stride, pad, dilate, groups)
+    direct = _BackwardData(gy, w, x, window, groups)
+    if choice.suits(window, groups, gy.data_type, x, gy.shape[1]).data:
+        images = choice.images_in((gy, direct.gy), direct.gx)
+        if images is not None:
+            before = tuple(2 - p for p in window.pad)
+            turned = forward.Forward(*images, before, turned=True)
+            return turned.run, turned.x, turned.w, turned.y
+    return direct.run, direct.gy, direct.w, direct.gx
+
+
+class _BackwardWeights:
+    """The direct algorithm for the gradients by filters and bias.
+
+    Attributes:
+        x, gy, gw, gb: the layouts that ``run`` wants pointers to.
+    """
+
+    __slots__ = ("gb", "gw", "gy", "run", "x")
+
+    def __init__(
+        self,
+        x: L.Layout,
+        gy: L.Layout,
+        w: tuple[int, ...],
+        window: Window,
+        groups: int,
+        bias: bool,
+    ) -> None:
+        w = grouped(w, groups)
+        kind = x.data_type
+        self.gb = L.dense((gy.shape[1],))
+        hint = _pd_forward(x.shape, w, gy.shape, bias, window, False, kind)
+        pd = describe(
+            lib.dnnl_convolution_backward_weights_primitive_desc_create,
+            f"gradient of a convolution of {x.shape} with {w} by its weights",
+            C.CONVOLUTION_DIRECT,
+            L.any_md(x.shape, kind),
+            L.any_md(w, kind),
+            self.gb.md if bias else NULL,
+            L.any_md(gy.shape, kind),
+            *window_dims(window),
+            hint,
+            attributes(),
+        )
+        self.x = chosen(pd, C.QUERY_SRC)
+        self.gw = chosen(pd, C.QUERY_DIFF_WEIGHTS)
+        self.gy = chosen(pd, C.QUERY_DIFF_DST)
+        arguments = [(C.SRC, self.x), (C.DIFF_DST, self.gy), (C.DIFF_WEIGHTS, self.gw)]
+        if bias:
+            arguments.append((C.DIFF_BIAS, self.gb))
+        self.run = Primitive(pd, arguments).run
+
+
+class _FewChannels:
+    """Gradients by filters and bias for an input of one or two channels, as if it had three.
+
+    For three channels oneDNN has code that takes the image as it is, others it fills up to a block
+    of eight, nearly all of which is zeros.
+
+    Attributes:
+        x, gy, gw, gb: the layouts that ``run`` wants pointers to.
+    """
+
+    __slots__ = ("_copy", "_cut", "_wide", "gb", "gw", "gy", "x")
+
+    def __init__(self, x: L.Layout, w: tuple[int, ...], wide: _BackwardWeights) -> None:
+        self.x, self.gy, self.gb = L.dense(x.shape, x.data_type), wide.gy, wide.gb
+        self.gw = L.dense(w, x.data_type)
+        self._wide = wide
+        self._copy = Move(self.x, part(wide.x, x.shape)).run
+        self._cut = Move(part(wide.gw, w), self.gw).run
+
+    def run(self, x: Any, gy: Any, gw: Any, *gb: Any) -> None:
+        size = self._wide.x.nbytes
+        image = allocate(size)
+        lib.memset(image, 0, size)
+        self._copy(x, image)
+        gradient = allocate(self._wide.gw.nbytes)
+        self._wide.run(image, gy, gradient, *gb)
+        self._cut(gradient, gw)
+
+
+def _of_three_channels(
+    x: L.Layout, gy: L.Layout, w: tuple[int, ...], window: Window, bias: bool
+) -> _FewChannels | None:
+    """The gradients as if ``x`` had three channels, where oneDNN takes such images as they are."""
+    image = L.dense((x.shape[0], 3, *x.shape[2:]), x.data_type)
+    wide = _BackwardWeights(image, gy, (w[0], 3, *w[2:]), window, 1, bias)
+    return _FewChannels(x, w, wide) if wide.x.dense else None
+
+
+def plan_backward_weights(
+    x: L.Layout,
+    gy: L.Layout,
+    w: tuple[int, ...],
+    stride: Spatial,
+    pad: Spatial,
+    dilate: Spatial,
+    groups: int,
+    bias: bool,
+) -> _BackwardWeights | _FewChannels | weights.Weights:
+    """The gradients by filters and bias by the faster algorithm."""
+    window = backward_window(gy.shape, w, x.shape, stride, pad, dilate, groups)
+    direct = _BackwardWeights(x, gy, w, window, groups, bias)
+    if x.shape[1] < 3 and direct.x.nbytes > 2 * L.dense(x.shape, x.data_type).nbytes:
+        wider = _of_three_channels(x, gy, w, window, bias)
+        if wider is not None:
+            return wider
+    if choice.suits(window, groups, x.data_type, gy.shape, x.shape[1]).weights:
+        images = choice.images_in((x, direct.x), (gy, direct.gy))
+        if images is not None:
+            return weights.Weights(*images, window.pad, bias=bias)
+    return direct
