@@ -89,7 +89,8 @@ def submodules(package: str) -> list[str]:
     """Returns the names of the public submodules of a package; none for a plain module."""
     spec = importlib.util.find_spec(package)
     locations = (spec and spec.submodule_search_locations) or []
-    return [m.name for m in pkgutil.iter_modules(locations) if not m.name.startswith("_")]
+    names = [m.name for m in pkgutil.iter_modules(locations)]
+    return [n for n in names if not n.startswith(("_", "test_")) and n != "conftest"]
 
 
 def registered() -> dict[str, str]:
@@ -147,13 +148,27 @@ def alias(home: str) -> str:
     return text
 
 
+def aliases(name: str, home: str) -> dict[Path, str]:
+    """Returns the stubs of a second name of a module and of all modules below it, by path.
+
+    A package gets a folder, so that checkers find ``chainer.utils.type_check``. At run time nothing
+    looks into these folders: ``chainer._aliases`` leads to the home before files are looked for.
+    """
+    below = submodules(home)
+    path = Path(*name.split("."))
+    texts = {path / "__init__.pyi" if below else path.with_suffix(".pyi"): alias(home)}
+    for module in below:
+        texts |= aliases(f"{name}.{module}", f"{home}.{module}")
+    return texts
+
+
 def all_stubs() -> dict[Path, str]:
     """Returns the text of every stub, by path relative to the repository."""
     stubs = {"chainer": front_door(), "chainer.training": room_of_training(), **registered()}
     texts = {Path(*name.split("."), "__init__.pyi"): text for name, text in stubs.items()}
     for name, home in _aliases.ALIASES.items():
         if exists(home):
-            texts[Path(*name.split(".")).with_suffix(".pyi")] = alias(home)
+            texts |= aliases(name, home)
     return {path: f"{HEADER}\n{text}" for path, text in texts.items()}
 
 
@@ -180,6 +195,7 @@ def main(argv: list[str] | None = None) -> int:
         if check:
             continue
         if path in stubs:
+            (ROOT / path).parent.mkdir(exist_ok=True)
             (ROOT / path).write_text(stubs[path], encoding="utf-8")
         else:
             (ROOT / path).unlink()

@@ -7,11 +7,15 @@ import numpy as np
 import chainer
 import chainer.functions as F
 import chainer.links as L
+import chainer.optimizers.adam
+import chainer.utils.type_check as checks
 from chainer import Variable, datasets, initializers, iterators, optimizers, serializers, training
 from chainer.backends import cuda
 from chainer.dataset import convert
 from chainer.function_hooks import TimerHook
 from chainer.optimizer_hooks import WeightDecay
+from chainer.plugins.testing.op_spec import OpSpec
+from chainer.testing import op_spec
 from chainer.training import extensions, triggers
 from chainer.utils import type_check
 
@@ -52,6 +56,9 @@ serializers.save_npz("model.npz", model)
 with chainer.using_config("train", False), chainer.no_backprop_mode():
     cuda.to_cpu(model(x, np.zeros(4, np.int32)).array)
 type_check.expect(True)
+checks.expect(True)
+assert_type(chainer.optimizers.adam.Adam(), optimizers.Adam)
+assert_type(op_spec.OpSpec, type[OpSpec])
 
 # Misspelt names of chainer itself are found; modules that packs can add names to take any.
 chainer.Varable  # pyright: ignore[reportAttributeAccessIssue]

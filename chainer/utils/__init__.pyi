@@ -5,6 +5,7 @@ from chainer.core.utils import (
     argument as argument,
     arrays as arrays,
     atomic_file as atomic_file,
+    blocks as blocks,
     conv as conv,
     conv_nd as conv_nd,
     extended_dtypes as extended_dtypes,
