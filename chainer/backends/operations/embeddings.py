@@ -18,6 +18,11 @@ class Embedding(Operation):
 
         ``backward(x, gy, shape, ignore_label) -> gW`` of the given shape ``(V, D)`` and the dtype
         of ``gy``: rows of ``gy`` added up by number.
+
+        ``backward_outer(x, factors, vectors, shape) -> gW``: optional; for ``x`` of shape ``(N,
+        K)`` the same as ``backward(x, factors[:, :, None] * vectors[:, None], shape, None)``
+        without so large an array. ``factors`` has the shape of ``x``, ``vectors`` is ``(N, D)``,
+        and ``gW`` has the dtype of ``factors``.
     """
 
     name = "embedding"

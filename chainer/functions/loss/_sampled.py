@@ -76,12 +76,18 @@ class SampledLoss(FunctionNode):
                 gx = xp.matmul(slopes[:, None, :], self._gather(W))[:, 0]
                 gradients.append(gx.astype(x.dtype, copy=False))
             elif i == 2:
-                g_rows = slopes[:, :, None] * x[:, None, :]
-                gW = self._rows.backward(self._ids, g_rows, W.shape, None)
+                gW = self._gradient_of_weights(x, slopes, W.shape)
                 gradients.append(gW.astype(W.dtype, copy=False))
             else:
                 gradients.append(None)
         return tuple(gradients)
+
+    def _gradient_of_weights(self, x: Any, slopes: Any, shape: tuple[int, int]) -> Any:
+        backward_outer = getattr(self._rows, "backward_outer", None)
+        if backward_outer is not None:
+            return backward_outer(self._ids, slopes, x, shape)
+        g_rows = slopes[:, :, None] * x[:, None, :]
+        return self._rows.backward(self._ids, g_rows, shape, None)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         from chainer.functions.array.broadcast import broadcast_to

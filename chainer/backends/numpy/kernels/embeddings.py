@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy
 
 from chainer.core.kernel import ReferenceKernel
+from chainer.core.utils.blocks import blocks
 from chainer.core.utils.extended_dtypes import is_half
+
+#: Least memory for the rows which are sorted at a time; else a share of that of the gradients.
+_LEAST_BYTES = 1 << 16
 
 
 class EmbeddingKernel(ReferenceKernel):
@@ -22,25 +27,54 @@ class EmbeddingKernel(ReferenceKernel):
         return y
 
     def backward(self, x: Any, gy: Any, shape: tuple[int, int], ignore_label: int | None) -> Any:
-        xp = self.xp
         numbers = x.ravel()
         rows = gy.reshape(-1, shape[1])
         if ignore_label is not None:
             used = numbers != ignore_label
             numbers, rows = numbers[used], rows[used]
-        numbers = xp.where(numbers < 0, numbers + shape[0], numbers)
         working = numpy.float32 if is_half(gy.dtype) else gy.dtype
-        gW = xp.zeros(shape, working)
-        if len(numbers) == 0:
-            return gW.astype(gy.dtype, copy=False)
-        reduceat = getattr(xp.add, "reduceat", None)
-        if reduceat is None:
-            xp.add.at(gW, numbers, rows.astype(working, copy=False))
-        else:
-            order = xp.argsort(numbers, kind="stable")
-            numbers = numbers[order]
-            first = xp.ones(len(numbers), bool)
-            first[1:] = numbers[1:] != numbers[:-1]
-            starts = xp.nonzero(first)[0]
-            gW[numbers[starts]] = reduceat(rows.take(order, axis=0), starts, axis=0, dtype=working)
+        gW = self.xp.zeros(shape, working)
+        most = max(_LEAST_BYTES, (gW.nbytes + gy.nbytes) // 64)
+        self._add_rows(gW, numbers, lambda order: rows.take(order, axis=0), most)
         return gW.astype(gy.dtype, copy=False)
+
+    def backward_outer(self, x: Any, factors: Any, vectors: Any, shape: tuple[int, int]) -> Any:
+        gW = self.xp.zeros(shape, factors.dtype)
+        count, width = factors.shape[1], shape[1]
+        factors = factors.reshape(-1)
+        vectors = vectors.astype(gW.dtype, copy=False)
+
+        def rows(order: Any) -> Any:
+            rows = vectors.take(order // count, axis=0)
+            # Operands of one shape: NumPy would take more memory to broadcast a column.
+            rows *= factors.take(order).repeat(width).reshape(rows.shape)
+            return rows
+
+        most = max(_LEAST_BYTES // 16, (gW.nbytes + vectors.nbytes) // 56)
+        self._add_rows(gW, x.ravel(), rows, most)
+        return gW
+
+    def _add_rows(self, gW: Any, numbers: Any, rows: Callable[[Any], Any], most_bytes: int) -> None:
+        """Adds the rows that ``rows(places)`` returns to those that ``numbers`` has there."""
+        xp = self.xp
+        if len(numbers) == 0:
+            return
+        numbers = xp.where(numbers < 0, numbers + len(gW), numbers)
+        if getattr(xp.add, "reduceat", None) is None:
+            xp.add.at(gW, numbers, rows(xp.arange(len(numbers))).astype(gW.dtype, copy=False))
+            return
+        order = xp.argsort(numbers, kind="stable")
+        numbers = numbers[order]
+        parts = blocks(len(numbers), gW.shape[1] * gW.itemsize, most_bytes)
+        for part in parts if xp is numpy else (slice(None),):
+            self._add_runs(gW, numbers[part], rows(order[part]))
+
+    def _add_runs(self, gW: Any, numbers: Any, rows: Any) -> None:
+        """Adds the sums of rows whose numbers, which are sorted, are the same."""
+        xp = self.xp
+        first = xp.ones(len(numbers), bool)
+        xp.not_equal(numbers[1:], numbers[:-1], out=first[1:])
+        starts = xp.nonzero(first)[0]
+        sums = xp.add.reduceat(rows, starts, axis=0, dtype=gW.dtype)
+        sums[0] += gW[numbers[0]]  # the last run of the block before may go on
+        gW[numbers[starts]] = sums

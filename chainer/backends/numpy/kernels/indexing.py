@@ -95,8 +95,8 @@ class ScatterAddKernel(ReferenceKernel):
         most = min(max(_LEAST_BYTES, (a.nbytes + b.nbytes) // 32), _MOST_BYTES)
         parts = blocks(len(starts), inner.nbytes, most) if xp is numpy else (slice(None),)
         for part in parts:
-            positions = starts[part] + inner
-            xp.add.at(flat, positions.reshape(-1), values[part].reshape(-1))
+            # Without a name: positions of two blocks shall not be there at a time.
+            xp.add.at(flat, (starts[part] + inner).reshape(-1), values[part].reshape(-1))
 
     def _numbers(self, a: Any, rows: Any) -> Any:
         """Numbers of rows as one axis, none of them negative."""
