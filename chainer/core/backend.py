@@ -17,7 +17,7 @@ import numpy
 
 from chainer.core import registries
 from chainer.core.device import Device
-from chainer.core.registry import Entry, EntryLoadError
+from chainer.core.registry import Entry, EntryLoadError, UnknownNameError
 
 #: Family of the backends whose arrays live in host memory and may be mixed in one call.
 HOST_FAMILY = "host"
@@ -179,6 +179,10 @@ def _forget(*_: Any) -> None:
 registries.backends.add_listener(_forget)
 
 
+#: Backends of other distributions of this repository, and the distributions.
+_SUPPLIERS = {"array_api_strict": "chainer-array-api", "torch": "chainer-array-api"}
+
+
 def get_backend(name: str) -> Backend:
     """Returns a backend by name.
 
@@ -186,9 +190,29 @@ def get_backend(name: str) -> Backend:
         name: Name of the backend, such as ``'numpy'``.
 
     Raises:
-        LookupError: If no installed plugin supplies a backend of this name.
+        LookupError: If no installed plugin supplies a backend of this name; where it is known
+            which distribution does, the message names it.
     """
-    return registries.backends.get(name)
+    try:
+        return registries.backends.get(name)
+    except UnknownNameError as error:
+        supplier = _SUPPLIERS.get(name)
+        if supplier is None or _is_installed(supplier):
+            raise
+        raise UnknownNameError(
+            f"no backend named {name!r}; it is part of the distribution {supplier}, which is not "
+            f"installed: pip install {supplier}"
+        ) from error
+
+
+def _is_installed(distribution: str) -> bool:
+    from importlib import metadata  # takes 30 ms
+
+    try:
+        metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
 
 
 def _distance(candidate: type | str, cls: type) -> int | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 # Public names by the module that defines them; imported when they are first asked for.
 _NAMES: dict[str, str] = {
+    "Accumulator": "accumulator",
     "Extension": "extension",
     "IntervalTrigger": "triggers.interval_trigger",
     "PRIORITY_EDITOR": "extension",

@@ -6,6 +6,7 @@ from chainer.training import (
     updaters as updaters,
     util as util,
 )
+from chainer.training.accumulator import Accumulator as Accumulator
 from chainer.training.extension import (
     Extension as Extension,
     PRIORITY_EDITOR as PRIORITY_EDITOR,

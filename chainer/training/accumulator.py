@@ -1,4 +1,8 @@
-"""Averaging observations over intervals, which several extensions do."""
+"""Averaging observations over intervals, which several extensions do.
+
+This module is public, for extensions of others: ``chainer.training.Accumulator`` and, from here,
+:func:`to_float` and :func:`serialize_json`.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer.core.backend import backend_of, is_array
 from chainer.core.reporter import DictSummary
+from chainer.core.variable import Variable
 from chainer.links.serializer import Serializer
 from chainer.training.trigger import get_trigger
 
@@ -16,7 +21,12 @@ if TYPE_CHECKING:
 
 
 def to_float(value: Any) -> float:
-    """Returns a scalar, NumPy scalar or zero-dimensional array of any backend as a float."""
+    """Returns an observed value as a float.
+
+    Args:
+        value: Scalar, NumPy scalar, or Variable or array of any backend without dimensions.
+    """
+    value = value.array if isinstance(value, Variable) else value
     return float(backend_of(value).to_host(value) if is_array(value) else value)
 
 
@@ -26,6 +36,21 @@ class Accumulator:
     Args:
         trigger: Trigger, or what :func:`~chainer.training.get_trigger` makes one of.
         keys: Keys of the observations to average; None for all.
+
+    Example:
+        An extension that prints the mean of the loss over each epoch.
+
+        >>> from chainer import training
+        >>> class PrintLoss(training.Extension):
+        ...     trigger = (1, 'iteration')  # sees every observation
+        ...     def __init__(self):
+        ...         self._losses = training.Accumulator((1, 'epoch'), ['main/loss'])
+        ...     def __call__(self, trainer):
+        ...         means = self._losses.add(trainer)
+        ...         if means is not None:
+        ...             print(means['main/loss'])
+        ...     def serialize(self, serializer):
+        ...         self._losses.serialize(serializer['losses'])
     """
 
     def __init__(self, trigger: Any, keys: Iterable[str] | None = None) -> None:
@@ -33,17 +58,22 @@ class Accumulator:
         self._keys = None if keys is None else list(keys)
         self._summary = DictSummary()
 
-    def add(self, trainer: Trainer) -> dict[str, float] | None:
+    def add(self, trainer: Trainer, *, also_when_stopped: bool = False) -> dict[str, float] | None:
         """Adds the present observation.
 
+        Args:
+            trainer: Trainer whose observation it is.
+            also_when_stopped: Whether the interval also ends when the trainer is about to stop.
+
         Returns:
-            dict: The means since the last time, if the trigger fires; otherwise None.
+            dict: The means since the last time, if the interval ends here; otherwise None.
         """
         observation = trainer.observation
         if self._keys is not None:
             observation = {key: observation[key] for key in self._keys if key in observation}
         self._summary.add(observation)
-        if not self.trigger(trainer):
+        fired = self.trigger(trainer)
+        if not (fired or (also_when_stopped and trainer.stop_reason is not None)):
             return None
         means = {key: to_float(value) for key, value in self._summary.compute_mean().items()}
         self._summary = DictSummary()
@@ -64,6 +94,11 @@ class Accumulator:
 
 def serialize_json(serializer: Any, key: str, value: Any) -> Any:
     """Serializes a value as JSON text.
+
+    Args:
+        serializer: Serializer or deserializer.
+        key: Key of the entry.
+        value: What :mod:`json` can write.
 
     Returns:
         The value, or the loaded one.

@@ -1,7 +1,12 @@
+import runpy
+import tomllib
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import chainer
+from chainer.core import backend as backends
 from chainer.core import registries
 from chainer.core.backend import (
     Backend,
@@ -15,6 +20,7 @@ from chainer.core.backend import (
     is_array,
     using_device,
 )
+from chainer.core.registry import Registry
 from tests.core.nodes import f32, var
 
 
@@ -173,6 +179,29 @@ class TestGetDevice:
     def test_unknown_backend(self):
         with pytest.raises(ValueError, match="unknown backend in device specifier '@nonsense'"):
             get_device("@nonsense:0")
+
+    def test_backend_of_a_distribution_that_is_not_installed(self, monkeypatch):
+        monkeypatch.setattr(backends, "_SUPPLIERS", {"elsewhere": "no-such-distribution"})
+        with pytest.raises(ValueError, match="'@elsewhere': .*: pip install no-such-distribution"):
+            get_device("@elsewhere:0")
+        with pytest.raises(LookupError, match="part of the distribution no-such-distribution,"):
+            get_backend("elsewhere")
+
+    def test_installed_distributions_are_not_to_be_installed(self, monkeypatch):
+        monkeypatch.setattr(backends, "_SUPPLIERS", {"elsewhere": "numpy"})
+        with pytest.raises(LookupError, match="no backend named 'elsewhere'(?!.*pip install)"):
+            get_backend("elsewhere")
+
+    def test_suppliers_are_the_packs_of_this_repository(self):
+        expected = {}
+        for project in (Path(__file__).parents[2] / "packs").glob("*/pyproject.toml"):
+            distribution = tomllib.loads(project.read_text("utf-8"))["project"]["name"]
+            for pack in project.parent.glob("src/*/pack.py"):
+                names = runpy.run_path(str(pack))
+                registry = Registry("backends")
+                names.get("chainer_backends", lambda registry: None)(registry)
+                expected |= dict.fromkeys(registry.names(), distribution)
+        assert expected == backends._SUPPLIERS
 
     @pytest.mark.parametrize("spec", ["@numpy:1", "@strict:2"])
     def test_missing_device(self, spec):

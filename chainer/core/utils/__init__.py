@@ -31,7 +31,9 @@ _MODULES = {
     "size_of_shape": "arrays",
 }
 
-_SUBMODULES = frozenset({"argument", "conv", "conv_nd", "type_check", "walker_alias"})
+_SUBMODULES = frozenset(
+    {"argument", "atomic_file", "conv", "conv_nd", "type_check", "walker_alias"}
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Writing files that are either complete or not there."""
+"""Writing files that are either complete or not there (public: ``chainer.utils.atomic_file``)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def replacing(path: str | os.PathLike[str]) -> Generator[str, None, None]:
     .. admonition:: Example
 
         >>> import pathlib, tempfile
-        >>> from chainer.core.utils.atomic_file import replacing
+        >>> from chainer.utils.atomic_file import replacing
         >>> path = pathlib.Path(tempfile.mkdtemp(), 'log')
         >>> with replacing(path) as temporary:
         ...     _ = pathlib.Path(temporary).write_text('complete')

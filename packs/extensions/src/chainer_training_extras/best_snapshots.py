@@ -9,12 +9,14 @@ import string
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chainer import serializers, training
+from chainer.training.accumulator import Accumulator, serialize_json
 from chainer.training.extensions import snapshot_writers
-from chainer_training_extras.averages import Averages, larger_is_better, serialize_json
-from chainer_training_extras.files import replace_file
+from chainer.utils.atomic_file import replacing
+from chainer_training_extras.metrics import larger_is_better
 
 if TYPE_CHECKING:
     from chainer.training import Trainer
@@ -153,7 +155,7 @@ class BestSnapshots(training.Extension):
         self.k = k
         self.entries: list[SnapshotEntry] = []
         self._sign = -1.0 if larger_is_better(mode, key) else 1.0
-        self._averages = Averages(trigger, (key,))
+        self._averages = Accumulator(trigger, (key,))
         self._target = target
         self._filename = filename
         self._last = last
@@ -264,7 +266,8 @@ class BestSnapshots(training.Extension):
             "removing": removing,
         }
         text = json.dumps(content, indent=2) + "\n"
-        replace_file(os.path.join(directory, self._table), text.encode())
+        with replacing(os.path.join(directory, self._table)) as temporary:
+            Path(temporary).write_bytes(text.encode())
 
     def _remove(self, directory: str, names: list[str], source: str) -> None:
         for name in names:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TextIO
 
 from chainer import training
-from chainer_training_extras.averages import Averages, serialize_json
+from chainer.training.accumulator import Accumulator, serialize_json
 from chainer_training_extras.progress import Progress, Stopwatch
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Dashboard(training.Extension):
         refresh_interval: float = 0.2,
         out: TextIO | None = None,
     ) -> None:
-        self._averages = Averages(trigger, entries)
+        self._averages = Accumulator(trigger, entries)
         self._entries = None if entries is None else list(entries)
         self._refresh_interval = refresh_interval
         self._out = out

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from chainer import training
-from chainer_training_extras.averages import Averages, larger_is_better, to_float
+from chainer.training.accumulator import Accumulator, to_float
+from chainer_training_extras.metrics import larger_is_better
 
 if TYPE_CHECKING:
     from chainer.training import Trainer
@@ -80,7 +81,7 @@ class EarlyStop(training.Extension):
         self.count = 0
         self._sign = -1.0 if larger_is_better(mode, key) else 1.0
         self._finite = list(dict.fromkeys((key, *finite)))
-        self._averages = Averages(trigger, (key,))
+        self._averages = Accumulator(trigger, (key,))
         self._warned = False
 
     def initialize(self, trainer: Trainer) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import chainer
 from chainer import training
 from chainer.dataset import concat_examples
+from chainer.training.accumulator import serialize_json
 from chainer.training.extensions import Evaluator
-from chainer_training_extras.averages import serialize_json
 
 if TYPE_CHECKING:
     from chainer.training import Trainer

@@ -8,11 +8,13 @@ import json
 import math
 import os
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chainer import training
-from chainer_training_extras.averages import Averages
-from chainer_training_extras.files import append, replace_file
+from chainer.training.accumulator import Accumulator
+from chainer.utils.atomic_file import replacing
+from chainer_training_extras.files import append
 
 if TYPE_CHECKING:
     from chainer.training import Trainer
@@ -32,7 +34,7 @@ class _RowLogger(training.Extension):
         trigger: Any,
     ) -> None:
         self._filename = filename
-        self._averages = Averages(trigger, keys)
+        self._averages = Accumulator(trigger, keys)
         self._path: str | None = None
 
     def initialize(self, trainer: Trainer) -> None:
@@ -125,7 +127,8 @@ class JSONLinesLogger(_RowLogger):
         super().__init__(filename, keys, trigger)
 
     def _begin(self, rows: list[Row]) -> None:
-        replace_file(self._file(), b"".join(map(_json_line, rows)))
+        with replacing(self._file()) as temporary:
+            Path(temporary).write_bytes(b"".join(map(_json_line, rows)))
 
     def _add(self, row: Row) -> None:
         append(self._file(), _json_line(row))
@@ -199,7 +202,8 @@ class CSVLogger(_RowLogger):
 
     def _write_all(self, rows: list[Row]) -> None:
         header = [dict(zip(self._columns, self._columns, strict=True))] if rows else []
-        replace_file(self._file(), self._table([*header, *rows]))
+        with replacing(self._file()) as temporary:
+            Path(temporary).write_bytes(self._table([*header, *rows]))
 
     def _table(self, rows: list[Row]) -> bytes:
         text = io.StringIO()

@@ -12,8 +12,9 @@ import numpy as np
 import chainer
 from chainer import training
 from chainer.computational_graph import build_computational_graph
+from chainer.training.accumulator import Accumulator, to_float
 from chainer.training.extensions import LogReport
-from chainer_training_extras.averages import Averages, serialize_optional, to_float
+from chainer_training_extras.triggers import serialize_optional
 
 if TYPE_CHECKING:
     from chainer.training import Trainer
@@ -83,7 +84,7 @@ class TensorBoardWriter(training.Extension):
                 f"got {type(log_report).__name__}"
             )
         self._log_dir = log_dir
-        self._averages = Averages(trigger, keys)
+        self._averages = Accumulator(trigger, keys)
         self._log_report = log_report
         self._entries_written = 0
         self._histogram_trigger = training.get_trigger(histograms)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer import training
-from chainer_training_extras.averages import serialize_optional
 
 if TYPE_CHECKING:
     from chainer.training import Trainer
@@ -68,3 +67,10 @@ class AnyTrigger:
         """
         for index, trigger in enumerate(self._triggers):
             serialize_optional(trigger, serializer[str(index)])
+
+
+def serialize_optional(obj: Any, serializer: Any) -> None:
+    """Serializes an object, such as a trigger, that may have nothing to serialize."""
+    serialize = getattr(obj, "serialize", None)
+    if serialize is not None:
+        serialize(serializer)
