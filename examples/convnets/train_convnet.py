@@ -24,12 +24,26 @@ ARCHITECTURES = {
 }
 
 
+def existing_file(path):
+    """Returns the path of a file; argparse tells the user if there is none."""
+    if not os.path.isfile(path):
+        raise argparse.ArgumentTypeError(f"there is no file {path!r}")
+    return path
+
+
+def existing_directory(path):
+    """Returns the path of a directory; argparse tells the user if there is none."""
+    if not os.path.isdir(path):
+        raise argparse.ArgumentTypeError(f"there is no directory {path!r}")
+    return path
+
+
 def parse_args():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter
     )
     add = parser.add_argument
-    add("images", nargs="?", help="directory of images")
+    add("images", nargs="?", type=existing_directory, help="directory of images")
     add("--arch", "-a", choices=ARCHITECTURES, default="lenet5", help="network")
     add("--size", type=int, help="width and height of the images; what the network is made for")
     add("--limit", type=int, help="use so many images only")
@@ -39,8 +53,9 @@ def parse_args():
     add("--seed", type=int, default=0, help="seed of all random numbers")
     add("--device", "-d", default="@numpy", help="device, such as @numpy or @cupy:0")
     add("--out", "-o", default="result", help="directory of the results")
-    add("--model", "-m", metavar="FILE", help="start with the parameters of a model.npz")
-    add("--resume", "-r", metavar="SNAPSHOT", help="go on from a snapshot")
+    model_help = "start with the parameters of a model.npz"
+    add("--model", "-m", type=existing_file, metavar="FILE", help=model_help)
+    add("--resume", "-r", type=existing_file, metavar="SNAPSHOT", help="go on from a snapshot")
     add("--no-save", action="store_true", help="write neither snapshot.npz nor model.npz")
     return parser.parse_args()
 

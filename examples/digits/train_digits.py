@@ -72,7 +72,12 @@ def parse_args():
     parser.add_argument(
         "--stop-after", type=int, metavar="EPOCH", help="stop early, to try --resume"
     )
-    return parser.parse_args()
+    args = parser.parse_args()
+    if args.resume is not None:
+        args.resume = args.resume or os.path.join(args.out, "snapshot.npz")
+        if not os.path.isfile(args.resume):
+            parser.error(f"argument --resume/-r: there is no file {args.resume!r}")
+    return args
 
 
 def main():
@@ -118,10 +123,9 @@ def main():
     )
     trainer.extend(extensions.ProgressBar(update_interval=20))
 
-    if args.resume is not None:
-        snapshot = args.resume or os.path.join(args.out, "snapshot.npz")
-        chainer.serializers.load_npz(snapshot, trainer)
-        print(f"going on from {snapshot}: epoch {updater.epoch}, iteration {updater.iteration}")
+    if args.resume:
+        chainer.serializers.load_npz(args.resume, trainer)
+        print(f"going on from {args.resume}: epoch {updater.epoch}, iteration {updater.iteration}")
 
     trainer.run()
 

@@ -76,6 +76,13 @@ class PolynomialShift(training.Extension):
             self._last_value = self._last_value.item()
 
 
+def existing_file(path):
+    """Returns the path of a file; argparse tells the user if there is none."""
+    if not os.path.isfile(path):
+        raise argparse.ArgumentTypeError(f"there is no file {path!r}")
+    return path
+
+
 def parse_args():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter
@@ -88,7 +95,7 @@ def parse_args():
     add("--epoch", "-e", type=int, default=20, help="sweeps over the training data")
     add("--seed", type=int, default=0, help="seed of all random numbers")
     add("--out", "-o", default="result", help="directory of the results")
-    add("--resume", "-r", metavar="SNAPSHOT", help="go on from a snapshot")
+    add("--resume", "-r", type=existing_file, metavar="SNAPSHOT", help="go on from a snapshot")
     add("--stop-after", type=int, metavar="EPOCH", help="stop early, to try --resume")
     return parser.parse_args()
 

@@ -1,5 +1,6 @@
 """Texts as long sequences of word IDs."""
 
+import argparse
 import collections
 import os
 import re
@@ -8,6 +9,13 @@ import numpy as np
 
 UNKNOWN = "<unk>"
 END_OF_SENTENCE = "<eos>"
+
+
+def existing_file(path):
+    """Returns the path of a file; argparse tells the user if there is none."""
+    if not os.path.isfile(path):
+        raise argparse.ArgumentTypeError(f"there is no file {path!r}")
+    return path
 
 
 def python_manual():

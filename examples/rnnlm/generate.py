@@ -40,8 +40,11 @@ def main():
     args = parser.parse_args()
     np.random.seed(args.seed)
 
-    vocabulary = corpus.load_vocabulary(os.path.join(args.out, "vocab.txt"))
-    path = os.path.join(args.out, "model.npz")
+    path, listed = (os.path.join(args.out, name) for name in ("model.npz", "vocab.txt"))
+    for needed in (path, listed):
+        if not os.path.isfile(needed):
+            parser.error(f"there is no file {needed}: train_rnnlm.py writes it")
+    vocabulary = corpus.load_vocabulary(listed)
     with np.load(path) as file:
         n_vocab, n_units = file["embed/W"].shape
     model = RNNForLM(n_vocab, n_units)

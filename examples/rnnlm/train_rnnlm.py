@@ -152,7 +152,7 @@ def parse_args():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter
     )
-    parser.add_argument("text", nargs="?", help="text file in UTF-8")
+    parser.add_argument("text", nargs="?", type=corpus.existing_file, help="text file in UTF-8")
     parser.add_argument("--ptb", action="store_true", help="use the Penn Treebank")
     parser.add_argument("--vocab-size", type=int, default=4000, help="words to tell apart")
     parser.add_argument("--batchsize", "-b", type=int, default=20, help="sequences in a minibatch")
@@ -170,7 +170,13 @@ def parse_args():
         "--device", "-d", default="@numpy", help="device, such as @numpy or @cupy:0"
     )
     parser.add_argument("--out", "-o", default="result", help="directory of the results")
-    parser.add_argument("--resume", "-r", metavar="SNAPSHOT", help="go on from a snapshot")
+    parser.add_argument(
+        "--resume",
+        "-r",
+        type=corpus.existing_file,
+        metavar="SNAPSHOT",
+        help="go on from a snapshot",
+    )
     return parser.parse_args()
 
 

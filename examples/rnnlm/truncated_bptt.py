@@ -80,7 +80,12 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter
     )
-    parser.add_argument("text", nargs="?", help="text file in UTF-8; Python's manual if not given")
+    parser.add_argument(
+        "text",
+        nargs="?",
+        type=corpus.existing_file,
+        help="text file in UTF-8; Python's manual if not given",
+    )
     parser.add_argument("--vocab-size", type=int, default=1000, help="words to tell apart")
     parser.add_argument("--unit", "-u", type=int, default=50, help="units of the LSTM")
     parser.add_argument("--bproplen", "-l", type=int, default=30, help="words until the cut")

@@ -182,17 +182,24 @@ def describe(name, data):
         print(f"{name} {side} unknown ratio: {ratio:.2%}")
 
 
+def existing_file(path):
+    """Returns the path of a file; argparse tells the user if there is none."""
+    if not os.path.isfile(path):
+        raise argparse.ArgumentTypeError(f"there is no file {path!r}")
+    return path
+
+
 def parse_args():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter
     )
     add = parser.add_argument
-    add("SOURCE", help="source sentence list")
-    add("TARGET", help="target sentence list")
-    add("SOURCE_VOCAB", help="source vocabulary file")
-    add("TARGET_VOCAB", help="target vocabulary file")
-    add("--validation-source", help="source sentence list for validation")
-    add("--validation-target", help="target sentence list for validation")
+    add("SOURCE", type=existing_file, help="source sentence list")
+    add("TARGET", type=existing_file, help="target sentence list")
+    add("SOURCE_VOCAB", type=existing_file, help="source vocabulary file")
+    add("TARGET_VOCAB", type=existing_file, help="target vocabulary file")
+    add("--validation-source", type=existing_file, help="source sentence list for validation")
+    add("--validation-target", type=existing_file, help="target sentence list for validation")
     add("--batchsize", "-b", type=int, default=64, help="sentence pairs in a minibatch")
     add("--epoch", "-e", type=int, default=20, help="sweeps over the sentences")
     add("--unit", "-u", type=int, default=128, help="units of a layer")
@@ -206,7 +213,7 @@ def parse_args():
     add("--seed", type=int, default=0, help="seed of all random numbers")
     add("--device", "-d", default="@numpy", help="device, such as @numpy or @cupy:0")
     add("--out", "-o", default="result", help="directory of the results")
-    add("--resume", "-r", metavar="SNAPSHOT", help="go on from a snapshot")
+    add("--resume", "-r", type=existing_file, metavar="SNAPSHOT", help="go on from a snapshot")
     args = parser.parse_args()
     if (args.validation_source is None) != (args.validation_target is None):
         parser.error("--validation-source and --validation-target must be given together")

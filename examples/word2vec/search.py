@@ -57,7 +57,10 @@ def main():
     parser.add_argument("--n-result", "-n", type=int, default=5, help="similar words to show")
     args = parser.parse_args()
 
-    words, w = load_embeddings(os.path.join(args.out, "word2vec.model"))
+    path = os.path.join(args.out, "word2vec.model")
+    if not os.path.isfile(path):
+        parser.error(f"there is no file {path}: train_word2vec.py writes it")
+    words, w = load_embeddings(path)
     for query in queries(args):
         query = query.lower()
         if query not in words:

@@ -193,11 +193,18 @@ def save_embeddings(path, model, words):
             file.write(f"{words[i]} {' '.join(f'{v:g}' for v in vector)}\n")
 
 
+def existing_file(path):
+    """Returns the path of a file; argparse tells the user if there is none."""
+    if not os.path.isfile(path):
+        raise argparse.ArgumentTypeError(f"there is no file {path!r}")
+    return path
+
+
 def parse_args():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter
     )
-    parser.add_argument("text", nargs="?", help="text file in UTF-8")
+    parser.add_argument("text", nargs="?", type=existing_file, help="text file in UTF-8")
     parser.add_argument("--ptb", action="store_true", help="use the Penn Treebank")
     parser.add_argument("--min-count", type=int, default=5, help="leave out rarer words")
     parser.add_argument("--unit", "-u", type=int, default=100, help="numbers in a vector")
@@ -226,7 +233,9 @@ def parse_args():
         "--device", "-d", default="@numpy", help="device, such as @numpy or @cupy:0"
     )
     parser.add_argument("--out", "-o", default="result", help="directory of the results")
-    parser.add_argument("--resume", "-r", metavar="SNAPSHOT", help="go on from a snapshot")
+    parser.add_argument(
+        "--resume", "-r", type=existing_file, metavar="SNAPSHOT", help="go on from a snapshot"
+    )
     return parser.parse_args()
 
 
