@@ -11,7 +11,8 @@ import sys
 import naive
 import numpy as np
 import pytest
-from conftest import channels_last, elements
+from conftest import elements
+from convolution_checks import as_it_is, check_convolution, in_blocks, with_channels_last
 
 import ideep4py
 from ideep4py import ops
@@ -48,21 +49,6 @@ def plans() -> list[str]:
     return sorted(found)
 
 
-def as_it_is(array: np.ndarray) -> np.ndarray:
-    return array
-
-
-def in_blocks(array: np.ndarray) -> ideep4py.mdarray:
-    channels = array.shape[1]
-    blocked = ops.convolution(array, np.zeros((channels, channels, 1, 1), np.float32))
-    assert blocked.layout.block_geometry()[2]  # type: ignore[index]
-    return ops.reorder(array, blocked.layout)
-
-
-def with_channels_last(array: np.ndarray) -> ideep4py.mdarray:
-    return channels_last(ideep4py.array(array))
-
-
 SHAPES = [
     # n, ins, outs, height, width, pad
     (2, 16, 32, 8, 8, (1, 1)),
@@ -95,34 +81,8 @@ def test_portions_of_unequal_size(always, monkeypatch, normal) -> None:
 
 
 def check(normal, laid_out, n, ins, outs, height, width, pad) -> None:
-    x, W, b = normal(n, ins, height, width), normal(outs, ins, 3, 3), normal(outs)
     runtime.drop_plans()
-    y = ops.convolution(laid_out(x), W, b, pad=pad)
-    expected = naive.convolution(x, W, b, (1, 1), pad, (1, 1), 1)
-    assert y.shape == expected.shape
-    scale = np.sqrt(9 * ins)
-    np.testing.assert_allclose(elements(y), expected, rtol=0, atol=3e-5 * scale)
-
-    gy = normal(*y.shape)
-    gx = ops.convolution_backward_data(laid_out(gy), W, x.shape, pad=pad)
-    turned = W[:, :, ::-1, ::-1].swapaxes(0, 1)
-    full = naive.convolution(gy, turned, None, (1, 1), (2, 2), (1, 1), 1)
-    rows, columns = (slice(p, p + k) for p, k in zip(pad, (height, width), strict=True))
-    assert gx.shape == x.shape
-    np.testing.assert_allclose(
-        elements(gx), full[:, :, rows, columns], rtol=0, atol=3e-5 * np.sqrt(9 * outs)
-    )
-
-    gW, gb = ops.convolution_backward_weights(
-        laid_out(x), laid_out(gy), W.shape, pad=pad, bias=True
-    )
-    padded = naive.pad_spatial(x, pad, pad)
-    view = naive.windows(padded, gy.shape[2:], (1, 1), (1, 1))  # (n, ins, 3, 3, out...)
-    by_w = np.einsum("ncijhw,nohw->ocij", view, gy.astype(np.float64))
-    assert gW.shape == W.shape
-    positions = gy[:, 0].size
-    np.testing.assert_allclose(elements(gW), by_w, rtol=0, atol=3e-5 * np.sqrt(positions))
-    np.testing.assert_allclose(elements(gb), gy.sum((0, 2, 3)), rtol=0, atol=1e-5 * positions)
+    check_convolution(normal, laid_out, (n, ins, height, width), (outs, ins, 3, 3), pad=pad)
     assert plans() == ["Forward", "Forward", "Weights"]
 
 

@@ -11,6 +11,7 @@ from ideep4py._core.buffers import allocate
 from ideep4py._core.library import NULL, lib
 from ideep4py._core.primitive import Primitive, attributes, chosen, describe
 from ideep4py._core.reorder import Move, part
+from ideep4py.ops import _patches
 from ideep4py.ops._weights import backward_window, check_weights, grouped
 from ideep4py.ops._windows import Window, make_window, window_dims
 from ideep4py.ops._winograd import choice, forward, weights
@@ -84,7 +85,7 @@ def plan_forward(
     pad_after: Spatial | None,
     out_size: tuple[int, ...] | None,
     relu: bool,
-) -> _Forward | forward.Forward:
+) -> _Forward | _patches.Forward | forward.Forward:
     """The convolution by the faster algorithm."""
     check_weights(x.shape, w, groups)
     window = make_window(w[2:], stride, pad, dilate, pad_after)
@@ -94,6 +95,10 @@ def plan_forward(
     window.check(x.shape[2:], out, "convolution")
     y = (x.shape[0], w[0], *out)
     direct = _Forward(x, w, y, bias, window, groups, relu)
+    if _patches.suits(groups, x.data_type, x.shape, w, y).forward:
+        images = choice.images_in((x, direct.x), direct.y)
+        if images is not None:
+            return _patches.Forward(*images, window, bias=bias, relu=relu)
     if choice.suits(window, groups, x.data_type, y, x.shape[1]).data:
         images = choice.images_in((x, direct.x), direct.y)
         if images is not None:
@@ -247,7 +252,7 @@ def plan_backward_weights(
     dilate: Spatial,
     groups: int,
     bias: bool,
-) -> _BackwardWeights | _FewChannels | weights.Weights:
+) -> _BackwardWeights | _FewChannels | _patches.Weights | weights.Weights:
     """The gradients by filters and bias by the faster algorithm."""
     window = backward_window(gy.shape, w, x.shape, stride, pad, dilate, groups)
     direct = _BackwardWeights(x, gy, w, window, groups, bias)
@@ -255,6 +260,10 @@ def plan_backward_weights(
         wider = _of_three_channels(x, gy, w, window, bias)
         if wider is not None:
             return wider
+    if _patches.suits(groups, x.data_type, x.shape, w, gy.shape).weights:
+        images = choice.images_in((x, direct.x), (gy, direct.gy))
+        if images is not None:
+            return _patches.Weights(*images, window)
     if choice.suits(window, groups, x.data_type, gy.shape, x.shape[1]).weights:
         images = choice.images_in((x, direct.x), (gy, direct.gy))
         if images is not None:

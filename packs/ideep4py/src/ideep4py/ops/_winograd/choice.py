@@ -8,9 +8,9 @@ from ideep4py._core import constants as C
 from ideep4py._core import layout as L
 from ideep4py._core import runtime
 from ideep4py.math_mode import get_math_mode
+from ideep4py.ops._images import Images, images_of
 from ideep4py.ops._windows import Window
 from ideep4py.ops._winograd.matrices import KERNEL, OUT, POINTS
-from ideep4py.ops._winograd.tiles import Images, images_of
 
 _AT_ONCE = 1 << 20
 """Elements of transformed tiles to compute at once: they stay in the cache."""

@@ -12,10 +12,11 @@ from ideep4py._core.buffers import allocate
 from ideep4py._core.reorder import Move
 from ideep4py._kernels.binary import Broadcast
 from ideep4py._kernels.gemm import sgemm
+from ideep4py._kernels.products import product
+from ideep4py.ops._images import ITEM, Images, at, spans
 from ideep4py.ops._winograd import matrices as M
 from ideep4py.ops._winograd.choice import block_of_filters, images_at_once, tile_grid
-from ideep4py.ops._winograd.products import product
-from ideep4py.ops._winograd.tiles import ITEM, Cut, Images, Join, at, spans
+from ideep4py.ops._winograd.tiles import Cut, Join
 
 
 class Forward:

@@ -6,94 +6,13 @@ each position within a tile is a matrix (tiles, channels), as products of matric
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from ideep4py._core import layout as L
 from ideep4py._core.buffers import allocate
-from ideep4py._core.library import ffi, lib
+from ideep4py._core.library import lib
 from ideep4py._core.reorder import Move
+from ideep4py.ops._images import ITEM, Images, at, copied, dense_images, moved, spans
 from ideep4py.ops._winograd.matrices import OUT
-
-ITEM = 4
-"""Bytes of a float32."""
-
-
-def at(pointer: Any, items: int) -> Any:
-    """The place ``items`` float32 numbers behind ``pointer``, which the caller keeps alive."""
-    return ffi.cast("char *", pointer) + items * ITEM
-
-
-def spans(total: int, size: int) -> list[tuple[int, int]]:
-    """``range(total)`` in pieces of ``size``: pairs (start, length)."""
-    return [(start, min(size, total - start)) for start in range(0, total, size)]
-
-
-@dataclass(frozen=True, slots=True)
-class Images:
-    """Where the elements of images (N, C, H, W) lie, in float32 numbers.
-
-    Channels are counted in two digits, as they lie in blocks of ``block``.
-    """
-
-    height: int
-    width: int
-    block: int
-    image: int
-    outer_channel: int
-    inner_channel: int
-    row: int
-    column: int
-
-    def channels(self, n: int) -> tuple[int, int]:
-        """``n`` channels in two digits."""
-        return n // self.block, self.block
-
-    @property
-    def channel_strides(self) -> tuple[int, int]:
-        """Strides of the two digits."""
-        return self.outer_channel, self.inner_channel
-
-    def offset(self, image: int, channel: int) -> int:
-        """Where the plane of a channel begins; the channel is a multiple of ``block``."""
-        return image * self.image + channel // self.block * self.outer_channel
-
-
-def images_of(layout: L.Layout) -> Images | None:
-    """How images lie in ``layout``, or None where they lie otherwise."""
-    geometry = layout.block_geometry()
-    if geometry is None or layout.ndim != 4:
-        return None
-    _, strides, blocks = geometry
-    _, channels, height, width = layout.shape
-    if not blocks:
-        block = 8 if channels % 8 == 0 else 1
-        outer, inner = strides[1] * block, strides[1]
-    elif len(blocks) == 1 and blocks[0][1] == 1 and channels % blocks[0][0] == 0:
-        block, outer, inner = blocks[0][0], strides[1], 1
-    else:
-        return None
-    return Images(height, width, block, strides[0], outer, inner, strides[2], strides[3])
-
-
-def _padded(height: int, width: int, channels: int, block: int) -> Images:
-    """Dense images in blocks of channels."""
-    plane = height * width * block
-    return Images(height, width, block, channels // block * plane, plane, 1, width * block, block)
-
-
-def _moved(dims: tuple[int, ...], source: tuple[int, ...], target: tuple[int, ...]) -> Move:
-    """Copies an array from some strides to others."""
-    return Move(L.strided(dims, source), L.strided(dims, target))
-
-
-def _copied(source: Images, target: Images, n: int, channels: int, height: int, width: int) -> Move:
-    """Copies the upper left part of ``n`` images."""
-    return _moved(
-        (n, *source.channels(channels), height, width),
-        (source.image, *source.channel_strides, source.row, source.column),
-        (target.image, *target.channel_strides, target.row, target.column),
-    )
 
 
 def _as_tiles(images: Images, rows: int, columns: int) -> tuple[int, ...]:
@@ -135,11 +54,11 @@ class Cut:
         height, width = (OUT * k + tile - OUT for k in grid)
         self._pad: Move | None = None
         if any(before) or (images.height, images.width) != (height, width):
-            padded = _padded(height, width, channels, images.block)
+            padded = dense_images(height, width, channels, images.block)
             self._padded_bytes = n * padded.image * ITEM
             self._inset = before[0] * padded.row + before[1] * padded.column
             used = min(images.height, height - before[0]), min(images.width, width - before[1])
-            self._pad = _copied(images, padded, n, channels, *used)
+            self._pad = copied(images, padded, n, channels, *used)
             images = padded
         split = images.channels(channels)
         matrix = n * rows * columns * channels
@@ -157,7 +76,7 @@ class Cut:
         )
         for i, height in spans(tile, OUT):
             for j, width in spans(tile, OUT):
-                copy = _moved(
+                copy = moved(
                     (height, width, n, rows, columns, *split),
                     _as_tiles(images, rows, columns),
                     target,
@@ -193,9 +112,9 @@ class Join:
         self._crop: Move | None = None
         split = images.channels(channels)
         if (images.height, images.width) != (height, width):
-            whole = _padded(height, width, channels, images.block)
+            whole = dense_images(height, width, channels, images.block)
             self._whole_bytes = n * whole.image * ITEM
-            self._crop = _copied(whole, images, n, channels, images.height, images.width)
+            self._crop = copied(whole, images, n, channels, images.height, images.width)
             images = whole
         matrix = n * rows * columns * channels
         source = (
@@ -208,7 +127,7 @@ class Join:
             1,
         )
         dims = (OUT, OUT, n, rows, columns, *split)
-        self._copy = _moved(dims, source, _as_tiles(images, rows, columns))
+        self._copy = moved(dims, source, _as_tiles(images, rows, columns))
 
     def run(self, source: Any, target: Any) -> None:
         """Puts images at ``target`` together from tiles at ``source``."""

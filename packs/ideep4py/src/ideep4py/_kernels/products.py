@@ -1,0 +1,34 @@
+"""Compiled products of matrices, for many of them at once or with more operations fused."""
+
+from __future__ import annotations
+
+from ideep4py._core import constants as C
+from ideep4py._core import layout as L
+from ideep4py._core.library import NULL, lib
+from ideep4py._core.primitive import PostOp, Primitive, attributes, describe
+
+
+def product(
+    a: L.Layout,
+    b: L.Layout,
+    out: L.Layout,
+    post_ops: tuple[PostOp, ...] = (),
+    bias: L.Layout | None = None,
+) -> Primitive:
+    """``out = a @ b (+ bias)``; axes in front count the products.
+
+    Its ``run`` wants pointers to ``a``, ``b``, ``out`` and ``bias``.
+    """
+    pd = describe(
+        lib.dnnl_matmul_primitive_desc_create,
+        f"product of {a} and {b}",
+        a.md,
+        b.md,
+        NULL if bias is None else bias.md,
+        out.md,
+        attributes(post_ops),
+    )
+    arguments = [(C.SRC, a), (C.WEIGHTS, b), (C.DST, out)]
+    if bias is not None:
+        arguments.append((C.BIAS, bias))
+    return Primitive(pd, arguments)

@@ -1,0 +1,92 @@
+"""Convolutions as products of patches against the definition in float64."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest import elements
+from convolution_checks import as_it_is, check_convolution, in_blocks, with_channels_last
+
+from ideep4py import ops
+from ideep4py._core import runtime
+from ideep4py.ops import _patches
+from ideep4py.ops._patches import Forward, Weights
+
+
+@pytest.fixture
+def always(monkeypatch):
+    """Every convolution that can be done so."""
+    monkeypatch.setattr(_patches, "_SHARE", 0)
+    monkeypatch.setattr(_patches, "_LARGE", 0)
+    runtime.drop_plans()
+    yield
+    runtime.drop_plans()
+
+
+def plans() -> list[type]:
+    found = [type(plan) for plan in runtime._state.plans.values()]
+    return [kind for kind in found if kind in (Forward, Weights)]
+
+
+CASES = [
+    # x, W, stride, pad, dilate
+    ((2, 16, 4, 4), (32, 16, 3, 3), (1, 1), (1, 1), (1, 1)),
+    ((3, 8, 5, 7), (16, 8, 3, 2), (2, 1), (0, 2), (1, 2)),
+    ((1, 5, 6, 6), (8, 5, 2, 2), (1, 1), (0, 0), (1, 1)),
+    ((2, 24, 6, 5), (8, 24, 3, 3), (3, 2), (1, 1), (1, 1)),
+    ((1, 16, 2, 2), (16, 16, 5, 5), (1, 1), (2, 2), (1, 1)),
+    ((2, 16, 3, 3), (8, 16, 3, 3), (1, 1), (2, 1), (2, 1)),
+]
+
+
+@pytest.mark.parametrize("laid_out", [as_it_is, in_blocks, with_channels_last])
+@pytest.mark.parametrize(("x", "W", "stride", "pad", "dilate"), CASES)
+def test_convolution_and_gradients(always, normal, laid_out, x, W, stride, pad, dilate) -> None:
+    if laid_out is in_blocks and (x[1] % 8 or W[0] % 8):
+        pytest.skip("filled up blocks are brought into another layout")
+    check_convolution(normal, laid_out, x, W, stride=stride, pad=pad, dilate=dilate)
+    assert plans() == [Forward, Weights]
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+def test_gradient_by_filters_of_one_tap(always, normal, stride) -> None:
+    """The convolution itself is oneDNN's."""
+    stride = (stride, stride)
+    check_convolution(normal, in_blocks, (2, 16, 4, 4), (32, 16, 1, 1), stride=stride)
+    assert plans() == [Weights]
+
+
+def test_filled_up_blocks(always, normal) -> None:
+    """Three channels in a block of eight."""
+    x = ops.convolution(normal(1, 8, 5, 5), normal(3, 8, 1, 1))
+    W = normal(8, 3, 3, 3)
+    y = ops.convolution(x, W, pad=1)
+    again = ops.convolution(elements(x), W, pad=1)
+    np.testing.assert_allclose(elements(y), elements(again), rtol=1e-5, atol=1e-5)
+
+
+def test_fused_relu_and_no_bias(always, normal) -> None:
+    x, W, b = normal(2, 16, 4, 4), normal(16, 16, 3, 3), normal(16)
+    for bias in (None, b):
+        plain = elements(ops.convolution(x, W, bias, pad=1))
+        fused = elements(ops.convolution(x, W, bias, pad=1, relu=True))
+        np.testing.assert_array_equal(fused, np.maximum(plain, 0))
+    gW, gb = ops.convolution_backward_weights(x, plain, W.shape, pad=1)
+    assert gb is None
+    assert gW.layout.dense
+
+
+def test_chosen_for_large_filters_of_small_images(normal) -> None:
+    runtime.drop_plans()
+    W = normal(256, 256, 3, 3)
+    for size, expected in ((2, [Forward]), (32, [])):
+        ops.convolution(normal(2, 256, size, size), W, pad=1)
+        assert plans() == expected
+        runtime.drop_plans()
+
+
+def test_not_for_groups_or_other_numbers_of_axes(always, normal) -> None:
+    ops.convolution(normal(1, 16, 4, 4), normal(16, 8, 3, 3), groups=2)
+    ops.convolution(normal(1, 16, 4), normal(16, 16, 3))
+    ops.convolution(normal(1, 16, 4, 4, 4), normal(16, 16, 3, 3, 3))
+    assert plans() == []
