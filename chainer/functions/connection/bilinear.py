@@ -30,10 +30,10 @@ class BilinearFunction(FunctionNode):
         type_check.expect(
             e1_type.dtype.kind == "f",
             e1_type.ndim >= 2,
-            e2_type.dtype.kind == "f",
+            e2_type.dtype == e1_type.dtype,
             e2_type.ndim >= 2,
             e1_type.shape[0] == e2_type.shape[0],
-            w_type.dtype.kind == "f",
+            w_type.dtype == e1_type.dtype,
             w_type.ndim == 3,
         )
         for vector, axis in ((e1_type, 0), (e2_type, 1)):
@@ -151,8 +151,8 @@ def bilinear(e1: Any, e2: Any, W: Any, V1: Any = None, V2: Any = None, b: Any = 
     demands :math:`J = K` and writes :math:`V` for :math:`[V^1 V^2]`.)
 
     Args:
-        e1 (~chainer.Variable or array): Left input. Dimensions after the first are treated as one,
-            of size :math:`J`.
+        e1 (~chainer.Variable or array): Left input, floating point; all others are of its dtype.
+            Dimensions after the first are treated as one, of size :math:`J`.
         e2 (~chainer.Variable or array): Right input, likewise of size :math:`K`.
         W (~chainer.Variable or array): Quadratic weight of shape :math:`(J, K, L)`.
         V1 (~chainer.Variable or array): Left coefficient of shape :math:`(J, L)`.

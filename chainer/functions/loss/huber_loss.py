@@ -23,6 +23,8 @@ class HuberLoss(FunctionNode):
                 "Only 'sum_along_second_axis' and 'no' are valid for 'reduce', "
                 f"but '{reduce}' is given"
             )
+        if delta < 0:
+            raise ValueError(f"delta must not be negative, got {delta}")
         self.delta = delta
         self.reduce = reduce
 
@@ -82,7 +84,7 @@ def huber_loss(x: Any, t: Any, delta: float, reduce: str = "sum_along_second_axi
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.
-        ValueError: If ``reduce`` is something else.
+        ValueError: If ``delta`` is negative, or ``reduce`` is something else.
 
     Example:
         >>> x = np.array([[-2.0, 3.0, 0.5], [5.0, 2.0, -0.5]], np.float32)

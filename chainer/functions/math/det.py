@@ -92,4 +92,5 @@ def det(a: Any) -> Variable:
     from chainer.functions.array.reshape import reshape
 
     a = as_variable(a)
+    type_check.expect(type_check.make_variable(a.ndim, "a.ndim") == 2)
     return reshape(batch_det(reshape(a, (1, len(a), a.shape[1]))), ())

@@ -143,6 +143,8 @@ class SoftmaxKernel(ReferenceKernel):
     @_in_single_precision
     def forward(self, x: Any, axis: int) -> Any:
         """Returns the softmax along an axis."""
+        if not x.size:  # there is no maximum, nor anything to compute
+            return x.copy()
         y = x - x.max(axis=axis, keepdims=True)
         self.xp.exp(y, out=y)
         y /= y.sum(axis=axis, keepdims=True)
@@ -163,6 +165,8 @@ class LogSoftmaxKernel(ReferenceKernel):
     @_in_single_precision
     def forward(self, x: Any, axis: int) -> Any:
         """Returns the logarithm of the softmax along an axis."""
+        if not x.size:
+            return x.copy()
         xp = self.xp
         y = x - x.max(axis=axis, keepdims=True)
         y -= xp.log(xp.exp(y).sum(axis=axis, keepdims=True))

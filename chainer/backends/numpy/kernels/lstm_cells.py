@@ -40,33 +40,46 @@ class LSTMCellKernel(ReferenceKernel):
         order = (2, 0, 1, *range(3, len(shape)))
         return self.xp.ascontiguousarray(x.reshape(shape).transpose(order))
 
-    def _together(self, gates: Any, shape: tuple[int, ...]) -> Any:
-        order = (1, 2, 0, *range(3, gates.ndim))
-        return gates.transpose(order).reshape(shape)
+    def _parts(self, x: Any) -> list[Any]:
+        """Returns views of the four sources, whose units are neighbours."""
+        units = x.reshape((x.shape[0], x.shape[1] // 4, 4, *x.shape[2:]))
+        return [units[:, :, k] for k in range(4)]
 
     def backward(
         self, c_prev: Any, x: Any, c: Any, saved: Any, gc: Any, gh: Any
     ) -> tuple[Any, Any]:
         xp = self.xp
         a, i, f, o = saved
-        gx = xp.empty_like(saved)
-        ga, gi, gf, go = gx
+        gx = xp.empty(x.shape, saved.dtype)
+        ga, gi, gf, go = self._parts(gx)
         if gh is None:
             go[...] = 0
             total = gc
         else:
             tanh_c = xp.tanh(c)
-            xp.multiply(gh, tanh_c, out=go)
+            slope = o - o * o
+            slope *= tanh_c
+            slope *= gh
+            go[...] = slope
             tanh_c *= tanh_c
-            total = gh * o
-            total -= total * tanh_c
+            xp.multiply(gh, o, out=slope)
+            tanh_c *= slope
+            total = xp.subtract(slope, tanh_c, out=slope)
             if gc is not None:
                 total += gc
-            go *= o - o * o
-        xp.multiply(total, i - i * i, out=gi)
-        gi *= a
-        xp.multiply(total, 1 - a * a, out=ga)
-        ga *= i
-        xp.multiply(total, f - f * f, out=gf)
-        gf *= c_prev
-        return total * f, self._together(gx, x.shape)
+            del tanh_c
+        slope = i - i * i
+        slope *= total
+        slope *= a
+        gi[...] = slope
+        xp.multiply(a, a, out=slope)
+        xp.subtract(1, slope, out=slope)
+        slope *= total
+        slope *= i
+        ga[...] = slope
+        xp.multiply(f, f, out=slope)
+        xp.subtract(f, slope, out=slope)
+        slope *= total
+        slope *= c_prev
+        gf[...] = slope
+        return xp.multiply(total, f, out=slope), gx

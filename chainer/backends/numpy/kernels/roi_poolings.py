@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import ceil, floor
 from typing import Any
 
 import numpy
 
 from chainer.core.kernel import ReferenceKernel
+from chainer.core.utils.blocks import blocks
 from chainer.core.utils.extended_dtypes import is_half
 
 
@@ -22,6 +24,11 @@ class ROIPooling2DKernel(ReferenceKernel):
         y = xp.zeros((len(rois), channels, *out_size), x.dtype)
         indices = xp.full(y.shape, -1, numpy.int32)
         for n, (batch, left, top, right, bottom) in enumerate(rois.tolist()):
+            if not -len(x) <= batch < len(x):
+                raise IndexError(
+                    f"rois: expected batch indexes (column 0) less than {len(x)}, the number of "
+                    f"images; got {batch:g} for region {n}"
+                )
             image = x[int(batch)]
             rows = _bins(round(top * scale), round(bottom * scale), out_size[0], height)
             columns = _bins(round(left * scale), round(right * scale), out_size[1], width)
@@ -54,24 +61,46 @@ class ROIPooling2DKernel(ReferenceKernel):
         self, gy: Any, indices: Any, rois: Any, in_size: tuple[int, int], batch: int
     ) -> Any:
         xp = self.xp
-        channels = gy.shape[1]
         dtype = numpy.float32 if is_half(gy.dtype) else gy.dtype
-        gx = xp.zeros((batch, channels, *in_size), dtype)
-        flat, valid = self._flat(indices, rois, channels, in_size[0] * in_size[1])
-        xp.add.at(gx.reshape(-1), flat[valid], gy[valid].astype(dtype, copy=False))
+        gx = xp.zeros((batch, gy.shape[1], *in_size), dtype)
+        flat, values = gx.reshape(-1), gy.reshape(-1, gy[0, 0].size if gy.size else 1)
+        for rows, positions, valid in self._blocks(indices, rois, in_size[0] * in_size[1]):
+            part = values[rows].astype(dtype, copy=False)[valid]
+            xp.add.at(flat, positions[valid].reshape(-1), part.reshape(-1))
+            del positions  # before there are others
         return gx.astype(gy.dtype, copy=False)
 
     def gather(self, x: Any, indices: Any, rois: Any) -> Any:
-        channels, height, width = x.shape[1:]
-        flat, valid = self._flat(indices, rois, channels, height * width)
-        y = self.xp.zeros(indices.shape, x.dtype)
-        y[valid] = x.reshape(-1).take(flat[valid])
+        xp = self.xp
+        y = xp.zeros(indices.shape, x.dtype)
+        rows_of_y = y.reshape(-1, y[0, 0].size if y.size else 1)
+        flat = x.reshape(-1)
+        for rows, positions, valid in self._blocks(indices, rois, x.shape[2] * x.shape[3]):
+            part = rows_of_y[rows]
+            part[valid] = flat.take(positions[valid])
         return y
 
-    def _flat(self, indices: Any, rois: Any, channels: int, size: int) -> tuple[Any, Any]:
+    def _blocks(self, indices: Any, rois: Any, size: int) -> Iterator[tuple[slice, Any, Any]]:
+        """Iterates over blocks of channels of regions, one row each.
+
+        Yields:
+            The rows, the positions of their maxima in all images, and an index of those positions
+            where there are any.
+        """
         xp = self.xp
-        images = rois[:, :1].astype(numpy.intp) * channels + xp.arange(channels)
-        return indices + images[:, :, None, None] * size, indices >= 0
+        if not indices.size:
+            return
+        channels = indices.shape[1]
+        indices = indices.reshape(len(rois) * channels, -1)
+        starts = (rois[:, 0].astype(numpy.intp) * channels).repeat(channels)
+        starts += xp.tile(xp.arange(channels), len(rois))
+        starts *= size
+        # Positions take twice the memory of the indexes: there are never all of them at a time.
+        full = bool(indices.min() >= 0)
+        most = max(1 << 13, indices.nbytes // 64)
+        for rows in blocks(len(indices), indices.shape[1] * starts.itemsize, most):
+            part = indices[rows]
+            yield rows, part + starts[rows][:, None], Ellipsis if full else part >= 0
 
 
 def _bins(start: int, end: int, count: int, limit: int) -> list[tuple[int, int]]:

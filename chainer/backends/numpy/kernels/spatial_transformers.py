@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy
 
 from chainer.core.kernel import ReferenceKernel
+from chainer.core.utils.blocks import blocks
 
 
 def sampling_positions(xp: Any, coordinates: Any, length: int) -> tuple[Any, Any]:
@@ -46,7 +48,20 @@ class SpatialTransformerSamplerKernel(ReferenceKernel):
         """Returns the images at the points of the grid."""
         if x.dtype.char == "e":
             return self.forward(x.astype("f"), grid.astype("f")).astype("e")
-        xp = self.xp
+        y = self.xp.empty((*x.shape[:2], *grid.shape[2:]), x.dtype)
+        for block in self._blocks(x, grid):
+            self._sample(x[block], grid[block], y[block])
+        return y
+
+    def _blocks(self, x: Any, grid: Any) -> Iterable[slice]:
+        """Blocks of images: their pixels at all the points would take much memory."""
+        if self.xp is not numpy:
+            return (slice(0, len(x)),)
+        c, h, w = x.shape[1:]
+        points = grid.shape[2] * grid.shape[3]
+        return blocks(len(x), (8 * points + 2 * (h + 3) * (w + 3)) * c * x.dtype.itemsize, 1 << 21)
+
+    def _sample(self, x: Any, grid: Any, y: Any) -> None:
         _, corners, (fu, fv) = self._gather(x, grid)
         (a, b), (c, d) = corners
         fu, fv = fu[:, None], fv[:, None]
@@ -61,7 +76,7 @@ class SpatialTransformerSamplerKernel(ReferenceKernel):
         c *= fv
         a += c
         n, _, h, w = grid.shape
-        return xp.ascontiguousarray(a.reshape((n, h, w, x.shape[1])).transpose(0, 3, 1, 2))
+        y[...] = a.reshape((n, h, w, x.shape[1])).transpose(0, 3, 1, 2)
 
     def _gather(self, x: Any, grid: Any) -> tuple[Any, Any, tuple[Any, Any]]:
         """Returns flat indexes of the upper left pixels, the four pixels, and the distances."""
@@ -87,6 +102,13 @@ class SpatialTransformerSamplerKernel(ReferenceKernel):
             wide = [array.astype("f") for array in (x, grid, gy)]
             gx, ggrid = self.backward(*wide)
             return gx.astype("e"), ggrid.astype("e")
+        gx, ggrid = self.xp.empty(x.shape, x.dtype), self.xp.empty(grid.shape, grid.dtype)
+        for block in self._blocks(x, grid):
+            self._differentiate(x[block], grid[block], gy[block], gx[block], ggrid[block])
+        return gx, ggrid
+
+    def _differentiate(self, x: Any, grid: Any, gy: Any, gx: Any, ggrid: Any) -> None:
+        """Fills ``gx`` and ``ggrid``."""
         xp = self.xp
         n, c, h, w = x.shape
         rows, corners, (fu, fv) = self._gather(x, grid)
@@ -97,8 +119,10 @@ class SpatialTransformerSamplerKernel(ReferenceKernel):
         twist = d - e - top
         gu = _rowwise_dot(top + twist * fv[:, None], gy) * ((w - 1) / 2)
         gv = _rowwise_dot(left + twist * fu[:, None], gy) * ((h - 1) / 2)
-        ggrid = xp.stack([gu.reshape(grid[:, 0].shape), gv.reshape(grid[:, 0].shape)], axis=1)
-        ggrid *= self._inside(grid, h, w)
+        inside = self._inside(grid, h, w)
+        for k, gradient in enumerate((gu, gv)):
+            ggrid[:, k] = gradient.reshape(grid[:, k].shape) * inside[:, k]
+        del corners, a, b, e, d, top, left, twist
         # With respect to the images: each point spreads its gradient over four pixels.
         padded = xp.zeros((n, h + 3, w + 3, c), dtype=x.dtype)
         flat = padded.reshape(-1)
@@ -108,8 +132,7 @@ class SpatialTransformerSamplerKernel(ReferenceKernel):
                 positions = (rows + (dv * (w + 3) + du))[:, None] * c + channels
                 values = gy * (weight_u * weight_v)[:, None]
                 xp.add.at(flat, positions.reshape(-1), values.reshape(-1))
-        gx = padded[:, 1 : h + 1, 1 : w + 1].transpose(0, 3, 1, 2)
-        return xp.ascontiguousarray(gx), ggrid.astype(grid.dtype, copy=False)
+        gx[...] = padded[:, 1 : h + 1, 1 : w + 1].transpose(0, 3, 1, 2)
 
     def _inside(self, grid: Any, h: int, w: int) -> Any:
         """Where points were not moved onto the border."""

@@ -79,9 +79,11 @@ class TreeLSTMCellKernel(ReferenceKernel):
         part[2][...] = 0 if go is None else go
         for k, c_prev in enumerate(cs, 3):
             xp.multiply(total, c_prev, out=part[k])
-        slope = 1 - gates
-        slope *= gates
-        gx[:, size:] *= slope
+        del go
+        for gate, g_gate in zip((i, o, *fs), part[1:], strict=True):
+            slope = 1 - gate
+            slope *= gate
+            g_gate *= slope
         return [total * f for f in fs], gx
 
 

@@ -201,6 +201,7 @@ SPECS = (
             Sample(draw((2, 3, 4)), axis=-1),
             Sample(draw((3,)), axis=0),
             Sample(draw((0, 3)), kind="empty"),
+            Sample(draw((3, 0)), kind="empty"),
         ],
         errors=lambda draw: [
             INTEGER_INPUT,
@@ -216,6 +217,7 @@ SPECS = (
             Sample(draw((2, 3)), axis=0),
             Sample(draw((2, 3, 4)), axis=-1),
             Sample(draw((0, 3)), kind="empty"),
+            Sample(draw((3, 0)), kind="empty"),
         ],
         errors=lambda draw: [
             INTEGER_INPUT,

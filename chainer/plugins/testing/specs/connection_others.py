@@ -170,6 +170,20 @@ SPECS = (
             ),
             BadSample(
                 _f(2, 3),
+                _f(2, 4).astype("d"),
+                _f(3, 4, 5),
+                error=InvalidType,
+                match=r"in_types\[1\]\.dtype == in_types\[0\]\.dtype",
+            ),
+            BadSample(
+                _f(2, 3),
+                _f(2, 4),
+                _f(3, 4, 5).astype("d"),
+                error=InvalidType,
+                match=r"in_types\[2\]\.dtype == in_types\[0\]\.dtype",
+            ),
+            BadSample(
+                _f(2, 3),
                 _f(2, 4),
                 _f(3, 4, 5),
                 _f(3, 5),

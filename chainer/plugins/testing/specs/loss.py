@@ -305,6 +305,13 @@ SPECS = (
                     _f(2, 3), _f(2, 3), delta=1.0, choices="'sum_along_second_axis' and 'no'"
                 ),
                 BadSample(_f(3), _f(3), delta=1.0, error=InvalidType, match=r"\.ndim >= 2"),
+                BadSample(
+                    _f(2, 3),
+                    _f(2, 3),
+                    delta=-1.0,
+                    error=ValueError,
+                    match=r"delta must not be negative, got -1\.0",
+                ),
             ]
         ),
     ),

@@ -187,7 +187,11 @@ SPECS = (
         "det",
         reference=np.linalg.det,
         samples=lambda draw: [Sample(_regular(draw, 3)), Sample(_regular(draw, 1))],
-        errors=lambda draw: [BadSample(*_ones((2, 3)), error=InvalidType, match="shape")],
+        errors=lambda draw: [
+            BadSample(*_ones((2, 3)), error=InvalidType, match="shape"),
+            BadSample(*_ones(()), error=InvalidType, match=r"a\.ndim == 2\nActual: 0 != 2"),
+            BadSample(*_ones((2, 3, 3)), error=InvalidType, match=r"a\.ndim == 2\nActual: 3 != 2"),
+        ],
         tolerances=_ROUGH,
     ),
     OpSpec(
