@@ -243,8 +243,11 @@ class UpdateRule:
             self._make_state(param)
             return
         kind = type(array)
+        backend = backend_of(array)
         for name, value in state.items():
-            if type(value) is kind is _ndarray or find_backend(type(value)) is None:
+            if type(value) is kind and not backend.several_devices:
+                continue
+            if find_backend(type(value)) is None:
                 continue
             state[name] = param.device.send(value)
 

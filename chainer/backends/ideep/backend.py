@@ -64,11 +64,12 @@ class IdeepBackend(Backend):
             return array
         if not array.layout.dense:
             array = library.require().ops.dense(array)
-        return numpy.asarray(array)
+        return array.__array__()
 
     def plain_view(self, array: Any) -> Any:
         """Returns a NumPy array that shares the memory; what lies in blocks is reordered."""
-        return numpy.asarray(array) if _is_mdarray(array) else array
+        # Not numpy.asarray: it would ask for several other protocols first.
+        return array.__array__() if _is_mdarray(array) else array
 
 
 def _is_mdarray(array: Any) -> bool:
