@@ -7,7 +7,7 @@ import importlib
 import numpy as np
 import pytest
 
-from chainer.backends.cupy.kernels import _BY_OPERATION, _DETERMINISTIC
+from chainer.backends.cupy.kernels import _BY_OPERATION, _DETERMINISTIC, base
 from chainer.core.backend import get_backend
 from chainer.core.kernel import get_operation
 from tests.backends.cupy import emulator
@@ -66,6 +66,19 @@ def test_deterministic_kernels(emulated, name, dtype):
     actual = run(function, make_kernel(operation, emulated, _DETERMINISTIC), dtype, values)
     for one, other in zip(actual, expected, strict=True):
         assert one.dtype == other.dtype or one.dtype.kind == other.dtype.kind == "i"
+        np.testing.assert_allclose(one, other, TOLERANCE[dtype], TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("name", [name for name in SAMPLES if name.endswith("-0")])
+def test_positions_of_64_bits(emulated, name, monkeypatch):
+    """As for arrays of more than 2**30 elements."""
+    monkeypatch.setattr(base, "_WIDE", 0)
+    operation, function, values, dtypes = SAMPLES[name]
+    dtype = "f" if "f" in dtypes else dtypes[0]
+    reference = get_operation(operation).reference_for(get_backend("numpy"))
+    expected = run(function, reference, dtype, values)
+    actual = run(function, deterministic_kernel(operation, emulated), dtype, values)
+    for one, other in zip(actual, expected, strict=True):
         np.testing.assert_allclose(one, other, TOLERANCE[dtype], TOLERANCE[dtype])
 
 
