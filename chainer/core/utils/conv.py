@@ -94,6 +94,8 @@ def as_sizes(value: Any, n: int, name: str, least: int | None = 1) -> tuple[int,
     Raises:
         ValueError: If there are not ``n`` values, or one is no int or too small.
     """
+    if value.__class__ is int and least is not None and value >= least:
+        return (value,) * n
     values: tuple[Any, ...] = tuple(value) if isinstance(value, Iterable) else (value,) * n  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
     if len(values) != n or (
         least is not None and not all(isinstance(v, (int, numpy.integer)) for v in values)

@@ -22,6 +22,7 @@ _COLOR = 512
 _MADV_HUGEPAGE = 14
 _gc = ffi.gc
 _new_small = ffi.new_allocator(should_clear_after_alloc=False)
+_BYTES = ffi.typeof("char[]")  # cffi looks a name up in Python, at every call
 
 
 def _default_limit() -> int:
@@ -65,7 +66,7 @@ class Pool:
         Aligned to 64 bytes, small ones to 16.
         """
         if nbytes <= _SMALL:
-            return _new_small("char[]", nbytes or 1)
+            return _new_small(_BYTES, nbytes or 1)
         size = -(-nbytes // _PAGE) * _PAGE
         found = self._classes.get(size)
         if found is None:

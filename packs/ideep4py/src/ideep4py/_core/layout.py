@@ -78,6 +78,7 @@ class Layout:
         data_type: oneDNN data type.
         size: number of logical elements.
         nbytes: bytes of memory, padding included.
+        dtype: the NumPy dtype.
         dense: row-major without gaps: what a C-contiguous NumPy array is.
         strides: strides in elements, or None where elements lie in blocks.
     """
@@ -88,6 +89,7 @@ class Layout:
         "_flat",
         "data_type",
         "dense",
+        "dtype",
         "itemsize",
         "md",
         "nbytes",
@@ -109,12 +111,15 @@ class Layout:
         regular = kind == C.FORMAT_BLOCKED and not blocks and padded == dims and not offset
         self.strides = strides if regular else None
         self._flat: Layout | None = None
+        if data_type in _DTYPES:
+            self.dtype = _DTYPES[data_type]
         self.dense = regular and _is_row_major(dims, strides)
 
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The NumPy dtype."""
-        return numpy_dtype(self.data_type)
+    def __getattr__(self, name: str) -> Any:
+        if name == "dtype":  # that of bfloat16, which needs a package
+            self.dtype = numpy_dtype(self.data_type)
+            return self.dtype
+        raise AttributeError(f"'Layout' object has no attribute {name!r}")
 
     @property
     def ndim(self) -> int:

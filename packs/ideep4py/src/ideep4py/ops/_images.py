@@ -9,13 +9,16 @@ from ideep4py._core import layout as L
 from ideep4py._core.library import ffi
 from ideep4py._core.reorder import Move
 
+_cast = ffi.cast
+_BYTE_POINTER = ffi.typeof("char *")
+
 ITEM = 4
 """Bytes of a float32."""
 
 
 def at(pointer: Any, items: int) -> Any:
     """The place ``items`` float32 numbers behind ``pointer``, which the caller keeps alive."""
-    return ffi.cast("char *", pointer) + items * ITEM
+    return _cast(_BYTE_POINTER, pointer) + items * ITEM
 
 
 def spans(total: int, size: int) -> list[tuple[int, int]]:
