@@ -221,7 +221,9 @@ class _FewChannels:
         self.x, self.gy, self.gb = L.dense(x.shape, x.data_type), wide.gy, wide.gb
         self.gw = L.dense(w, x.data_type)
         self._wide = wide
-        self._copy = Move(self.x, part(wide.x, x.shape)).run
+        n, size = x.shape[0], x.size // x.shape[0]
+        rows = L.strided((n, size), (wide.x.size // n, 1), x.data_type)
+        self._copy = Move(L.dense((n, size), x.data_type), rows).run
         self._cut = Move(part(wide.gw, w), self.gw).run
 
     def run(self, x: Any, gy: Any, gw: Any, *gb: Any) -> None:
