@@ -35,6 +35,7 @@ class EmbeddingKernel(ReferenceKernel):
         working = numpy.float32 if is_half(gy.dtype) else gy.dtype
         gW = self.xp.zeros(shape, working)
         most = max(_LEAST_BYTES, (gW.nbytes + gy.nbytes) // 64)
+
         self._add_rows(gW, numbers, lambda order: rows.take(order, axis=0), most)
         return gW.astype(gy.dtype, copy=False)
 
@@ -50,31 +51,45 @@ class EmbeddingKernel(ReferenceKernel):
             rows *= factors.take(order).repeat(width).reshape(rows.shape)
             return rows
 
-        most = max(_LEAST_BYTES // 16, (gW.nbytes + vectors.nbytes) // 56)
+        most = max(_LEAST_BYTES // 16, (gW.nbytes + vectors.nbytes) // 48)
         self._add_rows(gW, x.ravel(), rows, most)
         return gW
 
     def _add_rows(self, gW: Any, numbers: Any, rows: Callable[[Any], Any], most_bytes: int) -> None:
-        """Adds the rows that ``rows(places)`` returns to those that ``numbers`` has there."""
+        """Adds rows to those of ``gW`` that ``numbers`` tells, in blocks.
+
+        Args:
+            gW: Array of zeros.
+            numbers: Number of each row, possibly counted from the end.
+            rows: Function from the places of some of the rows to a new array.
+            most_bytes: Memory that the rows of a block may take.
+        """
         xp = self.xp
-        if len(numbers) == 0:
+        count = len(numbers)
+        if count == 0:
             return
         numbers = xp.where(numbers < 0, numbers + len(gW), numbers)
         if getattr(xp.add, "reduceat", None) is None:
-            xp.add.at(gW, numbers, rows(xp.arange(len(numbers))).astype(gW.dtype, copy=False))
+            xp.add.at(gW, numbers, rows(xp.arange(count)).astype(gW.dtype, copy=False))
             return
         order = xp.argsort(numbers, kind="stable")
         numbers = numbers[order]
-        parts = blocks(len(numbers), gW.shape[1] * gW.itemsize, most_bytes)
-        for part in parts if xp is numpy else (slice(None),):
-            self._add_runs(gW, numbers[part], rows(order[part]))
+        first = xp.ones(count, bool)
+        xp.not_equal(numbers[1:], numbers[:-1], out=first[1:])
+        # Most numbers come once, if there are many.
+        once, again = [(numbers[some], order[some]) for some in (first, xp.logical_not(first))]
+        del numbers, order  # each of these is as large as a few rows
+        row_bytes = gW.shape[1] * gW.itemsize if xp is numpy else 0
+        for part in blocks(len(once[0]), row_bytes, most_bytes):
+            gW[once[0][part]] = rows(once[1][part])
+        for part in blocks(len(again[0]), row_bytes, most_bytes // 2):  # sums take as much again
+            self._add_runs(gW, again[0][part], rows(again[1][part]))
 
     def _add_runs(self, gW: Any, numbers: Any, rows: Any) -> None:
-        """Adds the sums of rows whose numbers, which are sorted, are the same."""
+        """Adds rows whose numbers are sorted: sums of each run of the same number."""
         xp = self.xp
         first = xp.ones(len(numbers), bool)
         xp.not_equal(numbers[1:], numbers[:-1], out=first[1:])
         starts = xp.nonzero(first)[0]
-        sums = xp.add.reduceat(rows, starts, axis=0, dtype=gW.dtype)
-        sums[0] += gW[numbers[0]]  # the last run of the block before may go on
-        gW[numbers[starts]] = sums
+        rows = xp.add.reduceat(rows, starts, axis=0, dtype=gW.dtype)  # frees what it was before
+        gW[numbers[starts]] += rows
