@@ -27,19 +27,19 @@ class TransposeSequence(FunctionNode):
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         xp = self.xp
-        longest = len(inputs[0])
         lengths = [len(x) for x in inputs]
         tail = inputs[0].shape[1:]
-        # Number of sequences that reach each time step.
-        counts = [0] * longest
-        for length in lengths:
-            for t in range(length):
-                counts[t] += 1
-        flat = [xp.empty((count, *tail), dtype=inputs[0].dtype) for count in counts]
-        for i, x in enumerate(inputs):
-            for t in range(lengths[i]):
-                flat[t][i] = x[t]
-        return tuple(flat)
+        dtype = inputs[0].dtype
+        steps: list[Any] = []
+        # Time steps that the same sequences reach are copied at once.
+        for count in range(len(inputs), 0, -1):
+            begin, end = len(steps), lengths[count - 1]
+            if begin < end:
+                block = xp.empty((end - begin, count, *tail), dtype=dtype)
+                for i, x in enumerate(inputs[:count]):
+                    block[:, i] = x[begin:end]
+                steps.extend(block)
+        return tuple(steps)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         shapes = [x.shape for x in self.inputs or ()]

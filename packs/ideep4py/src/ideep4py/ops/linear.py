@@ -7,15 +7,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from ideep4py._core import constants as C
 from ideep4py._core import layout as L
+from ideep4py._core import runtime
 from ideep4py._core.buffers import allocate
-from ideep4py._core.library import ffi
 from ideep4py._core.reorder import densified
-from ideep4py._core.views import dense_view
 from ideep4py._kernels.gemm import sgemm
+from ideep4py._kernels.products import product
 from ideep4py._kernels.reduction import sum_axes
 from ideep4py._mdarray import mdarray, wrap
 from ideep4py.ops._inputs import Array, data_of, vector
@@ -79,6 +77,17 @@ def matmul(
     return out
 
 
+class _WithBias:
+    """``x @ W.T + b`` of dense arrays: adds the bias to parts of the product still in the cache."""
+
+    __slots__ = ("run",)
+
+    def __init__(self, n: int, size: int, out_size: int) -> None:
+        transposed = L.strided((size, out_size), (1, size))
+        bias = L.dense((1, out_size))
+        self.run = product(L.dense((n, size)), transposed, L.dense((n, out_size)), bias=bias).run
+
+
 def linear(x: Array, W: Array, b: Array | None = None) -> mdarray:
     """``x @ W.T + b``.
 
@@ -103,10 +112,7 @@ def linear(x: Array, W: Array, b: Array | None = None) -> mdarray:
         sgemm(px, pw, pointer, n, out_size, size, trans_b=True)
         return wrap(layout, pointer)
     row = vector(b, "b", out_size)
-    dense_view(layout, pointer)[...] = np.ndarray(
-        (out_size,), np.float32, ffi.buffer(row, out_size * 4)
-    )
-    sgemm(px, pw, pointer, n, out_size, size, trans_b=True, beta=1.0)
+    runtime.plan(_WithBias, n, size, out_size).run(px, pw, pointer, row)
     return wrap(layout, pointer)
 
 
