@@ -25,12 +25,20 @@ def space_to_depth(xp: Any, x: Any, r: int) -> Any:
     if w <= _SHORT:
         y = _take(xp, x, (channels, h, r, w, r), (2, 4, 0, 1, 3))
     else:
+        # Each sample is copied twice, first whole rows, then every r-th pixel: some at a time, if
+        # there is memory that need not be allocated anew.
         y = xp.empty((batch, r, r, channels * h * w), dtype=x.dtype)
-        # In blocks of samples: each is copied twice, first whole rows, then every r-th pixel.
+        rows = x.reshape(batch, channels * h, r, w * r).swapaxes(1, 2)
+        buffer: Any = None
         size = channels * height * width * x.dtype.itemsize
-        for block in blocks(batch, size, 1 << 17) if xp is numpy else (slice(None),):
-            rows = x[block].reshape(-1, channels * h, r, w * r).swapaxes(1, 2)
-            y[block] = rows.reshape(-1, r, channels * h * w, r).swapaxes(2, 3)
+        for block in blocks(batch, size, 1 << 17) if xp is numpy else (slice(0, batch),):
+            if buffer is None:
+                buffer = xp.empty((block.stop, *rows.shape[1:]), dtype=x.dtype)
+                pixels = buffer.reshape(block.stop, r, channels * h * w, r)
+            count = block.stop - block.start
+            buffer[:count] = rows[block]
+            for column in range(r):
+                y[block, :, column] = pixels[:count, ..., column]
     return y.reshape(batch, r * r * channels, h, w)
 
 
