@@ -33,3 +33,11 @@ def is_half(dtype: Any) -> bool:
         dtype (numpy.dtype): Data type.
     """
     return dtype.char in "eE"
+
+
+def for_products(array: Any) -> Any:
+    """Returns an array of bfloat16 as float32, others as they are.
+
+    Neither NumPy nor CuPy has products of stacks of matrices of bfloat16.
+    """
+    return array.astype("f") if array.dtype.char == "E" else array

@@ -12,6 +12,7 @@ from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.utils.blocks import blocks
 from chainer.core.utils.conv import pair
+from chainer.core.utils.extended_dtypes import for_products
 from chainer.core.utils.windows import add_patches, copy_patches
 from chainer.core.variable import Variable
 from chainer.functions._composed import composed_gradients
@@ -92,7 +93,8 @@ class LocalConvolution2DFunction(FunctionNode):
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         self.retain_inputs(range(len(inputs)))
-        x, W = inputs[:2]
+        dtype = inputs[0].dtype
+        x, W = map(for_products, inputs[:2])
         o, h, w, c, kh, kw = W.shape
         n = len(x)
         filters = W.reshape(o, h, w, c * kh * kw)
@@ -103,21 +105,23 @@ class LocalConvolution2DFunction(FunctionNode):
             y[:, :, rows] = part.transpose(1, 2, 0).reshape(n, o, -1, w)
         if len(inputs) == 3:
             y += inputs[2]
-        return (y,)
+        return (y.astype(dtype, copy=False),)
 
     def backward_arrays(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
-        x, W = self.retained_input_arrays[:2]
-        (gy,) = grad_outputs
+        retained = self.retained_input_arrays
+        x, W = map(for_products, retained[:2])
+        gy = for_products(grad_outputs[0])
         gradients: list[Any] = []
         for i in target_input_indexes:
             if i == 0:
-                gradients.append(self._gradient_of_images(x, W, gy))
+                gradient = self._gradient_of_images(x, W, gy)
             elif i == 1:
-                gradients.append(self._gradient_of_filters(x, W, gy))
+                gradient = self._gradient_of_filters(x, W, gy)
             else:
-                gradients.append(gy.sum(axis=0))
+                gradient = gy.sum(axis=0)
+            gradients.append(gradient.astype(retained[i].dtype, copy=False))
         return tuple(gradients)
 
     def _by_position(self, gy: Any, rows: slice) -> Any:

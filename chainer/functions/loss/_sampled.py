@@ -10,6 +10,7 @@ from chainer.backends.operations.embeddings import embedding
 from chainer.core.function_node import FunctionNode
 from chainer.core.grad import grad
 from chainer.core.kernel import Operation
+from chainer.core.utils.extended_dtypes import is_half
 from chainer.core.variable import Variable
 
 
@@ -53,7 +54,7 @@ class SampledLoss(FunctionNode):
 
     def _gather(self, W: Any) -> Any:
         rows = self._rows.forward(self._ids, W, None)
-        return rows.astype(numpy.float32) if rows.dtype == numpy.float16 else rows
+        return rows.astype(numpy.float32) if is_half(rows.dtype) else rows
 
     def _score(self, x: Any, rows: Any) -> Any:
         return self.xp.matmul(rows, x.astype(rows.dtype, copy=False)[:, :, None])[:, :, 0]

@@ -9,6 +9,7 @@ import numpy
 
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
+from chainer.core.utils.extended_dtypes import for_products, is_half
 from chainer.core.variable import Variable
 from chainer.functions.array.cast import cast
 from chainer.functions.array.reshape import reshape
@@ -179,12 +180,17 @@ def _product(xp: Any, a: Any, b: Any, transa: bool, transb: bool) -> Any:
         a = a.swapaxes(-1, -2)
     if transb:
         b = b.swapaxes(-1, -2)
-    if xp is numpy and a.dtype.char == "e" and b.dtype.char == "e":
+    if xp is numpy and a.dtype == b.dtype and is_half(a.dtype):
         # There is no BLAS for half precision.
-        return _product(xp, a.astype("f"), b.astype("f"), False, False).astype("e")
+        return _product(xp, a.astype("f"), b.astype("f"), False, False).astype(a.dtype)
+    dtype = numpy.result_type(a.dtype, b.dtype)
     if b.ndim == 2 and a.ndim > 2 and not transa:
-        return xp.matmul(_rows(a), b).reshape((*a.shape[:-1], b.shape[-1]))
-    return xp.matmul(a, b)
+        product = xp.matmul(_rows(a), b).reshape((*a.shape[:-1], b.shape[-1]))
+    elif a.ndim > 2 or b.ndim > 2:
+        product = xp.matmul(for_products(a), for_products(b))
+    else:
+        product = xp.matmul(a, b)
+    return product.astype(dtype, copy=False)
 
 
 def matmul(a: Any, b: Any, transa: bool = False, transb: bool = False) -> Variable:
