@@ -156,7 +156,9 @@ class TestROIPooling:
 
     def test_batch_index_out_of_range(self):
         rois = np.array([[0, 0, 0, 1, 1], [3, 0, 0, 1, 1]], "f")
-        with pytest.raises(IndexError, match=r"^rois: .*column 0.* less than 1.* got 3 for region 1"):
+        with pytest.raises(
+            IndexError, match=r"^rois: .*column 0.* less than 1.* got 3 for region 1"
+        ):
             F.roi_pooling_2d(self.x, rois, 1, 1, 1.0)
 
 

@@ -258,7 +258,8 @@ def plan_backward_weights(
     """The gradients by filters and bias by the faster algorithm."""
     window = backward_window(gy.shape, w, x.shape, stride, pad, dilate, groups)
     direct = _BackwardWeights(x, gy, w, window, groups, bias)
-    if x.shape[1] < 3 and direct.x.nbytes > 2 * L.dense(x.shape, x.data_type).nbytes:
+    few = groups == 1 and x.shape[1] < 3
+    if few and direct.x.nbytes > 2 * L.dense(x.shape, x.data_type).nbytes:
         wider = _of_three_channels(x, gy, w, window, bias)
         if wider is not None:
             return wider
