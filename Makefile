@@ -66,7 +66,8 @@ test-packs: $(VENV)/.test
 	else echo "ideep4py does not work here: its tests are skipped"; fi
 
 lint: $(VENV)/.lint
-	$(BIN)/ruff check .
+	@# No cache: how an import is sorted depends on files that the cache does not watch.
+	$(BIN)/ruff check --no-cache .
 	$(BIN)/ruff format --check .
 
 types: $(VENV)/.lint

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from chainer.utils.type_check import InvalidType
 
 import chainer.functions as F
 from chainer import Variable
+from chainer.utils.type_check import InvalidType
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*is experimental:FutureWarning")
 

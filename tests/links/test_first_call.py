@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from chainer.utils.type_check import InvalidType
 
 import chainer.links as L
+from chainer.utils.type_check import InvalidType
 from tests.links.link_cases import floats
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*is experimental:FutureWarning")

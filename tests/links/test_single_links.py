@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from chainer.utils.type_check import InvalidType
 
 import chainer
 import chainer.functions as F
 import chainer.links as L
+from chainer.utils.type_check import InvalidType
 from tests.links.link_cases import COUNTS, IMAGE, TIMES, X2, floats, ints, sequences
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*is experimental:FutureWarning")

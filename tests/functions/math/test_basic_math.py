@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from chainer.utils.type_check import InvalidType
 
 import chainer
 import chainer.functions as F
 from chainer import Variable
+from chainer.utils.type_check import InvalidType
 
 
 def _variable(*shape: int, dtype: str = "f") -> Variable:
