@@ -37,11 +37,7 @@ def format_result(result: Result) -> str:
     lines += _summary(result, others)
     lines += _budgets(result)
     lines += [f"   note: {note}" for note in result.notes]
-    lines += [
-        f"   n/a: {case}, {name}: {why}"
-        for (case, name), why in result.missing.items()
-        if why not in ("error", NO_CASE)
-    ]
+    lines += _missing(result)
     lines += ["   ERROR " + error.rstrip().replace("\n", "\n     ") for error in result.errors]
     return "\n".join(lines)
 
@@ -72,6 +68,19 @@ def write_json(path: Path, machine: dict[str, Any], results: list[Result]) -> No
     """Writes machine, versions, all samples (seconds or bytes per operation) and ratios."""
     document = {"machine": machine, "benchmarks": [_as_dict(result) for result in results]}
     path.write_text(json.dumps(document, indent=1) + "\n")
+
+
+def _missing(result: Result) -> list[str]:
+    """Why cells are empty; the cases of one peer that share a reason in one line."""
+    cases: dict[tuple[str, str], list[str]] = {}
+    for (case, name), why in result.missing.items():
+        if why not in ("error", NO_CASE):
+            cases.setdefault((name, why), []).append(case)
+    lines = []
+    for (name, why), found in cases.items():
+        which = ", ".join(found) if len(found) <= 5 else f"{len(found)} cases"
+        lines.append(f"   n/a: {which}; {name}: {why}")
+    return lines
 
 
 def _value(row: Row, peer: str, result: Result) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -55,6 +56,15 @@ def test_phases_are_rows_and_hidden_ones_are_not(dummy):
 def test_missing_case_is_not_an_error(dummy):
     assert dummy.missing["missing", "ours"] == "this framework lacks it"
     assert "n/a" in format_result(dummy)
+
+
+def test_cases_missing_for_one_reason_share_a_line(dummy):
+    names = [f"case {i}" for i in range(8)]
+    missing = {(name, "twin"): "cannot count" for name in names}
+    text = format_result(dataclasses.replace(dummy, missing={**dummy.missing, **missing}))
+    assert text.count("cannot count") == 1
+    assert "   n/a: 8 cases; twin: cannot count" in text
+    assert "   n/a: missing; ours: this framework lacks it" in text
 
 
 def test_errors_of_a_program_are_shown_with_their_origin(dummy):
