@@ -33,6 +33,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "gradient_changes": ("gradient_changes",),
     "indexing": ("scatter_add",),
     "joining": ("concat", "split_axis"),
+    "linear_algebra": ("inverse",),
     "linears": ("linear",),
     "lstm_cells": ("lstm_cell", "s_lstm_cell", "tree_lstm_cell"),
     "normalizations": (

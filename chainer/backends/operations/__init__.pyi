@@ -10,6 +10,7 @@ from chainer.backends.operations import (
     embeddings as embeddings,
     indexing as indexing,
     joining as joining,
+    linear_algebra as linear_algebra,
     linears as linears,
     lstm_cells as lstm_cells,
     normalizations as normalizations,
@@ -49,6 +50,7 @@ from chainer.backends.operations.embeddings import embedding as embedding
 from chainer.backends.operations.gradient_changes import gradient_changes as gradient_changes
 from chainer.backends.operations.indexing import scatter_add as scatter_add
 from chainer.backends.operations.joining import concat as concat, split_axis as split_axis
+from chainer.backends.operations.linear_algebra import inverse as inverse
 from chainer.backends.operations.linears import linear as linear
 from chainer.backends.operations.lstm_cells import (
     lstm_cell as lstm_cell,

@@ -26,7 +26,13 @@ class Diagonal(FunctionNode):
         expect_axis(in_types[0], self.axis2)
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (inputs[0].diagonal(self.offset, self.axis1, self.axis2),)
+        (x,) = inputs
+        if self.axis1 % x.ndim == self.axis2 % x.ndim:
+            raise ValueError(
+                f"axis1 and axis2 cannot be the same, got {self.axis1} and {self.axis2} for an "
+                f"array of {x.ndim} dimensions"
+            )
+        return (x.diagonal(self.offset, self.axis1, self.axis2),)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         return DiagonalGrad(self, self.inputs[0].shape).apply(grad_outputs)  # type: ignore[index]
@@ -68,8 +74,7 @@ def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Variabl
 
     Returns:
         ~chainer.Variable: The diagonals; they are the last axis, after all the other ones. The
-        array
-        may be a read-only view of the input.
+        array may be a read-only view of the input.
 
     Raises:
         InvalidType: If there is no such axis.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy.lib.array_utils import normalize_axis_index
+
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
@@ -22,7 +24,10 @@ class Swapaxes(FunctionNode):
         type_check.expect(in_types.size() == 1)
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (self.xp.swapaxes(inputs[0], self.axis1, self.axis2),)
+        # Not left to the backend: CuPy does not say which axis.
+        axis1 = normalize_axis_index(self.axis1, inputs[0].ndim, "axis1")
+        axis2 = normalize_axis_index(self.axis2, inputs[0].ndim, "axis2")
+        return (self.xp.swapaxes(inputs[0], axis1, axis2),)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         return Swapaxes(self.axis1, self.axis2).apply(grad_outputs)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from chainer.core.backend import backend_of
+from chainer.core.backend import backend_of, get_device_from_array
 from chainer.core.utils import type_check
 from chainer.core.utils.extended_dtypes import kind_of
 from chainer.core.variable import Variable
@@ -117,9 +117,10 @@ def subtract_operator(self: Any, rhs: Any) -> Variable:
 def _negated(value: Any) -> Any:
     if isinstance(value, (numpy.bool, numpy.unsignedinteger)):
         return -int(value)
-    if not is_scalar(value) and value.dtype.kind in "bu":
-        return -value.astype(numpy.int64)
-    return -value
+    if is_scalar(value):
+        return -value
+    with get_device_from_array(value):
+        return -(value.astype(numpy.int64) if value.dtype.kind in "bu" else value)
 
 
 def reflected_subtract_operator(self: Any, lhs: Any) -> Variable:

@@ -63,7 +63,7 @@ def batch_det(a: Any) -> Variable:
 
     Raises:
         InvalidType: If dtype or shape does not fit.
-        ValueError: In backward, if a matrix is singular.
+        ValueError: In backward, if a matrix is singular; on a GPU in debug mode only.
 
     Example:
         >>> F.batch_det(np.array([[[2., 0.], [0., 4.]]]))
@@ -83,7 +83,7 @@ def det(a: Any) -> Variable:
 
     Raises:
         InvalidType: If dtype or shape does not fit.
-        ValueError: In backward, if the matrix is singular.
+        ValueError: In backward, if the matrix is singular; on a GPU in debug mode only.
 
     Example:
         >>> F.det(np.array([[2., 0.], [0., 4.]]))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy
 
+from chainer.backends import operations
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
@@ -25,11 +26,9 @@ class BatchInv(FunctionNode):
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (a,) = inputs
-        half = a.dtype == numpy.float16  # LAPACK has none
-        try:
-            y = self.xp.linalg.inv(a.astype(numpy.float32) if half else a)
-        except numpy.linalg.LinAlgError as error:
-            raise ValueError("Input has singular matrices.") from error
+        half = a.dtype.itemsize == 2  # LAPACK has none
+        wide = a.astype(numpy.float32) if half else a
+        y = operations.inverse.select(wide).forward(wide)
         self.retain_outputs((0,))
         return (y.astype(a.dtype) if half else y,)
 
@@ -64,7 +63,8 @@ def inv(a: Any) -> Variable:
 
     Raises:
         InvalidType: If dtype or shape does not fit.
-        ValueError: If the matrix is singular.
+        ValueError: If the matrix is singular; on a GPU in debug mode only, as it would have to wait
+            for the result (:func:`chainer.set_debug`).
 
     Example:
         >>> F.inv(np.array([[2., 0.], [0., 4.]]))
@@ -85,7 +85,8 @@ def batch_inv(a: Any) -> Variable:
 
     Raises:
         InvalidType: If dtype or shape does not fit.
-        ValueError: If a matrix is singular.
+        ValueError: If a matrix is singular; on a GPU in debug mode only, as it would have to wait
+            for the result (:func:`chainer.set_debug`).
 
     Example:
         >>> F.batch_inv(np.array([[[2., 0.], [0., 4.]]]))

@@ -118,13 +118,23 @@ class BadSample:
         arrays: Positional arrays, passed as they are (moved to the device under test).
         error: Class of the expected exception.
         match: Regular expression that must be found in its text.
+        debug: Whether it is refused in debug mode only, because devices that compute
+            asynchronously would have to wait for a result to tell.
         kwargs: Keywords for the function.
     """
 
-    def __init__(self, *arrays: Any, error: type[Exception], match: str, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *arrays: Any,
+        error: type[Exception],
+        match: str,
+        debug: bool = False,
+        **kwargs: Any,
+    ) -> None:
         self.arrays = arrays
         self.error = error
         self.match = match
+        self.debug = debug
         self.kwargs = kwargs
 
     def __repr__(self) -> str:

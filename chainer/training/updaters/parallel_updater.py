@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from chainer.core.backend import get_device
+from chainer.core.backend import get_device, using_device
 from chainer.links.serializer import Serializer
 from chainer.training.dataset.convert import concat_examples
 from chainer.training.updaters.standard_updater import (
@@ -137,8 +137,9 @@ class ParallelUpdater(StandardUpdater):
                 continue
             if any(True for _ in _uninitialized(model)):
                 model.copyparams(main)
-            arrays = self.converter(part, self._devices[name])
-            losses.append(call_with_batch(self.loss_func or model, arrays))
+            with using_device(model.device):
+                arrays = self.converter(part, self._devices[name])
+                losses.append(call_with_batch(self.loss_func or model, arrays))
         for model in self._models.values():
             model.cleargrads()
         for loss in losses:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from chainer.core.configuration import using_config
 from chainer.core.device import Device
 from chainer.plugins.testing.array import assert_allclose, to_host
 from chainer.plugins.testing.conformance.harness import Case, along, is_float, map_arrays
@@ -125,6 +126,7 @@ def test_refuses(spec: OpSpec, device: Device) -> None:
     for bad in spec.errors(spec.draw()):
         arrays = map_arrays(device.send, list(map_arrays(np.copy, bad.arrays)))
         kwargs = map_arrays(device.send, bad.kwargs)
-        with device, pytest.raises(bad.error, match=bad.match):
+        debug = using_config("debug", bad.debug)
+        with device, debug, pytest.raises(bad.error, match=bad.match):
             spec.apply(*arrays, **kwargs)
             pytest.fail(f"{bad} was accepted")

@@ -166,7 +166,7 @@ SPECS = (
         ],
         errors=lambda draw: [
             BadSample(*_ones((2, 3)), error=InvalidType, match=r"shape"),
-            BadSample(*_ones((2, 2)), error=ValueError, match="singular"),
+            BadSample(*_ones((2, 2)), error=ValueError, match="singular", debug=True),
         ],
         tolerances=_ROUGH,
     ),
@@ -179,7 +179,7 @@ SPECS = (
         ],
         errors=lambda draw: [
             BadSample(*_ones((2, 2, 3)), error=InvalidType, match="shape"),
-            BadSample(*_ones((1, 2, 2)), error=ValueError, match="singular"),
+            BadSample(*_ones((1, 2, 2)), error=ValueError, match="singular", debug=True),
         ],
         tolerances=_ROUGH,
     ),

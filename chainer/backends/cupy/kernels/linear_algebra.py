@@ -1,0 +1,33 @@
+"""Kernels of linear algebra, on the libraries that CuPy calls."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy
+
+from chainer.backends.numpy.kernels.linear_algebra import SINGULAR
+from chainer.core.configuration import config
+
+
+class InverseKernel:
+    """Kernel of ``inverse``.
+
+    As solutions of equations: what ``cupy.linalg.inv`` gives for a singular matrix of a stack is
+    memory that nobody wrote.
+    """
+
+    def __init__(self, backend: Any) -> None:
+        self.xp: Any = backend.xp
+
+    def forward(self, a: Any) -> Any:
+        xp, cupyx = self.xp, importlib.import_module("cupyx")
+        unit = xp.empty_like(a)
+        unit[...] = xp.eye(a.shape[-1], dtype=a.dtype)
+        # To look for singular matrices means to wait for the device.
+        with cupyx.errstate(linalg="raise" if config.debug else "ignore"):
+            try:
+                return xp.linalg.solve(a, unit)
+            except numpy.linalg.LinAlgError as error:
+                raise ValueError(SINGULAR) from error

@@ -1,0 +1,26 @@
+"""Reference kernels of linear algebra: those of the array library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from chainer.core.configuration import config
+from chainer.core.kernel import ReferenceKernel
+
+#: What is said of a matrix that has no inverse.
+SINGULAR = "Input has singular matrices."
+
+
+class InverseKernel(ReferenceKernel):
+    """Inverse of each matrix of a stack."""
+
+    def forward(self, a: Any) -> Any:
+        try:
+            y = self.xp.linalg.inv(a)
+        except numpy.linalg.LinAlgError as error:
+            raise ValueError(SINGULAR) from error
+        if config.debug and not self.xp.isfinite(y).all() and self.xp.isfinite(a).all():
+            raise ValueError(SINGULAR)
+        return y

@@ -1,0 +1,47 @@
+"""Matrices without an inverse, and axes that do not exist."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import chainer
+import chainer.functions as F
+
+SINGULAR = np.ones((2, 2), "f")
+
+
+@pytest.mark.parametrize("debug", [False, True])
+@pytest.mark.parametrize("function", [F.inv, lambda x: F.batch_inv(x[None])])
+def test_singular_matrices_have_no_inverse(function, debug):
+    with chainer.using_config("debug", debug), pytest.raises(ValueError, match="singular"):
+        function(SINGULAR)
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_infinities_are_refused_in_debug_mode(monkeypatch, debug):
+    # As CuPy's, which does not wait to see whether a matrix is singular.
+    monkeypatch.setattr(np.linalg, "inv", lambda a: np.full_like(a, np.inf))
+    with chainer.using_config("debug", debug):
+        if debug:
+            with pytest.raises(ValueError, match="singular"):
+                F.inv(SINGULAR)
+        else:
+            assert np.isinf(F.inv(SINGULAR).array).all()
+
+
+def test_gradient_of_the_determinant_of_a_singular_matrix():
+    x = chainer.Variable(SINGULAR)
+    with pytest.raises(ValueError, match="gradient of det"):
+        F.det(x).backward()
+
+
+@pytest.mark.parametrize(("axes", "name"), [((2, 0), "axis1"), ((0, -3), "axis2")])
+def test_swapaxes_names_the_axis(axes, name):
+    with pytest.raises(np.exceptions.AxisError, match=f"{name}: axis {max(axes, key=abs)} is out"):
+        F.swapaxes(SINGULAR, *axes)
+
+
+def test_diagonal_of_an_axis_with_itself():
+    with pytest.raises(ValueError, match="cannot be the same, got 1 and -1 for .* 2 dimensions"):
+        F.diagonal(SINGULAR, axis1=1, axis2=-1)
