@@ -101,6 +101,8 @@ _READY_MADE = frozenset(
         "use_ideep",
     }
 )
+#: Those of them that are effective as they are -> default value.
+_PLAIN = {"debug": False, "enable_backprop": True, "lazy_grad_sum": False, "type_check": True}
 _CHOICES = ("always", "auto", "never")
 _CHOICE_ENTRIES = frozenset({"use_cudnn", "use_ideep", "use_cudnn_tensor_core"})
 
@@ -242,7 +244,9 @@ class LocalConfig:
         _check_entry(name, value)
         state = self._threads.state  # type: ignore[attr-defined]
         state.values[name] = value
-        if name in _READY_MADE:
+        if name in _PLAIN:
+            setattr(state, name, value)
+        elif name in _READY_MADE:
             state.refresh()
 
     def __delattr__(self, name: str) -> None:
@@ -250,7 +254,9 @@ class LocalConfig:
         if name not in state.values:
             raise AttributeError(f"configuration has no thread-local entry {name!r}")
         del state.values[name]
-        if name in _READY_MADE:
+        if name in _PLAIN:
+            setattr(state, name, self._global.__dict__.get(name, _PLAIN[name]))  # type: ignore[attr-defined]
+        elif name in _READY_MADE:
             state.refresh()
 
     def __dir__(self) -> list[str]:
