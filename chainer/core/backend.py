@@ -363,6 +363,12 @@ def get_device_from_array(*arrays: Any) -> Device:
     return host or get_backend("numpy").device()
 
 
+def copied(array: Any) -> Any:
+    """Returns a copy of an array on its device (``copy()`` of CuPy's arrays is on the current)."""
+    backend = backend_of(array)
+    return backend.copy(array, backend.device_of(array))
+
+
 def copyto(dst: Any, src: Any) -> None:
     """Copies the elements of an array into another one, across backends and devices.
 
@@ -375,7 +381,8 @@ def copyto(dst: Any, src: Any) -> None:
         src = target.from_host(source.to_host(src), target.device_of(dst))
     elif source is target and target.several_devices:
         src = target.device_of(dst).send(src)
-    target.xp.copyto(dst, target.plain(src))
+    with target.device_of(dst):
+        target.xp.copyto(dst, target.plain(src))
 
 
 def get_device(device_spec: Any) -> Device:

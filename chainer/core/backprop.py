@@ -19,14 +19,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer.core.backend import backend_of
+from chainer.core.backend import backend_of, copied
 from chainer.core.configuration import config, threads, using_config
-from chainer.core.function_node import FunctionNode
+from chainer.core.function_node import FunctionNode, is_current
+from chainer.core.gradient_arrays import check_gradient
 from chainer.core.gradient_memory import add_view
 from chainer.core.graph_walk import (
     Gradients,
     GraphWalk,
     Scalar,
+    add_elsewhere,
     as_taken,
     check_input_gradient,
     clear_outputs,
@@ -101,11 +103,14 @@ def _deliver(
             continue
         previous = variable.grad
         if previous is not None:
-            grad = previous + grad
+            plain = grad.__class__ is _ndarray
+            grad = previous + grad if plain else add_elsewhere(previous, grad, False)
         if isinstance(grad, Scalar):
             grad = numpy.asarray(grad)
         if grad.__class__ is not _ndarray and variable._array.__class__ is _ndarray:
             grad = backend_of(grad).plain(grad)  # kernels may compute gradients of other types
+        elif grad.__class__ is _ndarray and variable._array.__class__ is not _ndarray:
+            check_gradient(variable._array, grad, "A function computed a gradient elsewhere. ")
         if previous is None:
             # Rules may hand out the array they were given, or a view of it; nobody wants two
             # variables to share a gradient that an optimizer hook then changes in place.
@@ -114,7 +119,7 @@ def _deliver(
                 taken[owner] = grad
             elif not (_writable(grad) and add_view(taken, owner, grad)):
                 # In the order of its memory: a transposed view is copied as fast as any array.
-                grad = grad.copy("K") if grad.__class__ is _ndarray else grad.copy()
+                grad = grad.copy("K") if grad.__class__ is _ndarray else copied(grad)
         variable._grad = grad
         variable._grad_var = None
 
@@ -158,7 +163,7 @@ def _run_on_arrays(start: FunctionNode, grads: Gradients, root: VariableNode) ->
             if function._output_has_grad:
                 clear_outputs(outputs, root)
             if some:
-                if function._gradients_on_arrays and not function._hooks:
+                if (function._gradients_on_arrays and not function._hooks) or _is_ready(function):
                     gxs = function.backward_arrays(targets, gys)
                 else:
                     gxs = _differentiate_other(function, targets, gys, grads, owned)
@@ -185,6 +190,11 @@ def _run_on_arrays(start: FunctionNode, grads: Gradients, root: VariableNode) ->
                         else:
                             heappush(heap, (-creator.rank, order, creator))
                             order += 1
+                    elif gx.__class__ is not _ndarray:
+                        grads[x] = total = add_elsewhere(previous, gx, x in owned)
+                        if not isinstance(total, Scalar):
+                            owned.add(x)
+                        gxs = gx = previous = total = None
                     elif x in owned:
                         previous += gx
                         grads[x] = previous
@@ -203,6 +213,17 @@ def _run_on_arrays(start: FunctionNode, grads: Gradients, root: VariableNode) ->
                 order += 1
         else:
             function = following
+
+
+def _is_ready(function: FunctionNode) -> bool:
+    """Tells whether an accelerator's function has a rule on arrays, and its device is current."""
+    device = function._device
+    return (
+        device is not None
+        and type(function)._gradients_on_arrays
+        and not function._hooks
+        and is_current(device)
+    )
 
 
 def _differentiate_other(

@@ -18,6 +18,7 @@ import numpy
 from chainer.core.backend import Backend, find_backend, not_an_array_message
 from chainer.core.configuration import ThreadState, threads
 from chainer.core.function_hook import FunctionHook, install_hook, remove_hook
+from chainer.core.gradient_arrays import ONE_DEVICE
 from chainer.core.utils import type_check
 from chainer.core.utils.extended_dtypes import kind_of
 from chainer.core.variable import Variable
@@ -231,7 +232,7 @@ class FunctionNode:
         checks, names, checked, plain_inputs = self._traits
         if not plain:
             in_data = self._enter(in_data, plain_inputs, state)
-            if self._device is not None and not _is_current(self._device):
+            if self._device is not None and not is_current(self._device):
                 with self._device:
                     return self.apply(inputs)
         if checks and state.type_check:
@@ -331,7 +332,7 @@ class FunctionNode:
             plain = all([array.__class__ is _ndarray for array in in_data])
         if not plain:
             in_data = self._enter(in_data, plain_inputs, state)
-            if self._device is not None and not _is_current(self._device):
+            if self._device is not None and not is_current(self._device):
                 with self._device:
                     return self._apply_without_graph(inputs, state)
         if checks and state.type_check:
@@ -396,8 +397,15 @@ class FunctionNode:
         if backend.xp is not numpy:
             self.xp = backend.xp
         if backend.several_devices:
-            self._device = backend.device_of(in_data[0])
+            device = self._device = backend.device_of(in_data[0])
             self._gradients_on_arrays = False  # backprop has to look at _device first
+            for array in in_data[1:]:
+                other = backend.device_of(array)
+                if other is not device and other != device:
+                    names = ", ".join([backend.device_of(array).name for array in in_data])
+                    raise TypeError(
+                        f"inputs of {self.label} are on several devices: {names}\n{ONE_DEVICE}"
+                    )
         if backend.is_plain:
             return in_data
         if plain_inputs or state.policy.forbids(backend.name):
@@ -407,6 +415,10 @@ class FunctionNode:
 
     def _leave(self, in_data: tuple[Any, ...], outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Checks outputs that are not all plain NumPy arrays."""
+        if len(outputs) == 1:
+            backend = find_backend(outputs[0].__class__)
+            if backend is not None:
+                return (backend.adopt(outputs[0]),)
         checked: list[Any] = []
         families: set[str] = set()
         for y in outputs:
@@ -428,7 +440,7 @@ class FunctionNode:
         types = ", ".join(str(array.__class__) for array in arrays)
         return (
             f"incompatible array types are mixed in the forward {where} ({self.label}).\n"
-            f"Actual: {types}"
+            f"Actual: {types}\n{ONE_DEVICE}"
         )
 
     def _check_types(self, in_data: tuple[Any, ...], signature: Any) -> None:
@@ -710,5 +722,7 @@ def has_nan(array: Any) -> bool:
     return bool(backend.xp.isnan(backend.plain(array)).any())
 
 
-def _is_current(device: Device) -> bool:
-    return device.backend.device() == device
+def is_current(device: Device) -> bool:
+    """Tells whether a device is the one of its backend in use."""
+    current = device.backend.device()
+    return current is device or current == device

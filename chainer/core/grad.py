@@ -12,7 +12,7 @@ import numpy
 
 from chainer.core.configuration import using_config
 from chainer.core.gradient_arrays import check_gradient
-from chainer.core.graph_walk import Gradients, GraphWalk, Scalar, ones_like
+from chainer.core.graph_walk import Gradients, GraphWalk, Scalar, add_elsewhere, ones_like
 from chainer.core.variable import Variable, as_variable
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def grad(
             gy: Variable = given if loss_scale is None else given * loss_scale
         value: Any = gy if enable_double_backprop else gy.array
         previous = grads.get(y.node)
-        grads[y.node] = value if previous is None else previous + value
+        grads[y.node] = value if previous is None else add_elsewhere(previous, value, False)
 
     walk = GraphWalk(grads, enable_double_backprop, retain_grad, wanted, allowed)
     with using_config("enable_backprop", enable_double_backprop):

@@ -6,6 +6,12 @@ from typing import Any
 
 from chainer.core.backend import find_backend, not_an_array_message
 
+#: Advice for those who mix arrays of several devices.
+ONE_DEVICE = (
+    "Bring them to one device first: to_device(), to_gpu() and to_cpu() move links and variables, "
+    "chainer.dataset.to_device() arrays, the argument 'device' of updaters and evaluators batches."
+)
+
 
 def check_gradient(array: Any, grad: Any, what: str = "") -> None:
     """Raises unless ``grad`` can be the gradient of ``array``.
@@ -25,7 +31,8 @@ def check_gradient(array: Any, grad: Any, what: str = "") -> None:
     own = find_backend(array.__class__)
     if own is not None and own.family != backend.family:
         raise TypeError(
-            f"{what}Type of data and grad mismatch\ngrad: {type(grad)} != data: {type(array)}"
+            f"{what}Type of data and grad mismatch\ngrad: {type(grad)} != data: {type(array)}\n"
+            f"{ONE_DEVICE}"
         )
     if grad.dtype != array.dtype:
         raise TypeError(

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer.core.backend import backend_of
+from chainer.core.backend import backend_of, find_backend
 from chainer.core.configuration import threads
-from chainer.core.function_node import FunctionNode, has_nan
+from chainer.core.function_node import FunctionNode, has_nan, is_current
 from chainer.core.gradient_arrays import check_gradient
 from chainer.core.variable import Variable
 
@@ -37,6 +37,24 @@ def ones_like(variable: Variable, loss_scale: float | None) -> Any:
     backend = backend_of(array)
     with backend.use(backend.device_of(array)):
         return backend.xp.full_like(array, 1 if loss_scale is None else loss_scale)
+
+
+def add_elsewhere(previous: Any, gx: Any, in_place: bool) -> Any:
+    """Adds up two gradients, the second of which is no NumPy array, on the device they are on."""
+    backend = find_backend(gx.__class__)
+    if backend is not None and backend.several_devices:
+        device = backend.device_of(gx)
+        if not is_current(device):
+            with device:
+                return _added(previous, gx, in_place)
+    return _added(previous, gx, in_place)
+
+
+def _added(previous: Any, gx: Any, in_place: bool) -> Any:
+    if in_place:
+        previous += gx
+        return previous
+    return previous + gx
 
 
 def owner_of(array: Any) -> int:
@@ -180,6 +198,10 @@ class GraphWalk:
                             previous.append(gx)
                         else:
                             grads[x] = previous + gx
+                    elif gx.__class__ is not _ndarray:
+                        grads[x] = total = add_elsewhere(previous, gx, x in owned)
+                        if not isinstance(total, Scalar):
+                            owned.add(x)
                     elif x in owned:
                         previous += gx
                         grads[x] = previous
@@ -254,7 +276,7 @@ class GraphWalk:
     ) -> tuple[Any, ...]:
         """Returns one gradient (or None) for each target."""
         device = function._device
-        if device is not None and device.backend.device() != device:
+        if device is not None and not is_current(device):
             with device:
                 return self._differentiate(function, targets, gys, state)
         if state.hooks or state.debug or function._hooks:

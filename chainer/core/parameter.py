@@ -88,7 +88,8 @@ class Parameter(Variable):
         grad = self._grad
         if grad is _UNDEFINED:
             array = self._array
-            grad = self._grad = backend_of(array).xp.full_like(array, float("nan"))
+            with self.device:
+                grad = self._grad = backend_of(array).xp.full_like(array, float("nan"))
         return grad if self._grad_var is None else self._grad_var.array
 
     @grad.setter
@@ -125,7 +126,8 @@ class Parameter(Variable):
         if self._array is None:
             self._grad_undefined = None  # type: ignore[assignment]
         elif self._grad is _UNDEFINED:
-            self.grad = backend_of(self._array).xp.zeros_like(self._array)
+            self.cleargrad()
+            super().zerograd()
         else:
             super().zerograd()
 
@@ -140,7 +142,7 @@ class Parameter(Variable):
         if self._grad_undefined is True:
             self._undefine_grad()
         elif self._grad_undefined is None:
-            self.grad = device.xp.zeros_like(self._array)
+            self.zerograd()
 
     def to_device(self, device: Any) -> None:
         """Copies the data and gradient arrays to a device.

@@ -54,9 +54,11 @@ class Summary:
                 array (on CPU or GPU).
             weight: Weight of the value: how many times it counts.
         """
-        value = _in_double_precision(_scalar(value))
-        self._x = self._x + weight * value
-        self._x2 = self._x2 + weight * value * value
+        value = _scalar(value)
+        with backend.get_device_from_array(value):
+            value = _in_double_precision(value)
+            self._x = self._x + weight * value
+            self._x2 = self._x2 + weight * value * value
         self._n += weight
 
     def compute_mean(self) -> Any:
@@ -70,7 +72,8 @@ class Summary:
         """
         if not self._n:
             raise ZeroDivisionError("mean of a Summary to which nothing was added")
-        mean = self._x / self._n
+        with backend.get_device_from_array(self._x):
+            mean = self._x / self._n
         return numpy.float64(mean) if isinstance(mean, float) else mean
 
     def make_statistics(self) -> tuple[Any, Any]:
@@ -84,8 +87,9 @@ class Summary:
         """
         mean = self.compute_mean()
         # Rounding may take the difference slightly below zero.
-        variance = abs(self._x2 / self._n - mean * mean)
-        return mean, backend.get_array_module(variance).sqrt(variance)
+        with backend.get_device_from_array(mean):
+            variance = abs(self._x2 / self._n - mean * mean)
+            return mean, backend.get_array_module(variance).sqrt(variance)
 
     def serialize(self, serializer: Any) -> None:
         """Serializes the sums.

@@ -15,6 +15,7 @@ import numpy
 from chainer.core.backend import (
     adopt,
     backend_of,
+    copied,
     copyto,
     find_backend,
     get_array_module,
@@ -261,11 +262,12 @@ class Variable(VariableOperators):
         if self._array is None:
             return
         grad = self.grad
-        if grad is None:
-            self.grad = backend_of(self._array).xp.zeros_like(self._array)
-        else:
-            grad.fill(0)
-            self.grad = grad
+        with self.device:
+            if grad is None:
+                grad = backend_of(self._array).xp.zeros_like(self._array)
+            else:
+                grad.fill(0)
+        self.grad = grad
 
     def copydata(self, var: Variable) -> None:
         """Copies the data array from given source variable, across devices if need be.
@@ -298,13 +300,15 @@ class Variable(VariableOperators):
             return
         if self._array is None:
             self.initialize(var.shape)  # type: ignore[attr-defined]
-        moved = self.device.send(source)
+        device = self.device
+        moved = device.send(source)
         grad = self.grad
         if grad is None:
-            self.grad = moved.copy() if moved is source else moved
+            self.grad = device.backend.copy(moved, device) if moved is source else moved
         else:
             # The sum of arrays without axes is a scalar in NumPy.
-            self.grad = self.device.backend.asarray(grad + moved)
+            with device:
+                self.grad = device.backend.asarray(grad + moved)
 
     # -- moves ------------------------------------------------------------------------------------
 
@@ -525,15 +529,15 @@ class Variable(VariableOperators):
         return self._replica(self._array, self.grad, dict(self.__dict__))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Variable:
-        copied = _new(type(self))
-        memo[id(self)] = copied
+        replica = _new(type(self))
+        memo[id(self)] = replica
         array, grad = self._array, self.grad
         state = copy.deepcopy(self.__dict__, memo)
         return self._replica(
-            None if array is None else array.copy(),
-            None if grad is None else grad.copy(),
+            None if array is None else copied(array),
+            None if grad is None else copied(grad),
             state,
-            copied,
+            replica,
         )
 
     def _replica(

@@ -433,13 +433,18 @@ class Link:
     def to_gpu(self, device: Any = None) -> Self:
         """Copies parameters and persistent values to GPU.
 
+        A link that already is on a GPU stays there, so that a model whose parts were sent to
+        several GPUs is not gathered on one; :meth:`to_device` moves a link between GPUs.
+
         Args:
             device: Target device specifier; the current device if omitted.
 
         Returns:
             Link: This link.
         """
-        self._move(get_device("@cupy" if device is None else device))
+        target = get_device("@cupy" if device is None else device)
+        if self.device.backend is not target.backend or not target.backend.is_accelerator:
+            self._move(target)
         return self
 
     def to_intel64(self) -> Self:

@@ -87,7 +87,7 @@ class _Composite(Link):
         return self
 
     def to_gpu(self, device: Any = None) -> Self:
-        """Copies parameters and persistent values of the hierarchy to GPU."""
+        """Copies parameters and persistent values of the hierarchy to GPU, but for links there."""
         super().to_gpu(device)
         for child in self.children():
             child.to_gpu(device)

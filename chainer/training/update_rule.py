@@ -153,7 +153,8 @@ class UpdateRule:
         scale = param.loss_scale
         master = self._float32_copy(param)
         hook(self, master)
-        copyto(param.array, master.array.astype(param.dtype))
+        with param.device:
+            copyto(param.array, master.array.astype(param.dtype))
         if master.grad is None:
             param.cleargrad()
         else:
@@ -168,7 +169,8 @@ class UpdateRule:
         """
         master = self._fp32_param
         if master is None:
-            master = Parameter(param.array.astype(numpy.float32), name=param.name)
+            with param.device:
+                master = Parameter(param.array.astype(numpy.float32), name=param.name)
             self._fp32_param = master
         elif type(master.array) is not type(param.array) or master.device != param.device:
             master.to_device(param.device)
@@ -181,7 +183,8 @@ class UpdateRule:
         if grad is None:
             master.cleargrad()
         else:
-            master.grad = grad.astype(numpy.float32)
+            with param.device:
+                master.grad = grad.astype(numpy.float32)
             # Divided here, not in float16, where small gradients would vanish after all.
             master.loss_scale = param.loss_scale
             remove_loss_scale(master)
@@ -190,7 +193,8 @@ class UpdateRule:
     def _update_in_float32(self, param: Parameter) -> None:
         master = self._float32_copy(param)
         self._update_and_call_hooks(master)
-        copyto(param.array, master.array.astype(param.dtype))
+        with param.device:
+            copyto(param.array, master.array.astype(param.dtype))
         master.cleargrad()
 
     def update_core(self, param: Parameter) -> None:
@@ -322,8 +326,9 @@ def remove_loss_scale(param: Parameter) -> None:
     scale = param.loss_scale
     grad = param.grad
     if scale is not None and grad is not None:
-        if is_half(grad.dtype):  # the factor itself may be too large for float16
-            param.grad = (grad.astype(numpy.float32) / scale).astype(grad.dtype)
-        else:
-            param.grad = grad / grad.dtype.type(scale)
+        with param.device:
+            if is_half(grad.dtype):  # the factor itself may be too large for float16
+                param.grad = (grad.astype(numpy.float32) / scale).astype(grad.dtype)
+            else:
+                param.grad = grad / grad.dtype.type(scale)
     param.loss_scale = None

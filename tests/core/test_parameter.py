@@ -4,7 +4,7 @@ import pickle
 import numpy as np
 import pytest
 
-from chainer.core.backend import get_array_module
+from chainer.core.backend import get_array_module, get_device
 from chainer.core.configuration import using_config
 from chainer.core.parameter import Parameter
 from tests.core.nodes import f32, multiply, var
@@ -193,6 +193,33 @@ class TestDevices:
         p.initialize((2,))
         assert str(p.device) == "@strict:1"
         assert p.array.tolist() == [0, 1]
+
+    @pytest.mark.parametrize("when", ["before", "after"])
+    def test_gradient_of_zeros(self, when):
+        p = Parameter(1)
+        p.to_device("@strict:1")
+        if when == "before":
+            p.zerograd()
+        p.initialize((2,))
+        for _ in range(2):
+            if when == "after":
+                p.zerograd()
+            assert p.grad.device_index == 1
+            assert p.grad.tolist() == [0, 0]
+
+    def test_copied_and_added_between_devices(self):
+        p, q = Parameter(1, (2,)), Parameter(2, (2,))
+        p.to_device("@strict:1")
+        q.to_device("@strict:0")
+        p.copydata(q)
+        for expected in ([3, 3], [6, 6]):
+            q.grad = get_device("@strict:0").send(f32(3, 3))
+            if expected == [3, 3]:
+                p.cleargrad()
+            p.addgrad(q)
+            assert p.grad.device_index == p.array.device_index == 1
+            assert p.array.tolist() == [2, 2]
+            assert p.grad.tolist() == expected
 
     def test_deferred_survives_pickling(self):
         p = Parameter(1)

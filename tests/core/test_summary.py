@@ -22,6 +22,15 @@ class TestSummary:
         assert mean == summary.compute_mean() == 3.0
         np.testing.assert_allclose(std, values.std())
 
+    def test_values_of_another_device_than_the_current(self):
+        pytest.importorskip("chainer_strict_backend")
+        summary = Summary()
+        for value in (1.0, 2.0, 6.0):
+            summary.add(chainer.get_device("@strict:1").send(np.array(value, np.float32)))
+        mean, std = summary.make_statistics()
+        assert mean.device_index == std.device_index == 1
+        assert float(mean) == 3.0
+
     @pytest.mark.parametrize(
         "value",
         [3, 3.0, np.float16(3), np.float32(3), np.array(3, np.int32), np.array(3.0, np.float32)],

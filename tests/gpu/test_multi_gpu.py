@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 import chainer
+from chainer import functions as F
 from chainer import iterators, optimizers, training
+from chainer import links as L
 from chainer.backends.cupy import nccl
 from chainer.core.backend import get_device
 from chainer.plugins.testing import attr
@@ -48,6 +50,52 @@ def test_arrays_move_between_devices():
     np.testing.assert_array_equal(place.to_host(array), values)
     # ``.T`` is not contiguous.
     np.testing.assert_array_equal(place.to_host(first.send(array.T)), values.T)
+
+
+class Halves(chainer.Chain):
+    """Two links on a device each, with copies in between: as in the guide on several GPUs."""
+
+    def __init__(self, first, second):
+        super().__init__()
+        self.devices = first, second
+        with self.init_scope():
+            self.first = L.Linear(None, 4, initialW=0.1).to_device(first)
+            self.second = L.Linear(None, 4, initialW=0.2).to_device(second)
+
+    def forward(self, x, t):
+        first, second = self.devices
+        z = self.first(x)
+        y = F.tanh(self.second(F.copy(x, second)) + F.copy(z, second))
+        y = F.tanh(z) + F.copy(y, first)
+        return F.mean_squared_error(F.sum(y, axis=1), t)
+
+
+@pytest.mark.filterwarnings("error")  # CuPy warns where a device reads the memory of another
+def test_parts_of_a_model():
+    results = []
+    for first, second in (("@numpy", "@numpy"), ("@cupy:0", "@cupy:1"), ("@cupy:1", "@cupy:0")):
+        optimizer = optimizers.Adam(0.05).setup(Halves(first, second))
+        optimizer.add_hook(chainer.optimizer_hooks.WeightDecay(1e-3))
+        iterator = iterators.SerialIterator(make_dataset(12), 6, shuffle=False)
+        updater = training.updaters.StandardUpdater(iterator, optimizer, device=first)
+        for _ in range(6):
+            updater.update()
+        model = optimizer.target
+        assert chainer.backend.get_device_from_array(model.second.W.array).name == second
+        results.append([place.to_host(param.array) for param in model.params()])
+    for result in results[1:]:
+        for actual, expected in zip(result, results[0], strict=True):
+            np.testing.assert_allclose(actual, expected, rtol=1e-3, atol=1e-5)
+
+
+def test_to_gpu_leaves_links_on_their_gpu():
+    """As version 4 does; ``to_device`` moves."""
+    model = chainer.Sequential(chainer.links.Linear(2, 2).to_gpu(1), chainer.links.Linear(2, 2))
+    model.to_gpu(0)
+    assert [link.device.name for link in model] == ["@cupy:1", "@cupy:0"]
+    model.to_device("@cupy:0")
+    assert [link.device.name for link in model] == ["@cupy:0", "@cupy:0"]
+    assert model[0].W.device.name == "@cupy:0"
 
 
 _PROGRAM = """

@@ -219,7 +219,8 @@ def test_generate_array_on_a_device():
     assert chainer.backend.get_device_from_array(array) == device
     for name in ALL:
         initializer = getattr(initializers, name)(*((1.0,) if name == "Constant" else ()))
-        initializer(device.send(np.empty((3, 3), np.float32)))
+        with device:
+            initializer(device.send(np.empty((3, 3), np.float32)))
 
 
 def test_what_links_accept_as_initializer():

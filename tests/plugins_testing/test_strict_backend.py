@@ -68,9 +68,28 @@ class TestRefusals:
 class TestArithmetic:
     def test_results_stay_on_the_device(self):
         x = send(1, 2, device="@strict:1")
-        for y in (x + 1, 2 - x, x * x, -x, abs(x), x > 1, x.sum(), x[0], x.T, np.float32(2) * x):
+        with chainer.get_device("@strict:1"):
+            results = (x + 1, 2 - x, x * x, -x, abs(x), x > 1, x.sum(), np.float32(2) * x)
+        for y in (*results, x[0], x.T, x.reshape(2, 1)):
             assert type(y) is ndarray
             assert y.device_index == 1
+
+    @pytest.mark.parametrize(
+        "compute",
+        [
+            lambda x: x + 1,
+            lambda x: x.copy(),
+            lambda x: x.sum(),
+            lambda x: x.fill(0),
+            lambda x: x.__iadd__(1),
+            lambda x: x.__setitem__(0, 1),
+            lambda x: chainer.backend.get_array_module(x).zeros_like(x),
+        ],
+    )
+    def test_computes_on_the_current_device_only(self, compute):
+        x = send(1, 2, device="@strict:1")
+        with pytest.raises(ValueError, match="on device 1 while device 0 is current"):
+            compute(x)
 
     def test_reductions_are_arrays(self):
         y = send(1, 2).sum()
@@ -100,11 +119,12 @@ class TestArithmetic:
 
     def test_copies(self):
         x = send(1, 2, device="@strict:1")
-        for y in (copy.copy(x), copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
-            assert y.device_index == 1
-            assert y.tolist() == [1, 2]
-            y[0] = 5
-            assert float(x[0]) == 1
+        with chainer.get_device("@strict:1"):
+            for y in (copy.copy(x), copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
+                assert y.device_index == 1
+                assert y.tolist() == [1, 2]
+                y[0] = 5
+                assert float(x[0]) == 1
 
 
 class TestTransfers:

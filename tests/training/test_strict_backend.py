@@ -7,7 +7,10 @@ import importlib.util
 import numpy as np
 import pytest
 
-from chainer.core.backend import get_device
+import chainer
+from chainer import functions as F
+from chainer import links as L
+from chainer.core.backend import get_device, get_device_from_array
 from chainer.links.serializers.npz import load_npz, save_npz
 from chainer.training import extensions as E
 from chainer.training import optimizer_hooks as H
@@ -26,7 +29,7 @@ pytestmark = pytest.mark.skipif(
     reason="the distribution in tests/strict_backend is not installed",
 )
 
-DEVICE = "@strict:0"
+DEVICE = "@strict:1"
 
 
 def host(array):
@@ -55,7 +58,7 @@ def test_optimizers(name, kwargs, step):
 def test_state_follows_the_parameter():
     model = Regression()
     optimizer = O.Adam().setup(model)
-    for device in ("@numpy", DEVICE, "@strict:1", "@numpy"):
+    for device in ("@numpy", DEVICE, "@strict:0", "@numpy"):
         model.to_device(device)
         model.W.grad = get_device(device).send(np.ones(3, np.float32))
         optimizer.update()
@@ -181,3 +184,28 @@ def test_multiprocess_parallel_updater(tmp_path):
         Trainer(updater, (5, "iteration"), out=str(tmp_path)).run()
         weights.append(host(optimizer.target.W.array))
     np.testing.assert_allclose(*weights, rtol=1e-5)
+
+
+def test_model_on_two_devices():
+    """Its parts stay where they are, as in the guide on several GPUs; what is on the CPU moves."""
+    model = chainer.ChainList(L.Linear(3, 2), L.Linear(None, 2), L.Linear(2, 1))
+    model[0].to_device("@strict:0")
+    model[1].to_device("@strict:1")
+    start = np.array(host(model[1].b.array))
+
+    def loss(x, t):
+        assert get_device_from_array(x).name == "@strict:0"
+        h = F.copy(model[1](F.copy(F.tanh(model[0](x)), "@strict:1")), "@strict:0")
+        return F.mean_squared_error(model[2](F.tanh(h))[:, 0], t)
+
+    updater = StandardUpdater(
+        SerialIterator(make_dataset(12), 4, shuffle=False),
+        O.MomentumSGD(0.1).setup(model),
+        device="@strict:0",
+        loss_func=loss,
+    )
+    updater.update()
+    names = [link.device.name for link in model]
+    assert names == ["@strict:0", "@strict:1", "@strict:0"]
+    assert get_device_from_array(model[1].W.array).name == "@strict:1"
+    assert (host(model[1].b.array) != start).all()

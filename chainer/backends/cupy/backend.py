@@ -22,6 +22,10 @@ class CupyBackend(Backend):
     array_types = ("cupy:ndarray",)
     is_accelerator = True
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._devices: dict[int, Device] = {}
+
     @property
     def xp(self) -> ModuleType:
         return library.require()
@@ -35,14 +39,20 @@ class CupyBackend(Backend):
     def device(self, index: int | None = None) -> Device:
         cupy = self.xp
         if index is None:
-            return Device(self, cupy.cuda.Device().id)
+            return self._numbered(cupy.cuda.Device().id)
         count = cupy.cuda.runtime.getDeviceCount()
         if not 0 <= index < count:
             raise ValueError(f"CUDA device {index} does not exist; there are {count}, from 0 on")
-        return Device(self, index)
+        return self._numbered(index)
 
     def device_of(self, array: Any) -> Device:
-        return Device(self, array.device.id)
+        return self._numbered(array.device.id)
+
+    def _numbered(self, index: int) -> Device:
+        device = self._devices.get(index)
+        if device is None:  # one object for each: what every operation asks for
+            device = self._devices.setdefault(index, Device(self, index))
+        return device
 
     def use(self, device: Device) -> Any:
         native = self.xp.cuda.Device(device.index)

@@ -123,10 +123,10 @@ class Communicator:
         return sums
 
     def close(self, abort: bool = False) -> None:
-        """Ends the link.
+        """Ends the link. NCCL may wait until all the processes do so.
 
         Args:
-            abort: Whether not to wait for what was begun, since another process is gone.
+            abort: Whether not to wait for them, nor for what was begun: one is gone.
         """
         if abort:
             self._native.abort()

@@ -224,5 +224,6 @@ def argmax_crf1d(cost: Any, xs: Any) -> tuple[Variable, list[Any]]:
         _check_costs(in_types[0], list(in_types)[1:])
     arrays = [x.array for x in xs]
     kernel = operations.linear_chain_crf.select(cost.array, *arrays)
-    path = kernel.decode(cost.array, arrays)
+    with cost.device:
+        path = kernel.decode(cost.array, arrays)
     return _path_score(cost, xs, path), path

@@ -180,4 +180,5 @@ def connectionist_temporal_classification(
 def _lengths(scores: Variable, length: int) -> Any:
     """Returns the same length for each sample of the batch, on the device of the scores."""
     batch = scores.shape[1] if scores.ndim > 1 else 0
-    return scores.xp.full((batch,), length, dtype=numpy.int32)
+    with scores.device:
+        return scores.xp.full((batch,), length, dtype=numpy.int32)

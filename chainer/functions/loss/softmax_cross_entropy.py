@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends import operations
-from chainer.core.backend import is_array
+from chainer.core.backend import backend_of, is_array
 from chainer.core.configuration import config
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
@@ -68,6 +68,11 @@ class SoftmaxCrossEntropy(FunctionNode):
             self._check_labels(t, x.shape[1])
         weight = self.class_weight
         if weight is not None:
+            if backend_of(weight).family != backend_of(x).family:
+                raise TypeError(
+                    f"class_weight is a {type(weight)}, but x a {type(x)}; "
+                    "send it to the device of x by chainer.dataset.to_device()"
+                )
             if len(weight) != x.shape[1]:
                 raise ValueError(
                     f"class_weight must have one element for each of the {x.shape[1]} classes, "

@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 
 from chainer.core.backend import find_backend, not_an_array_message
+from chainer.core.gradient_arrays import ONE_DEVICE
 from chainer.core.utils import type_check
 
 _SCALARS = (int, float, complex, numpy.generic)  # bool is an int
@@ -62,7 +63,7 @@ def as_operand(value: Any, x: Any, xp: Any) -> Any:
         if own.family != other.family:
             raise TypeError(
                 "incompatible array types are mixed in the operands of an operator.\n"
-                f"Actual: {type(x)}, {type(value)}"
+                f"Actual: {type(x)}, {type(value)}\n{ONE_DEVICE}"
             )
         value = other.plain(other.adopt(value))
         if value.dtype.kind == "c" and dtype.kind != "c":

@@ -25,4 +25,6 @@ def sign(x: Any) -> Variable:
     """
     array = x.array if isinstance(x, Variable) else x
     backend = backend_of(array)
-    return Variable(backend.asarray(backend.xp.sign(backend.plain(array))), requires_grad=False)
+    with backend.device_of(array):
+        y = backend.asarray(backend.xp.sign(backend.plain(array)))
+    return Variable(y, requires_grad=False)

@@ -48,7 +48,9 @@ def gumbel_softmax(log_pi: Any, tau: Any = 0.1, axis: int = 1) -> Variable:
     if log_pi.size == 0:
         return log_pi
     xp = backend_of(log_pi.array).xp
-    scores = log_pi + xp.random.gumbel(size=log_pi.shape).astype(log_pi.dtype)
+    with log_pi.device:
+        noise = xp.random.gumbel(size=log_pi.shape).astype(log_pi.dtype)
+    scores = log_pi + noise
     if isinstance(tau, Variable):
         scores = scores / broadcast_to(tau, scores.shape)
     else:

@@ -198,7 +198,9 @@ class BinaryHierarchicalSoftmax(Link):
         owners, nodes, codes = self._paths.select(t.array, self.device)
         # Which way a node goes is the sign of the product of its weight and the input vector.
         scores = sum_of(embed_id(owners, x) * embed_id(nodes, self.W), axis=1)
-        return sum_of(softplus(-scores * codes.astype(scores.dtype)))
+        with self.device:
+            codes = codes.astype(scores.dtype)
+        return sum_of(softplus(-scores * codes))
 
 
 def _check_types(x: Variable, t: Variable) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from chainer.core.utils import experimental
-from chainer.core.variable import Variable
+from chainer.core.variable import Variable, as_variable
 from chainer.functions.activation.tree_lstm import tree_lstm
 from chainer.functions.array.concat import concat
 from chainer.functions.array.split_axis import split_axis
@@ -105,7 +105,7 @@ class ChildSumTreeLSTM(_TreeLSTM):
             # A leaf: one child of zeros, whose forget gate does not matter.
             return tree_lstm(self._or_zeros(None, x), a_i_o_f)
         cs = [self._or_zeros(c, x) for c in cs]
-        total = hs[0]
+        total = as_variable(hs[0])
         for h in hs[1:]:
             total = total + h
         a_i_o += self.W_h_aio(total)

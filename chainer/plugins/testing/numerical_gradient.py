@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy
 
-from chainer.core.backend import backend_of
+from chainer.core.backend import backend_of, get_device_from_array
 from chainer.plugins.testing.array import to_host
 
 #: Points at which the function is evaluated, in units of eps.
@@ -86,10 +86,12 @@ def numerical_grad(
     center = None
     if detect_nondifferentiable:
         center = function() if center_outputs is None else function.widen(center_outputs)
-    return tuple(
-        _gradient_of_input(function, i, x, eps, center, diff_atol, diff_rtol)
-        for i, x in enumerate(inputs)
-    )
+    gradients: list[Any] = []
+    for i, x in enumerate(inputs):
+        with get_device_from_array(x):
+            gradient = _gradient_of_input(function, i, x, eps, center, diff_atol, diff_rtol)
+        gradients.append(gradient)
+    return tuple(gradients)
 
 
 class _Function:

@@ -42,5 +42,6 @@ class FailOnNonNumber(Extension):
 
 
 def _is_finite(array: object) -> bool:
-    xp = backend_of(array).xp
-    return bool(xp.isfinite(array).all())
+    backend = backend_of(array)
+    with backend.device_of(array):
+        return bool(backend.xp.isfinite(array).all())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from chainer.core.backend import backend_of, get_array_module, is_array
+from chainer.core.backend import backend_of, get_array_module, get_device_from_array, is_array
 from chainer.core.reporter import DictSummary, report
 from chainer.links.base_link import Link
 from chainer.training.extension import PRIORITY_WRITER, Extension
@@ -109,7 +109,9 @@ class ParameterStatistics(Extension):
                     array = getattr(param, attribute)
                     if array is None:
                         continue
-                    for function_name, value in self._measure(array.ravel()):
+                    with get_device_from_array(array):
+                        measured = list(self._measure(array.ravel()))
+                    for function_name, value in measured:
                         key = self.report_key_template.format(
                             prefix="" if self._prefix is None else self._prefix + "/",
                             link_name=link.name,

@@ -51,6 +51,9 @@ class HostExchange:
         count: Number of workers.
     """
 
+    #: Whether all have the link, and are not in the middle of an update.
+    at_rest = True
+
     def __init__(self, context: Any, params: Sequence[Any], count: int) -> None:
         self._layout = _Layout(params)
         size = max(self._layout.nbytes, 1)
@@ -78,12 +81,13 @@ class HostExchange:
         for worker, grads in zip(workers, self._grad_arrays, strict=True):
             for index in worker.receive():
                 param = params[index]
-                grad = param.device.send(grads[index]).copy()
-                if param.grad is not None:
-                    grad += param.grad
+                with param.device:
+                    grad = param.device.send(grads[index]).copy()
+                    if param.grad is not None:
+                        grad += param.grad
                 param.grad = grad
 
-    def close(self) -> None:
+    def close(self, abort: bool) -> None:
         """Gives back what it holds."""
 
 
@@ -112,7 +116,7 @@ class HostExchangeOfWorker:
         connection.send(("done", present))
         return True
 
-    def close(self) -> None:
+    def close(self, abort: bool) -> None:
         """Gives back what it holds."""
 
 
@@ -130,7 +134,7 @@ class NcclExchange:
         self._identity = nccl.unique_id()
         self._size = count + 1
         self._device: Any = None
-        self._in_update = False
+        self.at_rest = False
         self._communicator: Any = None
 
     def worker_side(self, index: int) -> NcclExchangeOfWorker:
@@ -147,12 +151,13 @@ class NcclExchange:
         with device:
             arrays = [param.array for param in params]
             self._communicator = nccl.Communicator(self._identity, self._size, 0, arrays)
+        self.at_rest = True
 
     def share(self, params: Sequence[Any], workers: Sequence[Any]) -> None:
         """Lets the workers begin, and gives them the parameters."""
         for worker in workers:
             worker.send("update")
-        self._in_update = True
+        self.at_rest = False
         with self._device:
             self._communicator.broadcast([param.array for param in params])
 
@@ -165,15 +170,15 @@ class NcclExchange:
             worker.send("reduce")
         with self._device:
             sums = self._communicator.sum([param.grad for param in params])
-        self._in_update = False
+        self.at_rest = True
         for index in present:
             params[index].grad = sums[index]
 
-    def close(self) -> None:
-        """Ends the communicator."""
+    def close(self, abort: bool) -> None:
+        """Ends the communicator; unless it is aborted, all do so at a time."""
         if self._communicator is not None:
             with self._device:
-                self._communicator.close(abort=self._in_update)
+                self._communicator.close(abort)
             self._communicator = None
 
 
@@ -209,11 +214,11 @@ class NcclExchangeOfWorker:
             self._communicator.sum([param.grad for param in params])
         return True
 
-    def close(self) -> None:
-        """Ends the communicator."""
+    def close(self, abort: bool) -> None:
+        """Ends the communicator; unless it is aborted, all do so at a time."""
         if self._communicator is not None:
             with self._device:
-                self._communicator.close()
+                self._communicator.close(abort)
 
 
 def present_grads(params: Sequence[Any]) -> list[int]:

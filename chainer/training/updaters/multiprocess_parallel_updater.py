@@ -15,7 +15,13 @@ from chainer.links.serializer import Serializer
 from chainer.training.dataset.convert import concat_examples
 from chainer.training.updaters.gradient_exchange import exchange_for, uses_nccl
 from chainer.training.updaters.parallel_updater import separate_copy
-from chainer.training.updaters.parallel_workers import Worker, choose_context, initialized_params
+from chainer.training.updaters.parallel_workers import (
+    ABORT,
+    FINALIZE,
+    Worker,
+    choose_context,
+    initialized_params,
+)
 from chainer.training.updaters.standard_updater import (
     StandardUpdater,
     call_with_batch,
@@ -198,10 +204,15 @@ class MultiprocessParallelUpdater(StandardUpdater):
 
     def _close_workers(self) -> None:
         workers, self._workers = self._workers, []
+        if not workers or not workers[0].belongs_here():
+            return
+        # The link is ended by all at a time; nobody waits for one that is gone.
+        orderly = self._exchange.at_rest and all(worker.is_alive() for worker in workers)
         for worker in workers:
-            worker.close()
-        if workers:
-            self._exchange.close()
+            worker.end(FINALIZE if orderly else ABORT)
+        self._exchange.close(abort=not orderly)
+        for worker in workers:
+            worker.join()
 
 
 def _in_order(devices: Any) -> list[Any]:

@@ -19,6 +19,10 @@ from chainer.training.updaters.standard_updater import call_with_batch, next_bat
 if TYPE_CHECKING:
     from chainer.links.base_link import Link
 
+#: Last command, where all the processes are well.
+FINALIZE = "finalize"
+#: Last command otherwise: nobody waits for another.
+ABORT = "abort"
 _JOIN_SECONDS = 5
 
 
@@ -82,13 +86,22 @@ class Worker:
             f"worker process {self._index} of the updater died (exit code {self._process.exitcode})"
         )
 
-    def close(self) -> None:
-        """Ends the process."""
-        if os.getpid() != self._owner:
-            return
+    def belongs_here(self) -> bool:
+        """Tells whether this process started the worker: not so in one forked off later."""
+        return os.getpid() == self._owner
+
+    def is_alive(self) -> bool:
+        """Tells whether the process runs."""
+        return self._process.is_alive()
+
+    def end(self, command: str) -> None:
+        """Sends the last command."""
         with suppress(OSError):
-            self.connection.send("finalize")
+            self.connection.send(command)
         self.connection.close()
+
+    def join(self) -> None:
+        """Waits for the end of the process, and ends it where it does not come."""
         self._process.join(_JOIN_SECONDS)
         if self._process.is_alive():
             self._process.terminate()
@@ -133,6 +146,7 @@ def work(
 ) -> None:
     """Does the commands that come through a connection, until the last one."""
     numpy.random.seed(seed)
+    abort = True
     try:
         target = _move(model, device, seed)
         params = list(initialized_params(model).values())
@@ -153,14 +167,16 @@ def work(
                 serializer.save(iterator)
                 connection.send(("state", serializer.target))
             else:
+                abort = command != FINALIZE
                 break
-        exchange.close()
-        iterator.finalize()
     except EOFError:  # the main process is gone
-        return
+        pass
     except Exception:
         with suppress(OSError):
             connection.send(("error", traceback.format_exc()))
+    finally:
+        exchange.close(abort)
+        iterator.finalize()
 
 
 def _move(model: Link, device: Any, seed: int) -> Any:

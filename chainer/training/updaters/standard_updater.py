@@ -6,11 +6,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from chainer.core.backend import get_device
+from chainer.links.base_link import Link
 from chainer.training.dataset.convert import concat_examples
 from chainer.training.optimizer import Optimizer
 from chainer.training.updater import Updater
 
 if TYPE_CHECKING:
+    from chainer.core.device import Device
     from chainer.core.variable import Variable
 
 
@@ -34,6 +36,18 @@ def next_batch(iterator: Any) -> Any:
 
 def _named(value: Any) -> dict[str, Any]:
     return dict(value) if isinstance(value, dict) else {"main": value}
+
+
+def _move(model: Link, device: Device) -> None:
+    """Moves a model to a device; where its parts are on several, those on accelerators stay."""
+    links = list(model.links())
+    owners = [link for link in links if any(True for _ in Link.params(link))]
+    if len({link.device for link in owners}) < 2:
+        model.to_device(device)
+        return
+    for link in links:
+        if not link.device.backend.is_accelerator:
+            Link.to_device(link, device)  # without its children
 
 
 def find_named(kind: str, objects: dict[str, Any], name: str) -> Any:
@@ -62,7 +76,8 @@ class StandardUpdater(Updater):
             :func:`chainer.dataset.concat_examples` is used by default.
         device: Device to which the training data is sent: anything :func:`chainer.get_device`
             takes. A negative value indicates the host memory (CPU). The target links are moved to a
-            device other than the CPU.
+            device other than the CPU. Of a model with parts on several devices, those that are not
+            on the CPU stay where they are.
         loss_func: Loss function. The target link of the main optimizer is used by default.
         loss_scale (float): Loss scaling factor, against vanishing gradients of low precision data
             types like float16. Gradients of loss values are multiplied by it before backprop, and
@@ -126,7 +141,7 @@ class StandardUpdater(Updater):
             return
         for optimizer in self._optimizers.values():
             if optimizer.target is not None:
-                optimizer.target.to_device(device)
+                _move(optimizer.target, device)
 
     @property
     def epoch(self) -> int:

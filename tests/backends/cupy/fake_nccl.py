@@ -82,6 +82,7 @@ class _Communicator:
 
     def destroy(self) -> None:
         self._nccl.calls.append(("destroy", self._rank))
+        self._nccl.barrier.wait()  # the real one may do so
 
     def abort(self) -> None:
         self._nccl.calls.append(("abort", self._rank))
@@ -108,6 +109,8 @@ class Context:
         arguments = (connection, model, iterator, converter, device, loss_func, exchange, seed)
         thread = threading.Thread(target=_work, args=arguments, name=name, daemon=True)
         thread.exitcode = 0
+        thread.terminated = threading.Event()
+        thread.terminate = thread.terminated.set
         return thread
 
 

@@ -111,9 +111,12 @@ def test_calls(module):
         }
         assert set(calls) == expected
         assert len(calls) == len(expected)
+        workers = list(updater._workers)
     finally:
         updater.finalize()
-    assert ("destroy", 0) in calls
+    # All at a time: one that waits for the others would be terminated.
+    assert {("destroy", rank) for rank in range(3)} <= set(calls)
+    assert not any(worker._process.terminated.is_set() for worker in workers)
 
 
 def test_failing_worker(module):
@@ -124,6 +127,19 @@ def test_failing_worker(module):
         updater.update()
     updater.finalize()
     assert ("abort", 0) in nccl.require().calls
+
+
+def test_nobody_waits_for_a_worker_that_is_gone(module):
+    updater = make_updater([0, 1, 2])
+    updater.update()
+    workers = list(updater._workers)
+    workers[0].connection.close()  # as the end of its process does; the thread ends, too
+    workers[0]._process.join()
+    updater.finalize()
+    calls = set(nccl.require().calls)
+    assert {("abort", rank) for rank in range(3)} <= calls
+    assert not any(name == "destroy" for name, *_ in calls)
+    assert not any(worker._process.terminated.is_set() for worker in workers)
 
 
 def test_parameters_that_come_too_late(module):

@@ -343,6 +343,16 @@ class TestParameterStatistics:
             "p/model/W/data/ends/0", "p/model/W/data/ends/1", "p/model/W/data/first",
         ]  # fmt: skip
 
+    def test_on_another_device_than_the_current(self, tmp_path):
+        pytest.importorskip("chainer_strict_backend")
+        link = Link(W=(2,))
+        link.W.array[...] = [3, 1]
+        link.to_device("@strict:1")
+        trainer = trainer_with(tmp_path, stop=(1, "iteration"))
+        trainer.extend(E.ParameterStatistics(link, report_grads=False, trigger=(1, "iteration")))
+        trainer.run()
+        assert float(trainer.observation["None/W/data/mean"]) == 2
+
     def test_register_statistics(self):
         extension = E.ParameterStatistics(Link(), statistics=None)
         extension.register_statistics("n", len)

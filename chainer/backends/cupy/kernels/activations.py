@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from math import prod
 from typing import Any, ClassVar
 
@@ -13,7 +14,12 @@ from chainer.backends.numpy.kernels.activations import summed_to
 
 
 def _types(x: Any) -> Types:
-    return types_for(x.dtype, wide=is_wide(x))
+    return _types_of(x.dtype, is_wide(x))
+
+
+@cache
+def _types_of(dtype: Any, wide: bool) -> Types:
+    return types_for(dtype, wide=wide)
 
 
 class _Elementwise(CudaKernel):
@@ -21,9 +27,10 @@ class _Elementwise(CudaKernel):
 
     def map(self, name: str, *arrays: Any, scalars: tuple[Any, ...] = ()) -> Any:
         """Calls a function of arrays of one shape; the result is a new array."""
-        arrays = tuple([self.contiguous(array) for array in arrays])
-        y = self.xp.empty(arrays[-1].shape, arrays[-1].dtype)
-        self.each(name, _types(y), y.size, *arrays, y, *scalars)
+        ready = [self.contiguous(array) for array in arrays]
+        last = ready[-1]
+        y = self.new(last.shape, last.dtype)
+        self.each(name, _types(last), last.size, *ready, y, *scalars)
         return y
 
 

@@ -92,8 +92,12 @@ def xp(backend):
 
 @pytest.fixture
 def array(device: Device):
-    """An array on the device under test: 0, 1, 2, ... of shape (2, 3) and dtype float32."""
-    return device.send(values())
+    """An array on the device under test: 0, 1, 2, ... of shape (2, 3) and dtype float32.
+
+    The device is current meanwhile: array libraries compute on the current device.
+    """
+    with device:
+        yield device.send(values())
 
 
 @pytest.fixture(autouse=True)

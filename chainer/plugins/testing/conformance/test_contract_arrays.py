@@ -217,9 +217,10 @@ def test_random_numbers_follow_their_distributions(backend, device):
         uniform = random.uniform(-1, 1, size=(1000,))
         normal = random.normal(2, 0.5, size=(1000,))
         integers = random.randint(0, 5, size=(1000,))
-    low, high = float(uniform.min()), float(uniform.max())
+        low, high = float(uniform.min()), float(uniform.max())
+        mean, deviation = float(normal.mean()), float(normal.std())
     assert -1 <= low < -0.9
     assert 0.9 < high <= 1
-    assert abs(float(normal.mean()) - 2) < 0.1
-    assert abs(float(normal.std()) - 0.5) < 0.1
+    assert abs(mean - 2) < 0.1
+    assert abs(deviation - 0.5) < 0.1
     assert sorted(set(backend.to_host(integers).tolist())) == [0, 1, 2, 3, 4]

@@ -107,7 +107,7 @@ class ndarray:
     def __setitem__(self, index: Any, value: Any) -> None:
         devices = {self.device_index}
         lowered, value = crossing.lower((index, value), devices)
-        crossing.common_device(devices)
+        crossing.check_place(crossing.common_device(devices), None)
         self._host[lowered] = value
 
     # -- values read by the host ------------------------------------------------------------------
@@ -157,7 +157,7 @@ class ndarray:
         return self.copy()  # type: ignore[attr-defined]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ndarray:
-        return self.copy()  # type: ignore[attr-defined]
+        return ndarray(self._host.copy(), self.device_index)  # as CuPy: on the same device
 
     def __reduce__(self) -> Any:
         return (_restore, (self._host.copy(), self.device_index))
@@ -176,6 +176,7 @@ def _method(name: str) -> Any:
         keywords = crossing.lower(kwargs, devices)
         crossing.common_device(devices)
         result = getattr(self._host, name)(*lowered, **keywords)
+        crossing.check_place(self.device_index, result if kwargs.get("out") is None else None)
         if kwargs.get("out") is not None:
             return kwargs["out"]
         return crossing.lift(result, self.device_index, (self,))

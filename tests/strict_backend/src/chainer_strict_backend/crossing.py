@@ -85,6 +85,33 @@ def common_device(devices: set[int]) -> int:
     return next(iter(devices)) if devices else current.get()
 
 
+def check_place(device: int, result: Any) -> None:
+    """Checks that something was computed on the current device; views may be made on any.
+
+    CuPy computes on the current device, whatever device the arrays are on: in the wrong memory, or
+    not at all where one device cannot read the memory of another.
+
+    Args:
+        device: Index of the device of the arguments.
+        result: What the host computed; None for an operation in place.
+
+    Raises:
+        ValueError: If another device is current.
+    """
+    here = current.get()
+    if device != here and not _is_view(result):
+        raise ValueError(
+            f"the arrays are on device {device} while device {here} is current; "
+            "make theirs current by 'with array_device:'"
+        )
+
+
+def _is_view(result: Any) -> bool:
+    if isinstance(result, (list, tuple)):
+        return all(_is_view(item) for item in result)
+    return isinstance(result, numpy.ndarray) and (result.base is not None or not result.size)
+
+
 def _arrays_in(values: Any) -> list[Any]:
     from chainer_strict_backend.array import ndarray
 
@@ -109,6 +136,7 @@ def call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     device = common_device(devices)
     result = function(*lowered, **keywords)
     out = kwargs.get("out")
+    check_place(device, None if out is not None else result)
     if out is not None:
         return out[0] if isinstance(out, tuple) and len(out) == 1 else out
     return lift(result, device, tuple(_arrays_in(args)))
