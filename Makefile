@@ -9,7 +9,7 @@ OUT ?= result/gpu
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test test-packs lint types layers check stubs bench gpu clean help
+.PHONY: demo test test-packs lint types layers check stubs bench gpu gpu-emulated clean help
 
 help:
 	@echo "make demo [ARGS=--resume]  train a digit classifier on real data (result/)"
@@ -18,6 +18,7 @@ help:
 	@echo "make check                 lint, types and import layers"
 	@echo "make stubs                 rewrite type stubs and the reference of operations"
 	@echo "make bench [ARGS=...]      benchmarks against PyTorch and Chainer 7.8.1, in one run"
+	@echo "make gpu-emulated          the tests for GPUs, with CuPy on devices that g++ emulates"
 	@echo "make gpu [OUT=folder]       tests and benchmarks on a GPU, with PYTHON as it is set up"
 
 $(BIN)/python:
@@ -90,5 +91,18 @@ bench: $(VENV)/.test
 gpu:
 	$(PYTHON) scripts/gpu_checks.py $(OUT) $(ARGS)
 
+# Not in .venv: with CuPy there, tests of what is missing without it would be skipped.
+EMULATION := .venv-emulation
+
+$(EMULATION)/.done: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(EMULATION)
+	$(EMULATION)/bin/python -m pip install --quiet -e ".[emulation-test]"
+	@touch $@
+
+gpu-emulated: $(EMULATION)/.done
+	$(EMULATION)/bin/python -m tests.gpu.emulation --devices 2 --cudnn \
+		pytest -m gpu -n $(WORKERS) --dist worksteal -q $(ARGS)
+
 clean:
-	rm -rf $(VENV) result build dist .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(EMULATION) result build dist .pytest_cache .ruff_cache .import_linter_cache
