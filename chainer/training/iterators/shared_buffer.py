@@ -22,7 +22,7 @@ class Packed(NamedTuple):
     Attributes:
         head: The pickled examples without the contents of their arrays.
         sizes: Number of bytes of each array.
-        contents: Contents of the arrays; None where they are in the shared buffer.
+        contents: Contents of the arrays; None where they are in the shared buffer, or all empty.
     """
 
     head: bytes
@@ -53,7 +53,7 @@ def pack(examples: list[Any], shared: memoryview | None) -> Packed:
     head = pickle.dumps(examples, protocol=5, buffer_callback=buffers.append)
     raw = [buffer.raw() for buffer in buffers]
     packed = Packed(head, [view.nbytes for view in raw], None)
-    if packed.sizes and (shared is None or packed.total > len(shared)):
+    if packed.total > (0 if shared is None else len(shared)):
         return packed._replace(contents=[bytes(view) for view in raw])
     if shared is not None:
         for window, view in zip(_windows(shared, packed.sizes), raw):

@@ -57,6 +57,15 @@ def method(request, monkeypatch):
     return request.param
 
 
+linux = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="no /proc")
+
+
+def shared_memory_of(pid):
+    """Paths of the shared memory a process has attached."""
+    lines = pathlib.Path(f"/proc/{pid}/maps").read_text().splitlines()
+    return {line.split()[5] for line in lines if "/dev/shm/psm_" in line}
+
+
 @pytest.fixture(autouse=True)
 def nothing_is_left():
     yield
@@ -227,17 +236,29 @@ def test_garbage_ends_its_processes():
     assert multiprocessing.active_children() == []
 
 
-def shared_memory_names():
-    return {name for name in os.listdir("/dev/shm") if name.startswith("psm_")}
+@pytest.mark.parametrize("shared_mem", [None, 0, 10])
+def test_empty_arrays(shared_mem):
+    examples = [(np.empty((3, 0), np.float32), np.empty(0, np.int8)) for _ in range(4)]
+    examples.append((np.ones((3, 2), np.float32), np.empty(0, np.int8)))
+    with MultiprocessIterator(
+        examples, 1, shuffle=False, n_processes=1, shared_mem=shared_mem
+    ) as iterator:
+        for a, b in [*examples, *examples]:
+            [(x, y)] = iterator.next()
+            assert (x.shape, x.dtype, y.shape, y.dtype) == (a.shape, a.dtype, b.shape, b.dtype)
+            assert x.flags.writeable and x.tolist() == a.tolist()
 
 
-@pytest.mark.skipif(not os.path.isdir("/dev/shm"), reason="no /dev/shm")
+@linux
 def test_shared_memory_is_used_and_given_back():
-    before = shared_memory_names()
+    before = shared_memory_of("self")
     with MultiprocessIterator(Examples(), 6, n_processes=2) as iterator:
         summary(iterator, 4)
-        assert len(shared_memory_names() - before) == 2
-    assert shared_memory_names() - before == set()
+        used = shared_memory_of("self") - before
+        assert len(used) == 2
+        assert all(map(os.path.exists, used))
+    assert shared_memory_of("self") - before == set()
+    assert not any(map(os.path.exists, used))
 
 
 @pytest.mark.skipif(not os.path.isdir("/dev/shm"), reason="no /dev/shm")
@@ -275,7 +296,7 @@ def test_bad_timeout(timeout):
 
 PROGRAM = """
     import os, signal, sys, time
-    import chainer
+    import chainer, numpy
 
     class Slow:
         def __len__(self):
@@ -285,11 +306,12 @@ PROGRAM = """
             with open(sys.argv[1], "a") as file:
                 file.write(f"{os.getpid()}\\n")
             time.sleep(0.02)
-            return index
+            return numpy.full(100, index)
 
     if __name__ == "__main__":
         iterator = chainer.iterators.MultiprocessIterator(Slow(), 4, n_processes=2)
         iterator.next()
+        iterator.next()  # through shared memory
         print("ready", flush=True)
         BODY
 """
@@ -327,9 +349,6 @@ def is_running(pid):
     return status.rpartition(")")[2].split()[0] != "Z"
 
 
-linux = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="no /proc")
-
-
 @linux
 @pytest.mark.parametrize("body", ["", "1 / 0", "sys.exit(3)"])
 def test_workers_end_with_the_program(tmp_path, body):
@@ -345,11 +364,14 @@ def test_workers_end_with_the_program(tmp_path, body):
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_workers_end_when_the_program_is_killed(tmp_path, number):
     process, pids = start(tmp_path, "while True: iterator.next()")
-    before = shared_memory_names()
+    process.send_signal(signal.SIGSTOP)
+    used = shared_memory_of(process.pid)
     process.send_signal(number)
+    process.send_signal(signal.SIGCONT)
     process.communicate(timeout=30)
+    assert used
     assert wait_for_end(pids) == []
-    assert shared_memory_names() <= before
+    assert not any(map(os.path.exists, used))
 
 
 @linux
