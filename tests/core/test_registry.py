@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -313,16 +312,18 @@ def test_every_registry_is_listed_under_its_kind() -> None:
 def test_a_known_name_needs_no_lock(registry: Registry) -> None:
     registry.register("x", 1)
     lock = registry._lock
-    taken = threading.Event()
+    taken, release = threading.Event(), threading.Event()
+    released: list[bool] = []
 
     def hold() -> None:
         with lock:
             taken.set()
-            time.sleep(0.3)
+            released.append(release.wait(5))
 
     holder = threading.Thread(target=hold)
     holder.start()
-    taken.wait(5)
+    assert taken.wait(60)
     assert registry.get("x") == 1
-    assert holder.is_alive()
+    release.set()
     holder.join()
+    assert released == [True]
