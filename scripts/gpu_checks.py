@@ -11,8 +11,8 @@ with, within ``--minutes`` in all (9.5 by default), and writes to the folder, wh
 A step that fails or takes too long does not keep the next ones from running. One that takes too
 long is interrupted, so that it can say what it has found, and ended with all processes it started.
 
-Needs numpy, pluggy, pytest, cupy and, for cuDNN, nvidia-cudnn-frontend and cuDNN; h5py, torch and
-pytest-xdist are used where they are. Chainer itself need not be installed.
+Needs numpy, pluggy, pytest, cupy and, for cuDNN, nvidia-cudnn-frontend and cuDNN; h5py, torch,
+ml_dtypes (bfloat16) and pytest-xdist are used where they are. Chainer itself need not be installed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ENVIRONMENT = """
 import platform, sys
 from importlib import metadata
 print("python", platform.python_version(), sys.executable)
-names = ("numpy", "pytest", "pluggy", "h5py", "torch", "pytest-xdist", "nvidia-cudnn-frontend")
+names = ("numpy", "pytest", "pluggy", "h5py", "torch", "pytest-xdist", "ml_dtypes")
 starts = ("cupy", "nvidia-cudnn")
 for d in sorted(metadata.distributions(), key=lambda d: str(d.name)):
     if d.name in names or str(d.name).startswith(starts):

@@ -26,7 +26,8 @@ class NotSupported(Exception):
     """What the front end raises where cuDNN has no plan."""
 
 
-DTYPES = {"HALF": np.float16, "FLOAT": np.float32, "DOUBLE": np.float64}
+#: Names that NumPy knows, BFLOAT16's only where ml_dtypes is.
+DTYPES = {"HALF": "float16", "BFLOAT16": "bfloat16", "FLOAT": "float32", "DOUBLE": "float64"}
 
 
 class Tensor:
