@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from importlib import metadata
@@ -21,6 +22,8 @@ _DISTRIBUTIONS = (
 def describe_card() -> dict[str, str]:
     """Returns name, memory, driver and clocks of the first card, and versions of libraries."""
     described = {}
+    if "CHAINER_EMULATION_IDLE" in os.environ:  # tests/gpu/emulation
+        described["card"] = "emulated and idle: times are those of the host"
     program = shutil.which("nvidia-smi")
     if program is not None:
         query = "name,memory.total,driver_version,clocks.max.sm,clocks.max.mem"

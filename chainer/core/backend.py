@@ -45,6 +45,7 @@ class Backend:
             functions that define the two instead of ``forward``.
         several_devices: Whether there may be more than one device. Then the device of its inputs is
             current while a function runs; where there is one only, nothing has to be looked up.
+        is_plain: Whether the arrays are those that ``xp`` makes: :meth:`plain` is not overridden.
     """
 
     name: ClassVar[str]
@@ -52,11 +53,13 @@ class Backend:
     family: ClassVar[str] = ""
     is_accelerator: ClassVar[bool] = False
     several_devices: ClassVar[bool] = False
+    is_plain: ClassVar[bool] = True
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if not cls.family and "name" in cls.__dict__:
             cls.family = cls.name
+        cls.is_plain = cls.plain is Backend.plain
         if cls.is_accelerator and "several_devices" not in cls.__dict__:
             cls.several_devices = True
 
@@ -133,11 +136,6 @@ class Backend:
         those of a library lists the classes of both in ``array_types``, and wraps here.
         """
         return array
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the arrays are those that ``xp`` makes, so that :meth:`plain` does nothing."""
-        return type(self).plain is Backend.plain
 
     def plain(self, array: Any) -> Any:
         """Returns the array as the type that ``xp`` makes, for code written against ``xp``.

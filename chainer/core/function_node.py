@@ -266,7 +266,8 @@ class FunctionNode:
 
         if len(outputs) == 1:
             y = outputs[0]
-            if y.__class__ is not _ndarray or not plain:
+            # An array of the class that came in is one that Variables hold.
+            if y.__class__ is not _ndarray if plain else y.__class__ is not in_data[0].__class__:
                 (y,) = outputs = self._leave(in_data, outputs)
             # By hand what Variable() and VariableNode() do: two calls less.
             variable = _new(Variable)
@@ -353,7 +354,7 @@ class FunctionNode:
             raise TypeError(
                 f"forward output must be a tuple ({self.label})\nActual: {type(outputs)}"
             )
-        if len(outputs) == 1 and plain and outputs[0].__class__ is _ndarray:
+        if len(outputs) == 1 and in_data and outputs[0].__class__ is in_data[0].__class__:
             return (Variable._of_array(outputs[0], requires_grad),)
         if not plain or any([y.__class__ is not _ndarray for y in outputs]):
             outputs = self._leave(in_data, outputs)
@@ -376,6 +377,35 @@ class FunctionNode:
         Arrays of a backend that are not what its ``xp`` makes (those of iDeep) reach functions
         whose kernels understand them, unless the configuration forbids these kernels.
         """
+        first = in_data[0]
+        kind: Any = first.__class__
+        backend = find_backend(kind)
+        if backend is None or (
+            len(in_data) > 1 and not all([array.__class__ is kind for array in in_data])
+        ):
+            backend = self._common_backend(in_data)
+        xp = backend.xp
+        if xp is not numpy:
+            self.xp = xp
+        if backend.several_devices:
+            device = self._device = backend.device_of(first)
+            self._gradients_on_arrays = False  # backprop has to look at _device first
+            for array in in_data[1:]:
+                other = backend.device_of(array)
+                if other is not device and other != device:
+                    names = ", ".join([backend.device_of(array).name for array in in_data])
+                    raise TypeError(
+                        f"inputs of {self.label} are on several devices: {names}\n{ONE_DEVICE}"
+                    )
+        if backend.is_plain:
+            return in_data
+        if plain_inputs or state.policy.forbids(backend.name):
+            self._converted = backend
+            return tuple([backend.plain(array) for array in in_data])
+        return in_data
+
+    def _common_backend(self, in_data: Sequence[Any]) -> Backend:
+        """Finds the backend of inputs of several classes."""
         backend: Backend | None = None
         for i, array in enumerate(in_data):
             found = find_backend(array.__class__)
@@ -392,26 +422,8 @@ class FunctionNode:
                 raise TypeError(self._mixed_message("input", in_data))
             elif backend.name == "numpy":
                 backend = found
-        if backend is None:
-            return in_data
-        if backend.xp is not numpy:
-            self.xp = backend.xp
-        if backend.several_devices:
-            device = self._device = backend.device_of(in_data[0])
-            self._gradients_on_arrays = False  # backprop has to look at _device first
-            for array in in_data[1:]:
-                other = backend.device_of(array)
-                if other is not device and other != device:
-                    names = ", ".join([backend.device_of(array).name for array in in_data])
-                    raise TypeError(
-                        f"inputs of {self.label} are on several devices: {names}\n{ONE_DEVICE}"
-                    )
-        if backend.is_plain:
-            return in_data
-        if plain_inputs or state.policy.forbids(backend.name):
-            self._converted = backend
-            return tuple([backend.plain(array) for array in in_data])
-        return in_data
+        assert backend is not None
+        return backend
 
     def _leave(self, in_data: tuple[Any, ...], outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Checks outputs that are not all plain NumPy arrays."""

@@ -67,14 +67,16 @@ def _begin(param: Parameter, waiting: dict[Any, _Waiting]) -> bool:
         array is None
         or not isinstance(rule, KernelUpdateRule)
         or type(param).update is not Parameter.update
-        or not backend_of(array).is_accelerator
     ):
+        return False
+    backend = backend_of(array)
+    if not backend.is_accelerator:
         return False
     call = rule.begin_update(param)
     if call is None:
         return False
     kernel, arrays, hyperparameters = call
-    device = param.device
+    device = backend.device_of(array)
     if not hasattr(kernel, "update_many"):
         with device:
             kernel.update(*arrays, **hyperparameters)
@@ -83,11 +85,12 @@ def _begin(param: Parameter, waiting: dict[Any, _Waiting]) -> bool:
     scale = 1.0 if not is_copy or param.loss_scale is None else float(param.loss_scale)
     present = tuple([a is not None for a in arrays])
     key = (kernel, device, array.dtype, is_copy, scale, present, tuple(hyperparameters.items()))
-    if key not in waiting:
-        waiting[key] = _Waiting(device, kernel, hyperparameters, scale)
-    waiting[key].groups.append(arrays)
+    updates = waiting.get(key)
+    if updates is None:
+        updates = waiting[key] = _Waiting(device, kernel, hyperparameters, scale)
+    updates.groups.append(arrays)
     if is_copy:
-        waiting[key].copies.append(array)
+        updates.copies.append(array)
     return True
 
 

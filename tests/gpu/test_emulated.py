@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -9,6 +13,8 @@ import chainer
 from chainer.core.backend import get_backend
 from tests.gpu.emulation import counters
 from tests.training import test_device_steps as steps
+
+ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.skipif(
     not counters.active(), reason="not in the emulation: make gpu-emulated"
@@ -158,6 +164,13 @@ def test_counters(cupy):
         x.get()
         cupy.cuda.Device().synchronize()
     assert counted.copies == 1 and counted.synchronizations >= 2
+
+
+def test_idle_devices():
+    program = "import cupy; x = cupy.zeros(2); x += 1; print(x.get().tolist(), (x @ x).shape)"
+    command = [sys.executable, "-m", "tests.gpu.emulation", "--idle", "python", "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=300)
+    assert (done.stdout, done.returncode) == ("[0.0, 0.0] ()\n", 0), done.stderr
 
 
 @pytest.mark.parametrize("network", sorted(steps.NETWORKS))

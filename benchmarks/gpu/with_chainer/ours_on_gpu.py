@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import sys
 from pathlib import Path
 
@@ -11,6 +12,9 @@ sys.path[1:1] = [
     str(Path(__file__).resolve().parents[3]),
     *filter(None, os.environ.get("BENCH_PATH", "").split(os.pathsep)),
 ]
+
+if "CHAINER_EMULATION" in os.environ:  # workers start without what would do this
+    runpy.run_path(f"{sys.path[1]}/tests/gpu/emulation/startup/sitecustomize.py")
 
 import numpy as np  # noqa: E402
 from bench_case import Case  # noqa: E402

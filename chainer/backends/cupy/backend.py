@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from types import ModuleType
 from typing import Any
 
@@ -26,9 +27,21 @@ class CupyBackend(Backend):
         super().__init__()
         self._devices: dict[int, Device] = {}
 
-    @property
-    def xp(self) -> ModuleType:
+    # Every operation asks for these two.
+
+    @cached_property
+    def xp(self) -> ModuleType:  # type: ignore[override]
         return library.require()
+
+    @cached_property
+    def several_devices(self) -> bool:  # type: ignore[override]
+        """Whether this machine has several, so that the current one may be the wrong one."""
+        return self.xp.cuda.runtime.getDeviceCount() > 1
+
+    def forget(self) -> None:
+        """Looks for CuPy and its devices again when they are needed next."""
+        for name in ("xp", "several_devices"):
+            vars(self).pop(name, None)
 
     def unavailable_reason(self) -> str | None:
         return library.find()[1]

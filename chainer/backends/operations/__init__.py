@@ -63,6 +63,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "unpooling_nd",
         "window_indexing",
     ),
+    "reductions": ("axes_sum", "loss_mean"),
     "rnns": ("n_step_rnn",),
     "sampled_losses": ("black_out", "negative_sampling"),
     "sequence_losses": ("connectionist_temporal_classification", "linear_chain_crf"),

@@ -16,6 +16,7 @@ from chainer.backends.operations import (
     normalizations as normalizations,
     optimizer_updates as optimizer_updates,
     poolings as poolings,
+    reductions as reductions,
     rnns as rnns,
     sampled_losses as sampled_losses,
     sequence_losses as sequence_losses,
@@ -84,6 +85,7 @@ from chainer.backends.operations.poolings import (
     unpooling_nd as unpooling_nd,
     window_indexing as window_indexing,
 )
+from chainer.backends.operations.reductions import axes_sum as axes_sum, loss_mean as loss_mean
 from chainer.backends.operations.rnns import n_step_rnn as n_step_rnn
 from chainer.backends.operations.sampled_losses import (
     black_out as black_out,

@@ -11,6 +11,7 @@ from chainer.core.backend import backend_of
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.utils.conv import as_sizes, get_conv_outsize, get_deconv_outsize
+from chainer.functions._sums import axes_sum
 from chainer.functions.math.sum import sum as sum_axes
 
 Sizes = tuple[int, ...]
@@ -298,7 +299,7 @@ def bias_gradient(gy: Any) -> Any:
     """Sums up everything but channels; contiguous sums first."""
     if not backend_of(gy).is_plain:
         return gy.sum(axis=_all_but_channels(gy))  # whatever the layout
-    return gy.reshape(*gy.shape[:2], math.prod(gy.shape[2:])).sum(axis=2).sum(axis=0)
+    return axes_sum(axes_sum(gy.reshape(*gy.shape[:2], math.prod(gy.shape[2:])), 2), 0)
 
 
 def check_convolution_types(

@@ -85,22 +85,16 @@ class SoftmaxCrossEntropy(FunctionNode):
         self.retain_inputs((1,) if self.cache_score else (0, 1))
         if self.reduce == "no":
             return (losses,)
-        self._coefficient = self._average(t)
-        loss = losses.sum(dtype=losses.dtype if losses.dtype.itemsize > 2 else "float32")
-        return (self.xp.asarray(loss * self._coefficient, dtype=x.dtype),)
+        mean = operations.loss_mean.select(losses, t)
+        count = None if self.normalize else len(t)
+        loss, self._coefficient = mean.forward(losses, t, self.ignore_label, count)
+        return (loss if loss.dtype == x.dtype else loss.astype(x.dtype),)
 
     def _check_labels(self, t: Any, n_classes: int) -> None:
         if not (((t >= 0) & (t < n_classes)) | (t == self.ignore_label)).all():
             raise ValueError(
                 f"Each label `t` need to satisfy `0 <= t < x.shape[1] or t == {self.ignore_label}`"
             )
-
-    def _average(self, t: Any) -> Any:
-        """Factor that turns the sum of the losses into what ``normalize`` asks for."""
-        if self.normalize:
-            count = (t != self.ignore_label).sum()
-            return 1.0 / self.xp.maximum(count, 1)
-        return 1.0 / max(len(t), 1)
 
     def _scale(self, gy: Any) -> Any:
         return gy if self.reduce == "no" else gy * self._coefficient

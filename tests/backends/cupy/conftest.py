@@ -7,6 +7,7 @@ import functools
 import pytest
 
 from chainer.backends.cupy import compiler, library
+from chainer.backends.cupy.backend import backend
 from chainer.backends.cupy.kernels import base
 from chainer.core import registries
 from tests.backends.cupy import emulator
@@ -38,4 +39,6 @@ def fake_cupy(emulated, monkeypatch):
     for operation in operations:  # forget kernels made before, and those made here
         monkeypatch.setattr(operation, "_tables", {})
         monkeypatch.setattr(operation, "_loaded", {})
-    return module
+    backend.forget()
+    yield module
+    backend.forget()

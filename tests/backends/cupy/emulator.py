@@ -117,17 +117,19 @@ class Kernel:
         what = f"argument {i} of {self.name}: {arg!r} for {kind}{size}"
         if isinstance(arg, numpy.ndarray) and arg.dtype.fields is None:
             assert kind == "p", what
-            rows = self.name.endswith("_step_backward") and arg.strides[1] == size
-            assert arg.itemsize == size and (rows or arg.flags.c_contiguous), what
+            # The others take elements that lie side by side only.
+            strided = self.name in ("sum_rows", "sum_columns")
+            strided |= self.name.endswith("_step_backward") and arg.strides[1] == size
+            assert arg.itemsize == size and (strided or arg.flags.c_contiguous), what
             letter = "s" if arg.itemsize == 2 and arg.dtype.kind in "fV" else arg.dtype.kind
             assert letter.replace("u", "i") == element, what
             return numpy.array(arg.ctypes.data, numpy.uint64)
         if arg is None:
             assert kind == "p", what
             return numpy.array(0, numpy.uint64)
-        if isinstance(arg, numpy.ndarray):
-            assert kind == "s" and arg.size == 1 and arg.nbytes == size, what
-            return arg
+        if isinstance(arg, numpy.void):
+            assert kind == "s" and arg.nbytes == size, what
+            return numpy.array(arg)
         dtype = {bool: "?", int: "<i8", float: "<f8"}[type(arg)]
         value = numpy.array(arg, dtype)
         assert value.dtype.kind == kind and value.itemsize == size, what

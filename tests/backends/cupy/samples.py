@@ -278,3 +278,52 @@ def sampler(k, a, dtype):
 def half_sampler(k, a, dtype):
     grid = a(1.8 * np.random.random_sample((2, 2, 4, 3)) - 0.9)
     return (k.forward(a(rand(2, 3, 5, 6)), grid),)
+
+
+@sample(
+    "axes_sum",
+    ((3, 4, 5), 1, False),
+    ((3, 4, 5), (0, 1), True),
+    ((3, 4, 5), (-1,), False),
+    ((3, 4, 5), (0, 2), False),
+    ((3, 4, 5), None, False),
+    ((), None, True),
+    ((700, 40), 0, False),
+    ((3, 700), 1, True),
+    ((0, 3), 0, False),
+    ((2, 1, 3), 1, False),
+    ((9, 8000), 1, False),
+    ((4000, 2), 0, False),
+)
+def axes_sum(k, a, dtype, shape, axis, keepdims):
+    return [k.forward(a(rand(*shape)), axis, keepdims)]
+
+
+@sample("axes_sum", dtypes="f")
+def axes_sum_of_views(k, a, dtype):
+    x = a(rand(6, 5, 4))
+    views = [
+        x.transpose(2, 0, 1),
+        x[::2],
+        x[:, ::-1],
+        x[0].T,
+        x[:, :1, 0],
+    ]
+    return [k.forward(view, axis, False) for view in views for axis in range(view.ndim)]
+
+
+@sample(
+    "loss_mean",
+    ((7,), "i", None),
+    ((3, 4), "l", None),
+    ((700,), "b", None),
+    ((7,), "i", 3),
+    ((7,), "i", 0),
+    ((0,), "i", None),
+    ((70000,), "i", None),
+)
+def loss_mean(k, a, dtype, shape, labels, count):
+    losses = a(np.random.random_sample(shape))
+    t = a(np.random.randint(-1, 3, shape), labels)
+    loss, coefficient = k.forward(losses, t, -1, count)
+    return [loss, (a(np.zeros(())) + coefficient).astype(losses.dtype)]

@@ -16,6 +16,7 @@ import chainer
 import chainer.links as L
 from chainer.backends import cuda
 from chainer.backends.cupy import library
+from chainer.backends.cupy.backend import backend
 from chainer.backends.cupy.cudnn import library as cudnn_library
 
 STAND_INS = {
@@ -80,7 +81,9 @@ def without_cupy(monkeypatch):
     monkeypatch.setattr(library, "find", lambda: (None, reason))
     for name in cuda._LAZY:
         monkeypatch.delitem(vars(cuda), name, raising=False)
+    backend.forget()
     yield
+    backend.forget()
     for name in cuda._LAZY:
         vars(cuda).pop(name, None)
 

@@ -17,6 +17,7 @@ LABELS = ("signed char", "unsigned char", "short", "int", "long long", "unsigned
 #: Source -> types it needs beside those of all: name -> what it may be, given T and A.
 OTHERS = {
     "activations.cu": {},
+    "bias.cu": {},
     "softmax.cu": {},
     "cross_entropy.cu": {"L": lambda t, a: LABELS},
     "ctc.cu": {"L": lambda t, a: LABELS, "M": lambda t, a: ("long long",)},
@@ -24,6 +25,7 @@ OTHERS = {
     "batch_normalization.cu": {"P": lambda t, a: sorted({t, a}), "R": lambda t, a: sorted({t, a})},
     "layer_normalization.cu": {"P": lambda t, a: sorted({t, a})},
     "response_normalization.cu": {},
+    "reductions.cu": {"L": lambda t, a: LABELS},
     "rnn.cu": {},
     "sampling.cu": {"L": lambda t, a: LABELS},
     "optimizers.cu": {"G": lambda t, a: ("float", "float16", "bfloat16") if t == "float" else (t,)},

@@ -21,6 +21,7 @@ def environment(arguments: argparse.Namespace, folder: Path) -> dict[str, str]:
         "CHAINER_EMULATION_CACHE": str(build.cache_folder()),
         "CHAINER_EMULATION_DEVICES": str(arguments.devices),
         "CHAINER_EMULATION_PEERS": str(int(not arguments.no_peers)),
+        **({"CHAINER_EMULATION_IDLE": "1"} if arguments.idle else {}),
         "LD_LIBRARY_PATH": _joined([folder], "LD_LIBRARY_PATH"),
         "PYTHONPATH": _joined(paths, "PYTHONPATH"),
         "CUPY_ACCELERATORS": "",  # CUB and cuTENSOR need a real device
@@ -39,6 +40,9 @@ def main() -> str | None:
     parser.add_argument("--devices", type=int, default=1, help="number of devices (1)")
     parser.add_argument("--no-peers", action="store_true", help="devices cannot access each other")
     parser.add_argument("--cudnn", action="store_true", help="cuDNN is there, played by NumPy")
+    parser.add_argument(
+        "--idle", action="store_true", help="kernels and matrix products do nothing"
+    )
     parser.add_argument("command", help="a program, a .py file, or pytest")
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
     arguments = parser.parse_args()

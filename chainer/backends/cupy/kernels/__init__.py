@@ -40,6 +40,8 @@ _BY_OPERATION = {
     "im2col": ("windows:Im2ColKernel", "windows"),
     "convolution_nd": ("products:ConvolutionNDKernel", "convolution"),
     "linear": ("products:LinearKernel", "floating"),
+    "axes_sum": ("reductions:AxesSumKernel", "floating"),
+    "loss_mean": ("reductions:LossMeanKernel", "labelled"),
     "inverse": ("linear_algebra:InverseKernel", "floating"),
     "batch_normalization": ("normalizations:BatchNormalizationKernel", "floating"),
     "fixed_batch_normalization": ("normalizations:FixedBatchNormalizationKernel", "floating"),

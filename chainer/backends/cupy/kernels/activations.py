@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy
 
 from chainer.backends.cupy.compiler import Types, computing_dtype, types_for
+from chainer.backends.cupy.kernels import base
 from chainer.backends.cupy.kernels.base import CudaKernel, is_wide, split_axis
 from chainer.backends.numpy.kernels.activations import summed_to
 
@@ -27,10 +28,14 @@ class _Elementwise(CudaKernel):
 
     def map(self, name: str, *arrays: Any, scalars: tuple[Any, ...] = ()) -> Any:
         """Calls a function of arrays of one shape; the result is a new array."""
-        ready = [self.contiguous(array) for array in arrays]
-        last = ready[-1]
-        y = self.new(last.shape, last.dtype)
-        self.each(name, _types(last), last.size, *ready, y, *scalars)
+        for array in arrays:
+            if array is not None and not self._is_dense(array):
+                arrays = tuple([self.contiguous(array) for array in arrays])
+                break
+        last = arrays[-1]
+        dtype = last.dtype
+        y = self._ndarray(last.shape, dtype)
+        self.each(name, _types_of(dtype, last.size >= base.WIDE), last.size, *arrays, y, *scalars)
         return y
 
 
@@ -132,16 +137,16 @@ class _WithParameter(_Elementwise):
 
     def forward(self, x: Any, w: Any) -> Any:
         x, w = self.contiguous(x), self.contiguous(w)
-        y = self.xp.empty_like(x)
+        y = self.new_like(x)
         inner = prod(x.shape[1 + w.ndim :])
         self.each(f"{self.name}_forward", _types(x), x.size, x, w, y, w.size, inner)
         return y
 
     def backward(self, x: Any, w: Any, gy: Any, wants_parameter: bool) -> tuple[Any, Any]:
         x, w, gy = map(self.contiguous, (x, w, gy))
-        gx, products = self.xp.empty_like(x), None
+        gx, products = self.new_like(x), None
         if wants_parameter:
-            products = self.xp.empty(x.shape, computing_dtype(x.dtype))
+            products = self.new(x.shape, computing_dtype(x.dtype))
         arrays = (x, w, gy, gx, products)
         inner = prod(x.shape[1 + w.ndim :])
         self.each(f"{self.name}_backward", _types(x), x.size, *arrays, w.size, inner)
@@ -168,13 +173,13 @@ class CReLUKernel(_Elementwise):
     def forward(self, x: Any, axis: int) -> Any:
         x = self.contiguous(x)
         axis %= x.ndim
-        y = self.xp.empty((*x.shape[:axis], 2 * x.shape[axis], *x.shape[axis + 1 :]), x.dtype)
+        y = self.new((*x.shape[:axis], 2 * x.shape[axis], *x.shape[axis + 1 :]), x.dtype)
         self.each("crelu_forward", _types(y), x.size, x, y, prod(x.shape[axis:]))
         return y
 
     def backward(self, x: Any, gy: Any, axis: int) -> Any:
         x, gy = self.contiguous(x), self.contiguous(gy)
-        gx = self.xp.empty_like(x)
+        gx = self.new_like(x)
         row = prod(x.shape[axis % x.ndim :])
         self.each("crelu_backward", _types(gy), x.size, x, gy, gx, row)
         return gx
@@ -200,7 +205,7 @@ class DropoutKernel(_Elementwise):
     def forward(self, x: Any, ratio: float) -> tuple[Any, Any]:
         x = self.contiguous(x)
         numbers = self.xp.random.random_sample(x.shape, dtype=numpy.float32)
-        y, mask = self.xp.empty_like(x), self.xp.empty_like(x)
+        y, mask = self.new_like(x), self.new_like(x)
         ratio = float(ratio)
         scale = 1.0 / (1 - ratio)
         self.each("dropout_forward", _types(x), x.size, x, numbers, y, mask, ratio, scale)
@@ -216,13 +221,13 @@ class _SoftmaxBase(CudaKernel):
 
     def forward(self, x: Any, axis: int) -> Any:
         x = self.contiguous(x)
-        y = self.xp.empty_like(x)
+        y = self.new_like(x)
         self._call("softmax_forward", x, axis, x, y)
         return y
 
     def backward(self, y: Any, gy: Any, axis: int) -> Any:
         y, gy = self.contiguous(y), self.contiguous(gy)
-        gx = self.xp.empty_like(y)
+        gx = self.new_like(y)
         self._call("softmax_backward", y, axis, y, gy, gx)
         return gx
 

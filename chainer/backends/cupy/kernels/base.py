@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 from math import prod
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from chainer.backends.cupy import compiler
 from chainer.core.backend import Backend
 
 _THREADS = 256
+_BLOCK = (_THREADS,)
 #: Blocks beyond which threads take several elements.
 _BLOCKS = 1 << 16
 #: Elements from which on positions, and those a stride ahead, may not fit into 32 bits.
-_WIDE = 1 << 30
+WIDE = 1 << 30
 
 
 def is_wide(*arrays: Any) -> bool:
     """Tells whether positions in one of the arrays need 64 bits."""
     for array in arrays:  # noqa: SIM110 - a third of the time of any()
-        if array is not None and array.size >= _WIDE:
+        if array is not None and array.size >= WIDE:
             return True
     return False
+
+
+def as_argument(record: Any) -> Any:
+    """Returns a structure, an array of no dimensions, as kernels take it quickest: as a scalar."""
+    return record[()]
 
 
 def split_axis(shape: tuple[int, ...], axis: int) -> tuple[int, int, int]:
@@ -46,6 +53,11 @@ class CudaKernel:
         self.backend = backend
         self.xp: Any = backend.xp
         self._ndarray: Any = self.xp.ndarray
+        # CuPy makes an object of all flags each time it is asked for one.
+        attribute = (
+            "_c_contiguous" if hasattr(self._ndarray, "_c_contiguous") else "flags.c_contiguous"
+        )
+        self._is_dense = attrgetter(attribute)
         self._functions: dict[Any, Any] = {}
 
     def function(self, name: str, types: compiler.Types) -> Any:
@@ -59,13 +71,17 @@ class CudaKernel:
 
     def contiguous(self, array: Any) -> Any:
         """Returns an array whose elements lie side by side in memory; None stays None."""
-        if array is None or array.flags.c_contiguous:
+        if array is None or self._is_dense(array):
             return array
         return self.xp.ascontiguousarray(array)
 
-    def new(self, shape: tuple[int, ...], dtype: Any) -> Any:
+    def new(self, shape: int | tuple[int, ...], dtype: Any) -> Any:
         """Returns an array of any content: ``xp.empty`` with less around it."""
         return self._ndarray(shape, dtype)
+
+    def new_like(self, array: Any) -> Any:
+        """Returns a contiguous array of any content, of the shape and dtype of another."""
+        return self._ndarray(array.shape, array.dtype)
 
     def address(self, array: Any) -> int:
         """Returns where an array begins, for structures that hold addresses."""
@@ -79,8 +95,9 @@ class CudaKernel:
         must be made numbers of Python before: they would be passed with the bytes of their type.
         """
         if count:
-            blocks = min(-(-count // _THREADS), _BLOCKS)
-            self.function(name, types)((blocks,), (_THREADS,), (*args, count))
+            function = self._functions.get((name, types)) or self.function(name, types)
+            blocks = -(-count // _THREADS)
+            function((blocks if blocks < _BLOCKS else _BLOCKS,), _BLOCK, (*args, count))
 
     def rows(self, name: str, types: compiler.Types, rows: int, shared: int, *args: Any) -> None:
         """Calls a function of the source whose threads share rows of a reduction.

@@ -38,7 +38,7 @@ class GradientChangesKernel(TensorsKernel):
 
     def sum_of_squares(self, grads: Sequence[Any]) -> Any:
         prepared = [self.contiguous(grad) for grad in grads]
-        sums = self.xp.empty(sum(map(blocks_of, prepared)), computing_dtype(grads[0].dtype))
+        sums = self.new(sum(map(blocks_of, prepared)), computing_dtype(grads[0].dtype))
         start = 0
         for types, table, blocks in self.tables([(grad, grad) for grad in prepared]):
             self.function("sum_squares", types)((blocks,), (THREADS,), (table, sums, start))

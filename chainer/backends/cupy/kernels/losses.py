@@ -23,8 +23,8 @@ class SoftmaxCrossEntropyKernel(CudaKernel):
     ) -> tuple[Any, Any]:
         xp = self.xp
         x, t, weight = map(self.contiguous, (x, t, class_weight))
-        losses = xp.zeros(t.shape, x.dtype)
-        score = xp.empty(x.shape, computing_dtype(x.dtype)) if keep_score else None
+        losses = (self.new if x.size else xp.zeros)(t.shape, x.dtype)
+        score = self.new(x.shape, computing_dtype(x.dtype)) if keep_score else None
         self._rows(
             "cross_entropy_forward", x, t, (x, t, weight, losses, score), (int(ignore_label),)
         )
@@ -48,7 +48,7 @@ class SoftmaxCrossEntropyKernel(CudaKernel):
             if factors.size != 1 or t.size == 1:
                 factors = self.contiguous(xp.broadcast_to(factors, t.shape))
                 step = 1
-        gx = xp.empty_like(source)
+        gx = self.new_like(source)
         arrays = (source, t, weight, factors, gx)
         if score is None:
             scalars = (ignore_label, step, factor)
@@ -78,19 +78,18 @@ class ConnectionistTemporalClassificationKernel(CudaKernel):
     def forward(
         self, x: Any, t: Any, blank: int, input_length: Any, label_length: Any
     ) -> tuple[Any, Any]:
-        xp = self.xp
         x, t, lengths = self._prepared(x, t, input_length, label_length)
         steps, batch, classes = x.shape
         width = t.shape[1]
         dtype = computing_dtype(x.dtype)
         types = self._types(x, t)
-        log_sums = xp.empty((steps, batch), dtype)
+        log_sums = self.new((steps, batch), dtype)
         if x.size:
             rows = steps * batch
             self.rows("ctc_log_sums", types, rows, classes, x, log_sums, rows, classes)
-        trellis = xp.empty((steps, batch, 2 * width + 1), dtype)
-        log_p = xp.empty(batch, dtype)
-        losses = xp.empty(batch, x.dtype)
+        trellis = self.new((steps, batch, 2 * width + 1), dtype)
+        log_p = self.new(batch, dtype)
+        losses = self.new(batch, x.dtype)
         impossible = min(_IMPOSSIBLE_LOSS, float(numpy.finfo(x.dtype).max))
         self._blocks(
             "ctc_forward",
@@ -118,7 +117,7 @@ class ConnectionistTemporalClassificationKernel(CudaKernel):
         width = t.shape[1]
         dtype = computing_dtype(x.dtype)
         gx = xp.zeros(x.shape, dtype)
-        beta = xp.empty((3, batch, 2 * width + 1), dtype)
+        beta = self.new((3, batch, 2 * width + 1), dtype)
         scale = self.contiguous(scale.astype(dtype, copy=False))
         self._blocks(
             "ctc_backward",

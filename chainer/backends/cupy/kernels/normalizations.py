@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache, lru_cache
 from math import prod
 from typing import Any
 
@@ -55,6 +56,17 @@ class Layout:
         return x.transpose(numpy.argsort(self.order).tolist()).copy()
 
 
+@lru_cache(maxsize=4096)
+def layout_of(shape: tuple[int, ...], axis: Axes) -> Layout:
+    """Returns the layout, which is made once for each shape."""
+    return Layout(shape, axis)
+
+
+@cache
+def _working_dtype(dtype: Any, parameter_dtype: Any) -> Any:
+    return numpy.result_type(computing_dtype(dtype), parameter_dtype)
+
+
 class _BatchBase(CudaKernel):
     source = "batch_normalization.cu"
 
@@ -70,13 +82,13 @@ class _BatchBase(CudaKernel):
 
     def dtype(self, x: Any, gamma: Any) -> Any:
         """Returns the data type computed in."""
-        return numpy.result_type(computing_dtype(x.dtype), gamma.dtype)
+        return _working_dtype(x.dtype, gamma.dtype)
 
     def normalize(
         self, types: Types, x: Any, gamma: Any, beta: Any, mean: Any, inv_std: Any, layout: Layout
     ) -> Any:
         """Returns the result of the normalisation; ``x`` is arranged and contiguous."""
-        y = self.xp.empty_like(x)
+        y = self.new_like(x)
         arrays = (x, gamma, beta, mean, inv_std, y)
         self.each("batch_normalize", types, x.size, *arrays, layout.channels, layout.positions)
         return layout.restored(y)
@@ -92,22 +104,21 @@ class _BatchBase(CudaKernel):
         statistics: tuple[Any, Any],
     ) -> tuple[Any, Any, Any]:
         """Returns the gradients w.r.t. ``x`` and the parameters, and fills those of statistics."""
-        xp = self.xp
         types = self.types(x, gamma)
         dtype = self.dtype(x, gamma)
         x, gy = (self.contiguous(layout.arranged(array)) for array in (x, gy))
         gamma = self.contiguous(gamma)
-        partial = xp.empty((2, layout.parts, layout.channels), dtype)
+        partial = self.new((2, layout.parts, layout.channels), dtype)
         sizes = (layout.channels, layout.count)
         sums = self.function("batch_gradient_sums", types)
         arrays = (x, gy, mean, partial)
         sums(layout.grid, layout.block, (*arrays, *sizes, layout.positions, layout.columns))
-        ggamma, gbeta = xp.empty_like(gamma), xp.empty_like(gamma)
-        terms = xp.empty((3, layout.channels), dtype)
+        ggamma, gbeta = self.new_like(gamma), self.new_like(gamma)
+        terms = self.new((3, layout.channels), dtype)
         finish = self.function("batch_gradient_finish", types)
         arrays = (partial, gamma, inv_std, ggamma, gbeta, *statistics, terms)
         finish((-(-layout.channels // 256),), (256,), (*arrays, *sizes, layout.parts))
-        gx = xp.empty_like(x)
+        gx = self.new_like(x)
         sizes = (layout.channels, layout.positions)
         self.each("batch_gradient", types, x.size, x, gy, mean, terms, gx, *sizes)
         return layout.restored(gx), ggamma, gbeta
@@ -130,16 +141,16 @@ class BatchNormalizationKernel(_BatchBase):
         xp = self.xp
         dtype = self.dtype(x, gamma)
         if x.size == 0:
-            return xp.empty_like(x), xp.zeros(gamma.shape, dtype), xp.ones(gamma.shape, dtype), None
-        layout = Layout(x.shape, axis)
+            return self.new_like(x), xp.zeros(gamma.shape, dtype), xp.ones(gamma.shape, dtype), None
+        layout = layout_of(x.shape, axis)
         types = self.types(x, gamma, running_mean)
         x, gamma, beta = map(self.contiguous, (layout.arranged(x), gamma, beta))
-        partial = xp.empty((2, layout.parts, layout.channels), dtype)
+        partial = self.new((2, layout.parts, layout.channels), dtype)
         sizes = (layout.channels, layout.count)
         statistics = self.function("batch_statistics", types)
         scalars = (*sizes, layout.positions, layout.columns)
         statistics(layout.grid, layout.block, (x, partial, *scalars))
-        mean, inv_std = xp.empty(gamma.shape, dtype), xp.empty(gamma.shape, dtype)
+        mean, inv_std = self.new(gamma.shape, dtype), self.new(gamma.shape, dtype)
         running = [self.contiguous(array) for array in (running_mean, running_var)]
         finish = self.function("batch_finish", types)
         args = (partial, mean, inv_std, *running, *sizes, layout.parts, float(eps), float(decay))
@@ -155,8 +166,8 @@ class BatchNormalizationKernel(_BatchBase):
     ) -> tuple[Any, Any, Any]:
         xp = self.xp
         if x.size == 0:
-            return xp.empty_like(x), xp.zeros_like(gamma), xp.zeros_like(gamma)
-        layout = Layout(x.shape, axis)
+            return self.new_like(x), xp.zeros_like(gamma), xp.zeros_like(gamma)
+        layout = layout_of(x.shape, axis)
         return self.gradients(x, gamma, gy, mean, inv_std, layout, (None, None))
 
 
@@ -166,7 +177,7 @@ class FixedBatchNormalizationKernel(_BatchBase):
     def forward(
         self, x: Any, gamma: Any, beta: Any, mean: Any, var: Any, eps: float, axis: Axes
     ) -> Any:
-        layout = Layout(x.shape, axis)
+        layout = layout_of(x.shape, axis)
         mean, inv_std = self._statistics(x, gamma, mean, var, eps)
         x, gamma, beta = map(self.contiguous, (layout.arranged(x), gamma, beta))
         return self.normalize(self.types(x, gamma), x, gamma, beta, mean, inv_std, layout)
@@ -176,10 +187,10 @@ class FixedBatchNormalizationKernel(_BatchBase):
     ) -> tuple[Any, Any, Any, Any, Any]:
         xp = self.xp
         if x.size == 0:
-            return (xp.empty_like(x), *[xp.zeros_like(p) for p in (gamma, gamma, mean, var)])  # type: ignore[return-value]
-        layout = Layout(x.shape, axis)
+            return (self.new_like(x), *[xp.zeros_like(p) for p in (gamma, gamma, mean, var)])  # type: ignore[return-value]
+        layout = layout_of(x.shape, axis)
         center, inv_std = self._statistics(x, gamma, mean, var, eps)
-        gmean, gvar = xp.empty(gamma.shape, gamma.dtype), xp.empty(gamma.shape, gamma.dtype)
+        gmean, gvar = self.new(gamma.shape, gamma.dtype), self.new(gamma.shape, gamma.dtype)
         gradients = self.gradients(x, gamma, gy, center, inv_std, layout, (gmean, gvar))
         return (
             *gradients,
@@ -204,7 +215,7 @@ class LayerNormalizationKernel(CudaKernel):
         x, gamma, beta = map(self.contiguous, (x, gamma, beta))
         rows, n = x.shape
         dtype = computing_dtype(x.dtype)
-        y = xp.empty_like(x)
+        y = self.new_like(x)
         mean, inv_std = xp.zeros(rows, dtype), xp.full(rows, eps**-0.5 if eps else 0, dtype)
         if x.size:
             arrays = (x, gamma, beta, y, mean, inv_std)
@@ -217,7 +228,7 @@ class LayerNormalizationKernel(CudaKernel):
         xp = self.xp
         x, gamma, gy = map(self.contiguous, (x, gamma, gy))
         rows, n = x.shape
-        gx = xp.empty_like(x)
+        gx = self.new_like(x)
         ggamma, gbeta = xp.zeros_like(gamma), xp.zeros_like(gamma)
         if x.size:
             types = self._types(x, gamma)
@@ -238,10 +249,9 @@ class ResponseNormalizationKernel(CudaKernel):
     source = "response_normalization.cu"
 
     def forward(self, x: Any, n: int, k: float, alpha: float, beta: float) -> tuple[Any, Any]:
-        xp = self.xp
         x = self.contiguous(x)
-        y = xp.empty_like(x)
-        scale = xp.empty(x.shape, computing_dtype(x.dtype))
+        y = self.new_like(x)
+        scale = self.new(x.shape, computing_dtype(x.dtype))
         scalars = (float(k), float(alpha), float(beta))
         self._call("response_forward", x, x, y, scale, *self._geometry(x, n), *scalars)
         return y, scale
@@ -258,7 +268,7 @@ class ResponseNormalizationKernel(CudaKernel):
         beta: float,
     ) -> Any:
         x, y, gy = map(self.contiguous, (x, y, gy))
-        gx = self.xp.empty_like(x)
+        gx = self.new_like(x)
         arrays = (x, y, gy, residual, gx)
         geometry = self._geometry(x, n)
         self._call("response_backward", x, *arrays, *geometry, float(alpha), float(beta))

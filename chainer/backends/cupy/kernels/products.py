@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from chainer.backends.cupy.compiler import computing_dtype, types_for
-from chainer.backends.cupy.kernels.base import is_wide
+from chainer.backends.cupy.kernels.base import CudaKernel, is_wide
 from chainer.backends.cupy.kernels.windows import WindowKernel, geometry
 from chainer.core.utils.windows import Sizes
 
@@ -17,16 +17,19 @@ from chainer.core.utils.windows import Sizes
 _PATCH_BYTES = 1 << 28
 
 
-class LinearKernel:
+class LinearKernel(CudaKernel):
     """Kernel of ``linear``. cuBLAS accumulates products of float16 in float32."""
 
-    def __init__(self, backend: Any) -> None:
-        self.xp: Any = backend.xp
+    source = "bias.cu"
 
     def forward(self, x: Any, W: Any, b: Any) -> Any:
         y = self._product(x, W.T, x.dtype)
         if b is not None:
-            y += b
+            n, dtype = len(b), y.dtype
+            if self._is_dense(y) and self._is_dense(b) and b.dtype == dtype:
+                self.each("add_bias", types_for(dtype, wide=is_wide(y)), y.size, y, b, n, 1)
+            else:
+                y += b
         return y
 
     def backward_data(self, gy: Any, W: Any) -> Any:
@@ -36,6 +39,8 @@ class LinearKernel:
         return self._product(gy.T, x, dtype)
 
     def _product(self, a: Any, b: Any, dtype: Any) -> Any:
+        if a.dtype == b.dtype == dtype:
+            return a.dot(b)
         working = numpy.result_type(a.dtype, b.dtype)
         product = self.xp.matmul(a.astype(working, copy=False), b.astype(working, copy=False))
         return product.astype(dtype, copy=False)
@@ -62,7 +67,7 @@ class ConvolutionNDKernel(WindowKernel):
         x, o = self.contiguous(x), W.shape[0]
         dtype = computing_dtype(numpy.result_type(x.dtype, W.dtype))
         weight = self._weight(W, groups, dtype)
-        y = xp.empty((len(x), o, *out_size), dtype)
+        y = self.new((len(x), o, *out_size), dtype)
         products = y.reshape(len(x), groups, o // groups, prod(out_size))
         for block, patches in self._blocks(
             x, W.shape[2:], tuple(out_size), stride, pad, dilate, groups, dtype
@@ -89,7 +94,7 @@ class ConvolutionNDKernel(WindowKernel):
         dtype = computing_dtype(numpy.result_type(gy.dtype, W.dtype))
         weight = self._weight(W, groups, dtype).transpose(0, 2, 1)
         gradients = self._grouped(gy.astype(dtype, copy=False), groups)
-        gx = xp.empty((n, c, *in_size), gy.dtype)
+        gx = self.new((n, c, *in_size), gy.dtype)
         g = geometry(tuple(in_size), out_size, ksize, stride, pad, dilate)
         for block in _slices(n, c * prod(ksize) * prod(out_size) * dtype.itemsize):
             patches = self.contiguous(xp.matmul(weight, gradients[block]))
@@ -148,7 +153,7 @@ class ConvolutionNDKernel(WindowKernel):
         rows, positions = c // groups * prod(ksize), prod(out_size)
         for block in _slices(n, groups * rows * positions * dtype.itemsize):
             part = x[block]
-            patches = self.xp.empty((len(part), groups, rows, positions), x.dtype)
+            patches = self.new((len(part), groups, rows, positions), x.dtype)
             types = types_for(x.dtype, wide=is_wide(part, patches), P=x.dtype)
             self.each("copy_patches", types, patches.size, part, patches, g)
             yield block, patches.astype(dtype, copy=False)

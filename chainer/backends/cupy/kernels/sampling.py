@@ -30,7 +30,7 @@ class EmbeddingKernel(_Sampling):
 
     def forward(self, x: Any, W: Any, ignore_label: int | None) -> Any:
         x, W = self.contiguous(x), self.contiguous(W)
-        y = self.xp.empty((*x.shape, W.shape[1]), W.dtype)
+        y = self.new((*x.shape, W.shape[1]), W.dtype)
         types = self.types(W, y, labels=x.dtype)
         self.each(
             "embedding_forward", types, y.size, x, W, y, *self._scalars(W.shape, ignore_label)
@@ -95,10 +95,9 @@ class ROIPooling2DKernel(_Sampling):
     def forward(
         self, x: Any, rois: Any, out_size: tuple[int, int], scale: float
     ) -> tuple[Any, Any]:
-        xp = self.xp
         x, rois = self.contiguous(x), self._rois(rois, x.dtype)
-        y = xp.empty((len(rois), x.shape[1], *out_size), x.dtype)
-        indices = xp.empty(y.shape, numpy.int32)
+        y = self.new((len(rois), x.shape[1], *out_size), x.dtype)
+        indices = self.new(y.shape, numpy.int32)
         sizes = (*x.shape, *map(int, out_size))
         self.each(
             "roi_forward", self.types(x, y), y.size, x, rois, y, indices, *sizes, float(scale)
@@ -118,7 +117,7 @@ class ROIPooling2DKernel(_Sampling):
 
     def gather(self, x: Any, indices: Any, rois: Any) -> Any:
         x, indices = self.contiguous(x), self.contiguous(indices)
-        y = self.xp.empty(indices.shape, x.dtype)
+        y = self.new(indices.shape, x.dtype)
         sizes = (x.shape[1], prod(x.shape[2:]), prod(indices.shape[2:]))
         arrays = (x, indices, self._rois(rois, x.dtype), y)
         self.each("roi_gather", self.types(x, y), y.size, *arrays, *sizes)
@@ -133,7 +132,7 @@ class SpatialTransformerSamplerKernel(_Sampling):
 
     def forward(self, x: Any, grid: Any) -> Any:
         x, grid = self.contiguous(x), self.contiguous(grid)
-        y = self.xp.empty((*x.shape[:2], *grid.shape[2:]), x.dtype)
+        y = self.new((*x.shape[:2], *grid.shape[2:]), x.dtype)
         sizes = (*x.shape[1:], prod(grid.shape[2:]))
         self.each("sampler_forward", self.types(x, y), y.size, x, grid, y, *sizes)
         return y
@@ -146,7 +145,7 @@ class SpatialTransformerSamplerKernel(_Sampling):
         return gx.astype(x.dtype, copy=False), ggrid
 
     def _backward(self, x: Any, grid: Any, gy: Any, gx: Any) -> Any:
-        ggrid = self.xp.empty_like(grid)
+        ggrid = self.new_like(grid)
         points = prod(grid.shape[2:])
         types, sizes = self.types(x, gy, grid), (*x.shape[1:], points)
         self.each("sampler_backward", types, len(x) * points, x, grid, gy, gx, ggrid, *sizes)
@@ -164,9 +163,9 @@ class DeterministicEmbeddingKernel(EmbeddingKernel):
 
     def backward(self, x: Any, gy: Any, shape: tuple[int, int], ignore_label: int | None) -> Any:
         x, gy = self.contiguous(x), self.contiguous(gy)
-        gW = self.xp.empty(shape, gy.dtype)
+        gW = self.new(shape, gy.dtype)
         types = self.types(gy, gW, labels=x.dtype)
-        keys = self.xp.empty(x.size, numpy.int64)
+        keys = self.new(x.size, numpy.int64)
         rows, width, *ignored = self._scalars(shape, ignore_label)
         self.each("embedding_keys", types, x.size, x, keys, rows, *ignored)
         self.each("embedding_sums", types, gW.size, *_sorted(self.xp, keys), gy, gW, width, x.size)
@@ -210,7 +209,7 @@ class DeterministicSpatialTransformerSamplerKernel(SpatialTransformerSamplerKern
         x, grid, gy = map(self.contiguous, (x, grid, gy))
         points = prod(grid.shape[2:])
         types, count = self.types(x, gy, grid), len(x) * points
-        keys, gx = xp.empty(count, numpy.int64), xp.empty_like(x)
+        keys, gx = self.new(count, numpy.int64), self.new_like(x)
         self.each("sampler_keys", types, count, grid, keys, *x.shape[2:], points)
         sizes = (*x.shape[1:], points, count)
         self.each("sampler_sums", types, gx.size, *_sorted(xp, keys), grid, gy, gx, *sizes)

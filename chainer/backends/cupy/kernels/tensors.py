@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from chainer.backends.cupy.compiler import Types, types_for
-from chainer.backends.cupy.kernels.base import CudaKernel
+from chainer.backends.cupy.kernels.base import CudaKernel, as_argument
 
 # The sizes in the source.
 _TENSORS = 48
@@ -68,7 +68,7 @@ class TensorsKernel(CudaKernel):
             ]
         prepared = [[self.contiguous(array) for array in group] for group in groups]
         for types, table, blocks in self.tables(prepared):
-            self.function(name, types)((blocks,), (THREADS,), (table, numbers))
+            self.function(name, types)((blocks,), (THREADS,), (table, as_argument(numbers)))
         for group, plain in zip(groups, prepared, strict=True):
             for array, changed in zip(group, plain, strict=True):
                 if array is not changed:
@@ -103,7 +103,7 @@ class TensorsKernel(CudaKernel):
         blocks[len(groups)] = total
         table["sizes"], table["arrays"], table["blocks"] = sizes, arrays, blocks
         table["count"] = len(groups)
-        return table, total
+        return as_argument(table), total
 
 
 class CopyKernel(TensorsKernel):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from chainer.backends.cupy.compiler import types_for
-from chainer.backends.cupy.kernels.base import CudaKernel, is_wide
+from chainer.backends.cupy.kernels.base import CudaKernel, as_argument, is_wide
 from chainer.core.utils.windows import Sizes
 
 #: The structure Geometry of the source.
@@ -34,7 +34,7 @@ def geometry(
         ("dilate", dilate or (1,) * len(ksize), 1),
     ):
         record[name] = (neutral,) * missing + tuple(sizes)
-    return record
+    return as_argument(record)
 
 
 class WindowKernel(CudaKernel):
@@ -56,10 +56,9 @@ class MaxPoolingNDKernel(WindowKernel):
     def forward(
         self, x: Any, ksize: Sizes, stride: Sizes, pad: Sizes, out_size: Sizes
     ) -> tuple[Any, Any]:
-        xp = self.xp
         x = self.contiguous(x)
-        y = xp.empty((*x.shape[:2], *out_size), x.dtype)
-        codes = xp.empty(y.shape, numpy.int32)
+        y = self.new((*x.shape[:2], *out_size), x.dtype)
+        codes = self.new(y.shape, numpy.int32)
         g = geometry(x.shape[2:], tuple(out_size), ksize, stride, pad)
         self.call("maximum_forward", y, x, y, codes, g)
         return y, codes
@@ -67,7 +66,7 @@ class MaxPoolingNDKernel(WindowKernel):
     def backward(
         self, x: Any, y: Any, gy: Any, residual: Any, ksize: Sizes, stride: Sizes, pad: Sizes
     ) -> Any:
-        gx = self.xp.empty(x.shape, x.dtype)
+        gx = self.new(x.shape, x.dtype)
         g = geometry(x.shape[2:], gy.shape[2:], ksize, stride, pad)
         self.call("scatter", gx, self.contiguous(gy), residual, gx, g)
         return gx
@@ -78,14 +77,14 @@ class WindowIndexingKernel(WindowKernel):
 
     def find(self, x: Any, y: Any, ksize: Sizes, stride: Sizes, pad: Sizes) -> Any:
         x, y = self.contiguous(x), self.contiguous(y)
-        codes = self.xp.empty(y.shape, numpy.int32)
+        codes = self.new(y.shape, numpy.int32)
         g = geometry(x.shape[2:], y.shape[2:], ksize, stride, pad)
         self.call("find", y, x, y, codes, g)
         return codes
 
     def gather(self, x: Any, indices: Any, ksize: Sizes, stride: Sizes, pad: Sizes) -> Any:
         x = self.contiguous(x)
-        y = self.xp.empty(indices.shape, x.dtype)
+        y = self.new(indices.shape, x.dtype)
         g = geometry(x.shape[2:], indices.shape[2:], ksize, stride, pad)
         self.call("gather", y, x, self._codes(indices), y, g)
         return y
@@ -93,7 +92,7 @@ class WindowIndexingKernel(WindowKernel):
     def scatter(
         self, y: Any, indices: Any, in_size: Sizes, ksize: Sizes, stride: Sizes, pad: Sizes
     ) -> Any:
-        x = self.xp.empty((*y.shape[:2], *in_size), y.dtype)
+        x = self.new((*y.shape[:2], *in_size), y.dtype)
         g = geometry(tuple(in_size), y.shape[2:], ksize, stride, pad)
         self.call("scatter", x, self.contiguous(y), self._codes(indices), x, g)
         return x
@@ -107,7 +106,7 @@ class _Sums(WindowKernel):
         self, x: Any, out_size: Sizes, ksize: Sizes, stride: Sizes, pad: Sizes, kind: int
     ) -> Any:
         x = self.contiguous(x)
-        y = self.xp.empty((*x.shape[:2], *out_size), x.dtype)
+        y = self.new((*x.shape[:2], *out_size), x.dtype)
         g = geometry(x.shape[2:], tuple(out_size), ksize, stride, pad)
         self.call("sum_windows", y, x, y, g, kind)
         return y
@@ -116,7 +115,7 @@ class _Sums(WindowKernel):
         self, y: Any, in_size: Sizes, ksize: Sizes, stride: Sizes, pad: Sizes, kind: int
     ) -> Any:
         y = self.contiguous(y)
-        x = self.xp.empty((*y.shape[:2], *in_size), y.dtype)
+        x = self.new((*y.shape[:2], *in_size), y.dtype)
         g = geometry(tuple(in_size), y.shape[2:], ksize, stride, pad)
         self.call("spread_windows", x, y, x, g, kind)
         return x
@@ -157,7 +156,7 @@ class Im2ColKernel(WindowKernel):
         self, x: Any, ksize: Sizes, stride: Sizes, pad: Sizes, dilate: Sizes, out_size: Sizes
     ) -> Any:
         x = self.contiguous(x)
-        patches = self.xp.empty((*x.shape[:2], *ksize, *out_size), x.dtype)
+        patches = self.new((*x.shape[:2], *ksize, *out_size), x.dtype)
         g = geometry(x.shape[2:], tuple(out_size), tuple(ksize), stride, pad, dilate)
         self.call("copy_patches", patches, x, patches, g)
         return patches
@@ -168,7 +167,7 @@ class Im2ColKernel(WindowKernel):
         n = len(in_size)
         patches = self.contiguous(patches)
         ksize, out_size = patches.shape[2 : 2 + n], patches.shape[2 + n :]
-        x = self.xp.empty((*patches.shape[:2], *in_size), patches.dtype)
+        x = self.new((*patches.shape[:2], *in_size), patches.dtype)
         g = geometry(tuple(in_size), out_size, ksize, stride, pad, dilate)
         self.call("add_patches", x, patches, x, g, patches=patches)
         return x

@@ -27,6 +27,9 @@ typedef struct {
 
 long emulation_launches;
 static pthread_mutex_t launching = PTHREAD_MUTEX_INITIALIZER;
+static int idle;  // launches do nothing: what is left is the work of the host
+
+__attribute__((constructor)) static void read_idle(void) { idle = getenv("CHAINER_EMULATION_IDLE") != NULL; }
 
 DRIVER(cuInit)(unsigned flags) { return 0; }
 
@@ -164,6 +167,7 @@ DRIVER(cuLaunchKernel)
   Function* function = handle;
   unsigned sizes[7] = {grid_x, grid_y, grid_z, block_x, block_y, block_z, shared};
   COUNT(emulation_launches);
+  if (idle) return 0;
   if (forked()) return NOT_INITIALIZED;
   int error = check_sizes(function, sizes, sizes + 3, shared);
   if (error) return error;

@@ -1,0 +1,116 @@
+"""Kernels of sums: one launch for small arrays. CuPy sums the others."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+from chainer.backends.cupy.compiler import computing_dtype, types_for
+from chainer.backends.cupy.kernels.base import CudaKernel
+from chainer.backends.numpy.kernels.reductions import AxesSumKernel as ReferenceAxesSum
+from chainer.backends.numpy.kernels.reductions import LossMeanKernel as ReferenceLossMean
+
+#: Elements up to which a launch is dearer than what its few threads lose.
+_SMALL = 1 << 16
+#: Elements that the eight threads of a column add up.
+_LONGEST_COLUMN = 2048
+_MOST_COLUMN_BLOCKS = 65535
+
+
+class _Plan:
+    """How an array is summed: as one of shape ``(outer, n, inner)``, over its middle axis.
+
+    Args:
+        shape: Shape of the array.
+        axis: Axes to sum over.
+        keepdims: Whether they stay, with length one.
+
+    Attributes:
+        is_small: Whether the kernels here do it.
+        shape: Shape of the result.
+        steps: Distances of the elements of a dense array, along outer, middle and inner axis.
+    """
+
+    def __init__(self, shape: tuple[int, ...], axis: Any, keepdims: bool) -> None:
+        ndim = len(shape)
+        axes = range(ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+        summed = sorted({i % ndim for i in axes}) if ndim else []
+        self.shape = tuple(
+            [1 if i in summed else n for i, n in enumerate(shape) if keepdims or i not in summed]
+        )
+        adjacent = bool(summed) and summed[-1] - summed[0] == len(summed) - 1
+        self.is_small = adjacent and 0 < prod(shape) <= _SMALL
+        if not self.is_small:
+            return
+        parts = range(summed[0]), range(summed[0], summed[-1] + 1), range(summed[-1] + 1, ndim)
+        self.outer, self.n, self.inner = (prod([shape[i] for i in part]) for part in parts)
+        self.steps = (self.n * self.inner, self.inner, 1)
+        #: For each of the three the axes that are longer than 1.
+        self._long = [[i for i in part if shape[i] != 1] for part in parts]
+        if self.inner > 1:
+            self.grid = (-(-self.inner // 32), self.outer)
+            self.is_small = self.n <= _LONGEST_COLUMN and self.outer <= _MOST_COLUMN_BLOCKS
+
+    def steps_in(self, x: Any) -> tuple[int, ...] | None:
+        """Returns these distances in an array that is not dense; None if they are not regular."""
+        if any([len(axes) > 1 for axes in self._long]):
+            return None
+        strides, size = x.strides, x.itemsize
+        return tuple([strides[axes[0]] // size if axes else 0 for axes in self._long])
+
+
+_plan = lru_cache(maxsize=4096)(_Plan)
+
+
+class AxesSumKernel(CudaKernel):
+    """Kernel of ``axes_sum``."""
+
+    source = "reductions.cu"
+
+    def __init__(self, backend: Any) -> None:
+        super().__init__(backend)
+        self._reference = ReferenceAxesSum(backend)
+
+    def forward(self, x: Any, axis: Any, keepdims: bool) -> Any:
+        plan = _plan(x.shape, axis, keepdims)
+        steps = None
+        if plan.is_small:
+            steps = plan.steps if self._is_dense(x) else plan.steps_in(x)
+        if steps is None:
+            return self._reference.forward(x, axis, keepdims)
+        dtype = x.dtype
+        y = self.new(plan.shape, dtype)
+        types = types_for(dtype, L=_ANY_LABEL)
+        if plan.inner == 1:
+            self.rows("sum_rows", types, plan.outer, plan.n, x, y, plan.outer, plan.n, *steps[:2])
+        else:
+            args = (x, y, plan.n, plan.inner, *steps)
+            self.function("sum_columns", types)(plan.grid, (32, 8), args)
+        return y
+
+
+#: Sums of arrays have no labels; the source names their type.
+_ANY_LABEL = "int32"
+
+
+class LossMeanKernel(CudaKernel):
+    """Kernel of ``loss_mean``."""
+
+    source = "reductions.cu"
+
+    def __init__(self, backend: Any) -> None:
+        super().__init__(backend)
+        self._reference = ReferenceLossMean(backend)
+
+    def forward(self, losses: Any, t: Any, ignore_label: int, count: int | None) -> tuple[Any, Any]:
+        size = losses.size
+        if size > _SMALL:
+            return self._reference.forward(losses, t, ignore_label, count)
+        losses, t = self.contiguous(losses), self.contiguous(t)
+        dtype = losses.dtype
+        loss, coefficient = self.new((), dtype), self.new((), computing_dtype(dtype))
+        types = types_for(dtype, L=t.dtype)
+        arrays, count = (losses, t, loss, coefficient), -1 if count is None else count
+        self.rows("loss_mean", types, 1, size, *arrays, size, int(ignore_label), count)
+        return loss, coefficient
