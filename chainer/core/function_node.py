@@ -320,16 +320,17 @@ class FunctionNode:
         signature: Any
         if len(inputs) == 1:
             x = inputs[0]
-            if not isinstance(x, Variable):
-                x = self._wrap(x)
-            requires_grad = x._requires_grad
-            array = x._array
+            if isinstance(x, Variable):
+                requires_grad, array = x._requires_grad, x._array
+            else:
+                requires_grad, array = False, self._adopt(x)
             in_data: tuple[Any, ...] = (array,)
             plain = array.__class__ is _ndarray
         else:
-            variables = [x if isinstance(x, Variable) else self._wrap(x) for x in inputs]
-            requires_grad = any([x._requires_grad for x in variables])
-            in_data = tuple([x._array for x in variables])
+            requires_grad = any([isinstance(x, Variable) and x._requires_grad for x in inputs])
+            in_data = tuple(
+                [x._array if isinstance(x, Variable) else self._adopt(x) for x in inputs]
+            )
             plain = all([array.__class__ is _ndarray for array in in_data])
         if not plain:
             in_data = self._enter(in_data, plain_inputs, state)
@@ -361,13 +362,16 @@ class FunctionNode:
         return tuple([Variable._of_array(y, requires_grad) for y in outputs])
 
     def _wrap(self, obj: Any) -> Variable:
+        return Variable._of_array(self._adopt(obj), False)
+
+    def _adopt(self, obj: Any) -> Any:
         backend = find_backend(obj.__class__)
         if backend is None:
             raise TypeError(
                 f"incompatible array types are mixed in the forward input ({self.label}).\n"
                 f"{not_an_array_message(obj)}"
             )
-        return Variable._of_array(backend.adopt(obj), False)
+        return backend.adopt(obj)
 
     def _enter(
         self, in_data: tuple[Any, ...], plain_inputs: bool, state: ThreadState

@@ -108,17 +108,21 @@ class _BatchBase(CudaKernel):
         dtype = self.dtype(x, gamma)
         x, gy = (self.contiguous(layout.arranged(array)) for array in (x, gy))
         gamma = self.contiguous(gamma)
-        partial = self.new((2, layout.parts, layout.channels), dtype)
+        gx, ggamma, gbeta = self.new_like(x), self.new_like(gamma), self.new_like(gamma)
         sizes = (layout.channels, layout.count)
+        if layout.parts == 1:
+            arrays = (x, gy, gamma, mean, inv_std, gx, ggamma, gbeta, *statistics)
+            whole = self.function("batch_gradient_whole", types)
+            whole(layout.grid, layout.block, (*arrays, *sizes, layout.positions, layout.columns))
+            return layout.restored(gx), ggamma, gbeta
+        partial = self.new((2, layout.parts, layout.channels), dtype)
         sums = self.function("batch_gradient_sums", types)
         arrays = (x, gy, mean, partial)
         sums(layout.grid, layout.block, (*arrays, *sizes, layout.positions, layout.columns))
-        ggamma, gbeta = self.new_like(gamma), self.new_like(gamma)
         terms = self.new((3, layout.channels), dtype)
         finish = self.function("batch_gradient_finish", types)
         arrays = (partial, gamma, inv_std, ggamma, gbeta, *statistics, terms)
         finish((-(-layout.channels // 256),), (256,), (*arrays, *sizes, layout.parts))
-        gx = self.new_like(x)
         sizes = (layout.channels, layout.positions)
         self.each("batch_gradient", types, x.size, x, gy, mean, terms, gx, *sizes)
         return layout.restored(gx), ggamma, gbeta
@@ -145,20 +149,28 @@ class BatchNormalizationKernel(_BatchBase):
         layout = layout_of(x.shape, axis)
         types = self.types(x, gamma, running_mean)
         x, gamma, beta = map(self.contiguous, (layout.arranged(x), gamma, beta))
-        partial = self.new((2, layout.parts, layout.channels), dtype)
         sizes = (layout.channels, layout.count)
-        statistics = self.function("batch_statistics", types)
-        scalars = (*sizes, layout.positions, layout.columns)
-        statistics(layout.grid, layout.block, (x, partial, *scalars))
         mean, inv_std = self.new(gamma.shape, dtype), self.new(gamma.shape, dtype)
         running = [self.contiguous(array) for array in (running_mean, running_var)]
-        finish = self.function("batch_finish", types)
-        args = (partial, mean, inv_std, *running, *sizes, layout.parts, float(eps), float(decay))
-        finish((-(-layout.channels // 256),), (256,), args)
+        scalars = (*sizes, layout.positions, layout.columns)
+        rates = (float(eps), float(decay))
+        if layout.parts == 1:
+            y = self.new_like(x)
+            whole = self.function("batch_whole", types)
+            arrays = (x, gamma, beta, y, mean, inv_std, *running)
+            whole(layout.grid, layout.block, (*arrays, *scalars, *rates))
+            y = layout.restored(y)
+        else:
+            partial = self.new((2, layout.parts, layout.channels), dtype)
+            statistics = self.function("batch_statistics", types)
+            statistics(layout.grid, layout.block, (x, partial, *scalars))
+            finish = self.function("batch_finish", types)
+            args = (partial, mean, inv_std, *running, *sizes, layout.parts, *rates)
+            finish((-(-layout.channels // 256),), (256,), args)
+            y = self.normalize(types, x, gamma, beta, mean, inv_std, layout)
         for array, changed in zip((running_mean, running_var), running, strict=True):
             if changed is not array:
                 array[...] = changed
-        y = self.normalize(types, x, gamma, beta, mean, inv_std, layout)
         return y, mean, inv_std, None
 
     def backward(

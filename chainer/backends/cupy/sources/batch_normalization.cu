@@ -99,6 +99,42 @@ extern "C" __global__ void batch_normalize(
   }
 }
 
+// All of the above at once, where a channel is one part; running statistics may be null.
+extern "C" __global__ void batch_whole(
+    const T* x, const P* gamma, const P* beta, T* y, A* mean, A* inv_std, R* running_mean,
+    R* running_var, long long channels, long long count, long long positions, bool columns, double eps,
+    double decay) {
+  const Lane lane(columns, (Index)channels, (Index)count, 0, 1);
+  const Index c = lane.channel;
+  A sum = 0;
+  for (Index e = lane.first; e < lane.last; e += lane.step) {
+    sum += (A)x[place(e, c, (Index)channels, (Index)positions)];
+  }
+  const A average = reduce_channel(sum, columns) / (A)count;
+  A squares = 0;
+  for (Index e = lane.first; e < lane.last; e += lane.step) {
+    const A value = (A)x[place(e, c, (Index)channels, (Index)positions)] - average;
+    squares += value * value;
+  }
+  squares = reduce_channel(squares, columns);
+  if (!lane.used) return;
+  const A scale = (A)1 / sqrt_(squares / (A)count + (A)eps);
+  if ((columns ? threadIdx.y : threadIdx.x) == 0) {
+    mean[c] = average;
+    inv_std[c] = scale;
+    if (running_mean) {
+      const A unbiased = squares / larger((A)count - (A)1, (A)1);
+      running_mean[c] = (A)running_mean[c] * (A)decay + average * (A)(1 - decay);
+      running_var[c] = (A)running_var[c] * (A)decay + unbiased * (A)(1 - decay);
+    }
+  }
+  const A factor = (A)gamma[c] * scale, shift = beta[c];
+  for (Index e = lane.first; e < lane.last; e += lane.step) {
+    const Index i = place(e, c, (Index)channels, (Index)positions);
+    y[i] = ((A)x[i] - average) * factor + shift;
+  }
+}
+
 // partial: (2, parts, channels), the sums of gy and those of gy * (x - mean).
 extern "C" __global__ void batch_gradient_sums(
     const T* x, const T* gy, const A* mean, A* partial, long long channels, long long count,
@@ -157,5 +193,40 @@ extern "C" __global__ void batch_gradient(
     const Index c = i / (Index)positions % (Index)channels;
     const A slope = terms[(Index)channels + c], shift = terms[2 * (Index)channels + c];
     gx[i] = terms[c] * ((A)gy[i] - shift - ((A)x[i] - mean[c]) * slope);
+  }
+}
+
+// All three gradients at once, where a channel is one part.
+extern "C" __global__ void batch_gradient_whole(
+    const T* x, const T* gy, const P* gamma, const A* mean, const A* inv_std, T* gx, P* ggamma, P* gbeta,
+    P* gmean, P* gvar, long long channels, long long count, long long positions, bool columns) {
+  const Lane lane(columns, (Index)channels, (Index)count, 0, 1);
+  const Index c = lane.channel;
+  const A center = lane.used ? mean[c] : (A)0;
+  A sum = 0, product = 0;
+  for (Index e = lane.first; e < lane.last; e += lane.step) {
+    const Index i = place(e, c, (Index)channels, (Index)positions);
+    const A gradient = gy[i];
+    sum += gradient;
+    product += gradient * ((A)x[i] - center);
+  }
+  sum = reduce_channel(sum, columns);
+  product = reduce_channel(product, columns);
+  if (!lane.used) return;
+  const A scale = inv_std[c];
+  const A factor = (A)gamma[c] * scale;
+  product *= scale;
+  if ((columns ? threadIdx.y : threadIdx.x) == 0) {
+    ggamma[c] = product;
+    gbeta[c] = sum;
+    if (gmean) {
+      gmean[c] = -factor * sum;
+      gvar[c] = product * factor * scale * (A)-0.5;
+    }
+  }
+  const A slope = gmean ? (A)0 : product * scale / (A)count, shift = gmean ? (A)0 : sum / (A)count;
+  for (Index e = lane.first; e < lane.last; e += lane.step) {
+    const Index i = place(e, c, (Index)channels, (Index)positions);
+    gx[i] = factor * ((A)gy[i] - shift - ((A)x[i] - center) * slope);
   }
 }
