@@ -431,10 +431,6 @@ class FunctionNode:
 
     def _leave(self, in_data: tuple[Any, ...], outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Checks outputs that are not all plain NumPy arrays."""
-        if len(outputs) == 1:
-            backend = find_backend(outputs[0].__class__)
-            if backend is not None:
-                return (backend.adopt(outputs[0]),)
         checked: list[Any] = []
         families: set[str] = set()
         for y in outputs:

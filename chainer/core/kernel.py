@@ -413,15 +413,10 @@ class _Chooser:
         self._memo: dict[Any, Any] = {}
 
     def choose(self, arrays: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
-        signature: Any
-        if len(arrays) == 1 and not attributes:
-            (array,) = arrays
-            signature = (array.shape, array.dtype, array.flags.c_contiguous)
-        else:
-            specs = [
-                None if a is None else (a.shape, a.dtype, a.flags.c_contiguous) for a in arrays
-            ]
-            signature = (*specs, None, *attributes.items())
+        signature = (
+            *[None if a is None else (a.shape, a.dtype, a.flags.c_contiguous) for a in arrays],
+            *attributes.items(),
+        )
         implementation = self._memo.get(signature)
         if implementation is None:
             spec = CallSpec(

@@ -114,10 +114,8 @@ class KernelUpdateRule(UpdateRule):
             hook(self, param)
         self.t += 1
         self._prepare(param)
-        if backend_of(param.array).several_devices:
-            with param.device:
-                return self.kernel_call(param)
-        return self.kernel_call(param)
+        with param.device:
+            return self.kernel_call(param)
 
     def _begin_float32_update(self, param: Parameter) -> KernelCall | None:
         with param.device:

@@ -8,13 +8,14 @@ import sys
 from pathlib import Path
 
 # Workers run apart from PYTHONPATH; here the checkout is what is measured.
+ROOT = Path(__file__).resolve().parents[3]
 sys.path[1:1] = [
-    str(Path(__file__).resolve().parents[3]),
+    str(ROOT),
     *filter(None, os.environ.get("BENCH_PATH", "").split(os.pathsep)),
 ]
 
 if "CHAINER_EMULATION" in os.environ:  # workers start without what would do this
-    runpy.run_path(f"{sys.path[1]}/tests/gpu/emulation/startup/sitecustomize.py")
+    runpy.run_path(str(ROOT / "tests/gpu/emulation/startup/sitecustomize.py"))
 
 import numpy as np  # noqa: E402
 from bench_case import Case  # noqa: E402

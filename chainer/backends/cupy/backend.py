@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from types import ModuleType
 from typing import Any
@@ -38,11 +38,6 @@ class CupyBackend(Backend):
         """Whether this machine has several, so that the current one may be the wrong one."""
         return self.xp.cuda.runtime.getDeviceCount() > 1
 
-    def forget(self) -> None:
-        """Looks for CuPy and its devices again when they are needed next."""
-        for name in ("xp", "several_devices"):
-            vars(self).pop(name, None)
-
     def unavailable_reason(self) -> str | None:
         return library.find()[1]
 
@@ -68,6 +63,8 @@ class CupyBackend(Backend):
         return device
 
     def use(self, device: Device) -> Any:
+        if not self.several_devices:
+            return nullcontext(device)
         native = self.xp.cuda.Device(device.index)
         previous = self.xp.cuda.Device().id
         native.use()

@@ -44,6 +44,7 @@ from chainer.backends.operations.convolutions import (
     im2col as im2col,
 )
 from chainer.backends.operations.cross_entropies import (
+    loss_mean as loss_mean,
     softmax_cross_entropy as softmax_cross_entropy,
 )
 from chainer.backends.operations.dropouts import dropout as dropout
@@ -85,7 +86,7 @@ from chainer.backends.operations.poolings import (
     unpooling_nd as unpooling_nd,
     window_indexing as window_indexing,
 )
-from chainer.backends.operations.reductions import axes_sum as axes_sum, loss_mean as loss_mean
+from chainer.backends.operations.reductions import axes_sum as axes_sum
 from chainer.backends.operations.rnns import n_step_rnn as n_step_rnn
 from chainer.backends.operations.sampled_losses import (
     black_out as black_out,

@@ -27,4 +27,23 @@ class SoftmaxCrossEntropy(Operation):
     reference = "chainer.backends.numpy.kernels.cross_entropies:SoftmaxCrossEntropyKernel"
 
 
+class LossMean(Operation):
+    """Mean of the losses of labelled samples.
+
+    ``select(losses, t)``: ``losses`` floating point; ``t`` labels of the same shape, integer.
+
+    Methods:
+        ``forward(losses, t, ignore_label, count) -> (loss, coefficient)``: the sum of ``losses``
+        times ``coefficient``, of no dimensions and the dtype of ``losses``. The coefficient, a
+        number or an array of no dimensions, is ``1 / max(count, 1)``, where ``count`` None means
+        the number of labels that are not ``ignore_label``. Sums of 16-bit floating point, and
+        their product with the coefficient, are made in float32 at least.
+    """
+
+    name = "loss_mean"
+    methods = ("forward",)
+    reference = "chainer.backends.numpy.kernels.cross_entropies:LossMeanKernel"
+
+
 softmax_cross_entropy = SoftmaxCrossEntropy()
+loss_mean = LossMean()

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
 from chainer.backends.operations.convolutions import convolution_nd as operation
+from chainer.backends.operations.reductions import axes_sum
 from chainer.core.backend import backend_of
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.utils.conv import as_sizes, get_conv_outsize, get_deconv_outsize
-from chainer.functions._sums import axes_sum
 from chainer.functions.math.sum import sum as sum_axes
 
 Sizes = tuple[int, ...]
@@ -299,7 +299,9 @@ def bias_gradient(gy: Any) -> Any:
     """Sums up everything but channels; contiguous sums first."""
     if not backend_of(gy).is_plain:
         return gy.sum(axis=_all_but_channels(gy))  # whatever the layout
-    return axes_sum(axes_sum(gy.reshape(*gy.shape[:2], math.prod(gy.shape[2:])), 2), 0)
+    gy = gy.reshape(*gy.shape[:2], math.prod(gy.shape[2:]))
+    sums = axes_sum.select(gy).forward(gy, 2, False)
+    return axes_sum.select(sums).forward(sums, 0, False)
 
 
 def check_convolution_types(

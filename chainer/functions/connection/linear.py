@@ -6,10 +6,10 @@ from math import prod
 from typing import Any
 
 from chainer.backends.operations.linears import linear as operation
+from chainer.backends.operations.reductions import axes_sum
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable, shape_of
-from chainer.functions._sums import axes_sum
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math.sum import sum as sum_axes
 
@@ -75,7 +75,7 @@ class LinearFunction(FunctionNode):
             elif i == 1:
                 gradients.append(kernel.backward_weight(x, gy, W.dtype))
             else:
-                gradients.append(axes_sum(gy, 0))
+                gradients.append(axes_sum.select(gy).forward(gy, 0, False))
         return tuple(gradients)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainer.backends.operations.cross_entropies import loss_mean
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
@@ -44,13 +45,10 @@ class SigmoidCrossEntropy(FunctionNode):
         loss *= t != _IGNORED
         if self.reduce == "no":
             return (loss,)
-        self._coefficient = self._average(t)
-        return (xp.asarray(loss.sum() * self._coefficient, dtype=x.dtype),)
-
-    def _average(self, t: Any) -> Any:
-        if self.normalize:
-            return 1.0 / self.xp.maximum((t != _IGNORED).sum(), 1)
-        return 1.0 / max(len(t), 1) if t.ndim else 1.0
+        count = None if self.normalize else len(t) if t.ndim else 1
+        mean = loss_mean.select(loss, t)
+        loss, self._coefficient = mean.forward(loss, t, _IGNORED, count)
+        return (loss,)
 
     def backward_arrays(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]

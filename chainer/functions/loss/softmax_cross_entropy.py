@@ -88,7 +88,7 @@ class SoftmaxCrossEntropy(FunctionNode):
         mean = operations.loss_mean.select(losses, t)
         count = None if self.normalize else len(t)
         loss, self._coefficient = mean.forward(losses, t, self.ignore_label, count)
-        return (loss if loss.dtype == x.dtype else loss.astype(x.dtype),)
+        return (loss,)
 
     def _check_labels(self, t: Any, n_classes: int) -> None:
         if not (((t >= 0) & (t < n_classes)) | (t == self.ignore_label)).all():

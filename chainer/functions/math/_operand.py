@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy
 
+from chainer.backends.operations.reductions import axes_sum
 from chainer.core.backend import find_backend, not_an_array_message
 from chainer.core.gradient_arrays import ONE_DEVICE
 from chainer.core.utils import type_check
-from chainer.functions._sums import axes_sum
 
 _SCALARS = (int, float, complex, numpy.generic)  # bool is an int
 
@@ -105,7 +105,7 @@ def sum_to(x: Any, shape: tuple[int, ...]) -> Any:
     lead = x.ndim - len(shape)
     axes = [*range(lead)]
     axes += [lead + i for i, n in enumerate(shape) if n == 1 and x.shape[lead + i] != 1]
-    return axes_sum(x, tuple(axes), True).reshape(shape)
+    return axes_sum.select(x).forward(x, tuple(axes), True).reshape(shape)
 
 
 def check_broadcastable(in_types: type_check.TypeInfoTuple) -> None:

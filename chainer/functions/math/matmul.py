@@ -23,8 +23,6 @@ class MatMul(FunctionNode):
 
     type_check_key = ("transa", "transb")
     label = "MatMul"  # type: ignore[assignment]
-    #: Whether two arrays of two dimensions are two matrices.
-    _takes_matrices = True
 
     def __init__(self, transa: bool = False, transb: bool = False) -> None:
         self.transa = transa
@@ -61,10 +59,8 @@ class MatMul(FunctionNode):
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         self.retain_inputs((0, 1))
         a, b = inputs
-        if a.ndim == 2 and b.ndim == 2 and a.dtype.char in "fd":
-            return (_matrix_product(a.T if self.transa else a, b.T if self.transb else b),)
         y = _product(self.xp, *self._promote(a, b))
-        return (y.reshape(self._out_shape(a, b, y.shape)),)
+        return (_shaped(y, self._out_shape(a, b, y.shape)),)
 
     def _promoted_shape(self, a: Any, b: Any, gy: Any) -> tuple[int, ...]:
         shape = gy.shape
@@ -90,14 +86,10 @@ class MatMul(FunctionNode):
     def backward_arrays(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
-        inputs = self.retained_input_arrays
-        dtype = inputs[0].dtype
-        are_matrices = self._takes_matrices and inputs[0].ndim == inputs[1].ndim == 2
-        if are_matrices and dtype == inputs[1].dtype and dtype.char in "fd":
-            return self._of_matrices(target_input_indexes, *inputs, *grad_outputs)
         xp = self.xp
+        inputs = self.retained_input_arrays
         a, b, transa, transb = self._promote(inputs[0], inputs[1])
-        gy = grad_outputs[0].reshape(self._promoted_shape(inputs[0], inputs[1], grad_outputs[0]))
+        gy = _shaped(grad_outputs[0], self._promoted_shape(inputs[0], inputs[1], grad_outputs[0]))
         gxs: list[Any] = []
         for i in target_input_indexes:
             if i == 0:
@@ -117,23 +109,8 @@ class MatMul(FunctionNode):
                 else:
                     gx = _product(xp, left, right, not transa, False)
                 gx = sum_array_to(gx, b.shape)
-            gx = gx.reshape(inputs[i].shape)
+            gx = _shaped(gx, inputs[i].shape)
             gxs.append(gx.astype(inputs[i].dtype, copy=False))
-        return tuple(gxs)
-
-    def _of_matrices(self, target_input_indexes: tuple[int, ...], a: Any, b: Any, gy: Any) -> Any:
-        """Gradients of the product of two matrices."""
-        gxs: list[Any] = []
-        for i in target_input_indexes:
-            if i == 0 and self.transa:
-                gx = _matrix_product(b.T if self.transb else b, gy.T)
-            elif i == 0:
-                gx = _matrix_product(gy, b if self.transb else b.T)
-            elif self.transb:
-                gx = _matrix_product(gy.T, a.T if self.transa else a)
-            else:
-                gx = _matrix_product(a if self.transa else a.T, gy)
-            gxs.append(gx)
         return tuple(gxs)
 
 
@@ -147,7 +124,6 @@ class BatchMatMul(MatMul):
     """Matrix products of two stacks of matrices; two-dimensional arrays are stacks of columns."""
 
     label = "BatchMatMul"  # type: ignore[assignment]
-    _takes_matrices = False
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 2)
@@ -196,10 +172,8 @@ def _rows(a: Any) -> Any:
     return a.reshape((-1, a.shape[-1])) if a.size else a.reshape((0, a.shape[-1]))
 
 
-def _matrix_product(a: Any, b: Any) -> Any:
-    """Product of two matrices; where arrays have the method, ``dot`` is the quicker one."""
-    dot = getattr(a, "dot", None)
-    return a @ b if dot is None else dot(b)
+def _shaped(a: Any, shape: tuple[int, ...]) -> Any:
+    return a if a.shape == shape else a.reshape(shape)
 
 
 def _product(xp: Any, a: Any, b: Any, transa: bool, transb: bool) -> Any:
@@ -208,6 +182,9 @@ def _product(xp: Any, a: Any, b: Any, transa: bool, transb: bool) -> Any:
         a = a.swapaxes(-1, -2)
     if transb:
         b = b.swapaxes(-1, -2)
+    if a.ndim == b.ndim == 2 and a.dtype == b.dtype and a.dtype.char in "fd":
+        # Where arrays have the method dot, it is the quicker one.
+        return a.dot(b) if hasattr(a, "dot") else a @ b
     if xp is numpy and a.dtype == b.dtype and is_half(a.dtype):
         # There is no BLAS for half precision.
         return _product(xp, a.astype("f"), b.astype("f"), False, False).astype(a.dtype)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy
-
+from chainer.backends.operations.reductions import axes_sum
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable, as_variable
@@ -16,7 +15,6 @@ from chainer.functions._axes import (
     kept_shape,
     normalized_axes,
 )
-from chainer.functions._sums import axes_sum
 from chainer.functions.array.broadcast import broadcast_array, broadcast_to
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math._operand import sum_to as sum_array_to
@@ -37,8 +35,8 @@ class Sum(FunctionNode):
         check_axes_exist(in_types[0], self.axis)
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        y = axes_sum(inputs[0], self.axis, self.keepdims)
-        return (self.xp.asarray(y) if self.xp is numpy else y,)
+        (x,) = inputs
+        return (axes_sum.select(x).forward(x, self.axis, self.keepdims),)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         gy = grad_outputs[0]

@@ -19,6 +19,12 @@ def _module(name, types):
     return emulator.Module(name, types)
 
 
+def forget_cupy():
+    """Lets the backend look for CuPy again."""
+    for name in ("xp", "several_devices"):
+        vars(backend).pop(name, None)
+
+
 @pytest.fixture
 def emulated(monkeypatch):
     """Lets kernels be compiled by the C++ compiler; the value is the backend to make them with."""
@@ -39,6 +45,6 @@ def fake_cupy(emulated, monkeypatch):
     for operation in operations:  # forget kernels made before, and those made here
         monkeypatch.setattr(operation, "_tables", {})
         monkeypatch.setattr(operation, "_loaded", {})
-    backend.forget()
+    forget_cupy()
     yield module
-    backend.forget()
+    forget_cupy()

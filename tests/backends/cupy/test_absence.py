@@ -16,8 +16,8 @@ import chainer
 import chainer.links as L
 from chainer.backends import cuda
 from chainer.backends.cupy import library
-from chainer.backends.cupy.backend import backend
 from chainer.backends.cupy.cudnn import library as cudnn_library
+from tests.backends.cupy.conftest import forget_cupy
 
 STAND_INS = {
     "package": (None, "No module named 'cupy'; install CuPy"),
@@ -81,9 +81,9 @@ def without_cupy(monkeypatch):
     monkeypatch.setattr(library, "find", lambda: (None, reason))
     for name in cuda._LAZY:
         monkeypatch.delitem(vars(cuda), name, raising=False)
-    backend.forget()
+    forget_cupy()
     yield
-    backend.forget()
+    forget_cupy()
     for name in cuda._LAZY:
         vars(cuda).pop(name, None)
 

@@ -25,7 +25,7 @@ OTHERS = {
     "batch_normalization.cu": {"P": lambda t, a: sorted({t, a}), "R": lambda t, a: sorted({t, a})},
     "layer_normalization.cu": {"P": lambda t, a: sorted({t, a})},
     "response_normalization.cu": {},
-    "reductions.cu": {"L": lambda t, a: LABELS},
+    "reductions.cu": {},
     "rnn.cu": {},
     "sampling.cu": {"L": lambda t, a: LABELS},
     "optimizers.cu": {"G": lambda t, a: ("float", "float16", "bfloat16") if t == "float" else (t,)},

@@ -73,7 +73,7 @@ def test_deterministic_kernels(emulated, name, dtype):
 @pytest.mark.parametrize("name", [name for name in SAMPLES if name.endswith("-0")])
 def test_positions_of_64_bits(emulated, name, monkeypatch):
     """As for arrays of more than 2**30 elements."""
-    monkeypatch.setattr(base, "WIDE", 0)
+    monkeypatch.setattr(base, "_WIDE", 0)
     operation, function, values, dtypes = SAMPLES[name]
     dtype = "f" if "f" in dtypes else dtypes[0]
     reference = get_operation(operation).reference_for(get_backend("numpy"))

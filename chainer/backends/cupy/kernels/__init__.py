@@ -41,7 +41,7 @@ _BY_OPERATION = {
     "convolution_nd": ("products:ConvolutionNDKernel", "convolution"),
     "linear": ("products:LinearKernel", "floating"),
     "axes_sum": ("reductions:AxesSumKernel", "floating"),
-    "loss_mean": ("reductions:LossMeanKernel", "labelled"),
+    "loss_mean": ("losses:LossMeanKernel", "labelled"),
     "inverse": ("linear_algebra:InverseKernel", "floating"),
     "batch_normalization": ("normalizations:BatchNormalizationKernel", "floating"),
     "fixed_batch_normalization": ("normalizations:FixedBatchNormalizationKernel", "floating"),

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from functools import cache
 from math import prod
 from typing import Any, ClassVar
 
 import numpy
 
 from chainer.backends.cupy.compiler import Types, computing_dtype, types_for
-from chainer.backends.cupy.kernels import base
 from chainer.backends.cupy.kernels.base import CudaKernel, is_wide, split_axis
 from chainer.backends.numpy.kernels.activations import summed_to
 
 
 def _types(x: Any) -> Types:
-    return _types_of(x.dtype, is_wide(x))
-
-
-@cache
-def _types_of(dtype: Any, wide: bool) -> Types:
-    return types_for(dtype, wide=wide)
+    return types_for(x.dtype, None, is_wide(x))
 
 
 class _Elementwise(CudaKernel):
@@ -28,14 +21,9 @@ class _Elementwise(CudaKernel):
 
     def map(self, name: str, *arrays: Any, scalars: tuple[Any, ...] = ()) -> Any:
         """Calls a function of arrays of one shape; the result is a new array."""
-        for array in arrays:
-            if array is not None and not self._is_dense(array):
-                arrays = tuple([self.contiguous(array) for array in arrays])
-                break
-        last = arrays[-1]
-        dtype = last.dtype
-        y = self._ndarray(last.shape, dtype)
-        self.each(name, _types_of(dtype, last.size >= base.WIDE), last.size, *arrays, y, *scalars)
+        arrays = tuple([self.contiguous(array) for array in arrays])
+        y = self.new_like(arrays[-1])
+        self.each(name, _types(y), y.size, *arrays, y, *scalars)
         return y
 
 

@@ -14,13 +14,13 @@ _BLOCK = (_THREADS,)
 #: Blocks beyond which threads take several elements.
 _BLOCKS = 1 << 16
 #: Elements from which on positions, and those a stride ahead, may not fit into 32 bits.
-WIDE = 1 << 30
+_WIDE = 1 << 30
 
 
 def is_wide(*arrays: Any) -> bool:
     """Tells whether positions in one of the arrays need 64 bits."""
     for array in arrays:  # noqa: SIM110 - a third of the time of any()
-        if array is not None and array.size >= WIDE:
+        if array is not None and array.size >= _WIDE:
             return True
     return False
 

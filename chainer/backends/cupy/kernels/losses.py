@@ -8,6 +8,8 @@ import numpy
 
 from chainer.backends.cupy.compiler import computing_dtype, types_for
 from chainer.backends.cupy.kernels.base import CudaKernel, is_wide, split_axis
+from chainer.backends.cupy.kernels.reductions import SMALL
+from chainer.backends.numpy.kernels.cross_entropies import LossMeanKernel as ReferenceLossMean
 
 #: Loss of what has no alignment, where the data type can hold it.
 _IMPOSSIBLE_LOSS = 1e10
@@ -68,6 +70,28 @@ class SoftmaxCrossEntropyKernel(CudaKernel):
             types = types_for(x.dtype, wide=is_wide(x), L=t.dtype)
             rows, shared = outer * inner, n if inner == 1 else 1
             self.rows(name, types, rows, shared, *arrays, rows, n, inner, *scalars)
+
+
+class LossMeanKernel(CudaKernel):
+    """Kernel of ``loss_mean``."""
+
+    source = "cross_entropy.cu"
+
+    def __init__(self, backend: Any) -> None:
+        super().__init__(backend)
+        self._reference = ReferenceLossMean(backend)
+
+    def forward(self, losses: Any, t: Any, ignore_label: int, count: int | None) -> tuple[Any, Any]:
+        size = losses.size
+        if size > SMALL:
+            return self._reference.forward(losses, t, ignore_label, count)
+        losses, t = self.contiguous(losses), self.contiguous(t)
+        dtype = losses.dtype
+        loss, coefficient = self.new((), dtype), self.new((), computing_dtype(dtype))
+        types = types_for(dtype, L=t.dtype)
+        arrays, count = (losses, t, loss, coefficient), -1 if count is None else count
+        self.rows("loss_mean", types, 1, size, *arrays, size, int(ignore_label), count)
+        return loss, coefficient
 
 
 class ConnectionistTemporalClassificationKernel(CudaKernel):

@@ -25,11 +25,8 @@ class LinearKernel(CudaKernel):
     def forward(self, x: Any, W: Any, b: Any) -> Any:
         y = self._product(x, W.T, x.dtype)
         if b is not None:
-            n, dtype = len(b), y.dtype
-            if self._is_dense(y) and self._is_dense(b) and b.dtype == dtype:
-                self.each("add_bias", types_for(dtype, wide=is_wide(y)), y.size, y, b, n, 1)
-            else:
-                y += b
+            y, b = self.contiguous(y), self.contiguous(b.astype(y.dtype, copy=False))
+            self.each("add_bias", types_for(y.dtype, None, is_wide(y)), y.size, y, b, len(b))
         return y
 
     def backward_data(self, gy: Any, W: Any) -> Any:

@@ -6,13 +6,12 @@ from functools import lru_cache
 from math import prod
 from typing import Any
 
-from chainer.backends.cupy.compiler import computing_dtype, types_for
+from chainer.backends.cupy.compiler import types_for
 from chainer.backends.cupy.kernels.base import CudaKernel
 from chainer.backends.numpy.kernels.reductions import AxesSumKernel as ReferenceAxesSum
-from chainer.backends.numpy.kernels.reductions import LossMeanKernel as ReferenceLossMean
 
 #: Elements up to which a launch is dearer than what its few threads lose.
-_SMALL = 1 << 16
+SMALL = 1 << 16
 #: Elements that the eight threads of a column add up.
 _LONGEST_COLUMN = 2048
 _MOST_COLUMN_BLOCKS = 65535
@@ -40,7 +39,7 @@ class _Plan:
             [1 if i in summed else n for i, n in enumerate(shape) if keepdims or i not in summed]
         )
         adjacent = bool(summed) and summed[-1] - summed[0] == len(summed) - 1
-        self.is_small = adjacent and 0 < prod(shape) <= _SMALL
+        self.is_small = adjacent and 0 < prod(shape) <= SMALL
         if not self.is_small:
             return
         parts = range(summed[0]), range(summed[0], summed[-1] + 1), range(summed[-1] + 1, ndim)
@@ -81,36 +80,10 @@ class AxesSumKernel(CudaKernel):
             return self._reference.forward(x, axis, keepdims)
         dtype = x.dtype
         y = self.new(plan.shape, dtype)
-        types = types_for(dtype, L=_ANY_LABEL)
+        types = types_for(dtype)
         if plan.inner == 1:
             self.rows("sum_rows", types, plan.outer, plan.n, x, y, plan.outer, plan.n, *steps[:2])
         else:
             args = (x, y, plan.n, plan.inner, *steps)
             self.function("sum_columns", types)(plan.grid, (32, 8), args)
         return y
-
-
-#: Sums of arrays have no labels; the source names their type.
-_ANY_LABEL = "int32"
-
-
-class LossMeanKernel(CudaKernel):
-    """Kernel of ``loss_mean``."""
-
-    source = "reductions.cu"
-
-    def __init__(self, backend: Any) -> None:
-        super().__init__(backend)
-        self._reference = ReferenceLossMean(backend)
-
-    def forward(self, losses: Any, t: Any, ignore_label: int, count: int | None) -> tuple[Any, Any]:
-        size = losses.size
-        if size > _SMALL:
-            return self._reference.forward(losses, t, ignore_label, count)
-        losses, t = self.contiguous(losses), self.contiguous(t)
-        dtype = losses.dtype
-        loss, coefficient = self.new((), dtype), self.new((), computing_dtype(dtype))
-        types = types_for(dtype, L=t.dtype)
-        arrays, count = (losses, t, loss, coefficient), -1 if count is None else count
-        self.rows("loss_mean", types, 1, size, *arrays, size, int(ignore_label), count)
-        return loss, coefficient

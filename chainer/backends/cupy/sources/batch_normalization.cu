@@ -61,6 +61,14 @@ extern "C" __global__ void batch_statistics(
   }
 }
 
+// Updates the running statistics of a channel; squares is the sum of squares around the mean.
+__device__ __forceinline__ void keep_running(
+    R* running_mean, R* running_var, A mean, A squares, A count, double decay) {
+  const A unbiased = squares / larger(count - (A)1, (A)1);
+  *running_mean = (A)*running_mean * (A)decay + mean * (A)(1 - decay);
+  *running_var = (A)*running_var * (A)decay + unbiased * (A)(1 - decay);
+}
+
 // Joins the parts; running statistics may be null.
 extern "C" __global__ void batch_finish(
     const A* partial, A* mean, A* inv_std, R* running_mean, R* running_var, long long channels,
@@ -78,14 +86,9 @@ extern "C" __global__ void batch_finish(
       squares += difference * difference * (total * (size / joined));
       total = joined;
     }
-    const A var = squares / total;
     mean[c] = average;
-    inv_std[c] = (A)1 / sqrt_(var + (A)eps);
-    if (running_mean) {
-      const A unbiased = squares / larger(total - (A)1, (A)1);
-      running_mean[c] = (A)running_mean[c] * (A)decay + average * (A)(1 - decay);
-      running_var[c] = (A)running_var[c] * (A)decay + unbiased * (A)(1 - decay);
-    }
+    inv_std[c] = (A)1 / sqrt_(squares / total + (A)eps);
+    if (running_mean) keep_running(running_mean + c, running_var + c, average, squares, total, decay);
   }
 }
 
@@ -122,11 +125,7 @@ extern "C" __global__ void batch_whole(
   if ((columns ? threadIdx.y : threadIdx.x) == 0) {
     mean[c] = average;
     inv_std[c] = scale;
-    if (running_mean) {
-      const A unbiased = squares / larger((A)count - (A)1, (A)1);
-      running_mean[c] = (A)running_mean[c] * (A)decay + average * (A)(1 - decay);
-      running_var[c] = (A)running_var[c] * (A)decay + unbiased * (A)(1 - decay);
-    }
+    if (running_mean) keep_running(running_mean + c, running_var + c, average, squares, (A)count, decay);
   }
   const A factor = (A)gamma[c] * scale, shift = beta[c];
   for (Index e = lane.first; e < lane.last; e += lane.step) {

@@ -1,7 +1,6 @@
-// y (rows, n, positions) += bias (n).
-extern "C" __global__ void add_bias(
-    T* y, const T* bias, long long n, long long positions, long long count) {
+// y (rows, n) += bias (n).
+extern "C" __global__ void add_bias(T* y, const T* bias, long long n, long long count) {
   CHAINER_EACH(i, count) {
-    y[i] = (A)y[i] + (A)bias[i / (Index)positions % (Index)n];
+    y[i] = (A)y[i] + (A)bias[i % (Index)n];
   }
 }

@@ -35,24 +35,3 @@ extern "C" __global__ void sum_columns(
     y[(Index)blockIdx.y * (Index)inner + column] = sum;
   }
 }
-
-// Sum of losses, divided by count or, if that is negative, by the number of labels (of type L) that are
-// not the ignored one; at least by 1. One block, whose first row of threads works.
-extern "C" __global__ void loss_mean(
-    const T* losses, const L* t, T* loss, A* coefficient, long long size, long long ignored,
-    long long count) {
-  const Index end = threadIdx.y == 0 ? (Index)size : 0;
-  A sum = 0;
-  Index counted = 0;
-  for (Index k = threadIdx.x; k < end; k += blockDim.x) {
-    sum += (A)losses[k];
-    if ((long long)t[k] != ignored) ++counted;
-  }
-  sum = reduce_row<Sum>(sum);
-  counted = reduce_row<Sum>(counted);
-  if (threadIdx.x == 0 && threadIdx.y == 0) {
-    const long long divisor = larger(count < 0 ? (long long)counted : count, 1LL);
-    *coefficient = (A)1 / (A)divisor;
-    *loss = sum * *coefficient;
-  }
-}

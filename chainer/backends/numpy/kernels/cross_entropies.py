@@ -71,3 +71,16 @@ class SoftmaxCrossEntropyKernel(ReferenceKernel):
         if array.ndim == 2:
             return array[xp.arange(len(labels)), labels]
         return xp.take_along_axis(array, labels[:, None], axis=1)[:, 0]
+
+
+class LossMeanKernel(ReferenceKernel):
+    """Mean of the losses of labelled samples."""
+
+    def forward(self, losses: Any, t: Any, ignore_label: int, count: int | None) -> tuple[Any, Any]:
+        xp = self.xp
+        if count is None:
+            coefficient = 1.0 / xp.maximum((t != ignore_label).sum(), 1)
+        else:
+            coefficient = 1.0 / max(count, 1)
+        total = losses.sum(dtype=losses.dtype if losses.dtype.itemsize > 2 else "float32")
+        return xp.asarray(total * coefficient, dtype=losses.dtype), coefficient
