@@ -46,6 +46,7 @@ class SigmoidCrossEntropy(FunctionNode):
         if self.reduce == "no":
             return (loss,)
         count = None if self.normalize else len(t) if t.ndim else 1
+        loss = xp.asarray(loss)  # NumPy computes a scalar from arrays of no dimensions
         mean = loss_mean.select(loss, t)
         loss, self._coefficient = mean.forward(loss, t, _IGNORED, count)
         return (loss,)
