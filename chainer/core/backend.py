@@ -149,6 +149,14 @@ class Backend:
         """Returns the array as the type that ``xp`` makes; writing to it changes the array."""
         return self.plain(array)
 
+    def repeated_axes(self, array: Any) -> tuple[int, ...]:
+        """Returns the axes along which all elements of an array are the same memory.
+
+        Those of broadcast views. A gradient that has such axes is filled in when it is read; one
+        that is not known to have any must be writable, or it is copied when it is delivered.
+        """
+        return ()
+
     def synchronize(self, device: Device) -> None:
         """Waits until everything submitted to a device is done."""
 

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer.core.backend import backend_of, copied
+from chainer.core.backend import backend_of
 from chainer.core.configuration import config, threads, using_config
 from chainer.core.function_node import FunctionNode, is_current
 from chainer.core.gradient_arrays import check_gradient
-from chainer.core.gradient_memory import add_view
+from chainer.core.gradient_memory import GradientMemory, owner_of
 from chainer.core.graph_walk import (
     Gradients,
     GraphWalk,
@@ -33,7 +33,6 @@ from chainer.core.graph_walk import (
     check_input_gradient,
     clear_outputs,
     ones_like,
-    owner_of,
     take_gradient,
 )
 from chainer.core.variable import Variable
@@ -89,8 +88,8 @@ def _deliver(
     root: Variable, grads: Gradients, double: bool, loss_scale: float | None, kept: set[int]
 ) -> None:
     """Adds the gradients that reached the roots of the graph to their variables."""
-    taken: dict[int, Any] = dict.fromkeys(kept)
-    taken[owner_of(root.grad)] = None
+    kept.add(owner_of(root.grad))
+    memory = GradientMemory(kept)
     for node, grad in grads.items():
         variable = node.get_variable_or_none()
         if variable is None:
@@ -111,22 +110,8 @@ def _deliver(
             grad = backend_of(grad).plain(grad)  # kernels may compute gradients of other types
         elif grad.__class__ is _ndarray and variable._array.__class__ is not _ndarray:
             check_gradient(variable._array, grad, "A function computed a gradient elsewhere. ")
-        if previous is None:
-            # Rules may hand out the array they were given, or a view of it; nobody wants two
-            # variables to share a gradient that an optimizer hook then changes in place.
-            owner = owner_of(grad)
-            if owner not in taken and _writable(grad):
-                taken[owner] = grad
-            elif not (_writable(grad) and add_view(taken, owner, grad)):
-                # In the order of its memory: a transposed view is copied as fast as any array.
-                grad = grad.copy("K") if grad.__class__ is _ndarray else copied(grad)
-        variable._grad = grad
+        variable._grad = memory.claim(variable, grad) if previous is None else grad
         variable._grad_var = None
-
-
-def _writable(array: Any) -> bool:
-    flags = getattr(array, "flags", None)
-    return getattr(flags, "writeable", True)
 
 
 def _run_on_arrays(start: FunctionNode, grads: Gradients, root: VariableNode) -> None:

@@ -19,6 +19,7 @@ from chainer.core.backend import backend_of, find_backend
 from chainer.core.configuration import threads
 from chainer.core.function_node import FunctionNode, has_nan, is_current
 from chainer.core.gradient_arrays import check_gradient
+from chainer.core.gradient_memory import owner_of
 from chainer.core.variable import Variable
 
 if TYPE_CHECKING:
@@ -57,15 +58,6 @@ def _added(previous: Any, gx: Any, in_place: bool) -> Any:
         previous += gx
         return previous
     return previous + gx
-
-
-def owner_of(array: Any) -> int:
-    """Identifies the memory of an array: the id of the array that owns it."""
-    base = getattr(array, "base", None)
-    while base is not None:
-        array = base
-        base = getattr(array, "base", None)
-    return id(array)
 
 
 def as_taken(function: FunctionNode, gy: Any) -> Any:

@@ -7,23 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer.core.backend import backend_of, find_backend, get_device
+from chainer.core.backend import find_backend, get_device
 from chainer.core.configuration import config
+from chainer.core.lazy_gradient import UNDEFINED
 from chainer.core.utils.extended_dtypes import kind_of
 from chainer.core.variable import Variable
 
 if TYPE_CHECKING:
     from chainer.core.device import Device
-
-
-class _Undefined:
-    """Stands for a gradient array full of NaN that nobody has looked at yet."""
-
-    def __repr__(self) -> str:
-        return "undefined gradient"
-
-
-_UNDEFINED = _Undefined()
 
 
 class Parameter(Variable):
@@ -80,24 +71,7 @@ class Parameter(Variable):
 
     def _undefine_grad(self) -> None:
         kind = kind_of(self.dtype)
-        self._grad = _UNDEFINED if kind in "fc" else None
-
-    @property
-    def grad(self) -> Any:
-        """Gradient array of this parameter, or None."""
-        grad = self._grad
-        if grad is _UNDEFINED:
-            array = self._array
-            with self.device:
-                grad = self._grad = backend_of(array).xp.full_like(array, float("nan"))
-        return grad if self._grad_var is None else self._grad_var.array
-
-    @grad.setter
-    def grad(self, grad: Any) -> None:
-        if grad is not None:
-            self._check_gradient(grad)
-        self._grad = grad
-        self._grad_var = None
+        self._grad = UNDEFINED if kind in "fc" else None
 
     @property
     def is_initialized(self) -> bool:
@@ -125,7 +99,7 @@ class Parameter(Variable):
         """
         if self._array is None:
             self._grad_undefined = None  # type: ignore[assignment]
-        elif self._grad is _UNDEFINED:
+        elif self._grad is UNDEFINED:
             self.cleargrad()
             super().zerograd()
         else:
@@ -154,12 +128,12 @@ class Parameter(Variable):
         """
         target = get_device(device)
         self._initial_device = target.name
-        undefined = self._grad is _UNDEFINED
+        undefined = self._grad is UNDEFINED
         if undefined:
             self._grad = None
         super().to_device(target)
         if undefined:
-            self._grad = _UNDEFINED
+            self._grad = UNDEFINED
 
     def update(self) -> None:
         """Updates the data array using the gradient and the update rule.
@@ -171,11 +145,11 @@ class Parameter(Variable):
 
     def __copy__(self) -> Parameter:
         """Returns a parameter that shares the arrays but not the place in the graph."""
-        undefined = self._grad is _UNDEFINED
+        undefined = self._grad is UNDEFINED
         grad = None if undefined else self.grad
         replica = self._replica(self._array, grad, dict(self.__dict__))
         if undefined:
-            replica._grad = _UNDEFINED
+            replica._grad = UNDEFINED
         return replica  # type: ignore[return-value]
 
 

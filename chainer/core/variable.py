@@ -23,6 +23,7 @@ from chainer.core.backend import (
     not_an_array_message,
 )
 from chainer.core.gradient_arrays import check_gradient
+from chainer.core.lazy_gradient import LazyGradient
 from chainer.core.variable_node import VariableNode
 from chainer.core.variable_operators import VariableOperators
 
@@ -202,7 +203,12 @@ class Variable(VariableOperators):
     @property
     def grad(self) -> Any:
         """Gradient array of this variable (see :attr:`grad_var`), or None."""
-        return self._grad if self._grad_var is None else self._grad_var._array
+        if self._grad_var is not None:
+            return self._grad_var._array
+        grad = self._grad
+        if isinstance(grad, LazyGradient):
+            grad = self._grad = grad.read(self._array)
+        return grad
 
     @grad.setter
     def grad(self, grad: Any) -> None:

@@ -10,6 +10,7 @@ from chainer.core.utils import (
     conv_nd as conv_nd,
     extended_dtypes as extended_dtypes,
     streams as streams,
+    strides as strides,
     type_check as type_check,
     walker_alias as walker_alias,
     windows as windows,

@@ -247,3 +247,28 @@ class TestCopyto:
     def test_refuses_others(self):
         with pytest.raises(TypeError, match="expected"):
             copyto([0], f32(1))
+
+
+class TestRepeatedAxes:
+    @pytest.mark.parametrize("device", ["@numpy", "@strict:1"])
+    @pytest.mark.parametrize(
+        ("shape", "to", "expected"),
+        [
+            ((), (2, 3), (0, 1)),
+            ((3,), (2, 3), (0,)),
+            ((2, 1), (2, 3), (1,)),
+            ((1, 3), (1, 3), ()),
+            ((), (1, 1), ()),
+            ((), (), ()),
+            ((1,), (0,), ()),
+        ],
+    )
+    def test_of_broadcast_views(self, device, shape, to, expected):
+        device = get_device(device)
+        with device:
+            array = device.xp.broadcast_to(device.xp.ones(shape), to)
+        assert device.backend.repeated_axes(array) == expected
+
+    def test_writable_views(self):
+        array = np.ones((4, 6))
+        assert get_device("@numpy").backend.repeated_axes(array[::2, ::-1]) == ()

@@ -14,6 +14,7 @@ from chainer.backends.cupy import library
 from chainer.backends.cupy.copies import copy_between_devices
 from chainer.core.backend import Backend
 from chainer.core.device import Device
+from chainer.core.utils.strides import repeated_axes
 
 
 class CupyBackend(Backend):
@@ -88,6 +89,9 @@ class CupyBackend(Backend):
             moved = cupy.empty(source.shape, source.dtype)
         copy_between_devices(cupy, source, moved)
         return moved
+
+    def repeated_axes(self, array: Any) -> tuple[int, ...]:
+        return repeated_axes(array)
 
     def synchronize(self, device: Device) -> None:
         self.xp.cuda.Device(device.index).synchronize()

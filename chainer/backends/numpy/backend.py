@@ -9,6 +9,7 @@ import numpy
 
 from chainer.core.backend import HOST_FAMILY, Backend
 from chainer.core.device import Device
+from chainer.core.utils.strides import repeated_axes
 
 
 class NumpyBackend(Backend):
@@ -27,6 +28,10 @@ class NumpyBackend(Backend):
 
     def to_host(self, array: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
         return array
+
+    def repeated_axes(self, array: numpy.ndarray[Any, Any]) -> tuple[int, ...]:
+        # NumPy makes broadcast views read-only.
+        return () if array.flags.writeable else repeated_axes(array)
 
 
 backend = NumpyBackend()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy
@@ -26,11 +27,10 @@ def broadcast_array(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
     """
     if x.shape == shape:
         return x
-    if xp is numpy:
+    if xp is numpy and prod(shape) <= _SMALL:
         y = numpy.empty(shape, x.dtype)
-        if y.size <= _SMALL:
-            y[...] = x
-            return y
+        y[...] = x
+        return y
     return xp.broadcast_to(x, shape)
 
 

@@ -34,7 +34,7 @@ class EmbeddingKernel(ReferenceKernel):
             numbers, rows = numbers[used], rows[used]
         working = numpy.float32 if is_half(gy.dtype) else gy.dtype
         gW = self.xp.zeros(shape, working)
-        most = max(_LEAST_BYTES, (gW.nbytes + gy.nbytes) // 64)
+        most = max(_LEAST_BYTES, (gW.nbytes + gy.nbytes) // 128)
 
         self._add_rows(gW, numbers, lambda order: rows.take(order, axis=0), most)
         return gW.astype(gy.dtype, copy=False)

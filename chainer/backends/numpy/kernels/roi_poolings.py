@@ -67,7 +67,7 @@ class ROIPooling2DKernel(ReferenceKernel):
         for rows, positions, valid in self._blocks(indices, rois, in_size[0] * in_size[1]):
             part = values[rows].astype(dtype, copy=False)[valid]
             xp.add.at(flat, positions[valid].reshape(-1), part.reshape(-1))
-            del positions  # before there are others
+            del positions, part  # before there are others
         return gx.astype(gy.dtype, copy=False)
 
     def gather(self, x: Any, indices: Any, rois: Any) -> Any:
@@ -92,15 +92,19 @@ class ROIPooling2DKernel(ReferenceKernel):
             return
         channels = indices.shape[1]
         indices = indices.reshape(len(rois) * channels, -1)
-        starts = (rois[:, 0].astype(numpy.intp) * channels).repeat(channels)
-        starts += xp.tile(xp.arange(channels), len(rois))
-        starts *= size
+        batches = rois[:, 0].astype(numpy.intp)
         # Positions take twice the memory of the indexes: there are never all of them at a time.
         full = bool(indices.min() >= 0)
         most = max(1 << 13, indices.nbytes // 64)
-        for rows in blocks(len(indices), indices.shape[1] * starts.itemsize, most):
+        for rows in blocks(len(indices), indices.shape[1] * batches.itemsize, most):
             part = indices[rows]
-            yield rows, part + starts[rows][:, None], Ellipsis if full else part >= 0
+            regions, starts = xp.divmod(xp.arange(rows.start, rows.stop), channels)
+            starts += batches[regions] * channels
+            starts *= size
+            positions = part.astype(starts.dtype)
+            positions += starts[:, None]
+            yield rows, positions, Ellipsis if full else part >= 0
+            del positions  # before there are others
 
 
 def _bins(start: int, end: int, count: int, limit: int) -> list[tuple[int, int]]:

@@ -39,9 +39,9 @@ class SLSTMCellKernel(ReferenceKernel):
         def gx(c_prev: Any, a: Any, i: Any, f: Any, x: Any) -> Any:
             gx = xp.empty(x.shape, x.dtype)
             units = _units(gx)
-            units[:, :, 0] = total * i * (1 - a * a)
-            units[:, :, 1] = total * a * i * (1 - i)
-            units[:, :, 2] = total * c_prev * f * (1 - f)
+            units[:, :, 0] = _product(total, i, 1 - a * a)
+            units[:, :, 1] = _product(total, a, i, 1 - i)
+            units[:, :, 2] = _product(total, c_prev, f, 1 - f)
             units[:, :, 3] = go
             return gx
 
@@ -73,19 +73,11 @@ class TreeLSTMCellKernel(ReferenceKernel):
         total, go = _through_output(xp, c, o, gc, gh, before_gate=True)
         gx = xp.empty(x.shape, x.dtype)
         part = [gx[:, k * size : (k + 1) * size] for k in range(3 + len(cs))]
-        xp.multiply(total, i, out=part[0])
-        part[0] *= 1 - cell_input * cell_input
-        xp.multiply(total, cell_input, out=part[1])
-        part[2][...] = 0 if go is None else go
-        for k, c_prev in enumerate(cs, 3):
-            xp.multiply(total, c_prev, out=part[k])
-        del go
-        half = gates.shape[1] // 2
-        for some in (slice(None, half), slice(half, None)):  # half of the memory of all at once
-            slope = 1 - gates[:, some]
-            slope *= gates[:, some]
-            gx[:, size:][:, some] *= slope
-            del slope
+        part[0][...] = _product(total, i, 1 - cell_input * cell_input)
+        part[1][...] = _product(total, cell_input, i, 1 - i)
+        part[2][...] = 0 if go is None else _product(go, o, 1 - o)
+        for k, (c_prev, f) in enumerate(zip(cs, fs, strict=True), 3):
+            part[k][...] = _product(total, c_prev, f, 1 - f)
         return [total * f for f in fs], gx
 
 
@@ -106,6 +98,14 @@ def _through_output(
     if gc is not None:
         total += gc
     return total, go
+
+
+def _product(first: Any, second: Any, *others: Any) -> Any:
+    """Multiplies arrays in the memory of the first product."""
+    product = first * second
+    for other in others:
+        product *= other
+    return product
 
 
 def _units(x: Any) -> Any:

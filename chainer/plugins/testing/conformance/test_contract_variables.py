@@ -8,6 +8,7 @@ import copy
 import pickle
 
 import numpy as np
+import pytest
 
 from chainer.core import registries
 from chainer.core.backend import backend_of, find_backend, get_device
@@ -135,6 +136,42 @@ def test_gradients_are_cleared_and_added(device, array):
     assert_equal(x.grad, np.ones((2, 3)))
     x.cleargrad()
     assert x.grad is None
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_variables_do_not_see_changes_of_the_gradients_of_others(device, given):
+    functions = registries.functions
+    xs = [Variable(device.send(values())) for _ in range(3)]
+    y = functions.get("add")(*xs)
+    if given:
+        y.grad = device.send(np.ones((2, 3), np.float32))
+        y.backward()
+        y.grad = None
+    else:
+        functions.get("sum")(functions.get("identity")(y)).backward()
+    for n, x in enumerate(xs):
+        x.grad[...] = x.grad * (n + 2)
+    for n, x in enumerate(xs):
+        assert_at_home(x.grad, device)
+        assert_equal(x.grad, np.full((2, 3), n + 2))
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_elements_of_gradients_are_memory_of_their_own(device, array, axis):
+    x = Variable(array)
+    functions = registries.functions
+    functions.get("sum")(functions.get("sum")(x, axis=axis) * 2).backward()
+    expected = np.full((2, 3), 2)
+    assert_equal(x.grad, expected)
+    x.grad[0, 1] = expected[0, 1] = 7
+    assert_equal(x.grad, expected)
+
+
+def test_repeated_axes(backend, device):
+    with device:
+        array = backend.xp.broadcast_to(device.send(np.ones((2, 1), np.float32)), (2, 3))
+    assert backend.repeated_axes(array) in ((), (1,))
+    assert backend.repeated_axes(device.send(values())) == ()
 
 
 def test_variables_move(device):

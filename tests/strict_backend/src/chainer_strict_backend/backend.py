@@ -11,6 +11,7 @@ import numpy
 
 from chainer.core.backend import Backend
 from chainer.core.device import Device
+from chainer.core.utils.strides import repeated_axes
 from chainer_strict_backend import current, namespace
 from chainer_strict_backend.array import ndarray
 from chainer_strict_backend.transfers import note
@@ -54,6 +55,9 @@ class StrictBackend(Backend):
         if array.device_index != device.index:
             note("between_devices")
         return ndarray(array._host.copy(), device.index or 0)
+
+    def repeated_axes(self, array: Any) -> tuple[int, ...]:
+        return repeated_axes(array)
 
 
 class _Current(AbstractContextManager[None]):
