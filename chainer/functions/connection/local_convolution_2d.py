@@ -126,8 +126,8 @@ class LocalConvolution2DFunction(FunctionNode):
 
     def _by_position(self, gy: Any, rows: slice) -> Any:
         """Returns a block of the gradient as one matrix ``(N, O)`` for each position."""
-        part = gy[:, :, rows]
-        return self.xp.ascontiguousarray(part.reshape(*gy.shape[:2], -1).transpose(2, 0, 1))
+        part = self.xp.ascontiguousarray(gy[:, :, rows].transpose(2, 3, 0, 1))
+        return part.reshape(-1, *gy.shape[:2])
 
     def _gradient_of_images(self, x: Any, W: Any, gy: Any) -> Any:
         o, _, w, c, kh, kw = W.shape
@@ -145,8 +145,8 @@ class LocalConvolution2DFunction(FunctionNode):
         gW = self.xp.zeros((o, h * w, c * kh * kw), W.dtype)
         for rows, seen in self._blocks(x, W, 8):
             block = gW[:, rows.start * w : rows.stop * w].transpose(1, 0, 2)
-            patches = self._patches(seen, W)
             matrices = self._by_position(gy, rows).transpose(0, 2, 1)
+            patches = self._patches(seen, W)
             self.xp.matmul(matrices, patches, out=block, casting="same_kind")
             del patches  # before there are others
         return gW.reshape(W.shape)
