@@ -23,7 +23,7 @@ from chainer.core.backend import backend_of
 from chainer.core.configuration import config, threads, using_config
 from chainer.core.function_node import FunctionNode, is_current
 from chainer.core.gradient_arrays import check_gradient
-from chainer.core.gradient_memory import GradientMemory, owner_of
+from chainer.core.gradient_memory import GradientMemory
 from chainer.core.graph_walk import (
     Gradients,
     GraphWalk,
@@ -68,28 +68,25 @@ def backward(
         root.grad = ones_like(root, loss_scale)
     grads: Gradients = {node: root.grad_var if enable_double_backprop else root.grad}
     state = threads.state
-    kept: set[int] = set()
+    memory = GradientMemory()
+    memory.keep_off(root.grad)
     with using_config("enable_backprop", enable_double_backprop):
         if enable_double_backprop or retain_grad or state.hooks or state.debug:
-            walk = GraphWalk(grads, enable_double_backprop, retain_grad, None)
-            walk.run([creator])
-            kept = walk.kept
+            GraphWalk(grads, enable_double_backprop, retain_grad, memory).run([creator])
         else:
-            _run_on_arrays(creator, grads, node)
+            _run_on_arrays(creator, grads, node, memory)
     if config.debug and len(grads) == 0:
         raise RuntimeError(
             f"backward() from {root.summary()} reached no variable: "
             f"{creator.label} or a function before it is not differentiable"
         )
-    _deliver(root, grads, enable_double_backprop, loss_scale, kept)
+    _deliver(grads, enable_double_backprop, loss_scale, memory)
 
 
 def _deliver(
-    root: Variable, grads: Gradients, double: bool, loss_scale: float | None, kept: set[int]
+    grads: Gradients, double: bool, loss_scale: float | None, memory: GradientMemory
 ) -> None:
     """Adds the gradients that reached the roots of the graph to their variables."""
-    kept.add(owner_of(root.grad))
-    memory = GradientMemory(kept)
     for node, grad in grads.items():
         variable = node.get_variable_or_none()
         if variable is None:
@@ -114,7 +111,9 @@ def _deliver(
         variable._grad_var = None
 
 
-def _run_on_arrays(start: FunctionNode, grads: Gradients, root: VariableNode) -> None:
+def _run_on_arrays(
+    start: FunctionNode, grads: Gradients, root: VariableNode, memory: GradientMemory
+) -> None:
     """The common walk: gradients are arrays, nobody looks on, no intermediate gradient is kept.
 
     Does what :class:`GraphWalk` does in this case, in fewer steps: this loop is what a training
@@ -140,9 +139,8 @@ def _run_on_arrays(start: FunctionNode, grads: Gradients, root: VariableNode) ->
                 gys = (gy,)
                 some = gy is not None
             else:
-                given = function._output_has_grad
                 gys = tuple(
-                    [take_gradient(pop, function, reference(), given) for reference in outputs]
+                    [take_gradient(pop, function, reference(), memory) for reference in outputs]
                 )
                 some = any([gy is not None for gy in gys])
             if function._output_has_grad:
@@ -151,7 +149,7 @@ def _run_on_arrays(start: FunctionNode, grads: Gradients, root: VariableNode) ->
                 if (function._gradients_on_arrays and not function._hooks) or _is_ready(function):
                     gxs = function.backward_arrays(targets, gys)
                 else:
-                    gxs = _differentiate_other(function, targets, gys, grads, owned)
+                    gxs = _differentiate_other(function, targets, gys, grads, owned, memory)
                 if len(gxs) != len(targets):
                     gxs = function._complete(targets, gxs)
                 for i, gx in zip(targets, gxs):
@@ -217,8 +215,9 @@ def _differentiate_other(
     gys: tuple[Any, ...],
     grads: Gradients,
     owned: set[VariableNode],
+    memory: GradientMemory,
 ) -> tuple[Any, ...]:
     """Gradients of a function with hooks, of an accelerator, or whose rule works on Variables."""
-    walk = GraphWalk(grads, False, False, None)
+    walk = GraphWalk(grads, False, False, memory)
     walk._owned = owned
     return walk._differentiate(function, targets, gys, threads.state)

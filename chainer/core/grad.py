@@ -12,6 +12,7 @@ import numpy
 
 from chainer.core.configuration import using_config
 from chainer.core.gradient_arrays import check_gradient
+from chainer.core.gradient_memory import GradientMemory
 from chainer.core.graph_walk import Gradients, GraphWalk, Scalar, add_elsewhere, ones_like
 from chainer.core.variable import Variable, as_variable
 
@@ -98,7 +99,11 @@ def grad(
         previous = grads.get(y.node)
         grads[y.node] = value if previous is None else add_elsewhere(previous, value, False)
 
-    walk = GraphWalk(grads, enable_double_backprop, retain_grad, wanted, allowed)
+    memory = GradientMemory()
+    if not enable_double_backprop:
+        for gy in grads.values():
+            memory.keep_off(gy)
+    walk = GraphWalk(grads, enable_double_backprop, retain_grad, memory, wanted, allowed)
     with using_config("enable_backprop", enable_double_backprop):
         walk.run(functions)
 

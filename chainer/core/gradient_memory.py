@@ -4,7 +4,7 @@ Rules may hand out the array they were given, or views of it: an addition gives 
 same gradient, a concatenation cuts it up. Nobody wants an in-place change of one variable's
 gradient to show in another's. So disjoint parts of one array are given away as they are, and what
 two variables would both see they share until one of them reads it, which copies it; what was
-broadcast is filled in then (:class:`SharedGradient`).
+broadcast is filled in then (:class:`SharedGradient`). Small arrays are copied at once.
 """
 
 # The gradient of a variable belongs to core.
@@ -26,53 +26,54 @@ if TYPE_CHECKING:
 
 _ndarray = numpy.ndarray
 #: Views that lie between each other, as columns of a matrix do, are compared one by one up to this
-#: number of them; more are taken to overlap.
+#: number of them; more are copied.
 _COMPARED = 8
+#: Up to this number of bytes a copy is made sooner than anything that saves it.
+_SMALL = 4096
 #: Effort after which NumPy gives up finding out whether two views overlap.
 _MOST_WORK = 10_000
 
 
 class SharedGradient(LazyGradient):
-    """Gradient in memory that the unread gradients of other variables are in, too.
+    """Gradient in memory that unread gradients of other variables may be in, too.
 
     Args:
         array: The gradient.
-        sharers: Numbers of all that are in the memory. Whoever reads leaves it.
+        sharers: Ids of those in the memory. One that was read or cleared dies, and leaves.
     """
 
-    __slots__ = ("_array", "_number", "_sharers")
+    __slots__ = ("_array", "_sharers")
 
     def __init__(self, array: Any, sharers: set[int]) -> None:
         self._array = array
         self._sharers = sharers
-        self._number = len(sharers)
-        sharers.add(self._number)
+        sharers.add(id(self))
 
     def read(self, array: Any) -> Any:
-        """Returns a copy of the gradient, or for the last one that reads the memory itself."""
-        sharers = self._sharers
-        if len(sharers) == 1 and not _repeated_axes(self._array):
-            return self._array
-        result = own_copy(self._array)
-        sharers.discard(self._number)  # afterwards: other threads may read theirs meanwhile
-        return result
+        """Returns a copy of the gradient, or the memory itself if all of it is for this one."""
+        # Other threads that are about to read this or another one hold it, so that it is counted.
+        alone = len(self._sharers) == 1
+        return self._array if alone and _is_whole(self._array) else own_copy(self._array)
+
+    def __del__(self) -> None:
+        self._sharers.discard(id(self))
 
 
 class GradientMemory:
-    """Who has which memory when gradients are delivered to variables.
-
-    Args:
-        kept: Ids of arrays whose memory was given away already (see :func:`owner_of`).
-    """
+    """Who has which memory when gradients are given to variables."""
 
     __slots__ = ("_copies", "_holders")
 
-    def __init__(self, kept: set[int]) -> None:
-        # Id of an array that owns memory -> None if it was given away, the variable that has it,
-        # or the several that have.
-        self._holders: dict[int, Any] = dict.fromkeys(kept)
-        # Id of a gradient in memory given away -> the gradient, its one copy, who shares that.
+    def __init__(self) -> None:
+        # Id of an array that owns memory -> those who have it, None for somebody else. The only
+        # one, as most are, is a tuple: the variable and its gradient.
+        self._holders: dict[int, Any] = {}
+        # Id of a gradient in memory of others -> the gradient, its one copy, who shares that.
         self._copies: dict[int, tuple[Any, Any, set[int]]] = {}
+
+    def keep_off(self, array: Any) -> None:
+        """Notes that others refer to an array: its memory is not to be given away."""
+        self._holders[id(_owner(array))] = None
 
     def claim(self, variable: Variable, grad: Any) -> Any:
         """Returns what a variable shall have as its gradient.
@@ -85,29 +86,26 @@ class GradientMemory:
         Returns:
             array or SharedGradient: ``grad``, or if need be a copy of it, at once or when read.
         """
-        repeated = _repeated_axes(grad)
-        if not (repeated or _is_writable(grad)):
-            return own_copy(grad)
-        owner = owner_of(grad)
-        holders = self._holders
-        if owner not in holders:
-            if not repeated:
-                holders[owner] = variable
-                return grad
-            holders[owner] = set()
-        several = holders[owner]
-        if several is None:
-            return self._share_copy(grad, repeated)
-        if several.__class__ is not set:
-            if several.__class__ is not _Parts:
-                several = holders[owner] = _Parts(several)
-            if not repeated and several.add(variable, grad):
-                return grad
-            several = holders[owner] = several.shared()
-        return SharedGradient(grad, several)
+        repeated: tuple[int, ...] = ()
+        if grad.__class__ is not _ndarray or grad.base is not None or not grad.flags.writeable:
+            repeated = backend_of(grad).repeated_axes(grad)
+            copies = _is_small(grad) if repeated else not _is_writable(grad)
+            if copies:
+                return own_copy(grad)
+        all_holders = self._holders
+        owner = id(_owner(grad))
+        if owner not in all_holders and not repeated:
+            all_holders[owner] = variable, grad
+            return grad
+        holders = all_holders.setdefault(owner, ())
+        if holders is None:
+            return own_copy(grad) if _is_small(grad) else self._share_copy(grad, repeated)
+        if holders.__class__ is tuple:
+            holders = all_holders[owner] = _Holders(holders)
+        return holders.admit(variable, grad, bool(repeated))
 
     def _share_copy(self, grad: Any, repeated: tuple[int, ...]) -> SharedGradient:
-        """Makes one copy of an array that was given away, for all variables it is claimed for."""
+        """Makes one copy of an array of others, for all variables that claim it."""
         found = self._copies.get(id(grad))
         if found is None:
             copy = _gathered_copy(grad, repeated) if repeated else own_copy(grad)
@@ -115,55 +113,62 @@ class GradientMemory:
         return SharedGradient(*found[1:])
 
 
-class _Parts:
-    """Variables whose gradients are known to be disjoint parts of one array.
+class _Holders:
+    """Variables whose gradients are in the memory of one array.
+
+    As long as they are disjoint parts of it, each has its own. From the first that is not, all
+    share.
 
     Args:
-        first: One of them.
+        first: The first variable and its gradient, if there is one.
     """
 
-    __slots__ = ("bounds", "variables")
+    __slots__ = ("_bounds", "_parts", "_sharers")
 
-    def __init__(self, first: Variable) -> None:
-        self.variables = [first]
-        self.bounds: tuple[int, int] | None = None
+    def __init__(self, first: tuple[Variable, Any] | tuple[()]) -> None:
+        self._parts: list[tuple[Variable, Any]] = [first] if first else []
+        self._bounds: tuple[int, int] | None = None
+        self._sharers: set[int] | None = None
 
-    def add(self, variable: Variable, grad: Any) -> bool:
-        """Adds a variable if its gradient overlaps no other; returns whether it did."""
-        others = [other._grad for other in self.variables]
-        if grad.__class__ is not _ndarray or others[0] is grad:
-            return False
-        low, high = self.bounds or byte_bounds(others[0])
+    def admit(self, variable: Variable, grad: Any, repeated: bool) -> Any:
+        """Returns what the next variable shall have as its gradient."""
+        parts, sharers = self._parts, self._sharers
+        if sharers is None:
+            overlaps = repeated or (self._overlaps(grad) if parts else False)
+            if overlaps is False:
+                parts.append((variable, grad))
+                return grad
+            if overlaps is None or _is_small(grad):
+                return own_copy(grad)
+            sharers = self._sharers = set()
+            for other, part in parts:
+                if other._grad is part:
+                    other._grad = SharedGradient(part, sharers)
+            parts.clear()
+        return SharedGradient(grad, sharers)
+
+    def _overlaps(self, grad: Any) -> bool | None:
+        """Tells whether an array overlaps any so far, None for not known; remembers its place."""
+        parts = self._parts
+        first = parts[0][1]
+        if grad is first or grad.__class__ is not _ndarray:
+            return True
+        low, high = self._bounds or byte_bounds(first)
         start, stop = byte_bounds(grad)
-        between = low < stop and start < high
-        if between and (
-            len(others) >= _COMPARED or any([_overlap(grad, other) for other in others])
-        ):
-            return False
-        self.variables.append(variable)
-        self.bounds = min(low, start), max(high, stop)
-        return True
-
-    def shared(self) -> set[int]:
-        """Makes sharers of all."""
-        sharers: set[int] = set()
-        for variable in self.variables:
-            variable._grad = SharedGradient(variable._grad, sharers)
-        return sharers
-
-
-def owner_of(array: Any) -> int:
-    """Identifies the memory of an array: the id of the array that owns it."""
-    base = getattr(array, "base", None)
-    while base is not None:
-        array = base
-        base = getattr(array, "base", None)
-    return id(array)
+        if low < stop and start < high:
+            if len(parts) >= _COMPARED:
+                return None
+            if any([_overlap(grad, part) for _, part in parts]):
+                return True
+        self._bounds = min(low, start), max(high, stop)
+        return False
 
 
 def own_copy(array: Any) -> Any:
-    """Copies an array in the order of its memory: a transposed view as fast as any array."""
-    return array.copy("K") if array.__class__ is _ndarray else copied(array)
+    """Copies an array, in the order of its memory: a transposed view is as fast as any array."""
+    if array.__class__ is not _ndarray:
+        return copied(array)
+    return array.copy("C" if 0 in array.strides else "K")
 
 
 def _gathered_copy(array: Any, repeated: tuple[int, ...]) -> Any:
@@ -175,10 +180,24 @@ def _gathered_copy(array: Any, repeated: tuple[int, ...]) -> Any:
         return backend.xp.broadcast_to(own_copy(gathered), array.shape)
 
 
-def _repeated_axes(array: Any) -> tuple[int, ...]:
-    if array.__class__ is _ndarray and array.flags.writeable:  # most often
-        return ()
-    return backend_of(array).repeated_axes(array)
+def _owner(array: Any) -> Any:
+    """Returns the array that owns the memory of another."""
+    base = getattr(array, "base", None)
+    while base is not None:
+        array = base
+        base = getattr(array, "base", None)
+    return array
+
+
+def _is_whole(array: Any) -> bool:
+    """Tells whether an array takes all of its owner's memory, each element once."""
+    owner = _owner(array)
+    size = getattr(owner, "nbytes", None)
+    return (owner is array or array.nbytes == size) and not backend_of(array).repeated_axes(array)
+
+
+def _is_small(array: Any) -> bool:
+    return array.__class__ is _ndarray and array.nbytes <= _SMALL
 
 
 def _is_writable(array: Any) -> bool:

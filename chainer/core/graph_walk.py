@@ -19,7 +19,7 @@ from chainer.core.backend import backend_of, find_backend
 from chainer.core.configuration import threads
 from chainer.core.function_node import FunctionNode, has_nan, is_current
 from chainer.core.gradient_arrays import check_gradient
-from chainer.core.gradient_memory import owner_of
+from chainer.core.gradient_memory import GradientMemory
 from chainer.core.variable import Variable
 
 if TYPE_CHECKING:
@@ -69,14 +69,18 @@ def as_taken(function: FunctionNode, gy: Any) -> Any:
     return gy
 
 
-def take_gradient(pop: Any, function: FunctionNode, node: VariableNode | None, given: bool) -> Any:
+def take_gradient(
+    pop: Any, function: FunctionNode, node: VariableNode | None, memory: GradientMemory
+) -> Any:
     """Takes the gradient of one of several outputs; else the one somebody gave the variable."""
     if node is None:
         return None
     gy = pop(node, None)
-    if gy is None and given:
+    if gy is None and function._output_has_grad:
         variable = node.get_variable_or_none()
         gy = None if variable is None else variable.grad
+        if gy is not None:
+            memory.keep_off(gy)
     if gy.__class__ is _ndarray or gy is None:
         return gy
     return as_taken(function, gy)
@@ -109,6 +113,7 @@ class GraphWalk:
             and those in ``wanted``.
         double: Whether gradients are Variables whose computation is recorded.
         retain_grad: Whether intermediate gradients are stored to the variables.
+        memory: Who has the memory of gradients, needed for those that are stored or taken.
         wanted: Nodes whose gradients are to be kept although a function created them, or None.
         allowed: Nodes worth visiting, or None for all.
     """
@@ -118,7 +123,8 @@ class GraphWalk:
         grads: Gradients,
         double: bool,
         retain_grad: bool,
-        wanted: set[VariableNode] | None,
+        memory: GradientMemory,
+        wanted: set[VariableNode] | None = None,
         allowed: set[VariableNode] | None = None,
     ) -> None:
         self.grads = grads
@@ -126,7 +132,7 @@ class GraphWalk:
         self.retain_grad = retain_grad
         self.wanted = wanted
         self.allowed = allowed
-        self.kept: set[int] = set()
+        self.memory = memory
         self._start = set(grads)
         # Nodes whose gradient array was made by an addition here, so that nobody else refers to it.
         self._owned: set[VariableNode] = set()
@@ -240,7 +246,10 @@ class GraphWalk:
                 variable = node._variable() if node._variable is not None else None  # pyright: ignore
                 if gy is None and variable is not None and self._counts_given(function):
                     gy = variable.grad_var if self.double else variable.grad
-                    found = found or gy is not None
+                    if gy is not None:
+                        found = True
+                        if not self.double:
+                            self.memory.keep_off(gy)
                 if variable is not None and node not in self._start:
                     if self.retain_grad:
                         if gy is not None:
@@ -259,7 +268,7 @@ class GraphWalk:
             variable.grad_var = gy
         else:
             variable.grad = gy
-            self.kept.add(owner_of(gy))
+            variable._grad = self.memory.claim(variable, variable._grad)
 
     def _differentiate(
         self,

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from typing import Any
 
 from chainer.core.backend import backend_of
 
 
-class LazyGradient(ABC):
+class LazyGradient:
     """What a variable has in the place of a gradient array until its ``grad`` is read."""
 
     __slots__ = ()
 
-    @abstractmethod
     def read(self, array: Any) -> Any:
-        """Returns the gradient array. Called once.
+        """Returns the gradient array, which the variable has from then on.
 
         Args:
             array: Data array of the variable.
         """
+        raise NotImplementedError(f"{type(self).__name__} must define read()")
 
 
 class _UndefinedGradient(LazyGradient):

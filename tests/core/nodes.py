@@ -143,3 +143,16 @@ class Recorder(FunctionHook):
     @property
     def events(self):
         return [call[:2] for call in self.calls]
+
+
+class Loss(FunctionNode):
+    """Scalar on top of a variable, whose gradient it takes out of a list."""
+
+    def __init__(self, made):
+        self.made = made
+
+    def forward(self, inputs):
+        return (np.zeros((), np.float32),)
+
+    def backward(self, target_input_indexes, grad_outputs):
+        return (Variable(self.made[0]),)

@@ -30,8 +30,7 @@ class NumpyBackend(Backend):
         return array
 
     def repeated_axes(self, array: numpy.ndarray[Any, Any]) -> tuple[int, ...]:
-        # NumPy makes broadcast views read-only.
-        return () if array.flags.writeable else repeated_axes(array)
+        return repeated_axes(array)
 
 
 backend = NumpyBackend()

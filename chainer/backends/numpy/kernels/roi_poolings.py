@@ -98,9 +98,9 @@ class ROIPooling2DKernel(ReferenceKernel):
         most = max(1 << 13, indices.nbytes // 64)
         for rows in blocks(len(indices), indices.shape[1] * batches.itemsize, most):
             part = indices[rows]
-            regions, starts = xp.divmod(xp.arange(rows.start, rows.stop), channels)
-            starts += batches[regions] * channels
-            starts *= size
+            numbers = xp.arange(rows.start, rows.stop)
+            regions = numbers // channels
+            starts = ((batches[regions] - regions) * channels + numbers) * size
             positions = part.astype(starts.dtype)
             positions += starts[:, None]
             yield rows, positions, Ellipsis if full else part >= 0
