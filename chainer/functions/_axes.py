@@ -6,24 +6,27 @@ from collections.abc import Iterable
 from typing import Any
 
 from chainer.core.utils import type_check
+from chainer.functions._scalars import as_int
 
 Axis = int | tuple[int, ...] | None
 
 
 def check_axes_argument(axis: Any) -> Axis:
-    """Checks an argument that is None, an int or a tuple of ints.
+    """Returns an argument that is None, an int or a tuple of ints, checked.
 
     Raises:
         TypeError: If it is something else.
         ValueError: If an axis occurs twice.
     """
-    if axis is None or isinstance(axis, int):
+    if axis is None or axis.__class__ is int:
         return axis
-    if not (isinstance(axis, tuple) and all(isinstance(a, int) for a in axis)):
-        raise TypeError(f"None, int or tuple of int are required as axis, got {axis!r}")
-    if len(set(axis)) != len(axis):
-        raise ValueError(f"duplicate value in axis: {axis}")
-    return axis
+    refusal = f"None, int or tuple of int are required as axis, got {axis!r}"
+    if not isinstance(axis, tuple):
+        return as_int(axis, refusal)
+    axes = tuple([as_int(a, refusal) for a in axis])
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"duplicate value in axis: {axes}")
+    return axes
 
 
 def check_axes_exist(info: Any, axis: Axis) -> None:

@@ -8,6 +8,7 @@ from chainer.backends.operations.activations import clipped_relu as clipped_relu
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
+from chainer.functions._scalars import as_number
 
 
 class ClippedReLU(FunctionNode):
@@ -16,11 +17,9 @@ class ClippedReLU(FunctionNode):
     type_check_key = ()
 
     def __init__(self, z: float) -> None:
-        if not isinstance(z, (int, float)):
-            raise TypeError("z must be float value")
-        if z <= 0:
+        self.cap = as_number(z, "z")
+        if self.cap <= 0:
             raise ValueError(f"z must be greater than zero, got {z}")
-        self.cap = z
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)

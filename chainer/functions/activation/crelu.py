@@ -8,6 +8,7 @@ from chainer.backends.operations.activations import crelu as crelu_operation
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
+from chainer.functions._scalars import as_int
 from chainer.functions.array._axis import expect_axis
 
 
@@ -17,9 +18,7 @@ class CReLU(FunctionNode):
     type_check_key = ("axis",)
 
     def __init__(self, axis: int = 1) -> None:
-        if not isinstance(axis, int):
-            raise TypeError("axis must be an integer value")
-        self.axis = axis
+        self.axis = as_int(axis, "axis must be an integer value")
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)

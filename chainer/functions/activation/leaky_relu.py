@@ -8,6 +8,7 @@ from chainer.backends.operations.activations import leaky_relu as leaky_relu_ope
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
+from chainer.functions._scalars import as_number
 
 
 class LeakyReLU(FunctionNode):
@@ -21,7 +22,7 @@ class LeakyReLU(FunctionNode):
     type_check_key = ()
 
     def __init__(self, slope: float = 0.2) -> None:
-        self.slope = slope
+        self.slope = as_number(slope, "slope")
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.core.utils import type_check
+from chainer.functions._scalars import as_int
 
 
 def expect_axis(x_type: Any, axis: int) -> None:
@@ -17,5 +18,4 @@ def expect_axis(x_type: Any, axis: int) -> None:
 
 def require_int(value: Any, name: str) -> None:
     """Raises TypeError unless an argument is an integer."""
-    if not isinstance(value, int):
-        raise TypeError(f"{name} must be int, got {type(value).__name__}")
+    as_int(value, f"{name} must be int, got {type(value).__name__}")

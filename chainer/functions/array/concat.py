@@ -10,6 +10,7 @@ from chainer.backends.operations.joining import concat as concat_operation
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
+from chainer.functions._scalars import as_int
 
 
 class Concat(FunctionNode):
@@ -19,8 +20,8 @@ class Concat(FunctionNode):
     type_check_key = ("axis",)
 
     def __init__(self, axis: int = 1) -> None:
-        if not isinstance(axis, int):
-            raise TypeError(f"axis must be int, got {type(axis).__name__}")
+        if axis.__class__ is not int:  # which it is nearly always
+            axis = as_int(axis, f"axis must be int, got {type(axis).__name__}")
         self.axis = axis
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:

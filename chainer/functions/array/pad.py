@@ -58,19 +58,18 @@ class Pad(FunctionNode):
         shape = self.inputs[0].shape  # type: ignore[index]
         if self.mode == "constant":
             return (gy[self._inner],)
+        if self.mode not in _COPYING or self.keywords.get("reflect_type", "even") != "even":
+            options = "".join([f", {name}={value!r}" for name, value in self.keywords.items()])
+            raise NotImplementedError(
+                f"the gradient of pad is defined for the modes 'constant', "
+                f"{', '.join(map(repr, sorted(_COPYING)))}, which copy; "
+                f"got mode={self.mode!r}{options}"
+            )
         widths = self._widths(len(shape))
         # Where each output element was copied from: pad the positions the same way.
         size = int(numpy.prod(shape))
         positions = self.xp.arange(size).reshape(shape)
-        try:
-            origin = self.xp.pad(positions, widths, mode=self.mode, **self.keywords)
-        except TypeError:
-            origin = None
-        if origin is None or self.mode not in _COPYING:
-            raise NotImplementedError(
-                f"the gradient of pad is defined for the modes 'constant', "
-                f"{', '.join(map(repr, sorted(_COPYING)))}; got mode={self.mode!r}"
-            )
+        origin = self.xp.pad(positions, widths, mode=self.mode, **self.keywords)
         index = origin.ravel()
         zeros = self.xp.zeros(size, dtype=gy.dtype)
         return (scatter_add(zeros, index, gy.reshape(index.shape)).reshape(shape),)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy
+
 from chainer.core.configuration import config
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
@@ -34,8 +36,10 @@ class Permutate(FunctionNode):
         if not self.inv:
             return indices
         xp = self.xp
-        order = xp.empty_like(indices)
+        order = xp.full_like(indices, -1)
         order[indices] = xp.arange(len(indices), dtype=indices.dtype)
+        if xp is numpy and (order < 0).any():  # elsewhere, looking means waiting
+            raise ValueError(f"indices must be a permutation of 0 to {len(indices) - 1}")
         return order
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -50,7 +54,7 @@ class Permutate(FunctionNode):
             return (None,)
         indices = self.retained_input_arrays[0]
         gx = Permutate(self.axis, not self.inv).apply((grad_outputs[0], indices))[0]
-        return (gx, None)[: len(target_input_indexes)]
+        return tuple([gx if i == 0 else None for i in target_input_indexes])
 
 
 def permutate(x: Any, indices: Any, axis: int = 0, inv: bool = False) -> Variable:

@@ -37,7 +37,7 @@ class SelectItem(FunctionNode):
             return (None,)
         (t,) = self.get_retained_inputs()
         gx = SelectItemGrad(self.inputs[0].shape).apply((grad_outputs[0], t))[0]  # type: ignore[index]
-        return (gx, None)[: len(target_input_indexes)]
+        return tuple([gx if i == 0 else None for i in target_input_indexes])
 
 
 class SelectItemGrad(FunctionNode):
@@ -58,7 +58,7 @@ class SelectItemGrad(FunctionNode):
             return (None,)
         (t,) = self.get_retained_inputs()
         ggy = SelectItem().apply((grad_outputs[0], t))[0]
-        return (ggy, None)[: len(target_input_indexes)]
+        return tuple([ggy if i == 0 else None for i in target_input_indexes])
 
 
 def select_item(x: Any, t: Any) -> Variable:

@@ -7,6 +7,7 @@ from typing import Any
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
+from chainer.functions._scalars import as_int
 from chainer.functions.array.reshape import reshape
 
 
@@ -16,12 +17,11 @@ class Squeeze(FunctionNode):
     type_check_key = ("axis",)
 
     def __init__(self, axis: int | tuple[int, ...] | None = None) -> None:
-        axes = (axis,) if isinstance(axis, int) else axis
-        if axes is not None and not (
-            isinstance(axes, tuple) and all(isinstance(a, int) for a in axes)
-        ):
-            raise TypeError(f"axis must be None, int or tuple of ints, got {axis!r}")
-        self.axis = axes
+        self.axis: tuple[int, ...] | None = None
+        if axis is not None:
+            refusal = f"axis must be None, int or tuple of ints, got {axis!r}"
+            axes = axis if isinstance(axis, tuple) else (axis,)
+            self.axis = tuple([as_int(a, refusal) for a in axes])
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)

@@ -34,7 +34,8 @@ class Accuracy(FunctionNode):
         y, t = inputs
         xp = self.xp
         if t.size == 0:
-            return (xp.full((), float("nan"), dtype=y.dtype),)
+            nothing = float("nan") if self.ignore_label is None else 0
+            return (xp.full((), nothing, dtype=y.dtype),)
         hits = y.argmax(axis=1).reshape(t.shape) == t
         if self.ignore_label is None:
             return (xp.asarray(hits.mean(), dtype=y.dtype),)

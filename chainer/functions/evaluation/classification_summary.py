@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import numpy
+
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
@@ -45,6 +47,11 @@ class ClassificationSummary(FunctionNode):
         xp = self.xp
         counted = t != self.ignore_label
         labels = t[counted]
+        if xp is numpy and (labels < 0).any():  # elsewhere, looking means waiting
+            raise ValueError(
+                f"labels t must not be negative, but for ignore_label={self.ignore_label}; "
+                f"got {labels.min()}"
+            )
         predictions = y.argmax(axis=1).reshape(t.shape)[counted]
         if self.label_num is None:
             n = int(t.max()) + 1 if t.size else 0

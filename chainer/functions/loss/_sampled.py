@@ -8,10 +8,10 @@ import numpy
 
 from chainer.backends.operations.embeddings import embedding
 from chainer.core.function_node import FunctionNode
-from chainer.core.grad import grad
 from chainer.core.kernel import Operation
 from chainer.core.utils.extended_dtypes import is_half
 from chainer.core.variable import Variable
+from chainer.functions._composed import composed_gradients
 
 
 class SampledLoss(FunctionNode):
@@ -104,7 +104,11 @@ class SampledLoss(FunctionNode):
             gy = broadcast_to(gy, (len(x),))
         if self._used is not None:
             gy = gy * self._used.astype(gy.dtype)
-        rows = EmbedIDFunction().apply((self._ids, W))[0]
-        scores = matmul(rows, expand_dims(x, 2)).reshape(self._ids.shape)
-        gx, gW = grad([self.compose(scores)], [x, W], [gy], enable_double_backprop=True)
+
+        def losses(x: Variable, W: Variable) -> tuple[Variable]:
+            rows = EmbedIDFunction().apply((self._ids, W))[0]
+            scores = matmul(rows, expand_dims(x, 2)).reshape(self._ids.shape)
+            return (self.compose(scores),)
+
+        gx, gW = composed_gradients(losses, (x, W), (0, 1), (gy,))
         return tuple([{0: gx, 2: gW}.get(i) for i in target_input_indexes])

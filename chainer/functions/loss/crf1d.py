@@ -8,9 +8,9 @@ from typing import Any
 
 from chainer.backends import operations
 from chainer.core.function_node import FunctionNode
-from chainer.core.grad import grad
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable, as_variable
+from chainer.functions._composed import composed_gradients
 from chainer.functions.loss._pair import check_reduce
 
 
@@ -88,13 +88,18 @@ class CRF1d(FunctionNode):
         variables = self.get_retained_inputs()
         length = len(variables) // 2
         costs = variables[: length + 1]
-        losses = _compose(costs[0], costs[1:], variables[length + 1 :])
-        gradients = grad([losses], costs, grad_outputs, enable_double_backprop=True)
-        gradients += [None] * length
-        return tuple([gradients[i] for i in target_input_indexes])
+        ys = [y.array for y in variables[length + 1 :]]
+
+        def losses(cost: Variable, *xs: Variable) -> tuple[Variable]:
+            return (_compose(cost, xs, ys),)
+
+        first = 1 if length == 1 else 0  # there is no transition in sequences of one label
+        targets = [i for i in target_input_indexes if first <= i <= length]
+        gradients = dict(zip(targets, composed_gradients(losses, costs, targets, grad_outputs)))
+        return tuple([gradients.get(i) for i in target_input_indexes])
 
 
-def _compose(cost: Variable, xs: Sequence[Variable], ys: Sequence[Variable]) -> Variable:
+def _compose(cost: Variable, xs: Sequence[Variable], ys: Sequence[Any]) -> Variable:
     """Computes the losses with differentiable functions."""
     from chainer.functions.array.broadcast import broadcast_to
     from chainer.functions.array.concat import concat
@@ -113,7 +118,7 @@ def _compose(cost: Variable, xs: Sequence[Variable], ys: Sequence[Variable]) -> 
         scores = broadcast_to(expand_dims(alpha, 2), shape) + broadcast_to(cost, shape)
         alpha = logsumexp(scores, axis=1) + x
     final = concat([alpha, *ended[::-1]], axis=0)
-    return logsumexp(final, axis=1) - _path_score(cost, xs, [y.array for y in ys])
+    return logsumexp(final, axis=1) - _path_score(cost, xs, ys)
 
 
 def _path_score(cost: Variable, xs: Sequence[Variable], ys: Sequence[Any]) -> Variable:

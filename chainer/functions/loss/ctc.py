@@ -14,6 +14,7 @@ from chainer.core.configuration import config
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable, as_variable
+from chainer.functions._once import gradients_once
 from chainer.functions.array.stack import stack
 from chainer.functions.loss._pair import check_reduce
 
@@ -94,12 +95,12 @@ class ConnectionistTemporalClassification(FunctionNode):
         return tuple([gx if i == 3 else None for i in target_input_indexes])
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        if config.enable_backprop:
-            raise RuntimeError(
-                "F.connectionist_temporal_classification does not support double backprop"
-            )
-        arrays = self.backward_arrays(target_input_indexes, (grad_outputs[0].array,))
-        return tuple([None if array is None else Variable(array) for array in arrays])
+        return gradients_once(
+            self,
+            target_input_indexes,
+            grad_outputs,
+            "F.connectionist_temporal_classification does not support double backprop",
+        )
 
 
 def _wide(dtype: Any) -> Any:

@@ -71,7 +71,7 @@ class Hinge(FunctionNode):
             gx *= self._slack(x, t)
             gx *= 2
         gx *= gy if self.reduce == "no" else gy / max(len(x), 1)
-        return (gx, None)[: len(target_input_indexes)]
+        return tuple([gx if i == 0 else None for i in target_input_indexes])
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         x, _ = self.get_retained_inputs()
@@ -83,7 +83,7 @@ class Hinge(FunctionNode):
         if self.norm == "L2":
             # Where the slope is not zero, the slack is 1 + slope * x.
             gx = gx * 2 * (x * slope + abs(slope))
-        return (gx, None)[: len(target_input_indexes)]
+        return tuple([gx if i == 0 else None for i in target_input_indexes])
 
 
 def hinge(x: Any, t: Any, norm: str = "L1", reduce: str = "mean") -> Variable:

@@ -7,6 +7,7 @@ from typing import Any
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
+from chainer.functions._scalars import as_number
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.expand_dims import expand_dims
 from chainer.functions.loss._pair import check_pair
@@ -23,9 +24,9 @@ class HuberLoss(FunctionNode):
                 "Only 'sum_along_second_axis' and 'no' are valid for 'reduce', "
                 f"but '{reduce}' is given"
             )
-        if delta < 0:
+        self.delta = as_number(delta, "delta")
+        if self.delta < 0:
             raise ValueError(f"delta must not be negative, got {delta}")
-        self.delta = delta
         self.reduce = reduce
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:

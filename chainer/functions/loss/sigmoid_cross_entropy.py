@@ -65,7 +65,7 @@ class SigmoidCrossEntropy(FunctionNode):
         gx -= t.astype(x.dtype)
         gx *= t != _IGNORED
         gx *= gy if self.reduce == "no" else (gy * self._coefficient).astype(x.dtype)
-        return (gx, None)[: len(target_input_indexes)]
+        return tuple([gx if i == 0 else None for i in target_input_indexes])
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         if target_input_indexes[0] != 0:
@@ -79,7 +79,7 @@ class SigmoidCrossEntropy(FunctionNode):
             gy = broadcast_to(gy, x.shape)
             factor *= self.xp.asarray(self._coefficient, x.dtype)
         gx = (sigmoid(x) - t.array.astype(x.dtype)) * (gy * factor)
-        return (gx, None)[: len(target_input_indexes)]
+        return tuple([gx if i == 0 else None for i in target_input_indexes])
 
 
 def sigmoid_cross_entropy(x: Any, t: Any, normalize: bool = True, reduce: str = "mean") -> Variable:

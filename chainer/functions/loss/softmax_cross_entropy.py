@@ -10,6 +10,7 @@ from chainer.core.configuration import config
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
+from chainer.functions._once import gradients_once
 
 
 class SoftmaxCrossEntropy(FunctionNode):
@@ -112,19 +113,18 @@ class SoftmaxCrossEntropy(FunctionNode):
             x, t, self.class_weight, self.ignore_label, self.y, self._scale(grad_outputs[0])
         )
         gx = gx.astype(self.inputs[0].dtype, copy=False)  # type: ignore[index]
-        return (gx, None)[: len(target_input_indexes)]
+        return tuple([gx if i == 0 else None for i in target_input_indexes])
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         if not self.double_backprop:
-            if config.enable_backprop:
-                raise RuntimeError(
-                    "F.softmax_cross_entropy was called with 'enable_double_backprop=False' "
-                    "argument, but double-backprop is actually being performed. Please specify "
-                    "'enable_double_backprop=True' explicitly."
-                )
-            (gy,) = grad_outputs
-            gxs = self.backward_arrays(target_input_indexes, (gy.array,))
-            return tuple(None if gx is None else Variable(gx) for gx in gxs)
+            return gradients_once(
+                self,
+                target_input_indexes,
+                grad_outputs,
+                "F.softmax_cross_entropy was called with 'enable_double_backprop=False' argument, "
+                "but double-backprop is actually being performed. Please specify "
+                "'enable_double_backprop=True' explicitly.",
+            )
         from chainer.functions.activation.softmax import softmax
         from chainer.functions.array.broadcast import broadcast_to
         from chainer.functions.array.expand_dims import expand_dims
@@ -142,7 +142,8 @@ class SoftmaxCrossEntropy(FunctionNode):
             factors *= xp.asarray(self._coefficient, x.dtype)
         g = broadcast_to(grad_outputs[0], t.shape) * factors
         g = broadcast_to(expand_dims(g, 1), x.shape)
-        return ((softmax(x, axis=1) - hit) * g, None)[: len(target_input_indexes)]
+        gx = (softmax(x, axis=1) - hit) * g
+        return tuple([gx if i == 0 else None for i in target_input_indexes])
 
 
 def softmax_cross_entropy(

@@ -28,7 +28,8 @@ def average(x: Any, axis: Axis = None, weights: Any = None, keepdims: bool = Fal
     Raises:
         InvalidType: If dtypes or shapes do not fit.
         IndexError: If an axis does not exist.
-        ValueError: If an axis occurs twice, or ``weights`` is given together with a tuple of axes.
+        ValueError: If an axis occurs twice, or ``weights`` is given together with a tuple of
+            several axes.
 
     Example:
         >>> F.average(np.array([1., 2., 3.]), weights=np.array([2., 1., 1.]))
@@ -40,6 +41,8 @@ def average(x: Any, axis: Axis = None, weights: Any = None, keepdims: bool = Fal
         if not -x.ndim <= a < x.ndim:
             raise IndexError(f"axis {a} is out of range for an array of {x.ndim} axes")
     if weights is not None:
+        if isinstance(axis, tuple) and len(axis) == 1:
+            (axis,) = axis
         if isinstance(axis, tuple):
             raise ValueError("tuple axis is not supported when weights is given")
         weights = as_variable(weights)

@@ -151,13 +151,18 @@ def divide_operator(self: Any, rhs: Any) -> Variable:
             f"{self.dtype.kind} != f",
             msg="\nInvalid operation is performed in: _ / constant (Forward)\n",
         )
-    return MulConstant(_inverse(rhs)).apply((self,))[0]
+    return MulConstant(_inverse(rhs, self.dtype)).apply((self,))[0]
 
 
-def _inverse(value: Any) -> Any:
-    if is_scalar(value) and value == 0:
+def _inverse(value: Any, dtype: Any) -> Any:
+    """Returns the inverse of a constant, not less precise than a dtype."""
+    if not is_scalar(value):
+        narrow = value.dtype.kind == "f" and value.dtype.itemsize < dtype.itemsize
+        with get_device_from_array(value):
+            return 1.0 / (value.astype(dtype) if narrow else value)
+    if value == 0:
         return 1 / numpy.float64(0)  # a warning and inf, as arrays have it
-    return 1.0 / value
+    return 1.0 / (value.item() if isinstance(value, numpy.generic) else value)
 
 
 def reflected_divide_operator(self: Any, lhs: Any) -> Variable:

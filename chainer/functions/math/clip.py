@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy
-
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
+from chainer.functions._scalars import as_number
 
 
 class Clip(FunctionNode):
@@ -17,15 +16,12 @@ class Clip(FunctionNode):
     type_check_key = ()
 
     def __init__(self, x_min: Any, x_max: Any) -> None:
-        for name, bound in (("x_min", x_min), ("x_max", x_max)):
-            if bound is not None and not isinstance(bound, (int, float, numpy.number)):
-                raise TypeError(f"{name} must be a number or None, got {type(bound).__name__}")
+        self.x_min = None if x_min is None else as_number(x_min, "x_min")
+        self.x_max = None if x_max is None else as_number(x_max, "x_max")
         if x_min is None and x_max is None:
             raise ValueError("x_min and x_max must not both be None")
         if x_min is not None and x_max is not None and x_min > x_max:
             raise ValueError(f"x_min must not be greater than x_max, got {x_min} > {x_max}")
-        self.x_min = x_min
-        self.x_max = x_max
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)

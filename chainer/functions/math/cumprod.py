@@ -9,6 +9,7 @@ from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
 from chainer.functions._axes import check_axes_exist
+from chainer.functions._scalars import as_int
 from chainer.functions.array.concat import concat
 
 
@@ -18,8 +19,8 @@ class Cumprod(FunctionNode):
     type_check_key = ("axis",)
 
     def __init__(self, axis: int | None) -> None:
-        if axis is not None and not isinstance(axis, int):
-            raise TypeError(f"axis must be int or None, got {type(axis).__name__}")
+        if axis is not None:
+            axis = as_int(axis, f"axis must be int or None, got {type(axis).__name__}")
         self.axis = axis
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:

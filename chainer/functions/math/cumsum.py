@@ -7,6 +7,7 @@ from typing import Any
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
+from chainer.functions._scalars import as_int
 
 
 class Cumsum(FunctionNode):
@@ -15,9 +16,9 @@ class Cumsum(FunctionNode):
     type_check_key = ("axis",)
 
     def __init__(self, axis: int | None = None) -> None:
-        if axis is not None and not isinstance(axis, int):
-            raise TypeError(f"axis must be int or None, got {axis!r}")
-        self.axis = axis
+        self.axis = (
+            None if axis is None else as_int(axis, f"axis must be int or None, got {axis!r}")
+        )
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)

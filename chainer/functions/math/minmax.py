@@ -14,6 +14,7 @@ from chainer.functions._axes import (
     kept_shape,
     normalized_axes,
 )
+from chainer.functions._scalars import as_int
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.reshape import reshape
 from chainer.functions.array.where import where
@@ -84,8 +85,8 @@ class IndexSelectorBase(FunctionNode):
     method: ClassVar[str]
 
     def __init__(self, axis: int | None = None) -> None:
-        if axis is not None and not isinstance(axis, int):
-            raise TypeError(f"None or int are required as axis, got {axis!r}")
+        if axis is not None:
+            axis = as_int(axis, f"None or int are required as axis, got {axis!r}")
         self.axis = axis
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:

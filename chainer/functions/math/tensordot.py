@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Any
+
+import numpy
 
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
+from chainer.functions._scalars import as_int
 from chainer.functions.array.cast import cast
 from chainer.functions.array.transpose import transpose
 
@@ -125,7 +128,7 @@ def _as_matrix(x: Any, free: _Axes, summed: _Axes, inner: int) -> Any:
 
 
 def _normalized(axes: Any, a: Any, b: Any) -> tuple[_Axes, _Axes]:
-    if isinstance(axes, int):
+    if isinstance(axes, (int, numpy.integer)):
         if axes < 0 or a.ndim < axes or b.ndim < axes:
             raise ValueError(
                 f"dimension of input tensors must be greater equal to dot-axes count ({axes}), "
@@ -136,7 +139,11 @@ def _normalized(axes: Any, a: Any, b: Any) -> tuple[_Axes, _Axes]:
         raise ValueError(
             f"axes must be a pair of sequence of integers when it is a list or tuple, got {axes!r}"
         )
-    a_axes, b_axes = ((value,) if isinstance(value, int) else tuple(value) for value in axes)
+    refusal = f"axes must be an int or a pair of ints or of sequences of ints, got {axes!r}"
+    a_axes, b_axes = (
+        tuple([as_int(i, refusal) for i in (value if isinstance(value, Iterable) else (value,))])
+        for value in axes
+    )
     if len(a_axes) != len(b_axes):
         raise ValueError(f"axes count mismatch: {len(a_axes)} axes of a, {len(b_axes)} axes of b")
     for name, x, own in (("a", a, a_axes), ("b", b, b_axes)):

@@ -17,6 +17,7 @@ from chainer.core.utils.argument import parse_kwargs
 from chainer.core.utils.extended_dtypes import is_half
 from chainer.core.variable import Variable
 from chainer.functions._composed import Composition, composed_gradients
+from chainer.functions._scalars import as_int
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.cast import cast
 from chainer.functions.array.reshape import reshape
@@ -34,9 +35,8 @@ def as_axes(axis: Any) -> Axes | None:
     """
     if axis is None:
         return None
-    axes = tuple(axis) if isinstance(axis, Iterable) else (axis,)
-    if not all(isinstance(i, int) for i in axes):
-        raise TypeError(f"axis must be an int or a tuple of ints, got {axis!r}")
+    refusal = f"axis must be an int or a tuple of ints, got {axis!r}"
+    axes = tuple([as_int(i, refusal) for i in (axis if isinstance(axis, Iterable) else (axis,))])
     if list(axes) != sorted(set(axes)):
         raise RuntimeError(f"numbers in axis must be sorted in ascending order, got {axis!r}")
     return axes

@@ -8,7 +8,9 @@ from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
 from chainer.functions._composed import Composed
+from chainer.functions._scalars import as_int, as_number
 from chainer.functions.array.broadcast import broadcast_to
+from chainer.functions.array.cast import cast
 from chainer.functions.math.sum import sum as sum_axes
 
 Axes = tuple[int, ...]
@@ -26,10 +28,9 @@ class NormalizeL2(FunctionNode):
 
     def __init__(self, eps: float = 1e-5, axis: Any = 1) -> None:
         axes = axis if isinstance(axis, tuple) else (axis,)
-        if not all(isinstance(i, int) for i in axes):
-            raise TypeError(f"axis must be an int or a tuple of ints, got {axis!r}")
-        self.eps = eps
-        self.axis: Axes = axes
+        refusal = f"axis must be an int or a tuple of ints, got {axis!r}"
+        self.eps = as_number(eps, "eps")
+        self.axis: Axes = tuple([as_int(i, refusal) for i in axes])
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)
@@ -73,14 +74,17 @@ class NormalizeL2(FunctionNode):
         return Composed(self._gradient_composition).apply((x, grad_outputs[0]))
 
     def _gradient_composition(self, x: Variable, gy: Variable) -> tuple[Variable]:
-        shape = x.shape
+        shape, dtype = x.shape, x.dtype
+        if dtype == "float16":  # the squares of small numbers would be nothing
+            x, gy = cast(x, "f"), cast(gy, "f")
         squares = sum_axes(x * x, self.axis, keepdims=True)
         zero = (squares.array == 0).astype(x.dtype)
         norm = (squares + zero) ** 0.5
         shifted = norm * (1 - zero) + self.eps
         dot = sum_axes(gy * x, self.axis, keepdims=True)
         inner = dot / (norm * shifted * shifted)
-        return (gy / broadcast_to(shifted, shape) - x * broadcast_to(inner, shape),)
+        gx = gy / broadcast_to(shifted, shape) - x * broadcast_to(inner, shape)
+        return (cast(gx, dtype),)
 
 
 def normalize(x: Any, eps: float = 1e-5, axis: Any = 1) -> Variable:

@@ -8,6 +8,7 @@ from chainer.backends.operations.poolings import roi_pooling_2d as operation
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
+from chainer.functions._scalars import as_int
 
 
 class ROIPooling2D(FunctionNode):
@@ -23,12 +24,10 @@ class ROIPooling2D(FunctionNode):
 
     def __init__(self, outh: int, outw: int, spatial_scale: float) -> None:
         for name, value in (("outh", outh), ("outw", outw)):
-            if not isinstance(value, int):
-                raise TypeError(f"{name} must be an int, got {type(value)}")
-            if value <= 0:
+            if as_int(value, f"{name} must be an int, got {type(value)}") <= 0:
                 raise ValueError(f"{name} must be positive, got {value}")
-        self.outh = outh
-        self.outw = outw
+        self.outh = int(outh)
+        self.outw = int(outw)
         self.spatial_scale = spatial_scale
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:

@@ -61,7 +61,7 @@ class ScatterAddKernel(ReferenceKernel):
     def add_at(self, a: Any, slices: Any, b: Any) -> None:
         """Adds ``b`` to ``a[slices]`` in place."""
         xp = self.xp
-        if selects_once(slices):
+        if selects_once(slices) or not a.size:
             a[slices] += b
             return
         if not (a.ndim and a.flags.c_contiguous):

@@ -35,10 +35,10 @@ class LSTMCellKernel(ReferenceKernel):
         sigmoid_in_place(self.xp, x)
 
     def _apart(self, x: Any) -> Any:
-        """Splits neighbours into four contiguous arrays."""
+        """Copies neighbours into four contiguous arrays."""
         shape = (x.shape[0], x.shape[1] // 4, 4, *x.shape[2:])
         order = (2, 0, 1, *range(3, len(shape)))
-        return self.xp.ascontiguousarray(x.reshape(shape).transpose(order))
+        return x.reshape(shape).transpose(order).copy()
 
     def _parts(self, x: Any) -> list[Any]:
         """Returns views of the four sources, whose units are neighbours."""

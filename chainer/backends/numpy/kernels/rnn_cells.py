@@ -138,7 +138,7 @@ class LSTMCell(Cell):
         dtype = x.dtype
         sigmoids = slice(0, 3 * n)
         half = dtype.type(0.5)
-        recurrent = xp.ascontiguousarray(self.w_h.T)
+        recurrent = self.w_h.T.copy()
         recurrent[:, sigmoids] *= half
         gates = x @ self.w_x.T
         gates += self.b_x + self.b_h
@@ -214,7 +214,7 @@ class GRUCell(Cell):
         dtype = x.dtype
         half = dtype.type(0.5)
         sigmoids = slice(0, 2 * n)
-        recurrent = xp.ascontiguousarray(self.w_h.T)
+        recurrent = self.w_h.T.copy()
         gates = x @ self.w_x.T
         gates += self.b_x
         gates[:, sigmoids] += self.b_h[sigmoids]

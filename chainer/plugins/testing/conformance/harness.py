@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from chainer.core import registries
 from chainer.core.backend import backend_of
 from chainer.core.configuration import using_config
 from chainer.core.device import Device
@@ -60,7 +61,9 @@ class Case:
         spec: The row.
         sample: The sample.
         dtype: Name of the dtype under test.
-        variant: Which non-contiguous layouts the arrays get, 1 or 2; 0 for contiguous arrays.
+        variant: Which non-contiguous layouts the arrays get: 1 or 2, where those in the order of
+            Fortran and those with gaps take turns, or 3, all in the order of Fortran; 0 for
+            contiguous arrays.
         device: The device under test.
     """
 
@@ -102,7 +105,7 @@ class Case:
             array = array.copy()
         if not self.variant or array.ndim == 0:
             return self.device.send(array)
-        if (turn + self.variant) % 2 and array.ndim > 1:
+        if (self.variant == 3 or (turn + self.variant) % 2) and array.ndim > 1:
             return self.device.send(np.ascontiguousarray(array.T)).T
         padded = np.zeros((*array.shape[:-1], 2 * array.shape[-1]), array.dtype)
         padded[..., ::2] = array
@@ -125,23 +128,45 @@ class Case:
         with self.device, using_config("train", self.spec.train), using_config("dtype", self.dtype):
             yield
 
-    def call(self, arrays: Sequence[Any], needed: Iterable[int], dtype: Any = None) -> Any:
+    def call(
+        self,
+        arrays: Sequence[Any],
+        needed: Iterable[int],
+        dtype: Any = None,
+        linked: bool = False,
+    ) -> Any:
         """Applies the function.
 
         Args:
             arrays: Arrays on the device.
             needed: Indexes of the inputs that need gradients.
             dtype: Dtype of the keywords.
+            linked: Whether the inputs depend on the first of ``needed``, by functions that leave
+                the values as they are.
 
         Returns:
             tuple: The input Variables and the list of output Variables.
         """
-        needed = set(needed)
+        needed = list(needed)
         xs = [Variable(x, requires_grad=i in needed) for i, x in enumerate(arrays)]
+        taken = self._linked(xs, needed) if linked else xs
         if self.spec.reference is None:
             self.device.backend.random(self.device).seed(0)
-        ys = flatten(self.spec.apply(*xs, **self.keywords(dtype)))
+        ys = flatten(self.spec.apply(*taken, **self.keywords(dtype)))
         return xs, [y if isinstance(y, Variable) else Variable(y, requires_grad=False) for y in ys]
+
+    def _linked(self, xs: Sequence[Variable], needed: Sequence[int]) -> list[Variable]:
+        """Adds zeros to inputs, whose derivatives with respect to the first one are not zero."""
+        first, *others = needed
+        sum_of, broadcast_to = (registries.functions.get(name) for name in ("sum", "broadcast_to"))
+        total = sum_of(xs[first])
+        zero = total - total.array
+        linked = list(xs)
+        for i in others:
+            # Not one number: there are functions whose outputs stay if it is added to an input.
+            factors = self.send(np.linspace(-0.5, 1, xs[i].size).reshape(xs[i].shape))
+            linked[i] = xs[i] + broadcast_to(zero, xs[i].shape) * factors
+        return linked
 
     def reference(self, hosts: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Returns the outputs of the formula (of the function in float64 if there is none)."""
@@ -173,7 +198,11 @@ class Case:
         ]
 
     def gradients(
-        self, gys: Sequence[np.ndarray | None], needed: Sequence[int], recorded: bool
+        self,
+        gys: Sequence[np.ndarray | None],
+        needed: Sequence[int],
+        recorded: bool,
+        linked: bool = False,
     ) -> list[Any]:
         """Returns the gradients of the inputs ``needed``, as host arrays (None for none).
 
@@ -182,8 +211,11 @@ class Case:
             needed: Indexes of the inputs.
             recorded: Whether gradients are computed on Variables, as for double backprop, or on
                 arrays.
+            linked: Whether the other inputs depend on the first one of ``needed``.
         """
-        xs, ys = self.call(self.arrays(), needed)
+        arrays = self.arrays()
+        before = [np.array(to_host(array)) for array in arrays]
+        xs, ys = self.call(arrays, needed, linked=linked)
         started = [
             (y, Variable(self.send(gy, y.dtype, turn=1), requires_grad=False))
             for y, gy in zip(ys, gys, strict=True)
@@ -208,6 +240,8 @@ class Case:
                 assert gx.shape == x.shape, f"gradient of {x.shape} input has shape {gx.shape}"
         for i, x in enumerate(xs):
             assert i in needed or x.grad is None, f"input {i} needs no gradient but got one"
+        for i, (array, value) in enumerate(zip(arrays, before, strict=True)):
+            np.testing.assert_array_equal(to_host(array), value, err_msg=f"input {i} was modified")
         return [None if gx is None else np.array(to_host(gx)) for gx in found]
 
     def check_place(self, array: Any, what: str) -> None:

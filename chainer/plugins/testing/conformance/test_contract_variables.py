@@ -149,8 +149,9 @@ def test_variables_do_not_see_changes_of_the_gradients_of_others(device, given):
         y.grad = None
     else:
         functions.get("sum")(functions.get("identity")(y)).backward()
-    for n, x in enumerate(xs):
-        x.grad[...] = x.grad * (n + 2)
+    with device:
+        for n, x in enumerate(xs):
+            x.grad[...] = x.grad * (n + 2)
     for n, x in enumerate(xs):
         assert_at_home(x.grad, device)
         assert_equal(x.grad, np.full((2, 3), n + 2))

@@ -113,7 +113,7 @@ def _rows():
 
             def samples(draw, mode=mode, directions=directions):
                 modes = ("tanh", "relu") if mode == "tanh" else (mode,)
-                return [
+                samples = [
                     Sample(
                         *_inputs(draw, chosen, layers, directions, sizes),
                         mode=chosen,
@@ -125,6 +125,9 @@ def _rows():
                     for chosen in modes
                     for layers, sizes in ((1, (2, 2)), (2, (3, 2, 1)), (1, (2, 0)))
                 ]
+                unit = _inputs(draw, modes[0], 1, directions, (2, 1), size=1)
+                options = {"mode": modes[0], "layers": 1, "directions": directions}
+                return [*samples, Sample(*unit, **options, label="one unit")]
 
             yield OpSpec(
                 function,

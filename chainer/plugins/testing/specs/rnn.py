@@ -30,6 +30,8 @@ SPECS = (
             Sample(draw((3, 2)), draw((3, 8))),
             Sample(draw((4, 2)), draw((2, 8)), label="shorter batch"),
             Sample(draw((2, 1, 3)), draw((2, 4, 3))),
+            Sample(draw((1, 1)), draw((1, 4)), label="one unit of one sample"),
+            Sample(draw((3, 1)), draw((3, 4)), label="one unit"),
             Sample(draw((3, 2)), draw((0, 8)), kind="empty"),
         ],
         errors=lambda draw: [
