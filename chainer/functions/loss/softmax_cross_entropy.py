@@ -173,7 +173,8 @@ def softmax_cross_entropy(
         ignore_label (int): Label to ignore.
         reduce (str): ``'mean'``: the sum of the losses, normalized; a scalar. ``'no'``: the loss of
             each sample, of the shape of ``t``; zero for ignored samples.
-        enable_double_backprop (bool): Whether gradients of the gradient are wanted.
+        enable_double_backprop (bool): Whether gradients of the gradient are wanted. If not,
+            differentiating it a second time raises RuntimeError.
 
     Returns:
         Variable: The loss.
