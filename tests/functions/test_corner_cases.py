@@ -93,3 +93,21 @@ def test_division_by_numbers_of_less_precision(narrow, shape):
     np.testing.assert_allclose((x / divisor).array, [1 / 3, 2 / 3], rtol=1e-15)
     assert (Variable(np.ones(2, np.float16)) / divisor).dtype == np.float16
     assert chainer.grad([x / divisor], [x], [Variable(np.ones(2))])[0].array[0] == 1 / 3
+
+
+@pytest.mark.parametrize(("states", "name"), [((None, 1), "hx"), ((1, None), "cx")])
+def test_states_of_recurrent_networks_that_are_missing(states, name):
+    weights = [[np.ones((2, 3 if i < 4 else 2), np.float32) for i in range(8)]]
+    biases = [[np.zeros(2, np.float32)] * 8]
+    hx, cx = (None if state is None else np.zeros((1, 2, 2), np.float32) for state in states)
+    with pytest.raises(TypeError, match=f"{name} must be a variable or an array, got None"):
+        F.n_step_lstm(1, 0.0, hx, cx, weights, biases, [np.ones((2, 3), np.float32)])
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_gradient_of_selu_at_infinity(dtype):
+    x = Variable(np.array([np.inf, -np.inf], dtype))
+    y = F.selu(x)
+    y.grad = np.ones(2, dtype)
+    y.backward()
+    np.testing.assert_allclose(x.grad, [1.0507009873554805, 0], rtol=1e-3)

@@ -234,6 +234,12 @@ def apply_n_step(
     """
     if not isinstance(xs, (list, tuple)):
         raise TypeError(f"xs must be a list or a tuple of variables, got {type(xs)}")
+    for name, state in zip(("hx", "cx"), states, strict=False):
+        if state is None:
+            raise TypeError(
+                f"{name} must be a variable or an array, got None, which stands for zeros in the "
+                "links of recurrent networks only"
+            )
     groups = n_layers * node_class.directions
     count = WEIGHTS[node_class.mode]
     for name, lists, what in (("ws", ws, "weights"), ("bs", bs, "biases")):

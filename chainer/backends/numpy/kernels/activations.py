@@ -130,9 +130,8 @@ class ELUKernel(ReferenceKernel):
             gx += _constant(xp, 1, y.dtype)
         else:
             positive = (y if x is None else x) >= zero
-            gx = y + _constant(xp, alpha, y.dtype)
-            gx *= ~positive
-            gx += positive
+            one = _constant(xp, 1, y.dtype)
+            gx = xp.where(positive, one, y + _constant(xp, alpha, y.dtype))
         gx *= gy
         return gx
 
