@@ -20,7 +20,7 @@ from functions import CASES as FUNCTIONS
 
 UNIT = "kB"
 MEASURED = True
-BUDGETS = {"upstream": 1.05}
+BUDGETS = {"upstream": 1.0}
 MEAN_BUDGETS = {"upstream": 1.0}
 LEAST = 64 * 1024
 

@@ -155,9 +155,11 @@ class ClippedReLU(Operation):
     ``select(x, cap=...)``: ``x`` of any shape, floating point; ``cap`` a positive float.
 
     Methods:
-        ``forward(x, cap) -> y``: shape and dtype of ``x``.
+        ``forward(x, cap) -> (y, inside)``: ``y`` has the shape and dtype of ``x``; ``inside`` has
+        its shape and is True where ``0 < y < cap``. It is kept instead of ``x`` or ``y`` because it
+        is smaller.
 
-        ``backward(y, gy, cap) -> gx``: ``gy`` where ``0 < y < cap``, 0 elsewhere.
+        ``backward(inside, gy) -> gx``: ``gy`` where ``inside``, 0 elsewhere.
     """
 
     name = "clipped_relu"

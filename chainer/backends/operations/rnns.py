@@ -33,9 +33,10 @@ class NStepRNN(Operation):
         residual)``: ``y`` of shape ``(T, directions * N)``. ``cy`` is None unless ``mode`` is
         ``'lstm'``. The residual is opaque.
 
-        ``backward(x, hx, cx, ws, bs, residual, gy, ghy, gcy, mode, directions, batch_sizes,
-        ratio) -> (gx, ghx, gcx, gws, gbs)``. Each of ``gy``, ``ghy`` and ``gcy`` may be None, for
-        zeros.
+        ``backward(x, hx, cx, ws, bs, residual, gys, ghy, gcy, mode, directions, batch_sizes,
+        ratio) -> (gx, ghx, gcx, gws, gbs)``. ``gys`` is a list of the gradients of ``y`` at each
+        time, which are often arrays of their own. Each of ``gys``, ``ghy`` and ``gcy`` may be
+        None, for zeros.
 
         ``masks(residual) -> list``: for each layer and direction the factors dropout has
         multiplied its packed input with, or None. Gradients of gradients need it; a kernel that

@@ -16,3 +16,12 @@ def blocks(count: int, bytes_each: int, most_bytes: int = 1 << 18) -> Iterator[s
     size = max(1, min(count, most_bytes // max(bytes_each, 1)))
     for start in range(0, count, size):
         yield slice(start, min(count, start + size))
+
+
+def share_of(nbytes: int, parts: int) -> int:
+    """Returns the memory a block may take next to an array, so that it hardly adds to the peak.
+
+    It is the array's memory divided by ``parts``, but 4 to 64 KiB: smaller blocks are slow, larger
+    ones leave the cache.
+    """
+    return min(max(nbytes // parts, 1 << 12), 1 << 16)

@@ -26,20 +26,18 @@ class ClippedReLU(FunctionNode):
         type_check.expect(in_types[0].dtype.kind == "f")
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_outputs((0,))
         self._kernel = clipped_relu_operation.select(inputs[0], cap=self.cap)
-        return (self._kernel.forward(inputs[0], self.cap),)
+        y, self._inside = self._kernel.forward(inputs[0], self.cap)
+        return (y,)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        (y,) = self.retained_output_arrays
         gy = grad_outputs[0]
-        return (gy * ((y > 0) & (y < self.cap)).astype(gy.dtype),)
+        return (gy * self._inside.astype(gy.dtype),)
 
     def backward_arrays(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
-        (y,) = self.retained_output_arrays
-        return (self._kernel.backward(y, grad_outputs[0], self.cap),)
+        return (self._kernel.backward(self._inside, grad_outputs[0]),)
 
 
 def clipped_relu(x: Any, z: float = 20.0) -> Variable:

@@ -116,7 +116,7 @@ class BaseNStepRNN(FunctionNode):
         hx, cx, ws, bs = self._unpack(inputs)
         xs = inputs[first_x:]
         self._batch_sizes = tuple([len(x) for x in xs])
-        x = xs[0] if len(xs) == 1 else self.xp.concatenate(xs)
+        x = self._x = xs[0] if len(xs) == 1 else self.xp.concatenate(xs)
         self._kernel = operation.select(
             x,
             hx,
@@ -138,16 +138,14 @@ class BaseNStepRNN(FunctionNode):
     ) -> tuple[Any, ...]:
         inputs = self.retained_input_arrays
         hx, cx, ws, bs = self._unpack(inputs)
-        xs = inputs[self._parts[1] :]
-        x = xs[0] if len(xs) == 1 else self.xp.concatenate(xs)
         gx, ghx, gcx, gws, gbs = self._kernel.backward(
-            x,
+            self._x,
             hx,
             cx,
             ws,
             bs,
             self._residual,
-            self._packed(grad_outputs[self._states :], hx),
+            self._complete(grad_outputs[self._states :], hx),
             grad_outputs[0],
             grad_outputs[1] if self._states == 2 else None,
             self.mode,
@@ -163,17 +161,15 @@ class BaseNStepRNN(FunctionNode):
         ]
         return tuple([gradients[i] for i in target_input_indexes])
 
-    def _packed(self, gys: Sequence[Any], hx: Any) -> Any:
-        """Returns the gradients of the outputs as one array; None if there is none."""
-        xp = self.xp
+    def _complete(self, gys: Sequence[Any], hx: Any) -> list[Any] | None:
+        """Returns the gradients of the outputs; None if there is none."""
         if all([gy is None for gy in gys]):
             return None
         size = hx.shape[2] * self.directions
-        complete = [
-            xp.zeros((n, size), hx.dtype) if gy is None else gy
+        return [
+            self.xp.zeros((n, size), hx.dtype) if gy is None else gy
             for gy, n in zip(gys, self._batch_sizes, strict=True)
         ]
-        return complete[0] if len(complete) == 1 else xp.concatenate(complete)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         composition = n_step_composition(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
 from typing import Any
 
 import numpy
@@ -60,26 +59,38 @@ class LocalConvolution2DFunction(FunctionNode):
                 b_type.shape == w_type.shape[:3],
             )
 
-    def _blocks(self, x: Any, W: Any, share: int) -> Iterator[tuple[slice, Any]]:
-        """Iterates over blocks of rows of the output: the rows, and the part of ``x`` they see.
+    def _blocks(
+        self, x: Any, W: Any, share: int, least: int = 1 << 15
+    ) -> Iterator[tuple[Any, Any]]:
+        """Iterates over blocks of positions: their slice, and the part of ``x`` they see.
 
-        The filters are what takes memory; the patches of a block take that share of as much.
+        The filters are what takes memory; the work on a block takes that share of as much, but up
+        to ``least`` bytes for the sake of speed. Blocks are rows of the output or parts of one.
         """
-        h, w, *filter_shape = W.shape[1:]
-        stride = self.stride[0]
-        row = w * len(x) * prod(filter_shape) * x.dtype.itemsize
-        most = min(max(W.nbytes // share, 1 << 15), 1 << 20)
+        o, h, w, c, kh, kw = W.shape
+        (sy, sx), n = self.stride, len(x)
         if not h * w * x.size:
             return
-        for rows in blocks(h, row, most) if self.xp is numpy else (slice(0, h),):
-            last = (rows.stop - 1) * stride + W.shape[4]
-            yield rows, x[:, :, rows.start * stride : last]
+        if self.xp is not numpy:
+            yield slice(0, h * w), x[:, :, : (h - 1) * sy + kh, : (w - 1) * sx + kw]
+            return
+        each = n * (c * kh * kw + o) * x.itemsize
+        most = min(max(W.nbytes // share, least), 1 << 20)
+        for rows in blocks(h, w * each, most):
+            seen = x[:, :, rows.start * sy : (rows.stop - 1) * sy + kh]
+            length = rows.stop - rows.start
+            # More than one row only if all of a row fits.
+            for some in blocks(w, each, most) if length == 1 else (slice(0, w),):
+                start = rows.start * w + some.start
+                positions = slice(start, start + (length - 1) * w + some.stop - some.start)
+                yield positions, seen[:, :, :, some.start * sx : (some.stop - 1) * sx + kw]
 
     def _patches(self, x: Any, W: Any) -> Any:
         """Returns the patches of a block as one matrix ``(N, C * K)`` for each position."""
-        _, _, w, c, kh, kw = W.shape
+        kh, kw = W.shape[4:]
         sy, sx = self.stride
-        n, h = len(x), (x.shape[2] - kh) // sy + 1
+        n, c, height, width = x.shape
+        h, w = (height - kh) // sy + 1, (width - kw) // sx + 1
         shape = (h, w, c, kh, kw, n)
         if self.xp is numpy:
             sample, channel, row, column = x.strides
@@ -97,12 +108,12 @@ class LocalConvolution2DFunction(FunctionNode):
         x, W = map(for_products, inputs[:2])
         o, h, w, c, kh, kw = W.shape
         n = len(x)
-        filters = W.reshape(o, h, w, c * kh * kw)
-        y = self.xp.zeros((n, o, h, w), x.dtype)
-        for rows, seen in self._blocks(x, W, 2):
-            matrices = filters[:, rows].reshape(o, -1, c * kh * kw).transpose(1, 2, 0)
-            part = self._patches(seen, W) @ matrices
-            y[:, :, rows] = part.transpose(1, 2, 0).reshape(n, o, -1, w)
+        filters = W.reshape(o, h * w, c * kh * kw)
+        y = self.xp.zeros((n, o, h * w), x.dtype)
+        for positions, seen in self._blocks(x, W, 2):
+            part = self._patches(seen, W) @ filters[:, positions].transpose(1, 2, 0)
+            y[:, :, positions] = part.transpose(1, 2, 0)
+        y = y.reshape(n, o, h, w)
         if len(inputs) == 3:
             y += inputs[2]
         return (y.astype(dtype, copy=False),)
@@ -124,31 +135,33 @@ class LocalConvolution2DFunction(FunctionNode):
             gradients.append(gradient.astype(retained[i].dtype, copy=False))
         return tuple(gradients)
 
-    def _by_position(self, gy: Any, rows: slice) -> Any:
+    def _by_position(self, gy: Any, positions: slice) -> Any:
         """Returns a block of the gradient as one matrix ``(N, O)`` for each position."""
-        part = self.xp.ascontiguousarray(gy[:, :, rows].transpose(2, 3, 0, 1))
-        return part.reshape(-1, *gy.shape[:2])
+        n, o, h, w = gy.shape
+        part = gy.reshape(n, o, h * w)[:, :, positions]
+        return self.xp.ascontiguousarray(part.transpose(2, 0, 1))
 
     def _gradient_of_images(self, x: Any, W: Any, gy: Any) -> Any:
-        o, _, w, c, kh, kw = W.shape
-        filters = W.reshape(o, -1, w, c * kh * kw)
+        o, h, w, c, kh, kw = W.shape
+        sy, sx = self.stride
+        filters = W.reshape(o, h * w, c * kh * kw)
         gx = self.xp.zeros(x.shape, x.dtype)
-        for rows, seen in self._blocks(gx, W, 2):
-            matrices = filters[:, rows].reshape(o, -1, c * kh * kw).transpose(1, 0, 2)
-            patches = self._by_position(gy, rows) @ matrices
-            patches = patches.reshape(-1, w, len(x), c, kh, kw).transpose(2, 3, 4, 5, 0, 1)
-            add_patches(patches, seen, self.stride, (0, 0), (1, 1))
+        for positions, seen in self._blocks(gx, W, 4):
+            patches = self._by_position(gy, positions) @ filters[:, positions].transpose(1, 0, 2)
+            width = (seen.shape[3] - kw) // sx + 1
+            patches = patches.reshape(-1, width, len(x), c, kh, kw).transpose(2, 3, 4, 5, 0, 1)
+            add_patches(patches, seen, (sy, sx), (0, 0), (1, 1))
         return gx
 
     def _gradient_of_filters(self, x: Any, W: Any, gy: Any) -> Any:
         o, h, w, c, kh, kw = W.shape
         gW = self.xp.zeros((o, h * w, c * kh * kw), W.dtype)
-        for rows, seen in self._blocks(x, W, 8):
-            block = gW[:, rows.start * w : rows.stop * w].transpose(1, 0, 2)
-            matrices = self._by_position(gy, rows).transpose(0, 2, 1)
+        for positions, seen in self._blocks(x, W, 40, 1 << 12):
+            block = gW[:, positions].transpose(1, 0, 2)
+            matrices = self._by_position(gy, positions).transpose(0, 2, 1)
             patches = self._patches(seen, W)
             self.xp.matmul(matrices, patches, out=block, casting="same_kind")
-            del patches  # before there are others
+            del matrices, patches  # before there are others
         return gW.reshape(W.shape)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:

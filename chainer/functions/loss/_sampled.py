@@ -9,6 +9,7 @@ import numpy
 from chainer.backends.operations.embeddings import embedding
 from chainer.core.function_node import FunctionNode
 from chainer.core.kernel import Operation
+from chainer.core.utils.blocks import blocks, share_of
 from chainer.core.utils.extended_dtypes import is_half
 from chainer.core.variable import Variable
 from chainer.functions._composed import composed_gradients
@@ -29,7 +30,10 @@ class SampledLoss(FunctionNode):
     reduce: str
 
     def classes(self, inputs: tuple[Any, ...]) -> tuple[Any, Any]:
-        """Returns the scored classes, shape ``(N, 1 + K)``, and which samples count (or None)."""
+        """Returns the scored classes, shape ``(N, 1 + K)``, and which samples count (or None).
+
+        The correct class of samples that do not count is -1.
+        """
         raise NotImplementedError
 
     def compose(self, scores: Variable) -> Variable:
@@ -41,7 +45,9 @@ class SampledLoss(FunctionNode):
         x, W = inputs[0], inputs[2]
         self._ids, self._used = self.classes(inputs)
         self._rows = embedding.select(self._ids, W, ignore_label=None)
-        self._scores = self._score(x, self._gather(W))
+        rows = self._gather(W, self._ids)
+        self._scores = self.xp.matmul(rows, x.astype(rows.dtype, copy=False)[:, :, None])[:, :, 0]
+        del rows  # a vector for each score: as large as all else together
         self._kernel = self.operation.select(self._scores)
         losses = self._kernel.forward(self._scores)
         if self._used is not None:
@@ -52,18 +58,14 @@ class SampledLoss(FunctionNode):
                 losses = losses / max(len(x), 1)
         return (self.xp.asarray(losses, dtype=x.dtype),)
 
-    def _gather(self, W: Any) -> Any:
-        rows = self._rows.forward(self._ids, W, None)
+    def _gather(self, W: Any, ids: Any) -> Any:
+        rows = self._rows.forward(ids, W, None)
         return rows.astype(numpy.float32) if is_half(rows.dtype) else rows
-
-    def _score(self, x: Any, rows: Any) -> Any:
-        return self.xp.matmul(rows, x.astype(rows.dtype, copy=False)[:, :, None])[:, :, 0]
 
     def backward_arrays(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
         x, W = self.retained_input_arrays
-        xp = self.xp
         slopes = self._kernel.backward(self._scores)
         scale = grad_outputs[0].astype(slopes.dtype, copy=False)
         if self.reduce == "mean":
@@ -71,17 +73,24 @@ class SampledLoss(FunctionNode):
         if self._used is not None:
             scale = scale * self._used
         slopes *= scale if scale.ndim == 0 else scale[:, None]
-        gradients: list[Any] = []
-        for i in target_input_indexes:
-            if i == 0:
-                gx = xp.matmul(slopes[:, None, :], self._gather(W))[:, 0]
-                gradients.append(gx.astype(x.dtype, copy=False))
-            elif i == 2:
-                gW = self._gradient_of_weights(x, slopes, W.shape)
-                gradients.append(gW.astype(W.dtype, copy=False))
-            else:
-                gradients.append(None)
-        return tuple(gradients)
+        gradients: dict[int, Any] = {}
+        if 2 in target_input_indexes:  # first: it takes the most memory
+            gW = self._gradient_of_weights(x, slopes, W.shape)
+            gradients[2] = gW.astype(W.dtype, copy=False)
+        if 0 in target_input_indexes:
+            gradients[0] = self._gradient_of_vectors(x, slopes, W).astype(x.dtype, copy=False)
+        return tuple([gradients.get(i) for i in target_input_indexes])
+
+    def _gradient_of_vectors(self, x: Any, slopes: Any, W: Any) -> Any:
+        if self.xp is not numpy:
+            return self.xp.matmul(slopes[:, None], self._gather(W, self._ids))[:, 0]
+        gx = numpy.empty(x.shape, slopes.dtype)
+        row_bytes = slopes.shape[1] * W[:1].nbytes
+        for part in blocks(len(x), row_bytes, share_of(W.nbytes, 128)):
+            rows = self._gather(W, self._ids[part])
+            gx[part] = numpy.matmul(slopes[part, None], rows)[:, 0]
+            del rows  # before there are others
+        return gx
 
     def _gradient_of_weights(self, x: Any, slopes: Any, shape: tuple[int, int]) -> Any:
         backward_outer = getattr(self._rows, "backward_outer", None)
@@ -105,8 +114,10 @@ class SampledLoss(FunctionNode):
         if self._used is not None:
             gy = gy * self._used.astype(gy.dtype)
 
+        embed = EmbedIDFunction(ignore_label=None if self._used is None else -1)
+
         def losses(x: Variable, W: Variable) -> tuple[Variable]:
-            rows = EmbedIDFunction().apply((self._ids, W))[0]
+            rows = embed.apply((self._ids, W))[0]
             scores = matmul(rows, expand_dims(x, 2)).reshape(self._ids.shape)
             return (self.compose(scores),)
 

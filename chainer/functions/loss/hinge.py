@@ -44,22 +44,21 @@ class Hinge(FunctionNode):
             return (loss,)
         return ((loss.sum() / max(len(x), 1)).astype(x.dtype),)
 
-    def _signs(self, x: Any, t: Any) -> Any:
-        """Minus one at the labels, one elsewhere."""
-        signs = self.xp.ones_like(x)
-        signs[self.xp.arange(len(t)), t] = -1
-        return signs
+    def _flip(self, array: Any, t: Any) -> Any:
+        """Changes the sign at the labels."""
+        array[self.xp.arange(len(t)), t] *= -1
+        return array
 
     def _slack(self, x: Any, t: Any) -> Any:
-        slack = self._signs(x, t) * x
+        slack = self._flip(x.copy(), t)
         slack += 1
         return self.xp.maximum(slack, 0, out=slack)
 
     def _slope(self) -> Any:
         """Derivative of the slack, which is locally constant."""
         x, t = self.retained_input_arrays
-        signs = self._signs(x, t)
-        return signs * (signs * x + 1 > 0)
+        inside = self._slack(x, t) > 0
+        return self._flip(inside.astype(x.dtype), t)
 
     def backward_arrays(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]

@@ -55,12 +55,10 @@ class NegativeSamplingFunction(SampledLoss):
                 f"sampler must return an array of integers of shape {shape}, got "
                 f"{getattr(drawn, 'dtype', type(drawn))} of shape {getattr(drawn, 'shape', None)}"
             )
-        self.samples = drawn.copy()
+        dtype = numpy.result_type(drawn.dtype, t.dtype)  # holds any class, and -1
+        self.samples = drawn.astype(dtype if dtype.kind == "i" else numpy.int64)
         self.samples[:, 0] = t
-        used = t != -1
-        ids = self.samples.copy()
-        ids[:, 0] *= used
-        return ids, used
+        return self.samples, t != -1
 
     def compose(self, scores: Variable) -> Variable:
         from chainer.functions.activation.softplus import softplus

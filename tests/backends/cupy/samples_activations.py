@@ -79,8 +79,8 @@ def with_parameter(k, a, dtype, shape, shared):
 @sample("clipped_relu", (1.0,), (0.3,))
 def clipped(k, a, dtype, cap):
     x, gy = a(np.append(rand(5, 6), [[0, cap, 9, -9, np.nan, 1]], 0)), a(rand(6, 6))
-    y = k.forward(x, cap)
-    return y, k.backward(y, gy, cap)
+    y, inside = k.forward(x, cap)
+    return y, inside, k.backward(inside, gy)
 
 
 @sample("hard_sigmoid")
@@ -156,12 +156,13 @@ def n_step(k, a, dtype, mode, directions, partial):
         ws.append([a(rand(units, n) / 2) for n in [below] * gates + [units] * gates])
         bs.append([a(rand(units)) for _ in range(2 * gates)])
     y, hy, cy, residual = k.forward(x, hx, cx, ws, bs, mode, directions, batch_sizes, 0.0)
-    gy, ghy = a(rand(*y.shape)), a(rand(*hy.shape))
+    gys: list | None = [a(rand(n, y.shape[1])) for n in batch_sizes]
+    ghy = a(rand(*hy.shape))
     gcy = None if cx is None else a(rand(*hx.shape))
     if partial:
-        gy, gcy = None, None
+        gys, gcy = None, None
     rest = (mode, directions, batch_sizes, 0.0)
-    gx, ghx, gcx, gws, gbs = k.backward(x, hx, cx, ws, bs, residual, gy, ghy, gcy, *rest)
+    gx, ghx, gcx, gws, gbs = k.backward(x, hx, cx, ws, bs, residual, gys, ghy, gcy, *rest)
     cells = () if cx is None else (cy, gcx)
     flat = [g for group in (*gws, *gbs) for g in group]
     return (y, hy, gx, ghx, *cells, *flat)

@@ -87,11 +87,14 @@ class SoftplusKernel(_Elementwise):
 class ClippedReLUKernel(_Elementwise):
     """Kernel of ``clipped_relu``."""
 
-    def forward(self, x: Any, cap: float) -> Any:
-        return self.map("clipped_relu_forward", x, scalars=(float(cap),))
+    def forward(self, x: Any, cap: float) -> tuple[Any, Any]:
+        x = self.contiguous(x)
+        y, inside = self.new_like(x), self.new(x.shape, numpy.bool_)
+        self.each("clipped_relu_forward", _types(x), x.size, x, y, inside, float(cap))
+        return y, inside
 
-    def backward(self, y: Any, gy: Any, cap: float) -> Any:
-        return self.map("clipped_relu_backward", y, gy, scalars=(float(cap),))
+    def backward(self, inside: Any, gy: Any) -> Any:
+        return self.map("clipped_relu_backward", inside, gy)
 
 
 class HardSigmoidKernel(_Elementwise):

@@ -104,6 +104,8 @@ class TreeLSTMCellKernel(RNNFunctions):
 class NStepRNNKernel(ReferenceNStepRNNKernel):
     """Kernel of ``n_step_rnn``: the reference with cells of its own."""
 
+    packs = True
+
     def __init__(self, backend: Backend) -> None:
         super().__init__(backend)
         self._functions = RNNFunctions(backend)

@@ -72,21 +72,20 @@ extern "C" __global__ void softplus_backward(
   CHAINER_EACH(i, n) gx[i] = (A)gy[i] * sigmoid_((A)x[i] * (A)beta);
 }
 
-extern "C" __global__ void clipped_relu_forward(const T* x, T* y, double cap, long long n) {
+// The cap is compared as it is in y, rounded.
+extern "C" __global__ void clipped_relu_forward(
+    const T* x, T* y, bool* inside, double cap, long long n) {
+  const A limit = T((A)cap);
   CHAINER_EACH(i, n) {
     const A value = x[i];
-    y[i] = value < (A)0 ? (A)0 : value > (A)cap ? (A)cap : value;
+    y[i] = value < (A)0 ? (A)0 : value > limit ? limit : value;
+    inside[i] = value > (A)0 && value < limit;
   }
 }
 
-// The cap is compared as it is in y, rounded.
 extern "C" __global__ void clipped_relu_backward(
-    const T* y, const T* gy, T* gx, double cap, long long n) {
-  const A limit = T((A)cap);
-  CHAINER_EACH(i, n) {
-    const A value = y[i];
-    gx[i] = value > (A)0 && value < limit ? (A)gy[i] : (A)0;
-  }
+    const bool* inside, const T* gy, T* gx, long long n) {
+  CHAINER_EACH(i, n) gx[i] = inside[i] ? gy[i] : T((A)0);
 }
 
 extern "C" __global__ void hard_sigmoid_forward(const T* x, T* y, long long n) {

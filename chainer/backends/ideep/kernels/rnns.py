@@ -15,6 +15,8 @@ from chainer.core.backend import Backend
 class NStepRNNKernel(ReferenceNStepRNNKernel):
     """Kernel of ``n_step_rnn`` for LSTM and GRU over sequences of one length."""
 
+    packs = True
+
     def __init__(self, backend: Backend) -> None:
         super().__init__(backend)
         self._ops = library.operations()

@@ -7,16 +7,20 @@ from typing import Any
 
 import numpy
 
+from chainer.backends.numpy.kernels.rows import (
+    COLUMN_BLOCK,
+    ELEMENTS_OF_ROW,
+    ROW_BLOCK,
+    add_columns,
+    add_rows,
+)
 from chainer.core.kernel import ReferenceKernel
-from chainer.core.utils.blocks import blocks
+from chainer.core.utils.blocks import blocks, share_of
 from chainer.core.utils.extended_dtypes import is_half
-
-#: Least memory for the rows which are sorted at a time; else a share of that of the gradients.
-_LEAST_BYTES = 1 << 16
 
 
 class EmbeddingKernel(ReferenceKernel):
-    """Embedding by gathering rows; gradients are sorted by row and summed in runs."""
+    """Embedding by gathering rows; gradients are written, and added where a number comes again."""
 
     def forward(self, x: Any, W: Any, ignore_label: int | None) -> Any:
         if ignore_label is None:
@@ -33,63 +37,69 @@ class EmbeddingKernel(ReferenceKernel):
             used = numbers != ignore_label
             numbers, rows = numbers[used], rows[used]
         working = numpy.float32 if is_half(gy.dtype) else gy.dtype
-        gW = self.xp.zeros(shape, working)
-        most = max(_LEAST_BYTES, (gW.nbytes + gy.nbytes) // 128)
-
-        self._add_rows(gW, numbers, lambda order: rows.take(order, axis=0), most)
+        if self.xp is not numpy:
+            gW = self.xp.zeros(shape, working)
+            self.xp.add.at(gW, numbers, rows.astype(working, copy=False))
+        else:
+            # Planned before there is ``gW``: what planning takes is free again.
+            again = _come_again(numbers, shape)
+            gW = numpy.zeros(shape, working)
+            if again is None:
+                add_rows(gW, numbers, rows)
+            else:
+                for part in blocks(len(rows), 1, ROW_BLOCK):
+                    gW[numbers[part]] = rows[part]
+                _add_again(gW, numbers, again, rows.__getitem__)
         return gW.astype(gy.dtype, copy=False)
 
     def backward_outer(self, x: Any, factors: Any, vectors: Any, shape: tuple[int, int]) -> Any:
-        gW = self.xp.zeros(shape, factors.dtype)
-        count, width = factors.shape[1], shape[1]
-        factors = factors.reshape(-1)
-        vectors = vectors.astype(gW.dtype, copy=False)
-
-        def rows(order: Any) -> Any:
-            rows = vectors.take(order // count, axis=0)
-            # Operands of one shape: NumPy would take more memory to broadcast a column.
-            rows *= factors.take(order).repeat(width).reshape(rows.shape)
-            return rows
-
-        most = max(_LEAST_BYTES // 16, (gW.nbytes + vectors.nbytes) // 48)
-        self._add_rows(gW, x.ravel(), rows, most)
+        count = factors.shape[1]
+        vectors = vectors.astype(factors.dtype, copy=False)
+        numbers, flat = x.ravel(), factors.ravel()
+        if self.xp is not numpy:
+            gW = self.xp.zeros(shape, factors.dtype)
+            rows = factors[:, :, None] * vectors[:, None]
+            self.xp.add.at(gW, numbers, rows.reshape(-1, shape[1]))
+            return gW
+        again = _come_again(numbers, shape)
+        gW = numpy.zeros(shape, factors.dtype)
+        if again is None:
+            for part in blocks(len(x), count, COLUMN_BLOCK):
+                some = factors[part]
+                columns = ((some * column[:, None]).ravel() for column in vectors[part].T)
+                add_columns(gW, x[part].ravel(), columns)
+        else:
+            most = share_of(gW.nbytes, 128)
+            for part in blocks(len(x), count * gW[:1].nbytes, most):
+                # Buffers of a product of arrays that are broadcast would take more memory.
+                gW[x[part]] = numpy.einsum("nk,nd->nkd", factors[part], vectors[part])
+            _add_again(gW, numbers, again, lambda i: flat[i] * vectors[i // count])
         return gW
 
-    def _add_rows(self, gW: Any, numbers: Any, rows: Callable[[Any], Any], most_bytes: int) -> None:
-        """Adds rows to those of ``gW`` that ``numbers`` tells, in blocks.
 
-        Args:
-            gW: Array of zeros.
-            numbers: Number of each row, possibly counted from the end.
-            rows: Function from the places of some of the rows to a new array.
-            most_bytes: Memory that the rows of a block may take.
-        """
-        xp = self.xp
-        count = len(numbers)
-        if count == 0:
-            return
-        numbers = xp.where(numbers < 0, numbers + len(gW), numbers)
-        if getattr(xp.add, "reduceat", None) is None:
-            xp.add.at(gW, numbers, rows(xp.arange(count)).astype(gW.dtype, copy=False))
-            return
-        order = xp.argsort(numbers, kind="stable")
-        numbers = numbers[order]
-        first = xp.ones(count, bool)
-        xp.not_equal(numbers[1:], numbers[:-1], out=first[1:])
-        # Most numbers come once, if there are many.
-        once, again = [(numbers[some], order[some]) for some in (first, xp.logical_not(first))]
-        del numbers, order  # each of these is as large as a few rows
-        row_bytes = gW.shape[1] * gW.itemsize if xp is numpy else 0
-        for part in blocks(len(once[0]), row_bytes, most_bytes):
-            gW[once[0][part]] = rows(once[1][part])
-        for part in blocks(len(again[0]), row_bytes, most_bytes // 2):  # sums take as much again
-            self._add_runs(gW, again[0][part], rows(again[1][part]))
+def _come_again(numbers: Any, shape: tuple[int, int]) -> Any | None:
+    """Returns which of the numbers come again later, or None if they are many.
 
-    def _add_runs(self, gW: Any, numbers: Any, rows: Any) -> None:
-        """Adds rows whose numbers are sorted: sums of each run of the same number."""
-        xp = self.xp
-        first = xp.ones(len(numbers), bool)
-        xp.not_equal(numbers[1:], numbers[:-1], out=first[1:])
-        starts = xp.nonzero(first)[0]
-        rows = xp.add.reduceat(rows, starts, axis=0, dtype=gW.dtype)  # frees what it was before
-        gW[numbers[starts]] += rows
+    Those are bits in the order of ``numpy.packbits``.
+    """
+    count, width = shape
+    most = len(numbers) * width // ELEMENTS_OF_ROW
+    if len(numbers) - count > most:
+        return None
+    numbers = numbers % max(count, 1)  # those counted from the end are the same
+    order = numpy.argsort(numbers, kind="stable")
+    numbers = numbers[order]
+    again = numpy.zeros(len(numbers), bool)
+    again[order[:-1]] = numbers[1:] == numbers[:-1]
+    return numpy.packbits(again) if numpy.count_nonzero(again) <= most else None
+
+
+def _add_again(gW: Any, numbers: Any, again: Any, row: Callable[[int], Any]) -> None:
+    """Adds the rows that come again to those of ``gW``, which hold the last of each number."""
+    for part in blocks(len(numbers), 1, ROW_BLOCK):
+        bits = again[part.start // 8 : -(-part.stop // 8)]
+        places = numpy.nonzero(numpy.unpackbits(bits, count=part.stop - part.start))[0]
+        places += part.start
+        for i, number in zip(places.tolist(), numbers[places].tolist(), strict=True):
+            target = gW[number]
+            target += row(i)

@@ -7,14 +7,9 @@ from typing import Any
 
 import numpy
 
+from chainer.backends.numpy.kernels.rows import add_rows
 from chainer.core.backend import HOST_FAMILY
 from chainer.core.kernel import ReferenceKernel
-from chainer.core.utils.blocks import blocks
-
-#: Elements of a row that are worth a call of their own.
-_LONG = 256
-#: Bounds of the memory that positions take at a time, between them a share of that of the values.
-_LEAST_BYTES, _MOST_BYTES = 1 << 14, 1 << 19
 
 
 def selects_once(slices: Any) -> bool:
@@ -54,8 +49,8 @@ def _after_whole_axis(slices: Any) -> Any:
 class ScatterAddKernel(ReferenceKernel):
     """Turns the index into positions in the flattened array: ``ufunc.at`` is fast there only.
 
-    Positions take up to four times the memory of the values, so there are never many of them at a
-    time, if the index is one of the usual: rows, or the same elements of each row.
+    Positions take up to four times the memory of the values, so the usual indexes, rows and the
+    same elements of each row, go another way with NumPy.
     """
 
     def add_at(self, a: Any, slices: Any, b: Any) -> None:
@@ -71,41 +66,27 @@ class ScatterAddKernel(ReferenceKernel):
         length = prod(a.shape[1:])
         if rows is not None:
             numbers = self._numbers(a, rows)
-            if xp is numpy and length >= _LONG:
-                matrix, add = a.reshape(len(a), length), numpy.add
-                values = b.reshape(len(numbers), length)
-                for number, row in zip(numbers.tolist(), values, strict=True):
-                    target = matrix[number]
-                    add(target, row, target)
-                return
-            self._add_rows(a, numbers * length, xp.arange(length), b)
-        elif rest is not None:
+            add = add_rows if xp is numpy else xp.add.at
+            add(a.reshape(len(a), length), numbers, b.reshape(len(numbers), length))
+        elif rest is not None and xp is numpy:
             inner = self.positions(a.shape[1:], rest).reshape(-1)
-            self._add_rows(a, xp.arange(len(a)) * length, inner, b)
+            # Rows of the other axis: those of the transposed matrix.
+            add_rows(a.reshape(len(a), length).T, inner, b.reshape(len(a), len(inner)).T)
         else:
             positions = self.positions(a.shape, slices)
             xp.add.at(a.reshape(-1), positions.reshape(-1), b.reshape(-1))
 
-    def _add_rows(self, a: Any, starts: Any, inner: Any, b: Any) -> None:
-        """Adds ``b`` where rows start plus positions in a row."""
-        xp = self.xp
-        flat = a.reshape(-1)
-        values = b.reshape(len(starts), len(inner))
-        starts = starts.reshape(-1, 1)
-        most = min(max(_LEAST_BYTES, (a.nbytes + b.nbytes) // 32), _MOST_BYTES)
-        parts = blocks(len(starts), inner.nbytes, most) if xp is numpy else (slice(None),)
-        for part in parts:
-            # Without a name: positions of two blocks shall not be there at a time.
-            xp.add.at(flat, (starts[part] + inner).reshape(-1), values[part].reshape(-1))
-
     def _numbers(self, a: Any, rows: Any) -> Any:
-        """Numbers of rows as one axis, none of them negative."""
+        """Numbers of rows as one axis; none of them is negative, but with NumPy."""
         xp = self.xp
-        rows = xp.asarray(rows, dtype=numpy.intp).reshape(-1)
+        if xp is numpy:
+            rows = numpy.asarray(rows).reshape(-1)
+        else:
+            rows = xp.asarray(rows, dtype=numpy.intp).reshape(-1)
         on_host = self.backend.family == HOST_FAMILY  # elsewhere, looking means waiting
         if on_host and rows.size and (rows.min() < -len(a) or rows.max() >= len(a)):
             raise IndexError(f"an index is out of bounds for axis 0 with size {len(a)}")
-        return xp.where(rows < 0, rows + len(a), rows)
+        return rows if xp is numpy else xp.where(rows < 0, rows + len(a), rows)
 
     def positions(self, shape: tuple[int, ...], slices: Any) -> Any:
         """Positions of the selected elements, of the shape of the selection."""

@@ -6,6 +6,7 @@ A window is reduced one axis at a time, by whole slices of the images: no patche
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from math import prod
 from typing import Any, NamedTuple
 
@@ -17,6 +18,8 @@ from chainer.core.utils.windows import Sizes, window_range
 
 # Windows of so few elements are reduced at once: every axis costs a pass of its own.
 _SMALL_WINDOW = 4
+# Elements of NumPy's buffers, if arrays take at least as many bytes: smaller ones are as fast.
+_BUFFER, _LARGE = 1024, 1 << 18
 
 
 class Piece(NamedTuple):
@@ -97,6 +100,16 @@ def reduced_shape(shape: Sizes, stage: Stage, out_size: Sizes) -> Sizes:
     return tuple([out_size[i - 2] if i in stage.axes else n for i, n in enumerate(shape)])
 
 
+@contextmanager
+def _small_buffers() -> Iterator[None]:
+    """Lets ufuncs of NumPy have small buffers; it makes them without need."""
+    size = numpy.setbufsize(_BUFFER)  # in this context only
+    try:
+        yield
+    finally:
+        numpy.setbufsize(size)
+
+
 def reduce_stage(xp: Any, name: str, x: Any, stage: Stage, out_size: Sizes, identity: float) -> Any:
     """Reduces the windows of one stage.
 
@@ -115,8 +128,13 @@ def reduce_stage(xp: Any, name: str, x: Any, stage: Stage, out_size: Sizes, iden
         if name == "add":
             return x.sum(axis=stage.axes, keepdims=True)
         return x.max(axis=stage.axes, keepdims=True)
-    operator = getattr(xp, name)
     y = xp.empty(reduced_shape(x.shape, stage, out_size), x.dtype)
+    with _small_buffers() if xp is numpy and x.nbytes >= _LARGE else nullcontext():
+        _reduce_pieces(getattr(xp, name), x, y, stage, identity)
+    return y
+
+
+def _reduce_pieces(operator: Any, x: Any, y: Any, stage: Stage, identity: float) -> None:
     pieces = sorted(stage.pieces, key=lambda piece: not piece.complete)
     if len(pieces) > 1 and pieces[1].complete:
         operator(x[pieces[0].elements], x[pieces[1].elements], out=y)
@@ -130,7 +148,6 @@ def reduce_stage(xp: Any, name: str, x: Any, stage: Stage, out_size: Sizes, iden
     for piece in rest:
         part = y[piece.windows]
         operator(part, x[piece.elements], out=part)
-    return y
 
 
 def window_sums(xp: Any, x: Any, ksize: Sizes, stride: Sizes, pad: Sizes, out_size: Sizes) -> Any:

@@ -11,13 +11,16 @@ from chainer.core.kernel import ReferenceKernel
 class ClippedReLUKernel(ReferenceKernel):
     """Reference of ``clipped_relu``."""
 
-    def forward(self, x: Any, cap: float) -> Any:
-        """Returns ``min(max(x, 0), cap)``."""
-        return self.xp.clip(x, 0, cap)
+    def forward(self, x: Any, cap: float) -> tuple[Any, Any]:
+        """Returns ``min(max(x, 0), cap)`` and where it is between them."""
+        y = self.xp.clip(x, 0, cap)
+        inside = y > 0
+        inside &= y < cap
+        return y, inside
 
-    def backward(self, y: Any, gy: Any, cap: float) -> Any:
-        """Returns ``gy`` where ``0 < y < cap``, 0 elsewhere."""
-        return gy * ((y > 0) & (y < cap))
+    def backward(self, inside: Any, gy: Any) -> Any:
+        """Returns ``gy`` where ``inside``, 0 elsewhere."""
+        return self.xp.where(inside, gy, self.xp.zeros((), gy.dtype))
 
 
 class HardSigmoidKernel(ReferenceKernel):

@@ -8,8 +8,14 @@ place.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Any
+
+import numpy
+
+#: Least memory of the states of which there is never a second copy.
+_LARGE = 1 << 18
 
 
 class Steps:
@@ -31,22 +37,64 @@ class Steps:
             slices.reverse()
         self.slices = slices
 
-    def previous(self, xp: Any, initial: Any, states: Any) -> Any:
-        """Returns the state before each packed element.
+    def previous(
+        self, xp: Any, initial: Any, states: Any, visits: slice = slice(None)
+    ) -> tuple[slice, Any]:
+        """Returns which packed elements some visits are of, and the state before each of them.
 
         Args:
             xp: Array namespace.
             initial: Initial state, shape ``(batch, N)``.
             states: State after each element, packed.
+            visits: Which visits, at least one if not all.
         """
-        previous = xp.empty_like(states)
-        start, alive = 0, 0  # where the states of the last visit are, and how many
-        for elements, n in self.slices:
-            kept, first = min(n, alive), elements.start
-            previous[first : first + kept] = states[start : start + kept]
-            previous[first + kept : elements.stop] = initial[kept:n]
-            start, alive = first, n
-        return previous
+        chosen = self.slices[visits]
+        first = min([elements.start for elements, _ in chosen], default=0)
+        last = max([elements.stop for elements, _ in chosen], default=0)
+        previous = xp.empty((last - first, states.shape[1]), states.dtype)
+        before = visits.start or 0
+        # Where the states of the visit before are, and how many.
+        start, alive = (
+            (self.slices[before - 1][0].start, self.slices[before - 1][1]) if before else (0, 0)
+        )
+        for elements, n in chosen:
+            kept, at = min(n, alive), elements.start - first
+            previous[at : at + kept] = states[start : start + kept]
+            previous[at + kept : at + n] = initial[kept:n]
+            start, alive = elements.start, n
+        return slice(first, last), previous
+
+    def blocks(self, rows: int) -> Iterator[slice]:
+        """Yields the slices that split the visits into blocks of about so many elements."""
+        start = count = 0
+        for i, (_, n) in enumerate(self.slices):
+            if count and count + n > rows:
+                yield slice(start, i)
+                start, count = i, 0
+            count += n
+        yield slice(start, len(self.slices))
+
+
+class PackedParts:
+    """Arrays of each time, without a copy indexed as the packed array that they would make.
+
+    Indexes are ``[elements of a time]`` and ``[:, columns]``.
+
+    Args:
+        arrays: Array of each time.
+        batch_sizes: Their lengths.
+    """
+
+    def __init__(self, arrays: Sequence[Any], batch_sizes: tuple[int, ...]) -> None:
+        self._arrays, self._batch_sizes = arrays, batch_sizes
+        ends = accumulate(batch_sizes)
+        times = zip(ends, batch_sizes, arrays, strict=True)
+        self._of_start = {end - n: array for end, n, array in times if n}
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, tuple):
+            return PackedParts([array[index] for array in self._arrays], self._batch_sizes)
+        return self._of_start[index.start]
 
 
 class Cell:
@@ -68,10 +116,10 @@ class Cell:
         self.size = w[half].shape[1]
         self.steps = steps
         #: Weights and biases of all gates, one below the other.
-        self.w_x = xp.concatenate(w[:half])
-        self.w_h = xp.concatenate(w[half:])
-        self.b_x = xp.concatenate(b[:half])
-        self.b_h = xp.concatenate(b[half:])
+        self.w_x, self.w_h, self.b_x, self.b_h = [
+            xp.concatenate(part) if half > 1 else part[0]
+            for part in (w[:half], w[half:], b[:half], b[half:])
+        ]
         #: Input, initial state and output of forward.
         self.x: Any = None
         self.h0: Any = None
@@ -94,7 +142,7 @@ class Cell:
         """Runs back over the sequences.
 
         Args:
-            gy: Gradient of the packed output, or None.
+            gy: Gradient of the packed output, possibly as :class:`PackedParts`, or None.
             gh: Gradient of the last state, or None.
             gc: Gradient of the last cell state, or None.
 
@@ -112,15 +160,27 @@ class Cell:
 
     def _weights(self, g_x: Any, g_h: Any) -> tuple[list[Any], list[Any]]:
         """Returns the gradients of weights and biases, given those of the sums in the gates."""
-        h = self.steps.previous(self.xp, self.h0, self.y)
         n = self.size
-        w_x, w_h, b_x = g_x.T @ self.x, g_h.T @ h, g_x.sum(axis=0)
+        w_x, w_h, b_x = g_x.T @ self.x, self._recurrent_weights(g_h), g_x.sum(axis=0)
         b_h = b_x.copy() if g_h is g_x else g_h.sum(axis=0)
         parts = [slice(i * n, (i + 1) * n) for i in range(self.gates)]
         return (
             [*[w_x[part] for part in parts], *[w_h[part] for part in parts]],
             [*[b_x[part] for part in parts], *[b_h[part] for part in parts]],
         )
+
+    def _recurrent_weights(self, g: Any) -> Any:
+        """Returns the gradient of the weights of the state."""
+        large = self.xp is numpy and self.y.nbytes >= _LARGE
+        total: Any = None
+        for visits in self.steps.blocks(len(self.y) // 8 if large else len(self.y)):
+            elements, h = self.steps.previous(self.xp, self.h0, self.y, visits)
+            part = g[elements].T @ h
+            if total is None:
+                total = part
+            else:
+                total += part
+        return total
 
 
 class LSTMCell(Cell):
@@ -175,7 +235,7 @@ class LSTMCell(Cell):
         xp.multiply(sigmoids, sigmoids, out=g[:, : 3 * n])
         xp.subtract(sigmoids, g[:, : 3 * n], out=g[:, : 3 * n])
         g[:, :n] *= a
-        g[:, n : 2 * n] *= self.steps.previous(xp, self.c0, self.cells)
+        g[:, n : 2 * n] *= self.steps.previous(xp, self.c0, self.cells)[1]
         g[:, 2 * n : 3 * n] *= tanh_c
         xp.multiply(a, a, out=g[:, 3 * n :])
         xp.subtract(1, g[:, 3 * n :], out=g[:, 3 * n :])
@@ -250,7 +310,7 @@ class GRUCell(Cell):
         xp, n = self.xp, self.size
         gates = self.gate_values
         r, z, candidate = (gates[:, k * n : (k + 1) * n] for k in range(3))
-        h = self.steps.previous(xp, self.h0, self.y)
+        _, h = self.steps.previous(xp, self.h0, self.y)
         # Blocks: candidate of the state, r, z, candidate of the input. The first three enter
         # through the state, the last three through the input.
         g = xp.empty((len(gates), 4 * n), gates.dtype)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy
 
-from chainer.backends.numpy.kernels.rnn_cells import Cell, GRUCell, LSTMCell, SimpleCell, Steps
+from chainer.backends.numpy.kernels.rnn_cells import (
+    Cell,
+    GRUCell,
+    LSTMCell,
+    PackedParts,
+    SimpleCell,
+    Steps,
+)
 from chainer.core.kernel import ReferenceKernel
 
 _CELLS: dict[str, type[Cell]] = {
@@ -18,7 +25,13 @@ _CELLS: dict[str, type[Cell]] = {
 
 
 class NStepRNNKernel(ReferenceKernel):
-    """Recurrent network layer by layer; each starts with one product over all times."""
+    """Recurrent network layer by layer; each starts with one product over all times.
+
+    Attributes:
+        packs: Whether the cells need the gradients of the outputs as one array.
+    """
+
+    packs: ClassVar[bool] = False
 
     def forward(
         self,
@@ -66,6 +79,14 @@ class NStepRNNKernel(ReferenceKernel):
         """Returns the cell of one layer and direction; other kernels have others."""
         return _CELLS[mode](self.xp, mode, w, b, steps)
 
+    def packed(self, gys: list[Any], batch_sizes: tuple[int, ...]) -> Any:
+        """Returns the gradients of the outputs as cells take them: packed, or indexed as if."""
+        if len(gys) == 1:
+            return gys[0]
+        if self.packs or self.xp is not numpy:
+            return self.xp.concatenate(gys)
+        return PackedParts(gys, batch_sizes)
+
     def _mask(self, x: Any, ratio: float) -> Any:
         xp = self.xp
         kept = xp.random.rand(*x.shape) >= ratio
@@ -79,7 +100,7 @@ class NStepRNNKernel(ReferenceKernel):
         ws: list[list[Any]],
         bs: list[list[Any]],
         residual: list[_Run],
-        gy: Any,
+        gys: list[Any] | None,
         ghy: Any,
         gcy: Any,
         mode: str,
@@ -95,7 +116,7 @@ class NStepRNNKernel(ReferenceKernel):
         gcx = None if cx is None else xp.empty_like(ghx)
         gws: list[Any] = [None] * len(ws)
         gbs: list[Any] = [None] * len(bs)
-        gradient: Any = None if gy is None else _widened(gy)
+        gradient = None if gys is None else self.packed(_all_widened(gys), batch_sizes)
         for layer in reversed(range(layers)):
             below: Any = None
             for direction in range(directions):

@@ -22,7 +22,8 @@ class ROIPooling2DKernel(ReferenceKernel):
         xp = self.xp
         channels, height, width = x.shape[1:]
         y = xp.zeros((len(rois), channels, *out_size), x.dtype)
-        indices = xp.full(y.shape, -1, numpy.int32)
+        # As small as positions allow: they are kept as long as the graph, one for each output.
+        indices = xp.full(y.shape, -1, numpy.min_scalar_type(-height * width - 1))
         for n, (batch, left, top, right, bottom) in enumerate(rois.tolist()):
             if not -len(x) <= batch < len(x):
                 raise IndexError(
@@ -95,7 +96,7 @@ class ROIPooling2DKernel(ReferenceKernel):
         batches = rois[:, 0].astype(numpy.intp)
         # Positions take twice the memory of the indexes: there are never all of them at a time.
         full = bool(indices.min() >= 0)
-        most = max(1 << 13, indices.nbytes // 64)
+        most = max(1 << 12, indices.nbytes // 128)
         for rows in blocks(len(indices), indices.shape[1] * batches.itemsize, most):
             part = indices[rows]
             numbers = xp.arange(rows.start, rows.stop)

@@ -45,7 +45,9 @@ class SLSTMCellKernel(ReferenceKernel):
             units[:, :, 3] = go
             return gx
 
-        return total * f1, total * f2, gx(c1, a1, i1, f1, x1), gx(c2, a2, i2, f2, x2)
+        gx1, gx2 = gx(c1, a1, i1, f1, x1), gx(c2, a2, i2, f2, x2)
+        # Last, so that they do not add to the peak of memory.
+        return total * f1, total * f2, gx1, gx2
 
 
 class TreeLSTMCellKernel(ReferenceKernel):
