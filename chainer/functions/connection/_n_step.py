@@ -145,7 +145,7 @@ class BaseNStepRNN(FunctionNode):
             ws,
             bs,
             self._residual,
-            self._complete(grad_outputs[self._states :], hx),
+            self._filled(grad_outputs[self._states :], hx),
             grad_outputs[0],
             grad_outputs[1] if self._states == 2 else None,
             self.mode,
@@ -161,7 +161,7 @@ class BaseNStepRNN(FunctionNode):
         ]
         return tuple([gradients[i] for i in target_input_indexes])
 
-    def _complete(self, gys: Sequence[Any], hx: Any) -> list[Any] | None:
+    def _filled(self, gys: Sequence[Any], hx: Any) -> list[Any] | None:
         """Returns the gradients of the outputs; None if there is none."""
         if all([gy is None for gy in gys]):
             return None

@@ -114,10 +114,10 @@ class SampledLoss(FunctionNode):
         if self._used is not None:
             gy = gy * self._used.astype(gy.dtype)
 
-        embed = EmbedIDFunction(ignore_label=None if self._used is None else -1)
+        ignored = None if self._used is None else -1
 
         def losses(x: Variable, W: Variable) -> tuple[Variable]:
-            rows = embed.apply((self._ids, W))[0]
+            rows = EmbedIDFunction(ignored).apply((self._ids, W))[0]
             scores = matmul(rows, expand_dims(x, 2)).reshape(self._ids.shape)
             return (self.compose(scores),)
 

@@ -31,6 +31,16 @@ def test_relative_accuracy(name):
         assert np.isfinite(y).all()
 
 
+@pytest.mark.parametrize("gradient", [np.inf, np.nan])
+def test_clipped_relu_lets_no_gradient_through_where_it_is_clipped(gradient):
+    x = Variable(np.array([-1, 0, 2, 3, np.nan], "f"))
+    y = F.clipped_relu(x, 2.0)
+    np.testing.assert_array_equal(y.array, np.array([0, 0, 2, 2, np.nan], "f"))
+    y.grad = np.full(5, gradient, "f")
+    y.backward()
+    assert x.grad.tolist() == [0, 0, 0, 0, 0]
+
+
 @pytest.mark.parametrize("name", [*FORMULAS, "selu", "hard_sigmoid", "relu", "leaky_relu"])
 @pytest.mark.parametrize("dtype", ["e", "f", "d"])
 def test_gradients_are_finite_everywhere(name, dtype):

@@ -194,3 +194,47 @@ class TestRefusals:
         hx, cx, ws, bs, xs = network("lstm")
         with pytest.raises(ValueError, match=r"dropout_ratio must be in the range \[0, 1\), got 1"):
             F.n_step_lstm(1, 1.0, hx, cx, ws, bs, xs)
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize("mode", ["lstm", "gru", "rnn"])
+def test_gradients_of_long_sequences(mode, bidirectional):
+    """States that are so many that those before each step are copied in blocks only."""
+    state = np.random.RandomState(0)
+    units, directions = 200, 1 + bidirectional
+    batches = [*[23] * 9, *range(22, 3, -2), *[1] * 12]
+    count = {"lstm": 8, "gru": 6, "rnn": 2}[mode]
+
+    def draw(*shape):
+        return chainer.Variable(state.uniform(-0.1, 0.1, shape).astype(np.float32))
+
+    ws = [
+        [draw(units, 3 if j < count // 2 else units) for j in range(count)]
+        for _ in range(directions)
+    ]
+    bs = [[draw(units) for _ in range(count)] for _ in range(directions)]
+    states = [draw(directions, 23, units) for _ in range(1 + (mode == "lstm"))]
+    xs = [draw(n, 3) for n in batches]
+    assert sum(batches) * units * 4 > 1 << 18
+    function = getattr(F, f"n_step_{'bi' if bidirectional else ''}{mode}")
+    *_, ys = function(1, 0.0, *states, ws, bs, xs)
+    loss = F.sum(F.concat(ys, axis=0) ** 2)
+    variables = [*states, *[w for group in (*ws, *bs) for w in group], *xs]
+    loss.backward(retain_grad=False)
+    # These gradients are made of differentiable functions, step by step.
+    recorded = chainer.grad([loss], variables, enable_double_backprop=True)
+    for variable, expected in zip(variables, recorded, strict=True):
+        scale = abs(expected.array).max()
+        np.testing.assert_allclose(variable.grad, expected.array, rtol=1e-3, atol=1e-5 * scale)
+
+
+def test_gradients_of_some_outputs_only():
+    hx, _, ws, bs, xs = network("rnn", batches=(2, 2, 1, 0))
+    weights = [chainer.Variable(w) for w in ws[0]]
+    found = []
+    for recorded in (False, True):
+        _, ys = F.n_step_rnn(1, 0.0, hx, [weights], bs, xs)
+        loss = F.sum(ys[1] * ys[1])
+        found.append(chainer.grad([loss], weights, enable_double_backprop=recorded))
+    for plain, expected in zip(*found, strict=True):
+        np.testing.assert_allclose(plain.array, expected.array, rtol=1e-5, atol=1e-7)

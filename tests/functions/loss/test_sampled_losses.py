@@ -88,6 +88,41 @@ def test_refused_samples(drawn):
         F.negative_sampling(x, np.zeros(3, "i"), W, lambda shape: drawn, 2)
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "uint32", "uint64", "int8", "int64"])
+def test_integers_of_a_sampler(dtype):
+    """The samples hold ignored classes, and classes the sampler has no numbers for."""
+    x = chainer.Variable(numbers(0, 3, 2))
+    W = chainer.Variable(np.linspace(-1, 1, 600, dtype=np.float32).reshape(300, 2))
+    t = np.array([299, -1, 0], np.int32)
+    results = []
+    for kind in (dtype, "int32"):
+        x.cleargrad()
+        W.cleargrad()
+        loss, samples = F.negative_sampling(
+            x, t, W, lambda shape, kind=kind: np.full(shape, 7, kind), 2, return_samples=True
+        )
+        loss.backward()
+        assert samples.tolist() == [[299, 7, 7], [-1, 7, 7], [0, 7, 7]]
+        results.append((loss.array, x.grad, W.grad))
+    for found, expected in zip(*results, strict=True):
+        np.testing.assert_array_equal(found, expected)
+    assert not x.grad[1].any()
+
+
+def test_sampler_in_debug_mode_with_ignored_samples():
+    x, W = chainer.Variable(numbers(0, 2, 2)), chainer.Variable(numbers(1, 4, 2))
+    t = np.array([-1, 3], np.int32)
+    with chainer.using_config("debug", True):
+        loss = F.negative_sampling(x, t, W, lambda shape: np.ones(shape, "i"), 2)
+        gx, gW = chainer.grad([loss], [x, W], enable_double_backprop=True)
+        loss.backward()
+        np.testing.assert_allclose(gx.array, x.grad, rtol=1e-6)
+        np.testing.assert_allclose(gW.array, W.grad, rtol=1e-6)
+        x.cleargrad()
+        F.sum(gx * gx).backward()
+    assert not x.grad[0].any() and x.grad[1].any()
+
+
 def test_refused_arguments_of_negative_sampling():
     x, W = inputs()
     with pytest.raises(TypeError, match="unexpected keyword argument.*'foo'"):

@@ -154,6 +154,18 @@ class TestROIPooling:
         assert g[0, 0, 3, 5] == 2
         assert g.sum() == 2
 
+    @pytest.mark.parametrize("shape", [(7, 18), (8, 16), (127, 1), (3, 43), (150, 219), (190, 180)])
+    def test_images_of_many_positions(self, shape):
+        """Positions are kept in integers that are just large enough; the maximum is the last."""
+        x = np.arange(np.prod(shape), dtype="f").reshape(1, 1, *shape)
+        rois = np.array([[0, 0, 0, shape[1] - 1, shape[0] - 1]], "f")
+        y = F.roi_pooling_2d(x, rois, 1, 1, 1.0)
+        assert y.array.item() == x[0, 0, -1, -1]
+        assert y.creator_node.argmax_data.item() == x.size - 1
+        g = gradient(lambda x: F.roi_pooling_2d(x, rois, 1, 1, 1.0), x)
+        assert g[0, 0, -1, -1] == 1
+        assert g.sum() == 1
+
     def test_batch_index_out_of_range(self):
         rois = np.array([[0, 0, 0, 1, 1], [3, 0, 0, 1, 1]], "f")
         with pytest.raises(

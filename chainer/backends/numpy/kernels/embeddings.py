@@ -32,7 +32,7 @@ class EmbeddingKernel(ReferenceKernel):
 
     def backward(self, x: Any, gy: Any, shape: tuple[int, int], ignore_label: int | None) -> Any:
         numbers = x.ravel()
-        rows = gy.reshape(-1, shape[1])
+        rows = gy.reshape(len(numbers), shape[1])
         if ignore_label is not None:
             used = numbers != ignore_label
             numbers, rows = numbers[used], rows[used]
@@ -59,7 +59,7 @@ class EmbeddingKernel(ReferenceKernel):
         if self.xp is not numpy:
             gW = self.xp.zeros(shape, factors.dtype)
             rows = factors[:, :, None] * vectors[:, None]
-            self.xp.add.at(gW, numbers, rows.reshape(-1, shape[1]))
+            self.xp.add.at(gW, numbers, rows.reshape(len(numbers), shape[1]))
             return gW
         again = _come_again(numbers, shape)
         gW = numpy.zeros(shape, factors.dtype)
@@ -86,7 +86,7 @@ def _come_again(numbers: Any, shape: tuple[int, int]) -> Any | None:
     most = len(numbers) * width // ELEMENTS_OF_ROW
     if len(numbers) - count > most:
         return None
-    numbers = numbers % max(count, 1)  # those counted from the end are the same
+    numbers = numbers.astype(numpy.intp) % max(count, 1)  # those counted from the end are the same
     order = numpy.argsort(numbers, kind="stable")
     numbers = numbers[order]
     again = numpy.zeros(len(numbers), bool)

@@ -116,7 +116,7 @@ class NStepRNNKernel(ReferenceKernel):
         gcx = None if cx is None else xp.empty_like(ghx)
         gws: list[Any] = [None] * len(ws)
         gbs: list[Any] = [None] * len(bs)
-        gradient = None if gys is None else self.packed(_all_widened(gys), batch_sizes)
+        gradient: Any = None if gys is None else self.packed(_all_widened(gys), batch_sizes)
         for layer in reversed(range(layers)):
             below: Any = None
             for direction in range(directions):
