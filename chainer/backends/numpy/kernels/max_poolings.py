@@ -70,11 +70,14 @@ class WindowIndexingKernel(ReferenceKernel):
                 else:
                     differs = candidates != top[piece.windows]
                 code = differs.astype(dtype)
-                code *= dtype.type(none)
-                own: Any = dtype.type(piece.code)
-                if found is not None:
-                    own = found[piece.elements] + own
-                xp.maximum(code, own, out=code)
+                if found is None:
+                    # Not a maximum with a number, which NumPy computes slowly.
+                    code *= dtype.type(none - piece.code)
+                    code += dtype.type(piece.code)
+                else:
+                    code *= dtype.type(none)
+                    own = found[piece.elements] + dtype.type(piece.code)
+                    xp.maximum(code, own, out=code)
                 part = codes[piece.windows]
                 xp.minimum(part, code, out=part)
             x, found = top, codes

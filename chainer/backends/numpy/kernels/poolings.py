@@ -16,7 +16,7 @@ from chainer.core.kernel import ReferenceKernel
 from chainer.core.utils.extended_dtypes import is_half
 from chainer.core.utils.windows import Sizes, window_range
 
-# Windows of so few elements are reduced at once: every axis costs a pass of its own.
+# Axes along which windows have so few elements are reduced at once: each stage costs a pass.
 _SMALL_WINDOW = 4
 # Elements of NumPy's buffers, if arrays take at least as many bytes: smaller ones are as fast.
 _BUFFER, _LARGE = 1024, 1 << 18
@@ -56,12 +56,11 @@ def stages(
     ksize: Sizes, in_size: Sizes, out_size: Sizes, stride: Sizes, pad: Sizes
 ) -> Iterator[Stage]:
     """Splits a reduction of windows into stages."""
-    n = len(ksize)
-    if prod(ksize) <= _SMALL_WINDOW:
-        yield _stage(range(n), ksize, in_size, out_size, stride, pad)
-    else:
-        for axis in range(n):
-            yield _stage((axis,), ksize, in_size, out_size, stride, pad)
+    start = 0
+    for stop in range(1, len(ksize) + 1):
+        if stop == len(ksize) or prod(ksize[start : stop + 1]) > _SMALL_WINDOW:
+            yield _stage(range(start, stop), ksize, in_size, out_size, stride, pad)
+            start = stop
 
 
 def _stage(
