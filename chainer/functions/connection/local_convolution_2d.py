@@ -123,7 +123,7 @@ class LocalConvolution2DFunction(FunctionNode):
     ) -> tuple[Any, ...]:
         retained = self.retained_input_arrays
         x, W = map(for_products, retained[:2])
-        gy = for_products(grad_outputs[0])
+        gy = self.xp.ascontiguousarray(for_products(grad_outputs[0]))
         gradients: list[Any] = []
         for i in target_input_indexes:
             if i == 0:
