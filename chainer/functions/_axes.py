@@ -29,6 +29,14 @@ def check_axes_argument(axis: Any) -> Axis:
     return axes
 
 
+def expect_axis(x_type: Any, axis: int) -> None:
+    """Type check: an array has an axis."""
+    if axis >= 0:
+        type_check.expect(x_type.ndim > axis)
+    else:
+        type_check.expect(x_type.ndim >= -axis)
+
+
 def check_axes_exist(info: Any, axis: Axis) -> None:
     """Type check: every axis is one of an input.
 

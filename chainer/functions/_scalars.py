@@ -22,6 +22,21 @@ def as_int(value: Any, refusal: str) -> int:
     raise TypeError(refusal)
 
 
+def require_int(value: Any, name: str) -> int:
+    """Returns an integer as one of Python.
+
+    Args:
+        value: The argument.
+        name: Its name.
+
+    Raises:
+        TypeError: If it is no integer.
+    """
+    if value.__class__ is int:  # which it is nearly always
+        return value
+    return as_int(value, f"{name} must be int, got {type(value).__name__}")
+
+
 def as_number(value: Any, name: str) -> int | float:
     """Returns a real number as one of Python, which does not change the dtype of arrays.
 

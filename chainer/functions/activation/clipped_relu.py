@@ -9,6 +9,7 @@ from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
 from chainer.functions._scalars import as_number
+from chainer.functions.array.where import where
 
 
 class ClippedReLU(FunctionNode):
@@ -32,7 +33,7 @@ class ClippedReLU(FunctionNode):
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         gy = grad_outputs[0]
-        return (gy * self._inside.astype(gy.dtype),)
+        return (where(self._inside, gy, self.xp.zeros_like(gy.array)),)
 
     def backward_arrays(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]

@@ -8,8 +8,8 @@ from chainer.backends.operations.activations import crelu as crelu_operation
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
+from chainer.functions._axes import expect_axis
 from chainer.functions._scalars import as_int
-from chainer.functions.array._axis import expect_axis
 
 
 class CReLU(FunctionNode):

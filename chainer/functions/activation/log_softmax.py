@@ -8,7 +8,7 @@ from chainer.backends.operations.activations import log_softmax as log_softmax_o
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
-from chainer.functions._scalars import as_int
+from chainer.functions._scalars import require_int
 from chainer.functions.activation.softmax import check_axis
 from chainer.functions.math.exponential import exp
 from chainer.functions.math.sum import sum
@@ -21,9 +21,7 @@ class LogSoftmax(FunctionNode):
     type_check_key = ("axis",)
 
     def __init__(self, axis: int = 1) -> None:
-        if axis.__class__ is not int:  # which it is nearly always
-            axis = as_int(axis, f"axis must be int, got {type(axis).__name__}")
-        self.axis = axis
+        self.axis = require_int(axis, "axis")
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         check_axis(in_types, self.axis)

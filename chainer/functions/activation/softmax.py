@@ -8,7 +8,7 @@ from chainer.backends.operations.activations import softmax as softmax_operation
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
-from chainer.functions._scalars import as_int
+from chainer.functions._scalars import require_int
 from chainer.functions.math.sum import sum
 
 
@@ -28,9 +28,7 @@ class Softmax(FunctionNode):
     type_check_key = ("axis",)
 
     def __init__(self, axis: int = 1) -> None:
-        if axis.__class__ is not int:  # which it is nearly always
-            axis = as_int(axis, f"axis must be int, got {type(axis).__name__}")
-        self.axis = axis
+        self.axis = require_int(axis, "axis")
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         check_axis(in_types, self.axis)

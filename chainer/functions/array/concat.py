@@ -10,7 +10,7 @@ from chainer.backends.operations.joining import concat as concat_operation
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
-from chainer.functions._scalars import as_int
+from chainer.functions._scalars import require_int
 
 
 class Concat(FunctionNode):
@@ -20,9 +20,7 @@ class Concat(FunctionNode):
     type_check_key = ("axis",)
 
     def __init__(self, axis: int = 1) -> None:
-        if axis.__class__ is not int:  # which it is nearly always
-            axis = as_int(axis, f"axis must be int, got {type(axis).__name__}")
-        self.axis = axis
+        self.axis = require_int(axis, "axis")
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() > 0)

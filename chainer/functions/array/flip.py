@@ -7,7 +7,8 @@ from typing import Any
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
-from chainer.functions.array._axis import expect_axis, require_int
+from chainer.functions._axes import expect_axis
+from chainer.functions._scalars import require_int
 
 
 class Flip(FunctionNode):
@@ -16,8 +17,7 @@ class Flip(FunctionNode):
     type_check_key = ("axis",)
 
     def __init__(self, axis: int) -> None:
-        require_int(axis, "axis")
-        self.axis = axis
+        self.axis = require_int(axis, "axis")
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)

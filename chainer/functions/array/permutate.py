@@ -10,7 +10,7 @@ from chainer.core.configuration import config
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
-from chainer.functions.array._axis import expect_axis
+from chainer.functions._axes import expect_axis
 
 
 class Permutate(FunctionNode):

@@ -7,7 +7,8 @@ from typing import Any
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
-from chainer.functions.array._axis import expect_axis, require_int
+from chainer.functions._axes import expect_axis
+from chainer.functions._scalars import require_int
 
 
 class Rollaxis(FunctionNode):
@@ -16,10 +17,8 @@ class Rollaxis(FunctionNode):
     type_check_key = ("axis", "start")
 
     def __init__(self, axis: int, start: int) -> None:
-        require_int(axis, "axis")
-        require_int(start, "start")
-        self.axis = axis
-        self.start = start
+        self.axis = require_int(axis, "axis")
+        self.start = require_int(start, "start")
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)

@@ -7,7 +7,7 @@ from typing import Any
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
-from chainer.functions.array._axis import expect_axis
+from chainer.functions._axes import expect_axis
 from chainer.functions.array.stack import stack
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
-from chainer.functions._scalars import as_int
+from chainer.functions._scalars import require_int
 from chainer.functions.array._blocks import depth_to_space, space_to_depth
 
 
@@ -17,7 +17,7 @@ class Space2Depth(FunctionNode):
     type_check_key = ("r",)
 
     def __init__(self, r: int) -> None:
-        self.r = as_int(r, f"r must be int, got {type(r).__name__}")
+        self.r = require_int(r, "r")
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)

@@ -10,7 +10,7 @@ from chainer.backends.operations.joining import split_axis as split_operation
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.variable import Variable
-from chainer.functions._scalars import as_int
+from chainer.functions._scalars import require_int
 from chainer.functions.array.concat import concat
 
 
@@ -21,9 +21,7 @@ class SplitAxis(FunctionNode):
     type_check_key = ("axis", "sections", "_positions")
 
     def __init__(self, indices_or_sections: Any, axis: int) -> None:
-        if axis.__class__ is not int:  # which it is nearly always
-            axis = as_int(axis, f"axis must be int, got {type(axis).__name__}")
-        self.axis = axis
+        self.axis = require_int(axis, "axis")
         self.sections: int | None = None
         self._positions: tuple[int, ...] = ()
         if isinstance(indices_or_sections, int):

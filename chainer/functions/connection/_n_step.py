@@ -116,6 +116,7 @@ class BaseNStepRNN(FunctionNode):
         hx, cx, ws, bs = self._unpack(inputs)
         xs = inputs[first_x:]
         self._batch_sizes = tuple([len(x) for x in xs])
+        # Kept for backward: cells refer to it, so that another one would take memory.
         x = self._x = xs[0] if len(xs) == 1 else self.xp.concatenate(xs)
         self._kernel = operation.select(
             x,

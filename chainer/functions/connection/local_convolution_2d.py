@@ -9,7 +9,7 @@ import numpy
 
 from chainer.core.function_node import FunctionNode
 from chainer.core.utils import type_check
-from chainer.core.utils.blocks import blocks
+from chainer.core.utils.blocks import blocks, share_of
 from chainer.core.utils.conv import pair
 from chainer.core.utils.extended_dtypes import for_products
 from chainer.core.utils.windows import add_patches, copy_patches
@@ -59,13 +59,10 @@ class LocalConvolution2DFunction(FunctionNode):
                 b_type.shape == w_type.shape[:3],
             )
 
-    def _blocks(
-        self, x: Any, W: Any, share: int, least: int = 1 << 15
-    ) -> Iterator[tuple[Any, Any]]:
+    def _blocks(self, x: Any, W: Any, most: int) -> Iterator[tuple[slice, Any]]:
         """Iterates over blocks of positions: their slice, and the part of ``x`` they see.
 
-        The filters are what takes memory; the work on a block takes that share of as much, but up
-        to ``least`` bytes for the sake of speed. Blocks are rows of the output or parts of one.
+        Blocks are rows of the output, or parts of one, on which the work takes ``most`` bytes.
         """
         o, h, w, c, kh, kw = W.shape
         (sy, sx), n = self.stride, len(x)
@@ -75,7 +72,6 @@ class LocalConvolution2DFunction(FunctionNode):
             yield slice(0, h * w), x[:, :, : (h - 1) * sy + kh, : (w - 1) * sx + kw]
             return
         each = n * (c * kh * kw + o) * x.itemsize
-        most = min(max(W.nbytes // share, least), 1 << 20)
         for rows in blocks(h, w * each, most):
             seen = x[:, :, rows.start * sy : (rows.stop - 1) * sy + kh]
             length = rows.stop - rows.start
@@ -110,7 +106,7 @@ class LocalConvolution2DFunction(FunctionNode):
         n = len(x)
         filters = W.reshape(o, h * w, c * kh * kw)
         y = self.xp.zeros((n, o, h * w), x.dtype)
-        for positions, seen in self._blocks(x, W, 2):
+        for positions, seen in self._blocks(x, W, _much_of(W, 2)):
             part = self._patches(seen, W) @ filters[:, positions].transpose(1, 2, 0)
             y[:, :, positions] = part.transpose(1, 2, 0)
         y = y.reshape(n, o, h, w)
@@ -146,7 +142,7 @@ class LocalConvolution2DFunction(FunctionNode):
         sy, sx = self.stride
         filters = W.reshape(o, h * w, c * kh * kw)
         gx = self.xp.zeros(x.shape, x.dtype)
-        for positions, seen in self._blocks(gx, W, 4):
+        for positions, seen in self._blocks(gx, W, _much_of(W, 4)):
             patches = self._by_position(gy, positions) @ filters[:, positions].transpose(1, 0, 2)
             width = (seen.shape[3] - kw) // sx + 1
             patches = patches.reshape(-1, width, len(x), c, kh, kw).transpose(2, 3, 4, 5, 0, 1)
@@ -156,7 +152,7 @@ class LocalConvolution2DFunction(FunctionNode):
     def _gradient_of_filters(self, x: Any, W: Any, gy: Any) -> Any:
         o, h, w, c, kh, kw = W.shape
         gW = self.xp.zeros((o, h * w, c * kh * kw), W.dtype)
-        for positions, seen in self._blocks(x, W, 40, 1 << 12):
+        for positions, seen in self._blocks(x, W, share_of(W.nbytes, 40)):
             block = gW[:, positions].transpose(1, 0, 2)
             matrices = self._by_position(gy, positions).transpose(0, 2, 1)
             patches = self._patches(seen, W)
@@ -179,6 +175,11 @@ class LocalConvolution2DFunction(FunctionNode):
         if b is not None:
             y = y + broadcast_to(b, y.shape)
         return (y,)
+
+
+def _much_of(W: Any, parts: int) -> int:
+    """Returns the memory of a block as long as there is no gradient of the filters."""
+    return min(max(W.nbytes // parts, 1 << 15), 1 << 20)
 
 
 def local_convolution_2d(x: Any, W: Any, b: Any = None, stride: Any = 1) -> Variable:

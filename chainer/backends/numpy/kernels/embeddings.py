@@ -78,10 +78,7 @@ class EmbeddingKernel(ReferenceKernel):
 
 
 def _come_again(numbers: Any, shape: tuple[int, int]) -> Any | None:
-    """Returns which of the numbers come again later, or None if they are many.
-
-    Those are bits in the order of ``numpy.packbits``.
-    """
+    """Tells which of the numbers come again later; None if those are too many for a loop."""
     count, width = shape
     most = len(numbers) * width // ELEMENTS_OF_ROW
     if len(numbers) - count > most:
@@ -91,15 +88,13 @@ def _come_again(numbers: Any, shape: tuple[int, int]) -> Any | None:
     numbers = numbers[order]
     again = numpy.zeros(len(numbers), bool)
     again[order[:-1]] = numbers[1:] == numbers[:-1]
-    return numpy.packbits(again) if numpy.count_nonzero(again) <= most else None
+    return again if numpy.count_nonzero(again) <= most else None
 
 
 def _add_again(gW: Any, numbers: Any, again: Any, row: Callable[[int], Any]) -> None:
     """Adds the rows that come again to those of ``gW``, which hold the last of each number."""
     for part in blocks(len(numbers), 1, ROW_BLOCK):
-        bits = again[part.start // 8 : -(-part.stop // 8)]
-        places = numpy.nonzero(numpy.unpackbits(bits, count=part.stop - part.start))[0]
-        places += part.start
+        places = numpy.nonzero(again[part])[0] + part.start
         for i, number in zip(places.tolist(), numbers[places].tolist(), strict=True):
             target = gW[number]
             target += row(i)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from chainer.core.kernel import ReferenceKernel
-from chainer.core.utils.blocks import blocks
+from chainer.core.utils.blocks import blocks, share_of
 from chainer.core.utils.extended_dtypes import is_half
 
 
@@ -96,7 +96,7 @@ class ROIPooling2DKernel(ReferenceKernel):
         batches = rois[:, 0].astype(numpy.intp)
         # Positions take twice the memory of the indexes: there are never all of them at a time.
         full = bool(indices.min() >= 0)
-        most = max(1 << 12, indices.nbytes // 128)
+        most = share_of(indices.nbytes, 128)
         for rows in blocks(len(indices), indices.shape[1] * batches.itemsize, most):
             part = indices[rows]
             numbers = xp.arange(rows.start, rows.stop)
