@@ -14,7 +14,7 @@ class ClippedReLUKernel(ReferenceKernel):
     def forward(self, x: Any, cap: float) -> tuple[Any, Any]:
         """Returns ``min(max(x, 0), cap)`` and where it is between them."""
         y = self.xp.clip(x, 0, cap)
-        inside = y > 0
+        inside = self.xp.asarray(y > 0)  # no scalar, which NumPy makes of no dimensions
         inside &= y < cap
         return y, inside
 
