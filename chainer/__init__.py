@@ -11,31 +11,31 @@ import sys
 from typing import Any
 
 from chainer import _aliases
-from chainer.core.backend import get_device, using_device
-from chainer.core.configuration import (
+from chainer.core.arrays.backend import get_device, using_device
+from chainer.core.arrays.device import Device
+from chainer.core.arrays.kernel import explain
+from chainer.core.autograd.function import (
+    Function,
+    FunctionAdapter,
+    force_backprop_mode,
+    no_backprop_mode,
+)
+from chainer.core.autograd.function_hook import FunctionHook, get_function_hooks, thread_local
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.grad import grad
+from chainer.core.autograd.parameter import Parameter
+from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.autograd.variable_node import VariableNode
+from chainer.core.config.configuration import (
     GlobalConfig,
     LocalConfig,
     config,
     global_config,
     using_config,
 )
-from chainer.core.debug import DebugMode, is_debug, set_debug
-from chainer.core.device import Device
-from chainer.core.dtype import get_dtype
-from chainer.core.function import (
-    Function,
-    FunctionAdapter,
-    force_backprop_mode,
-    no_backprop_mode,
-)
-from chainer.core.function_hook import FunctionHook, get_function_hooks, thread_local
-from chainer.core.function_node import FunctionNode
-from chainer.core.grad import grad
-from chainer.core.kernel import explain
-from chainer.core.parameter import Parameter
+from chainer.core.config.debug import DebugMode, is_debug, set_debug
+from chainer.core.config.dtype import get_dtype
 from chainer.core.runtime_info import print_runtime_info
-from chainer.core.variable import Variable, as_variable
-from chainer.core.variable_node import VariableNode
 from chainer.core.version import __version__
 
 #: Set True to silence the FutureWarning of experimental features.
@@ -47,19 +47,19 @@ _LAZY: dict[str, str] = {
     "Chain": "chainer.links.chain",
     "ChainList": "chainer.links.chain",
     "Deserializer": "chainer.links.serializer",
-    "DictSummary": "chainer.core.reporter",
+    "DictSummary": "chainer.core.reporting.reporter",
     "GradientMethod": "chainer.training.optimizer",
     "Initializer": "chainer.links.initializer",
     "Link": "chainer.links.base_link",
     "Optimizer": "chainer.training.optimizer",
-    "Reporter": "chainer.core.reporter",
+    "Reporter": "chainer.core.reporting.reporter",
     "Sequential": "chainer.links.sequential",
     "Serializer": "chainer.links.serializer",
-    "Summary": "chainer.core.reporter",
+    "Summary": "chainer.core.reporting.reporter",
     "UpdateRule": "chainer.training.optimizer",
-    "get_current_reporter": "chainer.core.reporter",
-    "report": "chainer.core.reporter",
-    "report_scope": "chainer.core.reporter",
+    "get_current_reporter": "chainer.core.reporting.reporter",
+    "report": "chainer.core.reporting.reporter",
+    "report_scope": "chainer.core.reporting.reporter",
 }
 
 _SUBMODULES = frozenset(
@@ -95,6 +95,7 @@ _SUBMODULES = frozenset(
         "serializers",
         "testing",
         "training",
+        "typing",
         "utils",
         "variable",
     }

@@ -6,48 +6,53 @@ from chainer import (
     functions as functions,
     links as links,
     plugins as plugins,
+    testing as testing,
     training as training,
 )
 from chainer.backends import cuda as cuda
-from chainer.core import (
-    backend as backend,
-    configuration as configuration,
-    device as device,
+from chainer.core import typing as typing, utils as utils
+from chainer.core.arrays import backend as backend, device as device, kernel as kernel
+from chainer.core.arrays.backend import get_device as get_device, using_device as using_device
+from chainer.core.arrays.device import Device as Device
+from chainer.core.arrays.kernel import explain as explain
+from chainer.core.autograd import (
     function as function,
     function_hook as function_hook,
     function_node as function_node,
-    kernel as kernel,
-    reporter as reporter,
-    utils as utils,
     variable as variable,
 )
-from chainer.core.backend import get_device as get_device, using_device as using_device
-from chainer.core.configuration import (
+from chainer.core.autograd.function import (
+    Function as Function,
+    FunctionAdapter as FunctionAdapter,
+    force_backprop_mode as force_backprop_mode,
+    no_backprop_mode as no_backprop_mode,
+)
+from chainer.core.autograd.function_hook import (
+    FunctionHook as FunctionHook,
+    get_function_hooks as get_function_hooks,
+    thread_local as thread_local,
+)
+from chainer.core.autograd.function_node import FunctionNode as FunctionNode
+from chainer.core.autograd.grad import grad as grad
+from chainer.core.autograd.parameter import Parameter as Parameter
+from chainer.core.autograd.variable import Variable as Variable, as_variable as as_variable
+from chainer.core.autograd.variable_node import VariableNode as VariableNode
+from chainer.core.config import configuration as configuration
+from chainer.core.config.configuration import (
     GlobalConfig as GlobalConfig,
     LocalConfig as LocalConfig,
     config as config,
     global_config as global_config,
     using_config as using_config,
 )
-from chainer.core.debug import DebugMode as DebugMode, is_debug as is_debug, set_debug as set_debug
-from chainer.core.device import Device as Device
-from chainer.core.dtype import get_dtype as get_dtype
-from chainer.core.function import (
-    Function as Function,
-    FunctionAdapter as FunctionAdapter,
-    force_backprop_mode as force_backprop_mode,
-    no_backprop_mode as no_backprop_mode,
+from chainer.core.config.debug import (
+    DebugMode as DebugMode,
+    is_debug as is_debug,
+    set_debug as set_debug,
 )
-from chainer.core.function_hook import (
-    FunctionHook as FunctionHook,
-    get_function_hooks as get_function_hooks,
-    thread_local as thread_local,
-)
-from chainer.core.function_node import FunctionNode as FunctionNode
-from chainer.core.grad import grad as grad
-from chainer.core.kernel import explain as explain
-from chainer.core.parameter import Parameter as Parameter
-from chainer.core.reporter import (
+from chainer.core.config.dtype import get_dtype as get_dtype
+from chainer.core.reporting import reporter as reporter
+from chainer.core.reporting.reporter import (
     DictSummary as DictSummary,
     Reporter as Reporter,
     Summary as Summary,
@@ -56,8 +61,6 @@ from chainer.core.reporter import (
     report_scope as report_scope,
 )
 from chainer.core.runtime_info import print_runtime_info as print_runtime_info
-from chainer.core.variable import Variable as Variable, as_variable as as_variable
-from chainer.core.variable_node import VariableNode as VariableNode
 from chainer.core.version import __version__ as __version__
 from chainer.links import (
     initializer as initializer,
@@ -77,8 +80,7 @@ from chainer.links.serializer import (
     Deserializer as Deserializer,
     Serializer as Serializer,
 )
-from chainer.plugins import testing as testing
-from chainer.plugins.testing import gradient_check as gradient_check
+from chainer.testing import gradient_check as gradient_check
 from chainer.training import (
     computational_graph as computational_graph,
     dataset as dataset,

@@ -1,3 +1,3 @@
 # Written by scripts/make_stubs.py. Do not edit.
 
-from chainer.core.function import *
+from chainer.core.autograd.function import *

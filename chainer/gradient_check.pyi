@@ -1,3 +1,3 @@
 # Written by scripts/make_stubs.py. Do not edit.
 
-from chainer.plugins.testing.gradient_check import *
+from chainer.testing.gradient_check import *

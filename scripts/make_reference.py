@@ -15,8 +15,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from chainer.core import registries  # noqa: E402
-from chainer.core.kernel import Operation  # noqa: E402
+from chainer.core.arrays.kernel import Operation  # noqa: E402
+from chainer.core.registry import registries  # noqa: E402
 
 PAGE = ROOT / "docs" / "operations.md"
 

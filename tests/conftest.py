@@ -9,7 +9,7 @@ import numpy
 import pytest
 
 import chainer
-from chainer.plugins.testing import pytest_plugin
+from chainer.testing import pytest_plugin
 
 
 def pytest_addoption(parser, pluginmanager):

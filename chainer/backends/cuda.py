@@ -15,9 +15,9 @@ import numpy
 from chainer.backends.cupy import library
 from chainer.backends.cupy.copies import copy_array
 from chainer.backends.cupy.cudnn import library as cudnn_library
-from chainer.core.backend import find_backend, get_array_module
-from chainer.core.backend import get_device as _get_device
-from chainer.core.configuration import config
+from chainer.core.arrays.backend import find_backend, get_array_module
+from chainer.core.arrays.backend import get_device as _get_device
+from chainer.core.config.configuration import config
 
 __all__ = [
     "DummyDevice",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from chainer.backends.ideep import library
-from chainer.core.configuration import config
+from chainer.core.config.configuration import config
 
 __all__ = [
     "check_ideep_available",

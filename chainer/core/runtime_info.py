@@ -8,8 +8,8 @@ from typing import TextIO
 
 import numpy
 
-from chainer.core import registries
-from chainer.core.registry import EntryLoadError
+from chainer.core.registry import registries
+from chainer.core.registry.registry import EntryLoadError
 from chainer.core.version import __version__
 
 

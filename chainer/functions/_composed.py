@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from chainer.core.configuration import using_config
-from chainer.core.function_node import FunctionNode
-from chainer.core.grad import grad
-from chainer.core.variable import Variable
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.grad import grad
+from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import using_config
 
 Composition = Callable[..., tuple[Variable, ...]]
 

@@ -10,7 +10,6 @@ from chainer.links import (
     connection as connection,
     initializer as initializer,
     initializers as initializers,
-    lazy_sizes as lazy_sizes,
     link as link,
     loss as loss,
     model as model,
@@ -19,6 +18,7 @@ from chainer.links import (
     sequential as sequential,
     serializer as serializer,
     serializers as serializers,
+    size_inference as size_inference,
     theano as theano,
 )
 from chainer.links.activation.maxout import Maxout as Maxout

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer.core.backend import copyto, find_backend, get_device
-from chainer.core.device import Device
-from chainer.core.parameter import Parameter
-from chainer.core.variable import Variable
+from chainer.core.arrays.backend import copyto, find_backend, get_device
+from chainer.core.arrays.device import Device
+from chainer.core.autograd.parameter import Parameter
+from chainer.core.autograd.variable import Variable
 from chainer.links.initializers.constant import NaN
 
 if TYPE_CHECKING:
@@ -281,11 +281,11 @@ class Link:
                     if isinstance(param, Parameter):
                         param.initialize(param.shape)
                 for link in replica.links():
-                    link._initialized_anew()
+                    link._on_reinitialize()
         replica.name = None
         return replica
 
-    def _initialized_anew(self) -> None:
+    def _on_reinitialize(self) -> None:
         """Is called when all parameters have got the values of their initializers again.
 
         A link that fills parameters by other means than their initializers does so here, too.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from chainer.core.parameter import Parameter
+from chainer.core.autograd.parameter import Parameter
 from chainer.links.base_link import Link
 
 if TYPE_CHECKING:

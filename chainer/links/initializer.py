@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.backend import get_device_from_array
+from chainer.core.arrays.backend import get_device_from_array
 
 
 class Initializer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.tables import register_table
+from chainer.core.registry.tables import register_table
 
 
 def chainer_links(registry: Any) -> None:

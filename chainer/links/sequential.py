@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from chainer.core.function_node import FunctionNode
-from chainer.core.parameter import Parameter
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.parameter import Parameter
 from chainer.links.base_link import Link, check_mode
 from chainer.links.chain import Chain, ChainList
 

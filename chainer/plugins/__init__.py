@@ -23,7 +23,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from chainer.core import events, registries
+from chainer.core import events
+from chainer.core.registry import registries
 from chainer.plugins.api_version import API_VERSION
 from chainer.plugins.errors import (
     IncompatiblePluginError,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pluggy
 
-from chainer.core.registry import Provenance, Registry
+from chainer.core.registry.registry import Provenance, Registry
 from chainer.plugins import hookspecs
 from chainer.plugins.errors import UnknownHookError
 from chainer.plugins.staging import PackRegistry, Staged

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from chainer.core import registries
-from chainer.core.backend import Backend
-from chainer.core.configuration import threads
-from chainer.core.kernel import Kernel
+from chainer.core.arrays.backend import Backend
+from chainer.core.arrays.kernel import Kernel
+from chainer.core.config.configuration import threads
+from chainer.core.registry import registries
 
 
 def setting(kernel: Kernel) -> str:

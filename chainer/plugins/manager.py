@@ -8,8 +8,8 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from chainer.core import registries
-from chainer.core.registry import Absentee, NameConflictError, Registry, resolve
+from chainer.core.registry import registries
+from chainer.core.registry.registry import Absentee, NameConflictError, Registry, resolve
 from chainer.plugins import _builtin, environment
 from chainer.plugins.api_version import check_module, check_source
 from chainer.plugins.discovery import FoundPack, discover
@@ -28,8 +28,8 @@ _UNREGISTERED = "chainer.plugins.unregister"
 class PluginManager:
     """Finds packs, loads them when their names are needed, and registers objects at run time.
 
-    It is the :class:`~chainer.core.registry.Source` of the registries. Chainer's own packs are
-    loaded at the first use of a registry they fill; all others when a name is missing, when
+    It is the :class:`~chainer.core.registry.registry.Source` of the registries. Chainer's own packs
+    are loaded at the first use of a registry they fill; all others when a name is missing, when
     everything is to be listed, or when they are asked for by name. A pack that fails is recorded
     and reported once.
 

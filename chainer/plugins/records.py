@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from chainer.core.registry import Entry, NameConflictError, Provenance, Registry
+from chainer.core.registry.registry import Entry, NameConflictError, Provenance, Registry
 from chainer.plugins.discovery import normalize
 
 State = Literal["found", "blocked", "incompatible", "loaded", "failed"]

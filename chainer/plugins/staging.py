@@ -8,7 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from chainer.core.registry import Entry, NameConflictError, Provenance, Registry, check_entry
+from chainer.core.registry.registry import (
+    Entry,
+    NameConflictError,
+    Provenance,
+    Registry,
+    check_entry,
+)
 
 
 class Staged(NamedTuple):

@@ -10,9 +10,9 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from chainer.core.backend import backend_of, is_array
-from chainer.core.reporter import DictSummary
-from chainer.core.variable import Variable
+from chainer.core.arrays.backend import backend_of, is_array
+from chainer.core.autograd.variable import Variable
+from chainer.core.reporting.reporter import DictSummary
 from chainer.links.serializer import Serializer
 from chainer.training.trigger import get_trigger
 

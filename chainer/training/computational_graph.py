@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from chainer.core.variable import Variable
-from chainer.core.variable_node import VariableNode
+from chainer.core.autograd.variable import Variable
+from chainer.core.autograd.variable_node import VariableNode
 
 _VARIABLE_STYLE = {"shape": "octagon", "fillcolor": "#E0E0E0", "style": "filled"}
 _FUNCTION_STYLE = {"shape": "record", "fillcolor": "#6495ED", "style": "filled"}

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy
 
-from chainer.core.backend import backend_of
-from chainer.core.parameter import Parameter
+from chainer.core.arrays.backend import backend_of
+from chainer.core.autograd.parameter import Parameter
 from chainer.training.kernel_rule import KernelUpdateRule
 from chainer.training.update_rule import UpdateRule
 

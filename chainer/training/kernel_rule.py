@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from chainer.core.backend import backend_of
-from chainer.core.kernel import Operation
+from chainer.core.arrays.backend import backend_of
+from chainer.core.arrays.kernel import Operation
 from chainer.training.update_rule import UpdateRule, remove_loss_scale
 
 if TYPE_CHECKING:
-    from chainer.core.parameter import Parameter
+    from chainer.core.autograd.parameter import Parameter
 
 #: A kernel, and the arrays and hyperparameters its ``update`` takes.
 KernelCall = tuple[Any, list[Any], dict[str, Any]]

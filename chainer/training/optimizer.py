@@ -7,9 +7,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
-from chainer.core.backend import backend_of
-from chainer.core.parameter import Parameter
-from chainer.core.variable import Variable
+from chainer.core.arrays.backend import backend_of
+from chainer.core.autograd.parameter import Parameter
+from chainer.core.autograd.variable import Variable
 from chainer.links.base_link import Link
 from chainer.links.serializer import Serializer
 from chainer.training.grouped_update import call_for_each, update_parameters

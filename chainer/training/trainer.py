@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from chainer.core import events
-from chainer.core.reporter import Reporter
+from chainer.core.reporting.reporter import Reporter
 from chainer.training import termination
 from chainer.training.extension import PRIORITY_READER, Extension, ExtensionEntry
 from chainer.training.trigger import get_trigger

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer.core.backend import backend_of, copyto, find_backend
-from chainer.core.parameter import Parameter
-from chainer.core.utils.extended_dtypes import is_half
+from chainer.core.arrays.backend import backend_of, copyto, find_backend
+from chainer.core.arrays.extended_dtypes import is_half
+from chainer.core.autograd.parameter import Parameter
 from chainer.links.serializer import Serializer
 from chainer.training.hook_registry import HookRegistry
 from chainer.training.hyperparameter import Hyperparameter
@@ -249,7 +249,7 @@ class UpdateRule:
         kind = type(array)
         backend = backend_of(array)
         for name, value in state.items():
-            if type(value) is kind and not backend.several_devices:
+            if type(value) is kind and not backend.multi_device:
                 continue
             if find_backend(type(value)) is None:
                 continue

@@ -8,7 +8,6 @@ from chainer.core.utils import (
     blocks as blocks,
     conv as conv,
     conv_nd as conv_nd,
-    extended_dtypes as extended_dtypes,
     streams as streams,
     strides as strides,
     type_check as type_check,

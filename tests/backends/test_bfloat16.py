@@ -8,7 +8,7 @@ import pytest
 import chainer
 import chainer.functions as F
 import chainer.links as L
-from chainer.core.utils.extended_dtypes import is_half, kind_of
+from chainer.core.arrays.extended_dtypes import is_half, kind_of
 from chainer.core.utils.type_check import InvalidType
 from chainer.training import optimizers as O
 from tests.backends.cupy.conftest import emulated, fake_cupy  # noqa: F401

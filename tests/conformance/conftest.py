@@ -1,6 +1,6 @@
 """The conformance suite as part of our own tests: each module here runs it on one device."""
 
-from chainer.plugins.testing.conformance.conftest import (  # noqa: F401
+from chainer.testing.conformance.conftest import (  # noqa: F401
     _provider,
     array,
     backend,

@@ -4,9 +4,9 @@
 import pytest
 
 from chainer.backends import intel64
-from chainer.core.backend import get_device
-from chainer.core.configuration import using_config
-from chainer.plugins.testing.conformance.test_operations import *
+from chainer.core.arrays.backend import get_device
+from chainer.core.config.configuration import using_config
+from chainer.testing.conformance.test_operations import *
 
 pytestmark = [
     pytest.mark.ideep,

@@ -3,15 +3,15 @@
 # ruff: noqa: F403
 import pytest
 
-from chainer.core.backend import get_device
-from chainer.plugins.testing.conformance.test_contract_arrays import *
-from chainer.plugins.testing.conformance.test_contract_backend import *
-from chainer.plugins.testing.conformance.test_contract_devices import *
-from chainer.plugins.testing.conformance.test_contract_kernels import *
-from chainer.plugins.testing.conformance.test_contract_training import *
-from chainer.plugins.testing.conformance.test_contract_transfers import *
-from chainer.plugins.testing.conformance.test_contract_variables import *
-from chainer.plugins.testing.conformance.test_operations import *
+from chainer.core.arrays.backend import get_device
+from chainer.testing.conformance.test_contract_arrays import *
+from chainer.testing.conformance.test_contract_backend import *
+from chainer.testing.conformance.test_contract_devices import *
+from chainer.testing.conformance.test_contract_kernels import *
+from chainer.testing.conformance.test_contract_training import *
+from chainer.testing.conformance.test_contract_transfers import *
+from chainer.testing.conformance.test_contract_variables import *
+from chainer.testing.conformance.test_operations import *
 
 
 @pytest.fixture(scope="module")

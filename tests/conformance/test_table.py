@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from chainer.core import registries
-from chainer.plugins.testing import specs
-from chainer.plugins.testing.op_spec import OpSpec, Sample
+from chainer.core.registry import registries
+from chainer.testing import specs
+from chainer.testing.op_spec import OpSpec, Sample
 
 
 def our_functions():
@@ -50,7 +50,7 @@ def test_rows(row):
 
 
 def test_two_rows_of_one_name(monkeypatch):
-    from chainer.plugins.testing.specs import activation
+    from chainer.testing.specs import activation
 
     monkeypatch.setattr(activation, "SPECS", activation.SPECS * 2)
     with pytest.raises(ValueError, match=r"have one name: .*relu"):

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from chainer.core.function import Function
-from chainer.core.function_hook import FunctionHook
-from chainer.core.function_node import FunctionNode
-from chainer.core.variable import Variable
+from chainer.core.autograd.function import Function
+from chainer.core.autograd.function_hook import FunctionHook
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 
 
 def f32(*values):

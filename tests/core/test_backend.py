@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import chainer
-from chainer.core import backend as backends
-from chainer.core import registries
-from chainer.core.backend import (
+from chainer.core.arrays import backend as backends
+from chainer.core.arrays.backend import (
     Backend,
     backend_of,
     copyto,
@@ -20,7 +19,8 @@ from chainer.core.backend import (
     is_array,
     using_device,
 )
-from chainer.core.registry import Registry
+from chainer.core.registry import registries
+from chainer.core.registry.registry import Registry
 from tests.core.nodes import f32, var
 
 
@@ -267,8 +267,8 @@ class TestRepeatedAxes:
         device = get_device(device)
         with device:
             array = device.xp.broadcast_to(device.xp.ones(shape), to)
-        assert device.backend.repeated_axes(array) == expected
+        assert device.backend.broadcast_axes(array) == expected
 
     def test_writable_views(self):
         array = np.ones((4, 6))
-        assert get_device("@numpy").backend.repeated_axes(array[::2, ::-1]) == ()
+        assert get_device("@numpy").backend.broadcast_axes(array[::2, ::-1]) == ()

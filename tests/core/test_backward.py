@@ -5,10 +5,10 @@ import weakref
 import numpy as np
 import pytest
 
-from chainer.core.configuration import using_config
-from chainer.core.function import force_backprop_mode, no_backprop_mode
-from chainer.core.function_node import FunctionNode
-from chainer.core.variable import Variable
+from chainer.core.autograd.function import force_backprop_mode, no_backprop_mode
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import using_config
 from tests.core.nodes import (
     Multiply,
     MultiplyArrays,

@@ -5,8 +5,8 @@ import weakref
 import numpy as np
 import pytest
 
-from chainer.core.function_node import FunctionNode
-from chainer.core.variable import Variable
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 from tests.core.nodes import (
     Add,
     Exp,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import chainer
-from chainer.core.configuration import GlobalConfig, LocalConfig, using_config
+from chainer.core.config.configuration import GlobalConfig, LocalConfig, using_config
 
 DEFAULTS = {
     "autotune": False,

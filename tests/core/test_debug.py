@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import chainer
-from chainer.core.configuration import using_config
-from chainer.core.function_node import FunctionNode
-from chainer.core.variable import Variable
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import using_config
 from tests.core.nodes import MultiplyArrays, NotDifferentiable, f32, multiply, var
 
 

@@ -4,8 +4,8 @@ import threading
 import numpy as np
 import pytest
 
-from chainer.core.backend import get_device
-from chainer.core.variable import Variable
+from chainer.core.arrays.backend import get_device
+from chainer.core.autograd.variable import Variable
 from tests.core.nodes import f32
 
 

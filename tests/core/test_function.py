@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import chainer
-from chainer.core.function import Function, FunctionAdapter
-from chainer.core.variable import Variable
+from chainer.core.autograd.function import Function, FunctionAdapter
+from chainer.core.autograd.variable import Variable
 from tests.core.nodes import OldMultiply, f32, multiply, var
 
 

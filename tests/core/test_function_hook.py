@@ -3,7 +3,7 @@ import threading
 import pytest
 
 import chainer
-from chainer.core.function_hook import FunctionHook, get_function_hooks
+from chainer.core.autograd.function_hook import FunctionHook, get_function_hooks
 from tests.core.nodes import (
     Multiply,
     MultiplyArrays,

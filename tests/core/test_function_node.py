@@ -4,11 +4,11 @@ import weakref
 import numpy as np
 import pytest
 
-from chainer.core.backend import get_device
-from chainer.core.configuration import using_config
-from chainer.core.function_node import FunctionNode
+from chainer.core.arrays.backend import get_device
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import using_config
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable
 from tests.core.nodes import Add, Exp, Multiply, add, exp, f32, multiply, var
 
 

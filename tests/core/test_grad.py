@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 import chainer
-from chainer.core.configuration import using_config
-from chainer.core.variable import Variable
+from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import using_config
 from tests.core.nodes import (
     Multiply,
     MultiplyArrays,

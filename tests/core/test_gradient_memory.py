@@ -12,9 +12,9 @@ import pytest
 
 import chainer
 from chainer import functions as F
-from chainer.core import gradient_memory
-from chainer.core.function_node import FunctionNode
-from chainer.core.variable import Variable
+from chainer.core.autograd import gradient_memory
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 from tests.core.nodes import Loss, add, exp, f32, var
 
 

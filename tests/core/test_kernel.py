@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 import chainer
-from chainer.core import registries
-from chainer.core.backend import Backend, get_backend, get_device
-from chainer.core.configuration import using_config
-from chainer.core.kernel import (
+from chainer.core.arrays.backend import Backend, get_backend, get_device
+from chainer.core.arrays.kernel import (
     ArraySpec,
     CallSpec,
     Kernel,
@@ -17,6 +15,8 @@ from chainer.core.kernel import (
     get_operation,
     register_kernel,
 )
+from chainer.core.config.configuration import using_config
+from chainer.core.registry import registries
 from tests.core.nodes import f32, var
 
 

@@ -4,9 +4,9 @@ import pickle
 import numpy as np
 import pytest
 
-from chainer.core.backend import get_array_module, get_device
-from chainer.core.configuration import using_config
-from chainer.core.parameter import Parameter
+from chainer.core.arrays.backend import get_array_module, get_device
+from chainer.core.autograd.parameter import Parameter
+from chainer.core.config.configuration import using_config
 from tests.core.nodes import f32, multiply, var
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from chainer.core import registries
-from chainer.core.registry import (
+from chainer.core.registry import registries
+from chainer.core.registry.registry import (
     Absentee,
     Entry,
     EntryLoadError,

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import chainer
-from chainer.core.reporter import Reporter, get_current_reporter, report, report_scope
+from chainer.core.reporting.reporter import Reporter, get_current_reporter, report, report_scope
 
 
 def test_names_of_reported_values():

@@ -3,7 +3,7 @@ import pytest
 
 import chainer
 from chainer import reporter
-from chainer.core.summary import DictSummary, Summary
+from chainer.core.reporting.summary import DictSummary, Summary
 from chainer.links.serializers.npz import DictionarySerializer, NpzDeserializer
 
 

@@ -2,8 +2,8 @@ import gc
 
 import pytest
 
-from chainer.core.variable import Variable
-from chainer.core.variable_node import VariableNode
+from chainer.core.autograd.variable import Variable
+from chainer.core.autograd.variable_node import VariableNode
 from tests.core.nodes import Exp, OldMultiply, exp, f32, multiply, var
 
 

@@ -12,7 +12,7 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 from chainer import gradient_check, training
-from chainer.core import registries
+from chainer.core.registry import registries
 from tests.docs.number_checker import NumberChecker
 
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from chainer.core import registries
+from chainer.core.registry import registries
 from tests.docs.author_page import ROOT
 
 

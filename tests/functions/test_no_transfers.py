@@ -8,8 +8,8 @@ import pytest
 
 import chainer
 import chainer.functions as F
-from chainer.plugins.testing.conformance.harness import Case, flatten, is_float
-from chainer.plugins.testing.specs import all_specs
+from chainer.testing.conformance.harness import Case, flatten, is_float
+from chainer.testing.specs import all_specs
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("chainer_strict_backend") is None,

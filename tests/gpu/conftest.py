@@ -14,13 +14,13 @@ import os
 
 import pytest
 
-from chainer.plugins.testing.conformance.conftest import (  # noqa: F401
+from chainer.testing.conformance.conftest import (  # noqa: F401
     _provider,
     array,
     backend,
     xp,
 )
-from chainer.plugins.testing.conformance.conftest import (
+from chainer.testing.conformance.conftest import (
     pytest_generate_tests as generate_tests,
 )
 from tests.gpu import place

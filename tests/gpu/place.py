@@ -10,8 +10,8 @@ import os
 
 import numpy as np
 
-from chainer.core.backend import get_backend, get_device
-from chainer.plugins.testing import attr
+from chainer.core.arrays.backend import get_backend, get_device
+from chainer.testing import attr
 
 NAME = os.environ.get("CHAINER_GPU_TESTS_ON", "@cupy:0")
 ON_GPU = NAME.startswith("@cupy")

@@ -4,8 +4,8 @@
 import pytest
 
 from chainer.backends.cupy.cudnn import library
-from chainer.core.configuration import using_config
-from chainer.plugins.testing.conformance.test_operations import *
+from chainer.core.config.configuration import using_config
+from chainer.testing.conformance.test_operations import *
 from tests.gpu import place
 
 pytestmark = [

@@ -16,8 +16,8 @@ from chainer.backends.cupy.cudnn.convolutions import ConvolutionNDKernel
 from chainer.backends.cupy.cudnn.normalizations import BatchNormalizationKernel
 from chainer.backends.numpy.kernels.convolutions import ConvolutionNDKernel as Reference
 from chainer.backends.operations.convolutions import convolution_nd
-from chainer.core.backend import get_backend
-from chainer.core.configuration import using_config
+from chainer.core.arrays.backend import get_backend
+from chainer.core.config.configuration import using_config
 from tests.backends.cupy.cudnn_samples import SAMPLES, Sample
 from tests.gpu import place
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import chainer
-from chainer.core.backend import get_backend
+from chainer.core.arrays.backend import get_backend
 from tests.gpu.emulation import counters
 from tests.training import test_device_steps as steps
 

@@ -14,8 +14,8 @@ from chainer import functions as F
 from chainer import iterators, optimizers, training
 from chainer import links as L
 from chainer.backends.cupy import nccl
-from chainer.core.backend import get_device
-from chainer.plugins.testing import attr
+from chainer.core.arrays.backend import get_device
+from chainer.testing import attr
 from chainer.training.updaters import ParallelUpdater
 from tests.gpu import place
 from tests.training.small_training import Regression, make_dataset

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from chainer.core import registries
-from chainer.core.registry import Registry
+from chainer.core.registry import registries
+from chainer.core.registry.registry import Registry
 from chainer.plugins import _builtin, environment
 from chainer.plugins.manager import PluginManager
 

@@ -4,7 +4,7 @@ import importlib
 import tomllib
 from pathlib import Path
 
-from chainer.core import registries
+from chainer.core.registry import registries
 from chainer.plugins import _builtin
 from chainer.plugins.hooks import hook_names
 

@@ -92,7 +92,7 @@ def test_plugins_by_name(mixed_site: Any) -> None:
 
 BACKEND = """
     import numpy
-    from chainer.core.backend import Backend
+    from chainer.core.arrays.backend import Backend
 
     class Absent(Backend):
         name = "absent"
@@ -163,7 +163,7 @@ def test_list(mixed_site: Any) -> None:
 
 
 KERNEL = """
-    from chainer.core.kernel import Kernel, register_kernel
+    from chainer.core.arrays.kernel import Kernel, register_kernel
 
     def chainer_kernels(registry):
         kernel = Kernel("adam_update", "numpy:ndarray", "turbo", "nowhere:Adam", priority=5,
@@ -194,7 +194,7 @@ def test_kernels(site: Any) -> None:
 
 
 SOFTMAX = """
-    from chainer.core.kernel import Kernel, register_kernel
+    from chainer.core.arrays.kernel import Kernel, register_kernel
 
     def supports(call):
         (x,) = call.arrays

@@ -251,7 +251,7 @@ def test_another_copy(site: Any, tmp_path: Path) -> None:
 
 
 KERNELS = """
-    from chainer.core.kernel import Kernel, register_kernel
+    from chainer.core.arrays.kernel import Kernel, register_kernel
 
     def chainer_kernels(registry):
         for operation in {operations}:

@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from chainer.core import registries
+from chainer.core.registry import registries
 from chainer.plugins import hookspecs
 from chainer.plugins.hooks import hook_names
 

@@ -57,8 +57,8 @@ def test_a_function_pack(site: Any) -> None:
 
 BACKEND = """
     import numpy as np
-    from chainer.core.backend import Backend
-    from chainer.core.device import Device
+    from chainer.core.arrays.backend import Backend
+    from chainer.core.arrays.device import Device
 
     class Boxed:
         def __init__(self, array):
@@ -116,7 +116,7 @@ def test_a_backend_pack_is_there_as_soon_as_its_arrays_come(site: Any) -> None:
 
 
 KERNEL_PACK = """
-    from chainer.core.kernel import Kernel, register_kernel
+    from chainer.core.arrays.kernel import Kernel, register_kernel
 
     def chainer_kernels(registry):
         kernel = Kernel("sgd_update", "numpy:ndarray", "turbo", "turbo_kernels:SGD")
@@ -143,8 +143,8 @@ def test_a_kernel_pack_changes_nothing_until_it_is_named(site: Any) -> None:
         import json
         import numpy as np
         import chainer
-        from chainer.core import registries
-        from chainer.core.kernel import get_operation
+        from chainer.core.registry import registries
+        from chainer.core.arrays.kernel import get_operation
         operation = get_operation("sgd_update")
         array = np.zeros(2, "f")
         def module():
@@ -197,7 +197,7 @@ def test_a_backend_that_cannot_be_imported_is_no_obstacle_to_others(site: Any) -
         print(F.relu(np.ones(1, "f")).array, F.relu(np.ones(1, "d").view(np.memmap)).array)
         class Strange:
             shape = (1,)
-        assert not chainer.core.backend.is_array(Strange())
+        assert not chainer.core.arrays.backend.is_array(Strange())
         try:
             chainer.get_device("@a_backend")
         except ImportError as error:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from chainer.core.registry import NameConflictError, UnknownNameError
+from chainer.core.registry.registry import NameConflictError, UnknownNameError
 from chainer.plugins import _builtin, hookimpl
 from chainer.plugins.errors import (
     IncompatiblePluginError,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainer.core.parameter import Parameter
+from chainer.core.autograd.parameter import Parameter
 from chainer.links.base_link import Link
 from chainer.links.chain import Chain
 from chainer.links.serializers.npz import DictionarySerializer

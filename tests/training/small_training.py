@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from chainer import functions as F
-from chainer.core.parameter import Parameter
-from chainer.core.reporter import report
+from chainer.core.autograd.parameter import Parameter
+from chainer.core.reporting.reporter import report
 from chainer.links.base_link import Link
 from chainer.training import optimizers
 from chainer.training.datasets.tuple_dataset import TupleDataset

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from chainer.core.function import Function
-from chainer.core.variable import Variable
+from chainer.core.autograd.function import Function
+from chainer.core.autograd.variable import Variable
 from chainer.training.computational_graph import ComputationalGraph, build_computational_graph
 
 

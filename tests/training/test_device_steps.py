@@ -10,8 +10,8 @@ import pytest
 import chainer
 import chainer.functions as F
 import chainer.links as L
-from chainer.core import registries
-from chainer.core.kernel import Kernel, register_kernel
+from chainer.core.arrays.kernel import Kernel, register_kernel
+from chainer.core.registry import registries
 from chainer.training import optimizer_hooks as H
 from chainer.training import optimizers as O
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import chainer
-from chainer.core.parameter import Parameter
-from chainer.core.variable import Variable
+from chainer.core.autograd.parameter import Parameter
+from chainer.core.autograd.variable import Variable
 from chainer.links.serializers.npz import DictionarySerializer
 from chainer.training import optimizer as optimizer_module
 from chainer.training import optimizers as O

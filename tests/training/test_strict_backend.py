@@ -10,7 +10,7 @@ import pytest
 import chainer
 from chainer import functions as F
 from chainer import links as L
-from chainer.core.backend import get_device, get_device_from_array
+from chainer.core.arrays.backend import get_device, get_device_from_array
 from chainer.links.serializers.npz import load_npz, save_npz
 from chainer.training import extensions as E
 from chainer.training import optimizer_hooks as H

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from chainer.core import events
-from chainer.core.reporter import report
+from chainer.core.reporting.reporter import report
 from chainer.links.serializers.npz import load_npz, save_npz
 from chainer.training import extensions as E
 from chainer.training import optimizers, triggers

@@ -14,8 +14,8 @@ from chainer.backends import cuda
 from chainer.dataset import convert
 from chainer.function_hooks import TimerHook
 from chainer.optimizer_hooks import WeightDecay
-from chainer.plugins.testing.op_spec import OpSpec
 from chainer.testing import op_spec
+from chainer.testing.op_spec import OpSpec
 from chainer.training import extensions, triggers
 from chainer.utils import type_check
 

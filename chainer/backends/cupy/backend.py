@@ -12,9 +12,9 @@ import numpy
 
 from chainer.backends.cupy import library
 from chainer.backends.cupy.copies import copy_between_devices
-from chainer.core.backend import Backend
-from chainer.core.device import Device
-from chainer.core.utils.strides import repeated_axes
+from chainer.core.arrays.backend import Backend
+from chainer.core.arrays.device import Device
+from chainer.core.utils.strides import broadcast_axes
 
 
 class CupyBackend(Backend):
@@ -35,7 +35,7 @@ class CupyBackend(Backend):
         return library.require()
 
     @cached_property
-    def several_devices(self) -> bool:  # type: ignore[override]
+    def multi_device(self) -> bool:  # type: ignore[override]
         """Whether this machine has several, so that the current one may be the wrong one."""
         return self.xp.cuda.runtime.getDeviceCount() > 1
 
@@ -64,7 +64,7 @@ class CupyBackend(Backend):
         return device
 
     def use(self, device: Device) -> Any:
-        if not self.several_devices:
+        if not self.multi_device:
             return nullcontext(device)
         native = self.xp.cuda.Device(device.index)
         previous = self.xp.cuda.Device().id
@@ -90,8 +90,8 @@ class CupyBackend(Backend):
         copy_between_devices(cupy, source, moved)
         return moved
 
-    def repeated_axes(self, array: Any) -> tuple[int, ...]:
-        return repeated_axes(array)
+    def broadcast_axes(self, array: Any) -> tuple[int, ...]:
+        return broadcast_axes(array)
 
     def synchronize(self, device: Device) -> None:
         self.xp.cuda.Device(device.index).synchronize()

@@ -42,7 +42,7 @@ def type_name(dtype: Any) -> str:
     return TYPES[name]
 
 
-def computing_dtype(dtype: Any) -> Any:
+def compute_dtype(dtype: Any) -> Any:
     """Returns the data type kernels compute in: float32 for those of 16 bits."""
     dtype = numpy.dtype(dtype)
     return numpy.dtype(numpy.float32) if dtype.itemsize == 2 else dtype
@@ -59,7 +59,7 @@ def types_for(dtype: Any, arithmetic: Any = None, wide: bool = False, **others: 
         others: Data types of other arrays, by their name in the source.
     """
     if arithmetic is None:
-        arithmetic = computing_dtype(dtype)
+        arithmetic = compute_dtype(dtype)
     return (
         ("T", type_name(dtype)),
         ("A", type_name(arithmetic)),

@@ -13,7 +13,7 @@ def chainer_backends(registry: Any) -> None:
 def chainer_kernels(registry: Any) -> None:
     """Registers the CUDA kernels for CuPy arrays and those of cuDNN; used ones are loaded."""
     from chainer.backends.cupy import cudnn, kernels
-    from chainer.core.kernel import register_kernel
+    from chainer.core.arrays.kernel import register_kernel
 
     for room in (kernels, cudnn):
         for kernel in room.declarations():

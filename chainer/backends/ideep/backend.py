@@ -8,8 +8,8 @@ from typing import Any
 import numpy
 
 from chainer.backends.ideep import library
-from chainer.core.backend import HOST_FAMILY, Backend, get_backend
-from chainer.core.device import Device
+from chainer.core.arrays.backend import HOST_FAMILY, Backend, get_backend
+from chainer.core.arrays.device import Device
 
 _ndarray = numpy.ndarray
 
@@ -49,14 +49,14 @@ class IdeepBackend(Backend):
     def to_host(self, array: Any) -> numpy.ndarray[Any, Any]:
         if not _is_mdarray(array):
             return array
-        plain = self.plain(array)
+        plain = self.to_xp(array)
         return plain.copy() if array.layout.dense else plain
 
     @property
-    def plain_backend(self) -> Backend:
+    def xp_backend(self) -> Backend:
         return get_backend("numpy")
 
-    def plain(self, array: Any) -> Any:
+    def to_xp(self, array: Any) -> Any:
         """Returns a NumPy array: a view, or a copy of what lies in blocks and stays so."""
         if array.__class__ is _ndarray:
             return array
@@ -66,7 +66,7 @@ class IdeepBackend(Backend):
             array = library.require().ops.dense(array)
         return array.__array__()
 
-    def plain_view(self, array: Any) -> Any:
+    def xp_view(self, array: Any) -> Any:
         """Returns a NumPy array that shares the memory; what lies in blocks is reordered."""
         # Not numpy.asarray: it would ask for several other protocols first.
         return array.__array__() if _is_mdarray(array) else array

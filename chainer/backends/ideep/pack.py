@@ -13,7 +13,7 @@ def chainer_backends(registry: Any) -> None:
 def chainer_kernels(registry: Any) -> None:
     """Registers the kernels of iDeep for NumPy arrays and mdarrays."""
     from chainer.backends.ideep.kernels import declarations
-    from chainer.core.kernel import register_kernel
+    from chainer.core.arrays.kernel import register_kernel
 
     for kernel in declarations():
         register_kernel(kernel, registry)

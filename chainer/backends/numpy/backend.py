@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy
 
-from chainer.core.backend import HOST_FAMILY, Backend
-from chainer.core.device import Device
-from chainer.core.utils.strides import repeated_axes
+from chainer.core.arrays.backend import HOST_FAMILY, Backend
+from chainer.core.arrays.device import Device
+from chainer.core.utils.strides import broadcast_axes
 
 
 class NumpyBackend(Backend):
@@ -29,8 +29,8 @@ class NumpyBackend(Backend):
     def to_host(self, array: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
         return array
 
-    def repeated_axes(self, array: numpy.ndarray[Any, Any]) -> tuple[int, ...]:
-        return repeated_axes(array)
+    def broadcast_axes(self, array: numpy.ndarray[Any, Any]) -> tuple[int, ...]:
+        return broadcast_axes(array)
 
 
 backend = NumpyBackend()

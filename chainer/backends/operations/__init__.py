@@ -7,7 +7,7 @@ the implementation that serves a call.
 
 from __future__ import annotations
 
-from chainer.core import registries
+from chainer.core.registry import registries
 
 MODULES: dict[str, tuple[str, ...]] = {
     "activations": (

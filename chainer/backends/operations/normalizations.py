@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chainer.core.kernel import Operation
+from chainer.core.arrays.kernel import Operation
 
 
 class BatchNormalization(Operation):

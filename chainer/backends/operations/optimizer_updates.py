@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chainer.core.kernel import Operation
+from chainer.core.arrays.kernel import Operation
 
 _REFERENCES = "chainer.backends.numpy.kernels.optimizer_updates:"
 

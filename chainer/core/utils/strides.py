@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 
-def repeated_axes(array: Any) -> tuple[int, ...]:
+def broadcast_axes(array: Any) -> tuple[int, ...]:
     """Returns the axes along which all elements of an array are the same memory.
 
     Args:

@@ -13,8 +13,8 @@ from typing import Any, cast
 
 import numpy
 
-from chainer.core.configuration import config, threads
-from chainer.core.utils.extended_dtypes import kind_of
+from chainer.core.arrays.extended_dtypes import kind_of
+from chainer.core.config.configuration import config, threads
 
 # Precedence levels of Python's grammar, loosest first.
 _COMPARE, _ADD, _MULTIPLY, _UNARY, _POWER, _CALL, _ATOM = 1, 4, 5, 6, 7, 8, 10
@@ -455,7 +455,7 @@ def expect(*bool_exprs: Any) -> None:
 
 def same_types(*arrays: Any) -> bool:
     """Tells whether all arrays are NumPy arrays or all are arrays of one other backend."""
-    from chainer.core.backend import backend_of
+    from chainer.core.arrays.backend import backend_of
 
     return len({backend_of(array).family for array in arrays}) <= 1
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy
 
-from chainer.core.backend import get_device
-from chainer.core.device import Device
+from chainer.core.arrays.backend import get_device
+from chainer.core.arrays.device import Device
 
 
 class WalkerAlias:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.operations.activations import elu as elu_operation
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable
 
 
 class ELU(FunctionNode):
@@ -17,7 +17,7 @@ class ELU(FunctionNode):
         alpha: Limit for large negative values, negated.
     """
 
-    _plain_inputs = False
+    accepts_opaque_arrays = True
     type_check_key = ()
 
     def __init__(self, alpha: float = 1.0) -> None:
@@ -50,7 +50,7 @@ class ELU(FunctionNode):
 class ELUGrad(FunctionNode):
     """Gradient of the exponential linear unit as a function of ``y`` and ``gy``."""
 
-    _plain_inputs = False
+    accepts_opaque_arrays = True
 
     def __init__(self, kernel: Any, alpha: float, x: Any) -> None:
         self._kernel = kernel

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.operations.activations import leaky_relu as leaky_relu_operation
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable
 from chainer.functions._scalars import as_number
 
 
@@ -18,7 +18,7 @@ class LeakyReLU(FunctionNode):
         slope: Factor of negative values.
     """
 
-    _plain_inputs = False
+    accepts_opaque_arrays = True
     type_check_key = ()
 
     def __init__(self, slope: float = 0.2) -> None:
@@ -58,7 +58,7 @@ class LeakyReLUGrad(FunctionNode):
         slope: Factor of negative values.
     """
 
-    _plain_inputs = False
+    accepts_opaque_arrays = True
 
     def __init__(self, kernel: Any, x: Any, slope: float) -> None:
         self._kernel = kernel

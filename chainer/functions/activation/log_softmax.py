@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.operations.activations import log_softmax as log_softmax_operation
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable
 from chainer.functions._scalars import require_int
 from chainer.functions.activation.softmax import check_axis
 from chainer.functions.math.exponential import exp
@@ -17,7 +17,7 @@ from chainer.functions.math.sum import sum
 class LogSoftmax(FunctionNode):
     """Logarithm of the softmax along an axis."""
 
-    _plain_inputs = False
+    accepts_opaque_arrays = True
     type_check_key = ("axis",)
 
     def __init__(self, axis: int = 1) -> None:

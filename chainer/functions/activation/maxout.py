@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable, as_variable
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math.minmax import max
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from chainer.backends.numpy.kernels.activations import lifted
 from chainer.backends.operations.activations import prelu as prelu_operation
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable
 
 
 class PReLUFunction(FunctionNode):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.operations.activations import rrelu as rrelu_operation
-from chainer.core.configuration import config
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import config
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable
 
 
 class RReLU(FunctionNode):

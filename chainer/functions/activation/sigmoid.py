@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.operations.activations import sigmoid as sigmoid_operation
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable
 
 
 class Sigmoid(FunctionNode):
     """Logistic function."""
 
-    _plain_inputs = False
+    accepts_opaque_arrays = True
     type_check_key = ()
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
@@ -39,7 +39,7 @@ class Sigmoid(FunctionNode):
 class SigmoidGrad(FunctionNode):
     """Gradient of the logistic function: ``gy * y * (1 - y)``."""
 
-    _plain_inputs = False
+    accepts_opaque_arrays = True
 
     def __init__(self, kernel: Any) -> None:
         self._kernel = kernel

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.operations.activations import softmax as softmax_operation
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable
 from chainer.functions._scalars import require_int
 from chainer.functions.math.sum import sum
 
@@ -24,7 +24,7 @@ def check_axis(in_types: type_check.TypeInfoTuple, axis: int) -> None:
 class Softmax(FunctionNode):
     """Softmax along an axis."""
 
-    _plain_inputs = False
+    accepts_opaque_arrays = True
     type_check_key = ("axis",)
 
     def __init__(self, axis: int = 1) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy
 
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable, as_variable
 from chainer.functions.math._operand import sum_to as sum_array_to
 
 #: Up to this number of elements a copy is made faster than a view.

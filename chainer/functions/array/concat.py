@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from chainer.backends.operations.joining import concat as concat_operation
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable
 from chainer.functions._scalars import require_int
 
 
 class Concat(FunctionNode):
     """Joins arrays along an axis."""
 
-    _plain_inputs = False
+    accepts_opaque_arrays = True
     type_check_key = ("axis",)
 
     def __init__(self, axis: int = 1) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.backend import backend_of, get_device
-from chainer.core.device import Device
-from chainer.core.function_node import FunctionNode
+from chainer.core.arrays.backend import backend_of, get_device
+from chainer.core.arrays.device import Device
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable
 
 
 class Copy(FunctionNode):

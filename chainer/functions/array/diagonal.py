@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable
 from chainer.functions._axes import expect_axis
 
 

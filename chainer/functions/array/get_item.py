@@ -8,9 +8,9 @@ import numpy
 
 from chainer.backends.numpy.kernels.indexing import selects_once
 from chainer.backends.operations.indexing import scatter_add as scatter_add_operation
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable
 
 
 def normalize_index(slices: Any) -> Any:

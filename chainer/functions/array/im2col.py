@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.operations.convolutions import im2col as im2col_operation
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
 from chainer.core.utils.conv import get_conv_outsize, pair
-from chainer.core.variable import Variable
 
 _Pair = tuple[int, int]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy
 
-from chainer.core.function_node import FunctionNode
-from chainer.core.variable import Variable
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 
 
 class Repeat(FunctionNode):

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable, as_variable
 
 
 class Reshape(FunctionNode):

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy
 
-from chainer.core.backend import backend_of
-from chainer.core.device import Device
-from chainer.core.function_node import FunctionNode
+from chainer.core.arrays.backend import backend_of
+from chainer.core.arrays.device import Device
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable
 
 #: Number of positions along an axis that are interpolated by one matrix product.
 _BLOCK = 64

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import parse_kwargs
-from chainer.core.variable import Variable
 from chainer.functions.math.matmul import matmul
 
 USE_CUDNN = (

@@ -8,10 +8,10 @@ from chainer.backends.numpy.kernels.spatial_transformers import sampling_positio
 from chainer.backends.operations.spatial_transformers import (
     spatial_transformer_sampler as sampler_operation,
 )
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import parse_kwargs
-from chainer.core.variable import Variable
 from chainer.functions.array.get_item import get_item
 from chainer.functions.array.pad import pad
 from chainer.functions.array.spatial_transformer_grid import USE_CUDNN

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from chainer.backends.operations.joining import split_axis as split_operation
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable
 from chainer.functions._scalars import require_int
 from chainer.functions.array.concat import concat
 
@@ -17,7 +17,7 @@ from chainer.functions.array.concat import concat
 class SplitAxis(FunctionNode):
     """Splits an array along an axis."""
 
-    _plain_inputs = False
+    accepts_opaque_arrays = True
     type_check_key = ("axis", "sections", "_positions")
 
     def __init__(self, indices_or_sections: Any, axis: int) -> None:

@@ -1,6 +1,6 @@
 """Neural network connections."""
 
-from chainer.core.submodules import submodule_getattr
+from chainer.core.registry.submodules import submodule_getattr
 
 __getattr__ = submodule_getattr(globals())
 

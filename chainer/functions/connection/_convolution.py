@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 
 from chainer.backends.operations.convolutions import convolution_nd as operation
 from chainer.backends.operations.reductions import axes_sum
-from chainer.core.backend import backend_of
-from chainer.core.function_node import FunctionNode
+from chainer.core.arrays.backend import backend_of
+from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.core.utils.conv import as_sizes, get_conv_outsize, get_deconv_outsize
 from chainer.functions.math.sum import sum as sum_axes
@@ -80,7 +80,7 @@ class ConvolutionBase(FunctionNode):
         groups: Number of groups of channels.
     """
 
-    _plain_inputs = False
+    accepts_opaque_arrays = True
     deconvolution_class: ClassVar[Any]
     weight_gradient_class: ClassVar[Any]
 
@@ -173,7 +173,7 @@ class DeconvolutionBase(FunctionNode):
         outsize: Spatial size of the output as given, or None.
     """
 
-    _plain_inputs = False
+    accepts_opaque_arrays = True
     convolution_class: ClassVar[Any]
     weight_gradient_class: ClassVar[Any]
 
@@ -260,7 +260,7 @@ class WeightGradientBase(FunctionNode):
         dtype: Dtype of the weight.
     """
 
-    _plain_inputs = False
+    accepts_opaque_arrays = True
     convolution_class: ClassVar[Any]
     deconvolution_class: ClassVar[Any]
 
@@ -297,7 +297,7 @@ def _all_but_channels(y: Any) -> Sizes:
 
 def bias_gradient(gy: Any) -> Any:
     """Sums up everything but channels; contiguous sums first."""
-    if not backend_of(gy).is_plain:
+    if not backend_of(gy).makes_xp_arrays:
         return gy.sum(axis=_all_but_channels(gy))  # whatever the layout
     gy = gy.reshape(*gy.shape[:2], math.prod(gy.shape[2:]))
     sums = axes_sum.select(gy).forward(gy, 2, False)

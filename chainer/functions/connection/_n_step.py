@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from chainer.backends.operations.rnns import n_step_rnn as operation
-from chainer.core.configuration import config
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.config.configuration import config
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import assert_kwargs_empty, check_unexpected_kwargs
-from chainer.core.variable import Variable, as_variable
 from chainer.functions._composed import composed_gradients
 from chainer.functions.connection._n_step_composition import n_step_composition
 

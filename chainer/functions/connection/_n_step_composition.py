@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.variable import Variable
+from chainer.core.autograd.variable import Variable
 from chainer.functions._composed import Composition
 from chainer.functions.activation.relu import relu
 from chainer.functions.activation.sigmoid import sigmoid

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
 from chainer.core.utils.conv import as_sizes
-from chainer.core.variable import Variable
 from chainer.functions.connection._convolution import (
     ConvolutionBase,
     Geometry,

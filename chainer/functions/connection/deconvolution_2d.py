@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import parse_kwargs
 from chainer.core.utils.conv import pair
-from chainer.core.variable import Variable
 from chainer.functions.connection._convolution import (
     DeconvolutionBase,
     Geometry,

@@ -7,10 +7,10 @@ from typing import Any
 import numpy
 
 from chainer.backends.operations.embeddings import embedding as operation
-from chainer.core.configuration import config
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import config
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable
 
 
 class EmbedIDFunction(FunctionNode):

@@ -7,9 +7,9 @@ from typing import Any
 
 from chainer.backends.operations.linears import linear as operation
 from chainer.backends.operations.reductions import axes_sum
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable, shape_of
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable, shape_of
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math.sum import sum as sum_axes
 
@@ -17,7 +17,7 @@ from chainer.functions.math.sum import sum as sum_axes
 class LinearFunction(FunctionNode):
     """Affine transformation of a batch of vectors."""
 
-    _plain_inputs = False
+    accepts_opaque_arrays = True
     type_check_key = ()
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
@@ -82,7 +82,7 @@ class LinearFunction(FunctionNode):
 class LinearGradData(FunctionNode):
     """Gradient of a linear function w.r.t. its input, a function of ``W`` and ``gy``."""
 
-    _plain_inputs = False
+    accepts_opaque_arrays = True
 
     def __init__(self, kernel: Any) -> None:
         self._kernel = kernel
@@ -107,7 +107,7 @@ class LinearGradData(FunctionNode):
 class LinearGradWeight(FunctionNode):
     """Gradient of a linear function w.r.t. its weight, a function of ``x`` and ``gy``."""
 
-    _plain_inputs = False
+    accepts_opaque_arrays = True
 
     def __init__(self, kernel: Any, w_dtype: Any) -> None:
         self._kernel = kernel

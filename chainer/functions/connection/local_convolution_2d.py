@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy
 
-from chainer.core.function_node import FunctionNode
+from chainer.core.arrays.extended_dtypes import for_products
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
 from chainer.core.utils.blocks import blocks, share_of
 from chainer.core.utils.conv import pair
-from chainer.core.utils.extended_dtypes import for_products
 from chainer.core.utils.windows import add_patches, copy_patches
-from chainer.core.variable import Variable
 from chainer.functions._composed import composed_gradients
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.im2col import im2col

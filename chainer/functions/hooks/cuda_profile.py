@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends import cuda
-from chainer.core.function_hook import FunctionHook
+from chainer.core.autograd.function_hook import FunctionHook
 from chainer.functions.hooks._report import function_name
 
 

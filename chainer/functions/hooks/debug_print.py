@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, TextIO
 
-from chainer.core.function_hook import FunctionHook
+from chainer.core.autograd.function_hook import FunctionHook
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils.streams import STANDARD_OUTPUT, current_stream
-from chainer.core.variable import Variable
 
 
 class PrintHook(FunctionHook):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any, TextIO
 
-from chainer.core.backend import find_backend
-from chainer.core.function_hook import FunctionHook
+from chainer.core.arrays.backend import find_backend
+from chainer.core.autograd.function_hook import FunctionHook
 from chainer.core.utils.streams import STANDARD_OUTPUT, current_stream
 from chainer.functions.hooks._report import function_name, print_table, with_unit
 

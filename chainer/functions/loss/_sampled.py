@@ -7,11 +7,11 @@ from typing import Any
 import numpy
 
 from chainer.backends.operations.embeddings import embedding
-from chainer.core.function_node import FunctionNode
-from chainer.core.kernel import Operation
+from chainer.core.arrays.extended_dtypes import is_half
+from chainer.core.arrays.kernel import Operation
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils.blocks import blocks, share_of
-from chainer.core.utils.extended_dtypes import is_half
-from chainer.core.variable import Variable
 from chainer.functions._composed import composed_gradients
 
 

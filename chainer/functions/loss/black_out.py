@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends import operations
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable
 from chainer.functions.loss._pair import check_reduce
 from chainer.functions.loss._sampled import SampledLoss
 

@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import Any
 
 from chainer.backends import operations
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable, as_variable
 from chainer.functions._composed import composed_gradients
 from chainer.functions.loss._pair import check_reduce
 
@@ -221,7 +221,7 @@ def argmax_crf1d(cost: Any, xs: Any) -> tuple[Variable, list[Any]]:
         >>> s, ps
         (variable([1.]), [array([0], dtype=int32), array([1], dtype=int32)])
     """
-    from chainer.core.configuration import config
+    from chainer.core.config.configuration import config
 
     cost, xs = _as_costs(cost, xs)
     if config.type_check:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy
 
 from chainer.backends import operations
-from chainer.core.backend import HOST_FAMILY, backend_of
-from chainer.core.configuration import config
-from chainer.core.function_node import FunctionNode
+from chainer.core.arrays.backend import HOST_FAMILY, backend_of
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.config.configuration import config
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable, as_variable
 from chainer.functions._once import gradients_once
 from chainer.functions.array.stack import stack
 from chainer.functions.loss._pair import check_reduce

@@ -8,9 +8,9 @@ from typing import Any
 import numpy
 
 from chainer.backends import operations
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import parse_kwargs
-from chainer.core.variable import Variable
 from chainer.functions.loss._pair import check_reduce
 from chainer.functions.loss._sampled import SampledLoss
 

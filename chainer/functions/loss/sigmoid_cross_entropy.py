@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.operations.cross_entropies import loss_mean
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.loss._pair import check_reduce
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends import operations
-from chainer.core.backend import backend_of, is_array
-from chainer.core.configuration import config
-from chainer.core.function_node import FunctionNode
+from chainer.core.arrays.backend import backend_of, is_array
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import config
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable
 from chainer.functions._once import gradients_once
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from chainer.core.variable import Variable, as_variable
+from chainer.core.autograd.variable import Variable, as_variable
 from chainer.functions.activation.softplus import softplus
 from chainer.functions.loss._pair import check_reduce
 from chainer.functions.math.average import average

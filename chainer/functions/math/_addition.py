@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.functions.math._operand import (
     as_operand,
@@ -75,7 +75,7 @@ class AbsoluteGrad(FunctionNode):
 class Add(FunctionNode):
     """Sum of two variables."""
 
-    _plain_inputs = False
+    accepts_opaque_arrays = True
     label = "_ + _"  # type: ignore[assignment]
     type_check_key = ()
 
@@ -104,7 +104,7 @@ class Add(FunctionNode):
 class MultiAdd(FunctionNode):
     """Sum of any number of variables."""
 
-    _plain_inputs = False
+    accepts_opaque_arrays = True
     type_check_key = ()
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.utils import type_check
 from chainer.functions.math._operand import check_broadcastable
 from chainer.functions.math._operand import sum_to as sum_array_to

@@ -7,8 +7,8 @@ from typing import Any
 import numpy
 
 from chainer.backends.operations.reductions import axes_sum
-from chainer.core.backend import find_backend, not_an_array_message
-from chainer.core.gradient_arrays import ONE_DEVICE
+from chainer.core.arrays.backend import find_backend, not_an_array_message
+from chainer.core.autograd.gradient_arrays import ONE_DEVICE
 from chainer.core.utils import type_check
 
 _SCALARS = (int, float, complex, numpy.generic)  # bool is an int
@@ -66,7 +66,7 @@ def as_operand(value: Any, x: Any, xp: Any) -> Any:
                 "incompatible array types are mixed in the operands of an operator.\n"
                 f"Actual: {type(x)}, {type(value)}\n{ONE_DEVICE}"
             )
-        value = other.plain(other.adopt(value))
+        value = other.to_xp(other.wrap(value))
         if value.dtype.kind == "c" and dtype.kind != "c":
             raise _is_complex(f"array of dtype {value.dtype}", dtype)
         return value if value.dtype == dtype else value.astype(dtype)

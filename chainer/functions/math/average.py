@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.variable import Variable, as_variable
+from chainer.core.autograd.variable import Variable, as_variable
 from chainer.functions._axes import Axis, check_axes_argument
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.reshape import reshape

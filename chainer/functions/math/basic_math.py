@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy
 
-from chainer.core.backend import backend_of, get_device_from_array
+from chainer.core.arrays.backend import backend_of, get_device_from_array
+from chainer.core.arrays.extended_dtypes import kind_of
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
-from chainer.core.utils.extended_dtypes import kind_of
-from chainer.core.variable import Variable
 from chainer.functions.math._addition import (
     Absolute,
     AbsoluteGrad,

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from chainer.backends import operations
-from chainer.core.variable import Variable
+from chainer.core.autograd.variable import Variable
 from chainer.functions.math._elementwise import Elementwise
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.backend import backend_of
-from chainer.core.variable import Variable
+from chainer.core.arrays.backend import backend_of
+from chainer.core.autograd.variable import Variable
 
 
 def fix(x: Any) -> Variable:
@@ -26,5 +26,5 @@ def fix(x: Any) -> Variable:
     array = x.array if isinstance(x, Variable) else x
     backend = backend_of(array)
     with backend.device_of(array):
-        y = backend.asarray(backend.xp.trunc(backend.plain(array)))
+        y = backend.asarray(backend.xp.trunc(backend.to_xp(array)))
     return Variable(y, requires_grad=False)

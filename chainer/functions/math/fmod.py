@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy
 
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable
 from chainer.functions.math._operand import check_broadcastable
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.function_node import FunctionNode
-from chainer.core.variable import Variable
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 
 
 class Identity(FunctionNode):

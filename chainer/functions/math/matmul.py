@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy
 
-from chainer.core.function_node import FunctionNode
+from chainer.core.arrays.extended_dtypes import for_products, is_half
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
-from chainer.core.utils.extended_dtypes import for_products, is_half
-from chainer.core.variable import Variable
 from chainer.functions.array.cast import cast
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math._operand import check_operand

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.operations.reductions import axes_sum
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable, as_variable
 from chainer.functions._axes import (
     Axis,
     check_axes_argument,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.operations.dropouts import dropout as operation
-from chainer.core.configuration import config
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.config.configuration import config
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import parse_kwargs
-from chainer.core.variable import Variable, as_variable
 
 REMOVED_TRAIN = "train argument is not supported anymore. Use chainer.using_config"
 
@@ -25,7 +25,7 @@ class Dropout(FunctionNode):
         mask: Factor of each element.
     """
 
-    _plain_inputs = False
+    accepts_opaque_arrays = True
     type_check_key = ()
 
     def __init__(self, dropout_ratio: float, mask: Any = None) -> None:
@@ -63,7 +63,7 @@ class Dropout(FunctionNode):
 class DropoutGrad(FunctionNode):
     """Gradient of dropout, a linear function of ``gy`` with the same mask."""
 
-    _plain_inputs = False
+    accepts_opaque_arrays = True
 
     def __init__(self, kernel: Any, mask: Any) -> None:
         self._kernel = kernel

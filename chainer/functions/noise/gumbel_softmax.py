@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.backend import backend_of
-from chainer.core.variable import Variable, as_variable
+from chainer.core.arrays.backend import backend_of
+from chainer.core.autograd.variable import Variable, as_variable
 from chainer.functions.activation.softmax import softmax
 from chainer.functions.array.broadcast import broadcast_to
 

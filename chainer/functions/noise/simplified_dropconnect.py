@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable
 from chainer.functions._composed import composed_gradients
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.reshape import reshape

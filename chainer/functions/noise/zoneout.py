@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.configuration import config
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.config.configuration import config
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import assert_kwargs_empty, check_unexpected_kwargs
-from chainer.core.variable import Variable, as_variable
 from chainer.functions.noise.dropout import REMOVED_TRAIN
 
 

@@ -11,11 +11,11 @@ from chainer.backends.operations.normalizations import (
 from chainer.backends.operations.normalizations import (
     fixed_batch_normalization as fixed_operation,
 )
-from chainer.core.function_node import FunctionNode
+from chainer.core.arrays.extended_dtypes import is_half
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import parse_kwargs
-from chainer.core.utils.extended_dtypes import is_half
-from chainer.core.variable import Variable
 from chainer.functions._composed import Composition, composed_gradients
 from chainer.functions._scalars import as_int
 from chainer.functions.array.broadcast import broadcast_to
@@ -98,7 +98,7 @@ class BatchNormalization(FunctionNode):
         running_var: Running variance.
     """
 
-    _plain_inputs = False
+    accepts_opaque_arrays = True
     type_check_key = ("axis",)
     mean: Any = None
     inv_std: Any = None
@@ -162,7 +162,7 @@ class BatchNormalization(FunctionNode):
 class BatchNormalizationGrad(FunctionNode):
     """Gradients of batch normalisation, functions of ``x``, ``gamma`` and ``gy``."""
 
-    _plain_inputs = False
+    accepts_opaque_arrays = True
 
     def __init__(self, normalization: BatchNormalization) -> None:
         self._normalization = normalization
@@ -214,7 +214,7 @@ class FixedBatchNormalization(FunctionNode):
         axis (tuple of int): Axes to normalise over.
     """
 
-    _plain_inputs = False
+    accepts_opaque_arrays = True
     type_check_key = ("axis",)
 
     def __init__(self, eps: float = 2e-5, axis: Any = None) -> None:
@@ -253,7 +253,7 @@ class FixedBatchNormalization(FunctionNode):
 class FixedBatchNormalizationGrad(FunctionNode):
     """Gradients of normalisation with given statistics."""
 
-    _plain_inputs = False
+    accepts_opaque_arrays = True
 
     def __init__(self, normalization: FixedBatchNormalization) -> None:
         self._normalization = normalization

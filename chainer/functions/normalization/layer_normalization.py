@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.operations.normalizations import layer_normalization as operation
-from chainer.core.function_node import FunctionNode
+from chainer.core.arrays.extended_dtypes import is_half
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
-from chainer.core.utils.extended_dtypes import is_half
-from chainer.core.variable import Variable
 from chainer.functions._composed import composed_gradients
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.cast import cast

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.operations.poolings import average_pooling_nd as operation
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils._experimental import experimental
-from chainer.core.variable import Variable
 from chainer.functions.pooling._pooling import PoolingBase, Sizes
 
 
@@ -18,7 +18,7 @@ class AveragePoolingBase(PoolingBase):
         pad_value: 0 if positions in the padding count as zeros, None if they do not count.
     """
 
-    _plain_inputs = False
+    accepts_opaque_arrays = True
     pad_value: int | None = 0
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -53,7 +53,7 @@ class AveragePoolingBase(PoolingBase):
 class AveragePoolingGrad(FunctionNode):
     """Gradient of average pooling, a linear function of ``gy``."""
 
-    _plain_inputs = False
+    accepts_opaque_arrays = True
 
     def __init__(self, pooling: AveragePoolingBase) -> None:
         self._pooling = pooling

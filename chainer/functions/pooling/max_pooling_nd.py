@@ -6,7 +6,7 @@ from typing import Any
 
 from chainer.backends.operations.poolings import max_pooling_nd as operation
 from chainer.backends.operations.poolings import window_indexing
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.utils._experimental import experimental
 from chainer.functions.pooling._pooling import PoolingBase, Sizes
 
@@ -14,7 +14,7 @@ from chainer.functions.pooling._pooling import PoolingBase, Sizes
 class MaxPoolingBase(PoolingBase):
     """Max pooling; forward keeps what the kernel needs to find the maxima again."""
 
-    _plain_inputs = False
+    accepts_opaque_arrays = True
     indexes: Any = None
     #: Whether forward stores the index of each maximum in its window in ``indexes``.
     wants_indexes: bool = False
@@ -48,7 +48,7 @@ class MaxPoolingBase(PoolingBase):
 class MaxPoolingGrad(FunctionNode):
     """Gradient of max pooling, a linear function of ``gy``."""
 
-    _plain_inputs = False
+    accepts_opaque_arrays = True
 
     def __init__(self, pooling: MaxPoolingBase) -> None:
         self._pooling = pooling

@@ -6,7 +6,7 @@ import math
 import warnings
 from typing import Any
 
-from chainer.core.variable import Variable
+from chainer.core.autograd.variable import Variable
 from chainer.functions.array.concat import concat
 from chainer.functions.array.reshape import reshape
 from chainer.functions.pooling.max_pooling_2d import MaxPooling2D, max_pooling_2d

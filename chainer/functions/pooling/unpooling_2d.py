@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable
 from chainer.functions.pooling._pooling import Pooling2DMixin
 from chainer.functions.pooling.unpooling_nd import UnpoolingBase
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.operations.poolings import unpooling_nd as operation
-from chainer.core.function_node import FunctionNode
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
 from chainer.core.utils._experimental import experimental
 from chainer.core.utils.conv import as_sizes, get_conv_outsize, get_deconv_outsize
-from chainer.core.variable import Variable
 from chainer.functions.pooling._pooling import PoolingBase, Sizes
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.operations.poolings import window_indexing
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
 from chainer.core.utils.conv import get_deconv_outsize
-from chainer.core.variable import Variable
 from chainer.functions.pooling.max_pooling_nd import MaxPoolingWithIndexes
 from chainer.functions.pooling.unpooling_2d import Unpooling2D
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from chainer.core.configuration import using_config
-from chainer.core.function_node import FunctionNode
-from chainer.core.variable import Variable
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import using_config
 
 
 class Forget(FunctionNode):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.backend import is_array
-from chainer.core.variable import Variable
+from chainer.core.arrays.backend import is_array
+from chainer.core.autograd.variable import Variable
 from chainer.functions.activation.maxout import maxout
 from chainer.links.chain import Chain
 from chainer.links.connection.linear import Linear

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from chainer.core.parameter import Parameter
-from chainer.core.variable import Variable
+from chainer.core.autograd.parameter import Parameter
+from chainer.core.autograd.variable import Variable
 from chainer.functions.noise.simplified_dropconnect import simplified_dropconnect
 from chainer.links.base_link import Link
 from chainer.links.initializers import get_initializer
-from chainer.links.lazy_sizes import features_of
+from chainer.links.size_inference import infer_features
 
 
 class SimplifiedDropconnect(Link):
@@ -92,7 +92,7 @@ class SimplifiedDropconnect(Link):
             Variable: Output of shape ``(B, out_size)``.
         """
         if self.W.array is None:
-            self._initialize_params(features_of(self, x))
+            self._initialize_params(infer_features(self, x))
         return simplified_dropconnect(
             x, self.W, self.b, self.ratio, train, mask, use_batchwise_mask
         )

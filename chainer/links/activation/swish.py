@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from chainer.core.parameter import Parameter
-from chainer.core.variable import Variable
+from chainer.core.autograd.parameter import Parameter
+from chainer.core.autograd.variable import Variable
 from chainer.functions.activation.swish import swish
 from chainer.links.base_link import Link
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from chainer.core.configuration import using_config
-from chainer.core.variable import Variable
+from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import using_config
 from chainer.functions.activation.leaky_relu import leaky_relu
 from chainer.functions.activation.relu import relu
 from chainer.functions.array.concat import concat

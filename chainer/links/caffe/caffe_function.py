@@ -8,8 +8,8 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.utils.argument import check_unexpected_kwargs, parse_kwargs
-from chainer.core.variable import Variable, as_variable
 from chainer.links.base_link import Link
 from chainer.links.caffe import _schema
 from chainer.links.caffe._functions import TestMode

@@ -11,7 +11,9 @@ DETERMINISTIC_REMOVED = (
 )
 
 
-def sizes_given(link: Any, in_channels: Any, out_channels: Any, ksize: Any) -> tuple[Any, Any, Any]:
+def normalize_sizes(
+    link: Any, in_channels: Any, out_channels: Any, ksize: Any
+) -> tuple[Any, Any, Any]:
     """Returns numbers of channels and size of filters; two given ones are the last two.
 
     Raises:

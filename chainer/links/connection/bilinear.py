@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from chainer.core.backend import is_array
-from chainer.core.parameter import Parameter
-from chainer.core.variable import Variable
+from chainer.core.arrays.backend import is_array
+from chainer.core.autograd.parameter import Parameter
+from chainer.core.autograd.variable import Variable
 from chainer.functions.connection.bilinear import bilinear
 from chainer.links.base_link import Link
 from chainer.links.initializers import get_initializer

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from chainer.core.parameter import Parameter
+from chainer.core.autograd.parameter import Parameter
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils.argument import parse_kwargs
 from chainer.core.utils.conv import pair
-from chainer.core.variable import Variable
 from chainer.functions.connection.convolution_2d import convolution_2d
 from chainer.links.base_link import Link
-from chainer.links.connection._convolution import DETERMINISTIC_REMOVED, check_groups, sizes_given
+from chainer.links.connection._convolution import (
+    DETERMINISTIC_REMOVED,
+    check_groups,
+    normalize_sizes,
+)
 from chainer.links.initializers import get_initializer
-from chainer.links.lazy_sizes import channels_of
+from chainer.links.size_inference import infer_channels
 
 
 class Convolution2D(Link):
@@ -70,7 +74,7 @@ class Convolution2D(Link):
             ("groups", 1),
             deterministic=DETERMINISTIC_REMOVED,
         )
-        in_channels, out_channels, ksize = sizes_given(self, in_channels, out_channels, ksize)
+        in_channels, out_channels, ksize = normalize_sizes(self, in_channels, out_channels, ksize)
         self.ksize = ksize
         self.stride = pair(stride, "stride")
         self.pad = pair(pad, "pad", least=0)
@@ -116,7 +120,7 @@ class Convolution2D(Link):
             Variable: Output of shape ``(B, out_channels, oh, ow)``.
         """
         if self.W.array is None:
-            self.in_channels = channels_of(self, x, 4)
+            self.in_channels = infer_channels(self, x, 4)
             self._initialize_params(self.in_channels)
         return convolution_2d(
             x, self.W, self.b, self.stride, self.pad, dilate=self.dilate, groups=self.groups

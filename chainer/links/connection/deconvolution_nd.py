@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from chainer.core.parameter import Parameter
+from chainer.core.autograd.parameter import Parameter
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils.conv import as_sizes
-from chainer.core.variable import Variable
 from chainer.functions.connection.deconvolution_nd import deconvolution_nd
 from chainer.links.base_link import Link
-from chainer.links.connection._convolution import check_groups, sizes_given
+from chainer.links.connection._convolution import check_groups, normalize_sizes
 from chainer.links.initializers import get_initializer
-from chainer.links.lazy_sizes import channels_of
+from chainer.links.size_inference import infer_channels
 
 
 class DeconvolutionND(Link):
@@ -68,7 +68,7 @@ class DeconvolutionND(Link):
         groups: int = 1,
     ) -> None:
         super().__init__()
-        in_channels, out_channels, ksize = sizes_given(self, in_channels, out_channels, ksize)
+        in_channels, out_channels, ksize = normalize_sizes(self, in_channels, out_channels, ksize)
         self.ndim = ndim
         self.ksize = as_sizes(ksize, ndim, "ksize")
         self.stride = as_sizes(stride, ndim, "stride")
@@ -117,7 +117,7 @@ class DeconvolutionND(Link):
             Variable: Output of shape ``(B, out_channels, l_1, ..., l_N)``.
         """
         if self.W.array is None:
-            self.in_channels = channels_of(self, x, self.ndim + 2)
+            self.in_channels = infer_channels(self, x, self.ndim + 2)
             self._initialize_params(self.in_channels)
         return deconvolution_nd(
             x,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from chainer.core.parameter import Parameter
+from chainer.core.autograd.parameter import Parameter
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils.conv import pair
-from chainer.core.variable import Variable
 from chainer.functions.connection.depthwise_convolution_2d import depthwise_convolution_2d
 from chainer.links.base_link import Link
 from chainer.links.initializers import get_initializer
-from chainer.links.lazy_sizes import channels_of
+from chainer.links.size_inference import infer_channels
 
 
 class DepthwiseConvolution2D(Link):
@@ -97,6 +97,6 @@ class DepthwiseConvolution2D(Link):
             Variable: Output of shape ``(B, in_channels * channel_multiplier, oh, ow)``.
         """
         if self.in_channels is None:
-            self.in_channels = channels_of(self, x, 4)
+            self.in_channels = infer_channels(self, x, 4)
             self._initialize_params(self.in_channels)
         return depthwise_convolution_2d(x, self.W, self.b, self.stride, self.pad)

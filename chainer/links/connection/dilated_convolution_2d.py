@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from chainer.core.parameter import Parameter
+from chainer.core.autograd.parameter import Parameter
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils.conv import pair
-from chainer.core.variable import Variable
 from chainer.functions.connection.dilated_convolution_2d import dilated_convolution_2d
 from chainer.links.base_link import Link
-from chainer.links.connection._convolution import sizes_given
+from chainer.links.connection._convolution import normalize_sizes
 from chainer.links.initializers import get_initializer
-from chainer.links.lazy_sizes import channels_of
+from chainer.links.size_inference import infer_channels
 
 
 class DilatedConvolution2D(Link):
@@ -59,7 +59,7 @@ class DilatedConvolution2D(Link):
         initial_bias: Any = None,
     ) -> None:
         super().__init__()
-        in_channels, out_channels, ksize = sizes_given(self, in_channels, out_channels, ksize)
+        in_channels, out_channels, ksize = normalize_sizes(self, in_channels, out_channels, ksize)
         self.ksize = ksize
         self.stride = pair(stride, "stride")
         self.pad = pair(pad, "pad", least=0)
@@ -101,6 +101,6 @@ class DilatedConvolution2D(Link):
             Variable: Output of shape ``(B, out_channels, oh, ow)``.
         """
         if self.W.array is None:
-            self.in_channels = channels_of(self, x, 4)
+            self.in_channels = infer_channels(self, x, 4)
             self._initialize_params(self.in_channels)
         return dilated_convolution_2d(x, self.W, self.b, self.stride, self.pad, self.dilate)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from chainer.core.variable import Variable
+from chainer.core.autograd.variable import Variable
 from chainer.functions.activation.relu import relu
 from chainer.functions.activation.sigmoid import sigmoid
 from chainer.functions.math.linear_interpolate import linear_interpolate

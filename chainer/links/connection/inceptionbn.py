@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from chainer.core.variable import Variable
+from chainer.core.autograd.variable import Variable
 from chainer.functions.activation.relu import relu
 from chainer.functions.array.concat import concat
 from chainer.functions.pooling.average_pooling_2d import average_pooling_2d

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from chainer.core.parameter import Parameter
-from chainer.core.variable import Variable
+from chainer.core.autograd.parameter import Parameter
+from chainer.core.autograd.variable import Variable
 from chainer.functions.connection.linear import linear
 from chainer.links.base_link import Link
 from chainer.links.initializers import get_initializer
-from chainer.links.lazy_sizes import features_of
+from chainer.links.size_inference import infer_features
 
 
 class Linear(Link):
@@ -91,7 +91,7 @@ class Linear(Link):
             Variable: Output of shape ``(B, out_size)``.
         """
         if self.W.array is None:
-            in_size = features_of(self, x, n_batch_axes)
+            in_size = infer_features(self, x, n_batch_axes)
             self.in_size = in_size
             self._initialize_params(in_size)
         return linear(x, self.W, self.b, n_batch_axes=n_batch_axes)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from chainer.core.parameter import Parameter
+from chainer.core.autograd.parameter import Parameter
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils.argument import parse_kwargs
 from chainer.core.utils.conv import get_conv_outsize, pair
-from chainer.core.variable import Variable
 from chainer.functions.connection.local_convolution_2d import local_convolution_2d
 from chainer.links.base_link import Link
 from chainer.links.initializers import get_initializer
-from chainer.links.lazy_sizes import channels_of
+from chainer.links.size_inference import infer_channels
 
 
 class LocalConvolution2D(Link):
@@ -106,7 +106,7 @@ class LocalConvolution2D(Link):
             Variable: Output of shape ``(B, out_channels, oh, ow)``.
         """
         if self.in_channels is None or self.in_size is None:
-            in_channels = channels_of(self, x, 4)
+            in_channels = infer_channels(self, x, 4)
             self._initialize_params(in_channels, x.shape[2:])
             self.in_channels, self.in_size = in_channels, x.shape[2:]
         return local_convolution_2d(x, self.W, self.b, self.stride)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils.argument import parse_kwargs
-from chainer.core.variable import Variable
 from chainer.functions.activation.relu import relu
 from chainer.links.chain import ChainList
 from chainer.links.connection.convolution_2d import Convolution2D

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
-from chainer.core import parameter
-from chainer.core.variable import Variable
+from chainer.core.autograd import parameter
+from chainer.core.autograd.variable import Variable
 from chainer.functions.math.identity import identity
 from chainer.links.base_link import Link
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from chainer.core.parameter import Parameter
-from chainer.core.variable import Variable
+from chainer.core.autograd.parameter import Parameter
+from chainer.core.autograd.variable import Variable
 from chainer.functions.math.scale import scale
 from chainer.links.chain import Chain
 from chainer.links.connection.bias import Bias, check_operands

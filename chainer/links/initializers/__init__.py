@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy
 
-from chainer.core import registries
-from chainer.core.backend import get_device, is_array
-from chainer.core.configuration import config
+from chainer.core.arrays.backend import get_device, is_array
+from chainer.core.config.configuration import config
+from chainer.core.registry import registries
 from chainer.links.initializer import Initializer as Initializer
 from chainer.links.initializers.constant import Constant, Identity, NaN, One, Zero
 from chainer.links.initializers.normal import GlorotNormal, HeNormal, LeCunNormal, Normal

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from chainer.core.backend import get_device_from_array
+from chainer.core.arrays.backend import get_device_from_array
 from chainer.links.initializer import Initializer, draw
 
 

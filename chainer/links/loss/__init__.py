@@ -1,6 +1,6 @@
 """Loss functions with parameters."""
 
-from chainer.core.submodules import submodule_getattr
+from chainer.core.registry.submodules import submodule_getattr
 
 __getattr__ = submodule_getattr(globals())
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy
 
-from chainer.core.device import Device
-from chainer.core.parameter import Parameter
+from chainer.core.arrays.device import Device
+from chainer.core.autograd.parameter import Parameter
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils.walker_alias import WalkerAlias
-from chainer.core.variable import Variable
 from chainer.functions.loss.black_out import black_out
 from chainer.links.base_link import Link
 

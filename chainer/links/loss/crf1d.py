@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from chainer.core.parameter import Parameter
-from chainer.core.variable import Variable
+from chainer.core.autograd.parameter import Parameter
+from chainer.core.autograd.variable import Variable
 from chainer.functions.array.transpose_sequence import transpose_sequence
 from chainer.functions.loss.crf1d import argmax_crf1d, crf1d
 from chainer.links.base_link import Link

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy
 
-from chainer.core.configuration import config
-from chainer.core.device import Device
-from chainer.core.parameter import Parameter
+from chainer.core.arrays.device import Device
+from chainer.core.autograd.parameter import Parameter
+from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.config.configuration import config
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable, as_variable
 from chainer.functions.activation.softplus import softplus
 from chainer.functions.connection.embed_id import embed_id
 from chainer.functions.math.sum import sum as sum_of

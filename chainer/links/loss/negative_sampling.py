@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy
 
-from chainer.core.device import Device
-from chainer.core.parameter import Parameter
+from chainer.core.arrays.device import Device
+from chainer.core.autograd.parameter import Parameter
 from chainer.core.utils.walker_alias import WalkerAlias
 from chainer.functions.loss.negative_sampling import negative_sampling
 from chainer.links.base_link import Link

@@ -1,6 +1,6 @@
 """Links that stand for whole models."""
 
-from chainer.core.submodules import submodule_getattr
+from chainer.core.registry.submodules import submodule_getattr
 
 __getattr__ = submodule_getattr(globals())
 

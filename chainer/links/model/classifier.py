@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from chainer.core.reporter import report
-from chainer.core.variable import Variable
+from chainer.core.autograd.variable import Variable
+from chainer.core.reporting.reporter import report
 from chainer.functions.evaluation.accuracy import accuracy
 from chainer.functions.loss.softmax_cross_entropy import softmax_cross_entropy
 from chainer.links.base_link import Link

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy
 
-from chainer.core.configuration import config
-from chainer.core.parameter import Parameter
+from chainer.core.autograd.parameter import Parameter
+from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import config
 from chainer.core.utils.argument import parse_kwargs
-from chainer.core.variable import Variable
 from chainer.functions.normalization.batch_normalization import (
     batch_normalization,
     fixed_batch_normalization,

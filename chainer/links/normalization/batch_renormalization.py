@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from chainer.core.variable import Variable
+from chainer.core.autograd.variable import Variable
 from chainer.functions.normalization.batch_renormalization import (
     BatchRenormalizationFunction,
     fixed_batch_renormalization,

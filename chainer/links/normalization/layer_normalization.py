@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from chainer.core.parameter import Parameter
+from chainer.core.autograd.parameter import Parameter
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import experimental
-from chainer.core.variable import Variable
 from chainer.functions.normalization.layer_normalization import layer_normalization
 from chainer.links.base_link import Link
 from chainer.links.initializers import get_initializer
-from chainer.links.lazy_sizes import channels_of
+from chainer.links.size_inference import infer_channels
 
 
 class LayerNormalization(Link):
@@ -78,5 +78,5 @@ class LayerNormalization(Link):
             Variable: Output of the shape of ``x``.
         """
         if self.gamma.array is None:
-            self._initialize_params(channels_of(self, x, 2))
+            self._initialize_params(infer_channels(self, x, 2))
         return layer_normalization(x, self.gamma, self.beta, self.eps)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from chainer.core.device import Device
-from chainer.core.variable import Variable
+from chainer.core.arrays.device import Device
+from chainer.core.autograd.variable import Variable
 from chainer.links.base_link import Link
 from chainer.links.chain import Chain
 

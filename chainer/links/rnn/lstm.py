@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.variable import Variable
+from chainer.core.autograd.variable import Variable
 from chainer.functions.activation.lstm import lstm
 from chainer.functions.array.concat import concat
 from chainer.functions.array.split_axis import split_axis
 from chainer.links.chain import Chain
 from chainer.links.connection.linear import Linear
 from chainer.links.initializers import get_initializer
-from chainer.links.lazy_sizes import features_of
 from chainer.links.rnn._state import StatefulChain, zeros
+from chainer.links.size_inference import infer_features
 
 
 class LSTMBase(Chain):
@@ -69,13 +69,13 @@ class LSTMBase(Chain):
         get_initializer(self.forget_bias_init)(f)
         get_initializer(self.bias_init)(o)
 
-    def _initialized_anew(self) -> None:
+    def _on_reinitialize(self) -> None:
         if self.upward.W.array is not None:
             self._initialize_params()
 
     def _prepare(self, x: Any) -> None:
         if self.upward.W.array is None:
-            in_size = features_of(self, x)
+            in_size = infer_features(self, x)
             with self.device.backend.use(self.device):
                 self.upward.in_size = in_size
                 self.upward._initialize_params(in_size)

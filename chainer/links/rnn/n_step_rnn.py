@@ -7,17 +7,17 @@ from typing import Any, ClassVar
 
 import numpy
 
-from chainer.core.parameter import Parameter
+from chainer.core.autograd.parameter import Parameter
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils.argument import assert_kwargs_empty, check_unexpected_kwargs
-from chainer.core.variable import Variable
 from chainer.functions.array.permutate import permutate
 from chainer.functions.array.transpose_sequence import transpose_sequence
 from chainer.functions.connection.n_step_rnn import n_step_birnn, n_step_rnn
 from chainer.links.base_link import Link
 from chainer.links.chain import ChainList
 from chainer.links.initializers import get_initializer
-from chainer.links.lazy_sizes import channels_of
 from chainer.links.rnn._state import zeros
+from chainer.links.size_inference import infer_channels
 
 _USE_CUDNN_REMOVED = "use_cudnn argument is not supported anymore. Use chainer.using_config"
 _TRAIN_REMOVED = "train argument is not supported anymore. Use chainer.using_config"
@@ -149,7 +149,7 @@ class NStepRNNBase(ChainList):
         if not xs:
             raise ValueError("xs must have at least one sequence")
         if self[0].w0.array is None:
-            self._initialize_params(channels_of(self, xs[0], 2))
+            self._initialize_params(infer_channels(self, xs[0], 2))
         order = sorted(range(len(xs)), key=lambda i: -len(xs[i]))
         is_sorted = order == list(range(len(xs)))
         indices = numpy.array(order, numpy.int32)

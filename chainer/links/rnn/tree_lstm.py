@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.utils import experimental
-from chainer.core.variable import Variable, as_variable
 from chainer.functions.activation.tree_lstm import tree_lstm
 from chainer.functions.array.concat import concat
 from chainer.functions.array.split_axis import split_axis

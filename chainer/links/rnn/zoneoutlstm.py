@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils.argument import parse_kwargs
-from chainer.core.variable import Variable
 from chainer.functions.activation.lstm import lstm
 from chainer.functions.noise.zoneout import zoneout
 from chainer.links.connection.linear import Linear

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from chainer.core import registries
+from chainer.core.registry import registries
 
 MODULES = {
     "hdf5": ("HDF5Deserializer", "HDF5Serializer", "load_hdf5", "save_hdf5"),

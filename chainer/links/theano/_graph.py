@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy
 
-from chainer.core.backend import get_device_from_array
-from chainer.core.function_node import FunctionNode
+from chainer.core.arrays.backend import get_device_from_array
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
-from chainer.core.variable import Variable
 
 
 def _is_float(variable: Any) -> bool:

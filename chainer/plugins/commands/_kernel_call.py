@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy
 
-from chainer.core.backend import get_device
-from chainer.core.configuration import threads, using_config
-from chainer.core.kernel import Explanation, Operation, get_operation
+from chainer.core.arrays.backend import get_device
+from chainer.core.arrays.kernel import Explanation, Operation, get_operation
+from chainer.core.config.configuration import threads, using_config
 from chainer.plugins.commands._output import print_json, print_table
 
 

@@ -14,9 +14,9 @@ import sys
 from collections import Counter
 from typing import Any
 
-from chainer.core import registries
-from chainer.core.backend import Backend
-from chainer.core.registry import Entry, EntryLoadError
+from chainer.core.arrays.backend import Backend
+from chainer.core.registry import registries
+from chainer.core.registry.registry import Entry, EntryLoadError
 from chainer.plugins.commands._output import did_you_mean, print_json, print_table
 from chainer.plugins.kernel_settings import array_type_name, is_for, loaded_kernels
 

@@ -17,7 +17,7 @@ import os
 import sys
 
 from chainer import plugins
-from chainer.core import registries
+from chainer.core.registry import registries
 from chainer.core.version import __version__
 from chainer.plugins import doctor, environment
 from chainer.plugins.commands._output import print_indented, print_json

@@ -16,9 +16,9 @@ import argparse
 import sys
 from typing import NamedTuple
 
-from chainer.core import registries
-from chainer.core.kernel import Kernel, load_object
-from chainer.core.registry import UnknownNameError
+from chainer.core.arrays.kernel import Kernel, load_object
+from chainer.core.registry import registries
+from chainer.core.registry.registry import UnknownNameError
 from chainer.plugins.commands import _kernel_call
 from chainer.plugins.commands._output import print_json, print_table
 from chainer.plugins.kernel_settings import loaded_kernels, setting

@@ -10,7 +10,7 @@ import argparse
 import fnmatch
 import sys
 
-from chainer.core import registries
+from chainer.core.registry import registries
 from chainer.plugins.commands._output import did_you_mean, print_json, print_table
 
 HELP = "list functions, links, optimizers and other names, and who supplies them"

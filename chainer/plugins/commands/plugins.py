@@ -13,7 +13,7 @@ import argparse
 import sys
 
 from chainer import plugins
-from chainer.core import registries
+from chainer.core.registry import registries
 from chainer.plugins.commands._output import did_you_mean, print_json, print_table
 from chainer.plugins.records import PluginRecord
 

@@ -10,7 +10,7 @@ import platform
 import sys
 
 import chainer
-from chainer.core import registries
+from chainer.core.registry import registries
 from chainer.core.version import __version__
 from chainer.plugins import environment
 from chainer.plugins.discovery import GROUP, normalize

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from chainer.core import registries
-from chainer.core.kernel import Kernel, load_object
-from chainer.core.registry import Entry, Registry
+from chainer.core.arrays.kernel import Kernel, load_object
+from chainer.core.registry import registries
+from chainer.core.registry.registry import Entry, Registry
 from chainer.plugins import environment
 from chainer.plugins.doctor.environment import distributions
 from chainer.plugins.doctor.finding import Finding, Report

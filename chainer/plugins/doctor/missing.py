@@ -14,7 +14,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from chainer.core import registries
+from chainer.core.registry import registries
 from chainer.plugins.discovery import GROUP, normalize
 from chainer.plugins.doctor.elsewhere import other_environments
 from chainer.plugins.doctor.environment import (

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from chainer.core import backend
+from chainer.core.arrays import backend
 from chainer.training.dataset.convert import Converter, concat_examples
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from chainer.core import backend
+from chainer.core.arrays import backend
 from chainer.training.dataset.batch import Batch
 
 
@@ -167,7 +167,7 @@ def _concat(arrays: Sequence[Any], padding: Any) -> Any:
     elif not all(map(backend.is_array, arrays)):
         arrays = [numpy.asarray(value) for value in arrays]
     if type(first) is not numpy.ndarray:
-        arrays = [backend.adopt(array) for array in arrays]
+        arrays = [backend.wrap(array) for array in arrays]
     if padding is not None:
         return _concat_with_padding(arrays, padding)
     shape = arrays[0].shape

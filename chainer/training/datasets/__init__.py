@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from chainer.core import registries
+from chainer.core.registry import registries
 
 MODULES = {
     "cifar": ("get_cifar10", "get_cifar100"),

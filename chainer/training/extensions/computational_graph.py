@@ -9,9 +9,9 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from chainer.core.configuration import config
+from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import config
 from chainer.core.utils.atomic_file import replacing
-from chainer.core.variable import Variable
 from chainer.training.computational_graph import build_computational_graph
 from chainer.training.extension import Extension
 from chainer.training.trigger import load_optional

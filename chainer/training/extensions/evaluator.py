@@ -7,10 +7,10 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from chainer.core.backend import get_device
-from chainer.core.configuration import using_config
-from chainer.core.function import no_backprop_mode
-from chainer.core.reporter import DictSummary, Reporter, report, report_scope
+from chainer.core.arrays.backend import get_device
+from chainer.core.autograd.function import no_backprop_mode
+from chainer.core.config.configuration import using_config
+from chainer.core.reporting.reporter import DictSummary, Reporter, report, report_scope
 from chainer.links.base_link import Link
 from chainer.training.dataset.convert import concat_examples
 from chainer.training.extension import PRIORITY_WRITER, Extension

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chainer.core.backend import backend_of
+from chainer.core.arrays.backend import backend_of
 from chainer.training.extension import Extension
 
 if TYPE_CHECKING:

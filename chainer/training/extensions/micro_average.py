@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from chainer.core.backend import backend_of, is_array
-from chainer.core.variable import Variable
+from chainer.core.arrays.backend import backend_of, is_array
+from chainer.core.autograd.variable import Variable
 from chainer.links.serializer import Serializer
 from chainer.training.extension import PRIORITY_EDITOR, Extension
 from chainer.training.trigger import get_trigger, load_optional

@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from chainer.core.backend import backend_of, get_array_module, get_device_from_array, is_array
-from chainer.core.reporter import DictSummary, report
+from chainer.core.arrays.backend import (
+    backend_of,
+    get_array_module,
+    get_device_from_array,
+    is_array,
+)
+from chainer.core.reporting.reporter import DictSummary, report
 from chainer.links.base_link import Link
 from chainer.training.extension import PRIORITY_WRITER, Extension
 from chainer.training.trigger import get_trigger

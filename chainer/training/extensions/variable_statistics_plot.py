@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer.core.backend import backend_of
-from chainer.core.variable import Variable
+from chainer.core.arrays.backend import backend_of
+from chainer.core.autograd.variable import Variable
 from chainer.links.base_link import Link
 from chainer.links.serializer import Serializer
 from chainer.training import plotting

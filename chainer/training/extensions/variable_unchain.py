@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chainer.core.configuration import config
-from chainer.core.variable import Variable
+from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import config
 from chainer.training.extension import Extension
 
 if TYPE_CHECKING:

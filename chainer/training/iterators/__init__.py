@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from chainer.core import registries
+from chainer.core.registry import registries
 
 MODULES = {
     "multiprocess_iterator": ("MultiprocessIterator",),

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy
 
-from chainer.core.backend import backend_of
-from chainer.core.utils.extended_dtypes import is_half
+from chainer.core.arrays.backend import backend_of
+from chainer.core.arrays.extended_dtypes import is_half
 
 
 def sum_of_squares(array: Any) -> Any:
@@ -16,7 +16,7 @@ def sum_of_squares(array: Any) -> Any:
     It is not read by the host, which would have to wait for it. float16 is summed in float32:
     squares of float16 overflow at 256.
     """
-    array = backend_of(array).plain(array)
+    array = backend_of(array).to_xp(array)
     wide = array.astype(numpy.float32) if is_half(array.dtype) else array
     flat = wide.reshape(-1)
     return backend_of(flat).xp.asarray(flat.dot(flat))

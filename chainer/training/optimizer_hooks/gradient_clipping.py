@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from chainer.backends.operations.gradient_changes import gradient_changes
-from chainer.core.backend import HOST_FAMILY, backend_of
+from chainer.core.arrays.backend import HOST_FAMILY, backend_of
 from chainer.training.optimizer_hooks._norms import sum_of_squares
 
 

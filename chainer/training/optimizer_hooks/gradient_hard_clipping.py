@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.operations.gradient_changes import gradient_changes
-from chainer.core.backend import backend_of
+from chainer.core.arrays.backend import backend_of
 
 
 class GradientHardClipping:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from chainer.core.backend import HOST_FAMILY, backend_of
+from chainer.core.arrays.backend import HOST_FAMILY, backend_of
 from chainer.training.optimizer_hooks._norms import sum_of_squares
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from chainer.core.backend import backend_of
+from chainer.core.arrays.backend import backend_of
 
 
 def exponential_decay_noise(

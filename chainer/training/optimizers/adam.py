@@ -6,13 +6,13 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from chainer.backends.operations.optimizer_updates import adam_update
-from chainer.core.backend import backend_of
+from chainer.core.arrays.backend import backend_of
 from chainer.training.hyperparameter import HyperparameterProxy
 from chainer.training.kernel_rule import KernelCall, KernelUpdateRule
 from chainer.training.optimizer import GradientMethod
 
 if TYPE_CHECKING:
-    from chainer.core.parameter import Parameter
+    from chainer.core.autograd.parameter import Parameter
 
 
 def _bias_corrected(hyperparam: dict[str, Any], t: int) -> float:

@@ -10,7 +10,7 @@ from chainer.training.kernel_rule import KernelUpdateRule
 from chainer.training.optimizer import GradientMethod
 
 if TYPE_CHECKING:
-    from chainer.core.parameter import Parameter
+    from chainer.core.autograd.parameter import Parameter
 
 
 class RMSpropRule(KernelUpdateRule):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer.backends.operations.optimizer_updates import smorms3_update
-from chainer.core.backend import backend_of
+from chainer.core.arrays.backend import backend_of
 from chainer.training.hyperparameter import HyperparameterProxy
 from chainer.training.kernel_rule import KernelUpdateRule
 from chainer.training.optimizer import GradientMethod
 
 if TYPE_CHECKING:
-    from chainer.core.parameter import Parameter
+    from chainer.core.autograd.parameter import Parameter
 
 
 class SMORMS3Rule(KernelUpdateRule):

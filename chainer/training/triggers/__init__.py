@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chainer.core import registries
+from chainer.core.registry import registries
 
 MODULES: dict[str, tuple[str, ...]] = {
     "early_stopping_trigger": ("EarlyStoppingTrigger",),

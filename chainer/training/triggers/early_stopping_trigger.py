@@ -6,8 +6,8 @@ import operator
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from chainer.core.backend import backend_of, is_array
-from chainer.core.reporter import DictSummary
+from chainer.core.arrays.backend import backend_of, is_array
+from chainer.core.reporting.reporter import DictSummary
 from chainer.training.trigger import get_trigger, load_optional
 
 if TYPE_CHECKING:

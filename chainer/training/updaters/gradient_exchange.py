@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 
 from chainer.backends.cupy import nccl
-from chainer.core.backend import backend_of, get_device
+from chainer.core.arrays.backend import backend_of, get_device
 
 
 def uses_nccl(devices: Sequence[Any]) -> bool:

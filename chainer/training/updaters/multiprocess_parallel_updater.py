@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from chainer.backends.cupy import library, nccl
-from chainer.core.backend import get_device
+from chainer.core.arrays.backend import get_device
 from chainer.links.serializer import Serializer
 from chainer.training.dataset.convert import concat_examples
 from chainer.training.updaters.gradient_exchange import exchange_for, uses_nccl

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from chainer.core.backend import get_device, using_device
+from chainer.core.arrays.backend import get_device, using_device
 from chainer.links.serializer import Serializer
 from chainer.training.dataset.convert import concat_examples
 from chainer.training.updaters.standard_updater import (
@@ -16,7 +16,7 @@ from chainer.training.updaters.standard_updater import (
 )
 
 if TYPE_CHECKING:
-    from chainer.core.variable import Variable
+    from chainer.core.autograd.variable import Variable
     from chainer.links.base_link import Link
     from chainer.training.trainer import Trainer
 

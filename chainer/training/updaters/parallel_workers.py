@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer.core.backend import get_device
+from chainer.core.arrays.backend import get_device
 from chainer.links.serializers.npz import DictionarySerializer
 from chainer.training.updaters.standard_updater import call_with_batch, next_batch
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from chainer.core.backend import get_device
+from chainer.core.arrays.backend import get_device
 from chainer.links.base_link import Link
 from chainer.training.dataset.convert import concat_examples
 from chainer.training.optimizer import Optimizer
 from chainer.training.updater import Updater
 
 if TYPE_CHECKING:
-    from chainer.core.device import Device
-    from chainer.core.variable import Variable
+    from chainer.core.arrays.device import Device
+    from chainer.core.autograd.variable import Variable
 
 
 def call_with_batch(function: Callable[..., Any], arrays: Any) -> Any:

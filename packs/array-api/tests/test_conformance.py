@@ -18,7 +18,7 @@ def run_suite(name: str, *options: str) -> None:
         "-p",
         "no_fallback",
         "--pyargs",
-        "chainer.plugins.testing.conformance",
+        "chainer.testing.conformance",
         f"--chainer-backend={name}",
     ]
     if name == "array_api_strict":

@@ -16,7 +16,7 @@ def test_conformance(backend):
         pytest.skip("the strict backend of Chainer's own tests is not installed")
     command = [
         *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"),
-        *("--pyargs", "chainer.plugins.testing.conformance.test_operations"),
+        *("--pyargs", "chainer.testing.conformance.test_operations"),
         *("--chainer-specs", "chainer_modern.specs:SPECS", "--chainer-backend", backend),
     ]
     threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}

@@ -9,7 +9,7 @@ import pytest
 from chainer.backends.cupy import compiler, library
 from chainer.backends.cupy.backend import backend
 from chainer.backends.cupy.kernels import base
-from chainer.core import registries
+from chainer.core.registry import registries
 from tests.backends.cupy import emulator
 from tests.backends.cupy.fake_cupy import FakeCupy
 
@@ -21,7 +21,7 @@ def _module(name, types):
 
 def forget_cupy():
     """Lets the backend look for CuPy again."""
-    for name in ("xp", "several_devices"):
+    for name in ("xp", "multi_device"):
         vars(backend).pop(name, None)
 
 

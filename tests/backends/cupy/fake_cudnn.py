@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from chainer.backends.numpy.kernels.convolutions import ConvolutionNDKernel
-from chainer.core.backend import get_backend
+from chainer.core.arrays.backend import get_backend
 
 
 class Names:

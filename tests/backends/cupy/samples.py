@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from chainer.backends.numpy.kernels import max_poolings
-from chainer.core.backend import get_backend
+from chainer.core.arrays.backend import get_backend
 from tests.backends.cupy import samples_activations, samples_updates
 from tests.backends.cupy.sample_table import SAMPLES, rand, sample, spread
 

@@ -11,8 +11,8 @@ from chainer.backends import cuda
 from chainer.backends.cupy.cudnn import convolutions, layouts, normalizations, sessions
 from chainer.backends.numpy.kernels.convolutions import ConvolutionNDKernel
 from chainer.backends.numpy.kernels.normalizations import BatchNormalizationKernel
-from chainer.core.backend import get_backend
-from chainer.core.configuration import config, using_config
+from chainer.core.arrays.backend import get_backend
+from chainer.core.config.configuration import config, using_config
 from tests.backends.cupy import fake_cudnn
 from tests.backends.cupy.cudnn_samples import SAMPLES
 from tests.backends.cupy.fake_cudnn import FakeCudnn, FakeCupy

@@ -10,8 +10,8 @@ import pytest
 
 from chainer.backends.cupy import cudnn as declared
 from chainer.backends.cupy.cudnn import checks, library
-from chainer.core import registries
-from chainer.core.kernel import ArraySpec, CallSpec, load_object
+from chainer.core.arrays.kernel import ArraySpec, CallSpec, load_object
+from chainer.core.registry import registries
 from tests.backends.cupy.cudnn_samples import SAMPLES
 from tests.backends.cupy.fake_cudnn import FakeCudnn
 

@@ -7,8 +7,8 @@ import pytest
 
 import chainer
 from chainer.backends.cupy.kernels import _BY_OPERATION, _DETERMINISTIC
-from chainer.core.backend import get_backend
-from chainer.core.kernel import get_operation
+from chainer.core.arrays.backend import get_backend
+from chainer.core.arrays.kernel import get_operation
 from chainer.testing import attr
 from tests.backends.cupy.sample_table import WITHOUT_SAMPLES
 from tests.backends.cupy.samples import SAMPLES

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from chainer.backends.cupy.kernels import _BY_OPERATION, _DETERMINISTIC, base
-from chainer.core.backend import get_backend
-from chainer.core.kernel import get_operation
+from chainer.core.arrays.backend import get_backend
+from chainer.core.arrays.kernel import get_operation
 from tests.backends.cupy import emulator
 from tests.backends.cupy.sample_table import WITHOUT_SAMPLES
 from tests.backends.cupy.samples import SAMPLES

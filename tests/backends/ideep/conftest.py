@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from chainer.backends import intel64
-from chainer.core.configuration import using_config
+from chainer.core.config.configuration import using_config
 
 
 def pytest_collection_modifyitems(items):

@@ -8,7 +8,7 @@ import chainer.functions as F
 import chainer.links as L
 from chainer.backends import intel64
 from chainer.backends.ideep import library
-from chainer.core import registries
+from chainer.core.registry import registries
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 from chainer.backends import intel64
-from chainer.core.backend import get_backend
+from chainer.core.arrays.backend import get_backend
 
 
 @pytest.fixture
@@ -111,19 +111,19 @@ class TestMoves:
 class TestPlain:
     def test_dense_arrays_are_seen(self, mdarray):
         array = mdarray(np.zeros((2, 3), "f"))
-        plain = get_backend("ideep").plain(array)
+        plain = get_backend("ideep").to_xp(array)
         plain[0, 0] = 5
         assert array[0, 0] == 5
 
     def test_blocks_stay(self, blocked):
         layout = blocked.layout
-        plain = get_backend("ideep").plain(blocked)
+        plain = get_backend("ideep").to_xp(blocked)
         assert type(plain) is np.ndarray
         assert blocked.layout is layout
         np.testing.assert_array_equal(plain, blocked)
 
     def test_view_of_blocks_shares_memory(self, blocked):
-        view = get_backend("ideep").plain_view(blocked)
+        view = get_backend("ideep").xp_view(blocked)
         view[...] = 3
         np.testing.assert_array_equal(blocked, np.full(blocked.shape, 3))
 

@@ -6,7 +6,7 @@ import pytest
 import chainer
 import chainer.functions as F
 from chainer.backends import intel64
-from chainer.core import registries
+from chainer.core.registry import registries
 
 
 def explained(operation, *arrays, **attributes):

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from chainer.core.configuration import using_config
+from chainer.core.config.configuration import using_config
 from chainer.core.utils import type_check
 from chainer.core.utils.type_check import Expr, InvalidType, TypeInfo, Variable, expect
 

@@ -7,7 +7,7 @@ import pytest
 
 import chainer
 from chainer import functions as F
-from chainer.plugins.testing.specs.formulas import logsumexp
+from chainer.testing.specs.formulas import logsumexp
 from tests.functions.loss.loss_numbers import close, numbers
 
 

@@ -7,8 +7,8 @@ import pytest
 
 import chainer
 from chainer import functions as F
-from chainer.plugins.testing.specs.formulas import log_softmax, logsumexp
 from chainer.testing import assert_allclose
+from chainer.testing.specs.formulas import log_softmax, logsumexp
 from tests.functions.loss.loss_numbers import close, numbers
 
 ctc = F.connectionist_temporal_classification

@@ -7,7 +7,7 @@ import pytest
 
 import chainer
 import chainer.functions as F
-from chainer.core.kernel import get_operation
+from chainer.core.arrays.kernel import get_operation
 
 
 def images(*values):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from chainer.core import backend
+from chainer.core.arrays import backend
 from chainer.training.dataset.async_transfer import ConcatWithAsyncTransfer
 
 

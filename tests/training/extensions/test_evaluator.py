@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from chainer.core.configuration import config
-from chainer.core.reporter import Reporter, report
+from chainer.core.config.configuration import config
+from chainer.core.reporting.reporter import Reporter, report
 from chainer.training.extensions import Evaluator
 from chainer.training.iterators.serial_iterator import SerialIterator
 from tests.training.small_training import Regression, make_dataset, make_trainer

@@ -7,7 +7,7 @@ import stat
 
 import pytest
 
-from chainer.core.configuration import config
+from chainer.core.config.configuration import config
 from chainer.links.serializers.npz import load_npz, save_npz
 from chainer.training import extensions as E
 from tests.training.small_training import make_trainer

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from chainer.core.variable import Variable
+from chainer.core.autograd.variable import Variable
 from chainer.links.serializers.npz import load_npz, save_npz
 from chainer.training import extensions as E
 from chainer.training import plotting

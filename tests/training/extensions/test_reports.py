@@ -9,8 +9,8 @@ import os
 import numpy as np
 import pytest
 
-from chainer.core.reporter import report
-from chainer.core.variable import Variable
+from chainer.core.autograd.variable import Variable
+from chainer.core.reporting.reporter import report
 from chainer.links.base_link import Link
 from chainer.links.serializers.npz import DictionarySerializer
 from chainer.training import extensions as E

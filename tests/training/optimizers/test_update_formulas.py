@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from chainer.core.parameter import Parameter
+from chainer.core.autograd.parameter import Parameter
 from chainer.links.base_link import Link
 from chainer.training import optimizers as O
 

@@ -6,7 +6,7 @@ Each returns True, or the reason why not.
 from __future__ import annotations
 
 from chainer.backends.cupy.cudnn.convolutions import padding_behind
-from chainer.core.kernel import ArraySpec, CallSpec
+from chainer.core.arrays.kernel import ArraySpec, CallSpec
 
 _DTYPES = ("float16", "bfloat16", "float32", "float64")
 

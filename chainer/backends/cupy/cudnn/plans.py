@@ -15,7 +15,7 @@ from typing import Any
 
 from chainer.backends.cupy.cudnn import library
 from chainer.backends.cupy.cudnn.layouts import TensorSpec
-from chainer.core.configuration import KernelPolicy
+from chainer.core.config.configuration import KernelPolicy
 
 #: Candidates that ``config.autotune`` times, and how often.
 _TIMED_PLANS = 12

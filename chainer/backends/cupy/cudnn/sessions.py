@@ -13,7 +13,7 @@ from chainer.backends import cuda
 from chainer.backends.cupy import library as cupy_library
 from chainer.backends.cupy.cudnn import library
 from chainer.backends.cupy.cudnn.plans import Builder, Plan, Planner, Settings, Signature
-from chainer.core.configuration import threads
+from chainer.core.config.configuration import threads
 
 #: Plans kept for each device and thread.
 _MEMO_LIMIT = 4096

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chainer.core.kernel import Kernel
+from chainer.core.arrays.kernel import Kernel
 
 _ROOM = "chainer.backends.cupy.kernels"
 _CHECKS = f"{_ROOM}.checks"

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy
 
-from chainer.backends.cupy.compiler import Types, computing_dtype, types_for
+from chainer.backends.cupy.compiler import Types, compute_dtype, types_for
 from chainer.backends.cupy.kernels.base import CudaKernel, is_wide, split_axis
 from chainer.backends.numpy.kernels.activations import summed_to
 
@@ -137,7 +137,7 @@ class _WithParameter(_Elementwise):
         x, w, gy = map(self.contiguous, (x, w, gy))
         gx, products = self.new_like(x), None
         if wants_parameter:
-            products = self.new(x.shape, computing_dtype(x.dtype))
+            products = self.new(x.shape, compute_dtype(x.dtype))
         arrays = (x, w, gy, gx, products)
         inner = prod(x.shape[1 + w.ndim :])
         self.each(f"{self.name}_backward", _types(x), x.size, *arrays, w.size, inner)

@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Any, ClassVar
 
 from chainer.backends.cupy import compiler
-from chainer.core.backend import Backend
+from chainer.core.arrays.backend import Backend
 
 _THREADS = 256
 _BLOCK = (_THREADS,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chainer.core.kernel import CallSpec
+from chainer.core.arrays.kernel import CallSpec
 
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
 _MOST_AXES = 3

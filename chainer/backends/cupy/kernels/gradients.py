@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from chainer.backends.cupy.compiler import computing_dtype
+from chainer.backends.cupy.compiler import compute_dtype
 from chainer.backends.cupy.kernels.tensors import THREADS, TensorsKernel, blocks_of
 
 
@@ -38,7 +38,7 @@ class GradientChangesKernel(TensorsKernel):
 
     def sum_of_squares(self, grads: Sequence[Any]) -> Any:
         prepared = [self.contiguous(grad) for grad in grads]
-        sums = self.new(sum(map(blocks_of, prepared)), computing_dtype(grads[0].dtype))
+        sums = self.new(sum(map(blocks_of, prepared)), compute_dtype(grads[0].dtype))
         start = 0
         for types, table, blocks in self.tables([(grad, grad) for grad in prepared]):
             self.function("sum_squares", types)((blocks,), (THREADS,), (table, sums, start))

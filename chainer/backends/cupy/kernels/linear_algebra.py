@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from chainer.backends.numpy.kernels.linear_algebra import SINGULAR
-from chainer.core.configuration import config
+from chainer.core.config.configuration import config
 
 
 class InverseKernel:

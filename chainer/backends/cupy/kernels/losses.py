@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from chainer.backends.cupy.compiler import computing_dtype, types_for
+from chainer.backends.cupy.compiler import compute_dtype, types_for
 from chainer.backends.cupy.kernels.base import CudaKernel, is_wide, split_axis
 from chainer.backends.cupy.kernels.reductions import SMALL
 from chainer.backends.numpy.kernels.cross_entropies import LossMeanKernel as ReferenceLossMean
@@ -26,7 +26,7 @@ class SoftmaxCrossEntropyKernel(CudaKernel):
         xp = self.xp
         x, t, weight = map(self.contiguous, (x, t, class_weight))
         losses = (self.new if x.size else xp.zeros)(t.shape, x.dtype)
-        score = self.new(x.shape, computing_dtype(x.dtype)) if keep_score else None
+        score = self.new(x.shape, compute_dtype(x.dtype)) if keep_score else None
         self._rows(
             "cross_entropy_forward", x, t, (x, t, weight, losses, score), (int(ignore_label),)
         )
@@ -38,7 +38,7 @@ class SoftmaxCrossEntropyKernel(CudaKernel):
         xp = self.xp
         source = self.contiguous(x if score is None else score)
         t, weight = self.contiguous(t), class_weight
-        arithmetic = computing_dtype(source.dtype)
+        arithmetic = compute_dtype(source.dtype)
         if weight is not None:
             weight = self.contiguous(weight.astype(source.dtype, copy=False))
         factors, factor, step = None, 0.0, 0
@@ -87,7 +87,7 @@ class LossMeanKernel(CudaKernel):
             return self._reference.forward(losses, t, ignore_label, count)
         losses, t = self.contiguous(losses), self.contiguous(t)
         dtype = losses.dtype
-        loss, coefficient = self.new((), dtype), self.new((), computing_dtype(dtype))
+        loss, coefficient = self.new((), dtype), self.new((), compute_dtype(dtype))
         types = types_for(dtype, L=t.dtype)
         arrays, count = (losses, t, loss, coefficient), -1 if count is None else count
         self.rows("loss_mean", types, 1, size, *arrays, size, int(ignore_label), count)
@@ -105,7 +105,7 @@ class ConnectionistTemporalClassificationKernel(CudaKernel):
         x, t, lengths = self._prepared(x, t, input_length, label_length)
         steps, batch, classes = x.shape
         width = t.shape[1]
-        dtype = computing_dtype(x.dtype)
+        dtype = compute_dtype(x.dtype)
         types = self._types(x, t)
         log_sums = self.new((steps, batch), dtype)
         if x.size:
@@ -139,7 +139,7 @@ class ConnectionistTemporalClassificationKernel(CudaKernel):
         x, t, lengths = self._prepared(x, t, input_length, label_length)
         _, batch, classes = x.shape
         width = t.shape[1]
-        dtype = computing_dtype(x.dtype)
+        dtype = compute_dtype(x.dtype)
         gx = xp.zeros(x.shape, dtype)
         beta = self.new((3, batch, 2 * width + 1), dtype)
         scale = self.contiguous(scale.astype(dtype, copy=False))

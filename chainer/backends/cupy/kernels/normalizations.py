@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from chainer.backends.cupy.compiler import Types, computing_dtype, types_for
+from chainer.backends.cupy.compiler import Types, compute_dtype, types_for
 from chainer.backends.cupy.kernels.base import CudaKernel, is_wide
 
 Axes = tuple[int, ...]
@@ -64,7 +64,7 @@ def layout_of(shape: tuple[int, ...], axis: Axes) -> Layout:
 
 @cache
 def _working_dtype(dtype: Any, parameter_dtype: Any) -> Any:
-    return numpy.result_type(computing_dtype(dtype), parameter_dtype)
+    return numpy.result_type(compute_dtype(dtype), parameter_dtype)
 
 
 class _BatchBase(CudaKernel):
@@ -226,7 +226,7 @@ class LayerNormalizationKernel(CudaKernel):
         xp = self.xp
         x, gamma, beta = map(self.contiguous, (x, gamma, beta))
         rows, n = x.shape
-        dtype = computing_dtype(x.dtype)
+        dtype = compute_dtype(x.dtype)
         y = self.new_like(x)
         mean, inv_std = xp.zeros(rows, dtype), xp.full(rows, eps**-0.5 if eps else 0, dtype)
         if x.size:
@@ -263,7 +263,7 @@ class ResponseNormalizationKernel(CudaKernel):
     def forward(self, x: Any, n: int, k: float, alpha: float, beta: float) -> tuple[Any, Any]:
         x = self.contiguous(x)
         y = self.new_like(x)
-        scale = self.new(x.shape, computing_dtype(x.dtype))
+        scale = self.new(x.shape, compute_dtype(x.dtype))
         scalars = (float(k), float(alpha), float(beta))
         self._call("response_forward", x, x, y, scale, *self._geometry(x, n), *scalars)
         return y, scale

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from chainer.backends.cupy.compiler import computing_dtype, types_for
+from chainer.backends.cupy.compiler import compute_dtype, types_for
 from chainer.backends.cupy.kernels.base import CudaKernel, is_wide
 from chainer.backends.cupy.kernels.windows import WindowKernel, geometry
 from chainer.core.utils.windows import Sizes
@@ -62,7 +62,7 @@ class ConvolutionNDKernel(WindowKernel):
     ) -> Any:
         xp = self.xp
         x, o = self.contiguous(x), W.shape[0]
-        dtype = computing_dtype(numpy.result_type(x.dtype, W.dtype))
+        dtype = compute_dtype(numpy.result_type(x.dtype, W.dtype))
         weight = self._weight(W, groups, dtype)
         y = self.new((len(x), o, *out_size), dtype)
         products = y.reshape(len(x), groups, o // groups, prod(out_size))
@@ -88,7 +88,7 @@ class ConvolutionNDKernel(WindowKernel):
         xp = self.xp
         ksize, out_size = W.shape[2:], gy.shape[2:]
         n, c = len(gy), W.shape[1] * groups
-        dtype = computing_dtype(numpy.result_type(gy.dtype, W.dtype))
+        dtype = compute_dtype(numpy.result_type(gy.dtype, W.dtype))
         weight = self._weight(W, groups, dtype).transpose(0, 2, 1)
         gradients = self._grouped(gy.astype(dtype, copy=False), groups)
         gx = self.new((n, c, *in_size), gy.dtype)
@@ -116,7 +116,7 @@ class ConvolutionNDKernel(WindowKernel):
         xp = self.xp
         x = self.contiguous(x)
         o, c = gy.shape[1], x.shape[1]
-        working = computing_dtype(numpy.result_type(x.dtype, gy.dtype))
+        working = compute_dtype(numpy.result_type(x.dtype, gy.dtype))
         gradients = self._grouped(gy.astype(working, copy=False), groups)
         total = xp.zeros((groups, o // groups, c // groups * prod(ksize)), working)
         for block, patches in self._blocks(

@@ -12,7 +12,7 @@ from chainer.backends.cupy.compiler import types_for
 from chainer.backends.cupy.kernels.base import CudaKernel, as_argument, is_wide
 from chainer.backends.numpy.kernels.rnn_cells import Cell, Steps
 from chainer.backends.numpy.kernels.rnns import NStepRNNKernel as ReferenceNStepRNNKernel
-from chainer.core.backend import Backend
+from chainer.core.arrays.backend import Backend
 
 #: The structure Children of the source.
 MOST_CHILDREN = 16

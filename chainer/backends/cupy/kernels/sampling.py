@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import numpy
 
-from chainer.backends.cupy.compiler import Types, computing_dtype, types_for
+from chainer.backends.cupy.compiler import Types, compute_dtype, types_for
 from chainer.backends.cupy.kernels.base import CudaKernel, is_wide
 from chainer.backends.numpy.kernels.indexing import ScatterAddKernel as ReferenceScatterAddKernel
 from chainer.backends.numpy.kernels.indexing import rows_of, selects_once
-from chainer.core.backend import Backend
-from chainer.core.utils.extended_dtypes import is_half
+from chainer.core.arrays.backend import Backend
+from chainer.core.arrays.extended_dtypes import is_half
 
 _INT = numpy.dtype(numpy.int32)
 
@@ -39,7 +39,7 @@ class EmbeddingKernel(_Sampling):
 
     def backward(self, x: Any, gy: Any, shape: tuple[int, int], ignore_label: int | None) -> Any:
         x, gy = self.contiguous(x), self.contiguous(gy)
-        gW = self.xp.zeros(shape, computing_dtype(gy.dtype))
+        gW = self.xp.zeros(shape, compute_dtype(gy.dtype))
         types = self.types(gy, gW, labels=x.dtype)
         scalars = self._scalars(shape, ignore_label)
         self.each("embedding_backward", types, gy.size, x, gy, gW, *scalars)
@@ -109,7 +109,7 @@ class ROIPooling2DKernel(_Sampling):
     ) -> Any:
         gy, indices = self.contiguous(gy), self.contiguous(indices)
         channels = gy.shape[1]
-        gx = self.xp.zeros((batch, channels, *in_size), computing_dtype(gy.dtype))
+        gx = self.xp.zeros((batch, channels, *in_size), compute_dtype(gy.dtype))
         sizes = (channels, prod(in_size), prod(gy.shape[2:]))
         arrays = (gy, indices, self._rois(rois, gy.dtype), gx)
         self.each("roi_backward", self.types(gy, gx), gy.size, *arrays, *sizes)
@@ -140,7 +140,7 @@ class SpatialTransformerSamplerKernel(_Sampling):
     def backward(self, x: Any, grid: Any, gy: Any) -> tuple[Any, Any]:
         xp = self.xp
         x, grid, gy = map(self.contiguous, (x, grid, gy))
-        gx = xp.zeros(x.shape, computing_dtype(x.dtype))
+        gx = xp.zeros(x.shape, compute_dtype(x.dtype))
         ggrid = self._backward(x, grid, gy, gx)
         return gx.astype(x.dtype, copy=False), ggrid
 
@@ -190,7 +190,7 @@ class DeterministicROIPooling2DKernel(ROIPooling2DKernel):
     ) -> Any:
         gy, indices = self.contiguous(gy), self.contiguous(indices)
         channels = gy.shape[1]
-        gx = self.xp.zeros((batch, channels, *in_size), computing_dtype(gy.dtype))
+        gx = self.xp.zeros((batch, channels, *in_size), compute_dtype(gy.dtype))
         sizes = (len(gy), channels, prod(in_size), prod(gy.shape[2:]))
         arrays = (gy, indices, self._rois(rois, gy.dtype), gx)
         types = self.types(gy, gx)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy
 
-from chainer.core.kernel import Kernel
+from chainer.core.arrays.kernel import Kernel
 
 MDARRAY = "ideep4py:mdarray"
 

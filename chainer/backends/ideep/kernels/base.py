@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.ideep import library
-from chainer.core.backend import Backend
+from chainer.core.arrays.backend import Backend
 
 
 class IdeepKernel:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from math import prod
 
-from chainer.core.kernel import ArraySpec, CallSpec
+from chainer.core.arrays.kernel import ArraySpec, CallSpec
 
 #: Multiplications below which a matrix product through NumPy takes less time than the call costs.
 SMALL_PRODUCT = 1 << 17

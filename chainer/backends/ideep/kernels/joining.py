@@ -11,7 +11,7 @@ from typing import Any
 from chainer.backends.ideep.kernels.base import IdeepKernel
 from chainer.backends.numpy.kernels.joining import ConcatKernel as ReferenceConcatKernel
 from chainer.backends.numpy.kernels.joining import SplitAxisKernel as ReferenceSplitAxisKernel
-from chainer.core.backend import Backend, get_backend
+from chainer.core.arrays.backend import Backend, get_backend
 
 Bounds = tuple[int, ...]
 
@@ -49,13 +49,13 @@ class SplitAxisKernel(IdeepKernel):
 
     def __init__(self, backend: Backend) -> None:
         super().__init__(backend)
-        self._plain = backend.plain
+        self._to_xp = backend.to_xp
         self._reference = ReferenceSplitAxisKernel(get_backend("numpy"))
 
     def forward(self, x: Any, bounds: Bounds, axis: int) -> tuple[Any, ...]:
         if _in_blocks(x) and _all_pieces(bounds):
             return self.ops.split(x, bounds[1:-1], axis)
-        return self._reference.forward(self._plain(x), bounds, axis)
+        return self._reference.forward(self._to_xp(x), bounds, axis)
 
     def backward(
         self,
@@ -71,5 +71,5 @@ class SplitAxisKernel(IdeepKernel):
             and all([gy is not None for gy in gys])
         ):
             return self.ops.concat(gys, axis)
-        plain = tuple([None if gy is None else self._plain(gy) for gy in gys])
+        plain = tuple([None if gy is None else self._to_xp(gy) for gy in gys])
         return self._reference.backward(plain, shape, dtype, bounds, axis)

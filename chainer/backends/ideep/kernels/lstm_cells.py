@@ -6,7 +6,7 @@ from typing import Any
 
 from chainer.backends.ideep import library
 from chainer.backends.numpy.kernels.lstm_cells import LSTMCellKernel as ReferenceLSTMCellKernel
-from chainer.core.backend import Backend
+from chainer.core.arrays.backend import Backend
 
 
 class LSTMCellKernel(ReferenceLSTMCellKernel):

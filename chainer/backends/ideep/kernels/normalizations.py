@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 from chainer.backends.ideep.kernels.base import IdeepKernel
-from chainer.core.configuration import threads
+from chainer.core.config.configuration import threads
 
 Axes = tuple[int, ...]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.ideep.kernels.base import IdeepKernel
-from chainer.core.configuration import threads
+from chainer.core.config.configuration import threads
 
 Sizes = tuple[int, ...]
 

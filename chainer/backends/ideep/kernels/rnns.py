@@ -9,7 +9,7 @@ import numpy
 from chainer.backends.ideep import library
 from chainer.backends.numpy.kernels.rnn_cells import Steps
 from chainer.backends.numpy.kernels.rnns import NStepRNNKernel as ReferenceNStepRNNKernel
-from chainer.core.backend import Backend
+from chainer.core.arrays.backend import Backend
 
 
 class NStepRNNKernel(ReferenceNStepRNNKernel):

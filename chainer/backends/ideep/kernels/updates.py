@@ -11,8 +11,8 @@ import numpy
 
 from chainer.backends.ideep.kernels.base import IdeepKernel
 from chainer.backends.operations import optimizer_updates
-from chainer.core.backend import Backend, get_backend
-from chainer.core.kernel import Operation
+from chainer.core.arrays.backend import Backend, get_backend
+from chainer.core.arrays.kernel import Operation
 
 #: Elements below which NumPy is faster.
 SMALL = 10000
@@ -31,7 +31,7 @@ class UpdateKernel(IdeepKernel):
     def by_reference(self, *arrays: Any, **hyperparameters: Any) -> None:
         """Updates by NumPy, on arrays that share memory."""
         backend = self._backend
-        plain = [None if array is None else backend.plain_view(array) for array in arrays]
+        plain = [None if array is None else backend.xp_view(array) for array in arrays]
         self._reference.update(*plain, **hyperparameters)
 
     def prepared(self, param: Any, *states: Any) -> list[Any] | None:
@@ -42,7 +42,7 @@ class UpdateKernel(IdeepKernel):
         if param.size < SMALL:
             return None
         if not param.layout.dense:
-            self._backend.plain_view(param)
+            self._backend.xp_view(param)
         prepared: list[Any] = []
         for state in states:
             if state.__class__ is numpy.ndarray:

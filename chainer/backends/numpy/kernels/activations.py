@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy
 
-from chainer.core.kernel import ReferenceKernel
-from chainer.core.utils.extended_dtypes import is_half
+from chainer.core.arrays.extended_dtypes import is_half
+from chainer.core.arrays.kernel import ReferenceKernel
 
 
 @functools.cache
@@ -26,7 +26,7 @@ def _constant(xp: Any, value: float, dtype: Any) -> Any:
     return _numpy_constant(value, dtype) if xp is numpy else value
 
 
-def _in_single_precision(function: Callable[..., Any]) -> Callable[..., Any]:
+def _in_float32(function: Callable[..., Any]) -> Callable[..., Any]:
     """Lets a method with array arguments first compute half precision in single precision."""
 
     @functools.wraps(function)
@@ -55,14 +55,14 @@ class ReLUKernel(ReferenceKernel):
 class LeakyReLUKernel(ReferenceKernel):
     """Reference of ``leaky_relu``."""
 
-    @_in_single_precision
+    @_in_float32
     def forward(self, x: Any, slope: float) -> Any:
         """Returns ``x`` where ``x >= 0``, else ``slope * x``."""
         y = x * slope
         larger_or_smaller = self.xp.maximum if slope <= 1 else self.xp.minimum
         return larger_or_smaller(x, y, out=y) if y.ndim else larger_or_smaller(x, y)
 
-    @_in_single_precision
+    @_in_float32
     def backward(self, signed: Any, gy: Any, slope: float) -> Any:
         """Returns ``gy`` where ``signed >= 0``, else ``slope * gy``."""
         slopes = (signed >= 0).astype(gy.dtype)
@@ -77,7 +77,7 @@ class LeakyReLUKernel(ReferenceKernel):
 class SigmoidKernel(ReferenceKernel):
     """Reference of ``sigmoid``."""
 
-    @_in_single_precision
+    @_in_float32
     def forward(self, x: Any) -> Any:
         """Returns ``1 / (1 + exp(-x))``."""
         if self.xp is numpy:
@@ -104,7 +104,7 @@ def _exp_of_negative(x: Any) -> Any:
 class ELUKernel(ReferenceKernel):
     """Reference of ``elu``."""
 
-    @_in_single_precision
+    @_in_float32
     def forward(self, x: Any, alpha: float) -> Any:
         """Returns ``x`` where ``x >= 0``, else ``alpha * (exp(x) - 1)``."""
         xp = self.xp
@@ -139,7 +139,7 @@ class ELUKernel(ReferenceKernel):
 class SoftmaxKernel(ReferenceKernel):
     """Reference of ``softmax``."""
 
-    @_in_single_precision
+    @_in_float32
     def forward(self, x: Any, axis: int) -> Any:
         """Returns the softmax along an axis."""
         if not x.size:  # there is no maximum, nor anything to compute
@@ -149,7 +149,7 @@ class SoftmaxKernel(ReferenceKernel):
         y /= y.sum(axis=axis, keepdims=True)
         return y
 
-    @_in_single_precision
+    @_in_float32
     def backward(self, y: Any, gy: Any, axis: int) -> Any:
         """Returns ``y * (gy - sum(gy * y))``."""
         gx = y * gy
@@ -161,7 +161,7 @@ class SoftmaxKernel(ReferenceKernel):
 class LogSoftmaxKernel(ReferenceKernel):
     """Reference of ``log_softmax``."""
 
-    @_in_single_precision
+    @_in_float32
     def forward(self, x: Any, axis: int) -> Any:
         """Returns the logarithm of the softmax along an axis."""
         if not x.size:
@@ -171,7 +171,7 @@ class LogSoftmaxKernel(ReferenceKernel):
         y -= xp.log(xp.exp(y).sum(axis=axis, keepdims=True))
         return y
 
-    @_in_single_precision
+    @_in_float32
     def backward(self, y: Any, gy: Any, axis: int) -> Any:
         """Returns ``gy - exp(y) * sum(gy)``."""
         gx = self.xp.exp(y)

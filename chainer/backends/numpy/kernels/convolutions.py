@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy
 
-from chainer.core.kernel import ReferenceKernel
+from chainer.core.arrays.extended_dtypes import is_half
+from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.utils.blocks import blocks
-from chainer.core.utils.extended_dtypes import is_half
 from chainer.core.utils.windows import (
     Sizes,
     add_patches,
@@ -26,7 +26,7 @@ _BLOCK_BYTES = 1 << 20
 _FEW_POSITIONS = 64
 
 
-def computing_dtype(*arrays: Any) -> Any:
+def compute_dtype(*arrays: Any) -> Any:
     """Returns the dtype to compute in: the common one, but float32 for float16."""
     dtype = numpy.result_type(*[array.dtype for array in arrays])
     return numpy.dtype(numpy.float32) if is_half(dtype) else dtype
@@ -55,7 +55,7 @@ class ConvolutionNDKernel(ReferenceKernel):
         xp = self.xp
         n, c = x.shape[:2]
         o, ksize = W.shape[0], W.shape[2:]
-        dtype = computing_dtype(x, W)
+        dtype = compute_dtype(x, W)
         y = xp.empty((n, o, *out_size), x.dtype)
         positions = prod(out_size)
         rows = c // groups * prod(ksize)
@@ -105,7 +105,7 @@ class ConvolutionNDKernel(ReferenceKernel):
         n, o = gy.shape[:2]
         ksize, out_size = W.shape[2:], gy.shape[2:]
         c = W.shape[1] * groups
-        dtype = computing_dtype(gy, W)
+        dtype = compute_dtype(gy, W)
         positions = prod(out_size)
         rows = c // groups * prod(ksize)
         pointwise = _is_pointwise(ksize, in_size, out_size, stride, pad)
@@ -194,7 +194,7 @@ class ConvolutionNDKernel(ReferenceKernel):
         o, out_size = gy.shape[1], gy.shape[2:]
         positions = prod(out_size)
         rows = c // groups * prod(ksize)
-        working = computing_dtype(x, gy)
+        working = compute_dtype(x, gy)
         gradients = gy.reshape(n, groups, o // groups, positions)
         total = xp.zeros((groups, o // groups, rows), working)
         pointwise = _is_pointwise(ksize, x.shape[2:], out_size, stride, pad)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy
 
-from chainer.core.kernel import ReferenceKernel
-from chainer.core.utils.extended_dtypes import is_half
+from chainer.core.arrays.extended_dtypes import is_half
+from chainer.core.arrays.kernel import ReferenceKernel
 
 # Logarithm of the probability of what cannot be: absorbs whatever is added to it, and differences
 # of it are not NaN as those of infinities are.

@@ -14,9 +14,9 @@ from chainer.backends.numpy.kernels.rows import (
     add_columns,
     add_rows,
 )
-from chainer.core.kernel import ReferenceKernel
+from chainer.core.arrays.extended_dtypes import is_half
+from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.utils.blocks import blocks, share_of
-from chainer.core.utils.extended_dtypes import is_half
 
 
 class EmbeddingKernel(ReferenceKernel):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from chainer.core.kernel import ReferenceKernel
+from chainer.core.arrays.kernel import ReferenceKernel
 
 _Entries = Sequence[tuple[Any, Any, float | None]]
 

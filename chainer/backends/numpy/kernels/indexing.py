@@ -8,8 +8,8 @@ from typing import Any
 import numpy
 
 from chainer.backends.numpy.kernels.rows import add_rows
-from chainer.core.backend import HOST_FAMILY
-from chainer.core.kernel import ReferenceKernel
+from chainer.core.arrays.backend import HOST_FAMILY
+from chainer.core.arrays.kernel import ReferenceKernel
 
 
 def selects_once(slices: Any) -> bool:

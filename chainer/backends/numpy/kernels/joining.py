@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from chainer.core.kernel import ReferenceKernel
+from chainer.core.arrays.kernel import ReferenceKernel
 
 
 class ConcatKernel(ReferenceKernel):

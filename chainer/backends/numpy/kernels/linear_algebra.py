@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy
 
-from chainer.core.configuration import config
-from chainer.core.kernel import ReferenceKernel
+from chainer.core.arrays.kernel import ReferenceKernel
+from chainer.core.config.configuration import config
 
 #: What is said of a matrix that has no inverse.
 SINGULAR = "Input has singular matrices."

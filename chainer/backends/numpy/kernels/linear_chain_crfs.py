@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy
 
-from chainer.core.backend import HOST_FAMILY
-from chainer.core.kernel import ReferenceKernel
+from chainer.core.arrays.backend import HOST_FAMILY
+from chainer.core.arrays.kernel import ReferenceKernel
 
 
 class LinearChainCRFKernel(ReferenceKernel):

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy
 
-from chainer.core.kernel import ReferenceKernel
-from chainer.core.utils.extended_dtypes import is_half
+from chainer.core.arrays.extended_dtypes import is_half
+from chainer.core.arrays.kernel import ReferenceKernel
 
 
 class LinearKernel(ReferenceKernel):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.kernel import ReferenceKernel
+from chainer.core.arrays.kernel import ReferenceKernel
 
 
 def sigmoid_in_place(xp: Any, x: Any) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy
 
 from chainer.backends.numpy.kernels.poolings import reduce_stage, reduced_shape, stages
-from chainer.core.backend import HOST_FAMILY
-from chainer.core.kernel import ReferenceKernel
-from chainer.core.utils.extended_dtypes import is_half
+from chainer.core.arrays.backend import HOST_FAMILY
+from chainer.core.arrays.extended_dtypes import is_half
+from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.utils.windows import Sizes
 
 

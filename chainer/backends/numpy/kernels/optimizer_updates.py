@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy
 
-from chainer.core.backend import HOST_FAMILY, Backend
-from chainer.core.kernel import ReferenceKernel
-from chainer.core.utils.extended_dtypes import is_half
+from chainer.core.arrays.backend import HOST_FAMILY, Backend
+from chainer.core.arrays.extended_dtypes import is_half
+from chainer.core.arrays.kernel import ReferenceKernel
 
 #: Elements of a block. Half a dozen float32 arrays of this length fit a usual second level cache.
 BLOCK = 1 << 16
@@ -42,7 +42,7 @@ class UpdateKernel(ReferenceKernel):
         """Returns scalars in the form in which ufuncs take them fastest."""
         if not self._on_host:
             return values
-        dtype = _work_dtype(param)
+        dtype = _compute_dtype(param)
         return tuple([_constant(float(value), dtype) for value in values])
 
     def blocks(self, n_scratch: int, *arrays: Any) -> Iterator[_Arrays]:
@@ -57,7 +57,7 @@ class UpdateKernel(ReferenceKernel):
             arrays: Parameter, gradient and states.
         """
         param = arrays[0]
-        dtype = _work_dtype(param)
+        dtype = _compute_dtype(param)
         if param.size > BLOCK and self._on_host and all(map(_is_flat, arrays)):
             scratch = [numpy.empty(BLOCK, dtype) for _ in range(n_scratch)]
             flat = [None if array is None else array.reshape(-1) for array in arrays]
@@ -73,7 +73,7 @@ class UpdateKernel(ReferenceKernel):
             yield from _in_work_dtype(arrays, spare, dtype)
 
 
-def _work_dtype(param: Any) -> Any:
+def _compute_dtype(param: Any) -> Any:
     return numpy.dtype(numpy.float32) if is_half(param.dtype) else param.dtype
 
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from chainer.core.kernel import ReferenceKernel
-from chainer.core.utils.extended_dtypes import is_half
+from chainer.core.arrays.extended_dtypes import is_half
+from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.utils.windows import Sizes, window_range
 
 # Axes along which windows have so few elements are reduced at once: each stage costs a pass.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.numpy.kernels.activations import lifted, summed_to
-from chainer.core.kernel import ReferenceKernel
+from chainer.core.arrays.kernel import ReferenceKernel
 
 
 class ClippedReLUKernel(ReferenceKernel):

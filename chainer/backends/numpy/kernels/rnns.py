@@ -14,7 +14,7 @@ from chainer.backends.numpy.kernels.rnn_cells import (
     SimpleCell,
     Steps,
 )
-from chainer.core.kernel import ReferenceKernel
+from chainer.core.arrays.kernel import ReferenceKernel
 
 _CELLS: dict[str, type[Cell]] = {
     "lstm": LSTMCell,

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy
 
-from chainer.core.kernel import ReferenceKernel
+from chainer.core.arrays.extended_dtypes import is_half
+from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.utils.blocks import blocks, share_of
-from chainer.core.utils.extended_dtypes import is_half
 
 
 class ROIPooling2DKernel(ReferenceKernel):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from chainer.core.kernel import ReferenceKernel
+from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.utils.blocks import blocks
 
 

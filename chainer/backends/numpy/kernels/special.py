@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy
 
-from chainer.core.kernel import ReferenceKernel
+from chainer.core.arrays.kernel import ReferenceKernel
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.numpy.kernels.lstm_cells import sigmoid_in_place
-from chainer.core.kernel import ReferenceKernel
+from chainer.core.arrays.kernel import ReferenceKernel
 
 
 class SLSTMCellKernel(ReferenceKernel):

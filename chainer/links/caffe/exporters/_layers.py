@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy
 
-from chainer.core.backend import get_device_from_array
-from chainer.core.variable import Variable
+from chainer.core.arrays.backend import get_device_from_array
+from chainer.core.autograd.variable import Variable
 from chainer.functions.activation.relu import ReLU
 from chainer.functions.activation.softmax import Softmax
 from chainer.functions.array.concat import Concat

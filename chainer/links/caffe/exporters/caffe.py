@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from chainer.core.configuration import using_config
-from chainer.core.function_hook import FunctionHook
+from chainer.core.autograd.function_hook import FunctionHook
+from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import using_config
 from chainer.core.utils.atomic_file import replacing
-from chainer.core.variable import Variable
 from chainer.links.caffe import _schema
 from chainer.links.caffe._wire import write_message
 from chainer.links.caffe.exporters._layers import layers_of

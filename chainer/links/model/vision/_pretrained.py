@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 import numpy
 
-from chainer.core.configuration import using_config
+from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.config.configuration import using_config
 from chainer.core.utils.argument import check_unexpected_kwargs, parse_kwargs
-from chainer.core.variable import Variable, as_variable
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math.average import average
 from chainer.links.chain import Chain

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from chainer.core.variable import Variable
+from chainer.core.autograd.variable import Variable
 from chainer.functions.activation.relu import relu
 from chainer.functions.activation.softmax import softmax
 from chainer.functions.noise.dropout import dropout

@@ -38,4 +38,4 @@ def wrap(native: Any) -> Array:
     backend = backend_of(native)
     if not isinstance(backend, ArrayAPIBackend):
         raise TypeError(f"expected an array of an array API library, got {type(native)}")
-    return backend.adopt(native)
+    return backend.wrap(native)

@@ -77,7 +77,7 @@ class ArrayAPIBackend(Backend):
     # -- the protocol of backends -----------------------------------------------------------------
 
     @cached_property
-    def several_devices(self) -> bool:  # type: ignore[override]
+    def multi_device(self) -> bool:  # type: ignore[override]
         """Whether the library has several devices here."""
         return len(self.native_devices) > 1
 
@@ -112,7 +112,7 @@ class ArrayAPIBackend(Backend):
         return Device(self, index)
 
     def device_of(self, array: Any) -> Device:
-        return Device(self, self.index_of(self.adopt(array).native))
+        return Device(self, self.index_of(self.wrap(array).native))
 
     def use(self, device: Device) -> AbstractContextManager[Any]:
         return _Current(self, device.index or 0)
@@ -121,18 +121,18 @@ class ArrayAPIBackend(Backend):
         return self.make(numpy.array(array, order="C"), self.native_devices[device.index or 0])
 
     def to_host(self, array: Any) -> numpy.ndarray[Any, Any]:
-        return numpy.array(self.host_copy(self.adopt(array).native))
+        return numpy.array(self.host_copy(self.wrap(array).native))
 
     def copy(self, array: Any, device: Device) -> Array:
         target = self.native_devices[device.index or 0]
-        return self.wrap(self.nx.asarray(self.adopt(array).native, device=target, copy=True))
+        return self.wrap_native(self.nx.asarray(self.wrap(array).native, device=target, copy=True))
 
     def asarray(self, value: Any, dtype: Any = None) -> Array:
         return self.xp.asarray(value, dtype)
 
-    def adopt(self, array: Any) -> Array:
+    def wrap(self, array: Any) -> Array:
         """Returns an array of the library as one that Chainer works with; memory is shared."""
-        return array if array.__class__ is self.array_class else self.wrap(array)
+        return array if array.__class__ is self.array_class else self.wrap_native(array)
 
     # -- between the library's arrays and ours ----------------------------------------------------
 
@@ -170,7 +170,7 @@ class ArrayAPIBackend(Backend):
             raise TypeError(f"{self.name} has no dtype {wanted}; it has {known}")
         return native
 
-    def wrap(self, native: Any) -> Array:
+    def wrap_native(self, native: Any) -> Array:
         """Returns one of our arrays for one of the library's; memory is shared.
 
         Args:

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy
 
-from chainer.core.backend import Backend
-from chainer.core.device import Device
-from chainer.core.utils.strides import repeated_axes
+from chainer.core.arrays.backend import Backend
+from chainer.core.arrays.device import Device
+from chainer.core.utils.strides import broadcast_axes
 from chainer_strict_backend import current, namespace
 from chainer_strict_backend.array import ndarray
 from chainer_strict_backend.transfers import note
@@ -56,8 +56,8 @@ class StrictBackend(Backend):
             note("between_devices")
         return ndarray(array._host.copy(), device.index or 0)
 
-    def repeated_axes(self, array: Any) -> tuple[int, ...]:
-        return repeated_axes(array)
+    def broadcast_axes(self, array: Any) -> tuple[int, ...]:
+        return broadcast_axes(array)
 
 
 class _Current(AbstractContextManager[None]):

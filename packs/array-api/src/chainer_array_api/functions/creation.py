@@ -15,7 +15,7 @@ from chainer_array_api.functions.operands import Backend, shape_of
 def asarray(b: Backend, a: Any, dtype: Any = None, order: Any = None, copy: Any = None) -> Array:
     """As :func:`numpy.asarray`. NumPy arrays are copied to the current device."""
     if find_backend(a.__class__) is b:
-        x = b.adopt(a)
+        x = b.wrap(a)
         dtype = x.dtype if dtype is None else dtype
         return operands.astype(b, x, dtype, copy=bool(copy))
     return operands.convert(b, a, dtype)

@@ -32,7 +32,7 @@ def array(b: Backend, value: Any) -> Array:
     if isinstance(value, (*_NUMBERS, numpy.generic, list, tuple)):
         return convert(b, value)
     if find_backend(value.__class__) is b:
-        return b.adopt(value)
+        return b.wrap(value)
     raise mixed(b.xp.zeros(0), value)
 
 

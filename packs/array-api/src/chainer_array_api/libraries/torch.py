@@ -53,8 +53,8 @@ class TorchBackend(ArrayAPIBackend):
         count = torch.cuda.device_count()
         return [torch.device("cpu"), *[torch.device("cuda", i) for i in range(count)]]
 
-    def wrap(self, native: Any) -> Array:
-        return super().wrap(native.detach() if native.requires_grad else native)
+    def wrap_native(self, native: Any) -> Array:
+        return super().wrap_native(native.detach() if native.requires_grad else native)
 
     def in_host_memory(self, native: Any) -> bool:
         return native.device.type == "cpu"

@@ -2,7 +2,7 @@
 
 On any backend, or with any provider of kernels::
 
-    pytest --pyargs chainer.plugins.testing.conformance --chainer-specs chainer_modern.specs:SPECS
+    pytest --pyargs chainer.testing.conformance --chainer-specs chainer_modern.specs:SPECS
 """
 
 from __future__ import annotations

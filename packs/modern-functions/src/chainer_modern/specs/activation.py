@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from chainer.testing import BadSample, OpSpec, Sample
+from chainer.testing import ErrorInput, OpSpec, Sample
 from chainer.utils import type_check
 
-INTEGER_INPUT = BadSample(
+INTEGER_INPUT = ErrorInput(
     np.arange(3), error=type_check.InvalidType, match=r"in_types\[0\]\.dtype\.kind == f"
 )
 
@@ -59,8 +59,8 @@ def _gated_samples(draw):
 def _gated_errors(draw):
     x = draw((2, 3)).astype("f")
     return [
-        BadSample(x, error=ValueError, match="length of x along axis 1 must be even, got 3"),
-        BadSample(x, axis=2, error=ValueError, match="axis must be an axis of x, which has 2"),
+        ErrorInput(x, error=ValueError, match="length of x along axis 1 must be even, got 3"),
+        ErrorInput(x, axis=2, error=ValueError, match="axis must be an axis of x, which has 2"),
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainer.testing import BadSample, OpSpec, Sample, Tolerance
+from chainer.testing import ErrorInput, OpSpec, Sample, Tolerance
 from chainer.utils import type_check
 
 
@@ -72,26 +72,26 @@ def _attention_errors(draw):
 
     good = f(2, 3, 4), f(2, 5, 4), f(2, 5, 6)
     return [
-        BadSample(*[x.astype(int) for x in good], error=type_check.InvalidType, match="kind == f"),
-        BadSample(
+        ErrorInput(*[x.astype(int) for x in good], error=type_check.InvalidType, match="kind == f"),
+        ErrorInput(
             good[0].astype("d"),
             *good[1:],
             error=type_check.InvalidType,
             match=r"in_types\[1\]\.dtype == ",
         ),
-        BadSample(f(2, 3, 5), *good[1:], error=type_check.InvalidType, match=r"shape\[-1\]"),
-        BadSample(*good[:2], f(2, 4, 6), error=type_check.InvalidType, match=r"shape\[-2\]"),
-        BadSample(
+        ErrorInput(f(2, 3, 5), *good[1:], error=type_check.InvalidType, match=r"shape\[-1\]"),
+        ErrorInput(*good[:2], f(2, 4, 6), error=type_check.InvalidType, match=r"shape\[-2\]"),
+        ErrorInput(
             f(3, 3, 4), *good[1:], error=type_check.InvalidType, match=r"in_types\[1\]\.shape"
         ),
-        BadSample(
+        ErrorInput(
             *good, mask=np.ones((2, 5), bool), error=ValueError, match=r"mask must broadcast"
         ),
-        BadSample(
+        ErrorInput(
             *good, f(3, 5).astype("d"), error=type_check.InvalidType, match=r"in_types\[3\]\.dtype"
         ),
-        BadSample(*good, dropout=1.0, error=ValueError, match=r"dropout must be .* got 1.0"),
-        BadSample(
+        ErrorInput(*good, dropout=1.0, error=ValueError, match=r"dropout must be .* got 1.0"),
+        ErrorInput(
             *good,
             dropout=0.5,
             dropout_mask=np.ones((3, 5), bool),
@@ -149,11 +149,11 @@ SPECS = (
             Sample(draw((2, 3, 0)), kind="empty"),
         ],
         errors=lambda draw: [
-            BadSample(np.ones((3, 4), int), error=type_check.InvalidType, match="kind == f"),
-            BadSample(draw((3, 5)), error=type_check.InvalidType, match=r"shape\[-1\] % 2 == 0"),
-            BadSample(draw((4,)), error=type_check.InvalidType, match="ndim >= 2"),
-            BadSample(draw((3, 4)), base=0.0, error=ValueError, match="base must be positive"),
-            BadSample(
+            ErrorInput(np.ones((3, 4), int), error=type_check.InvalidType, match="kind == f"),
+            ErrorInput(draw((3, 5)), error=type_check.InvalidType, match=r"shape\[-1\] % 2 == 0"),
+            ErrorInput(draw((4,)), error=type_check.InvalidType, match="ndim >= 2"),
+            ErrorInput(draw((3, 4)), base=0.0, error=ValueError, match="base must be positive"),
+            ErrorInput(
                 draw((3, 4)),
                 positions=np.arange(4),
                 error=ValueError,
@@ -170,8 +170,8 @@ SPECS = (
             Sample(draw((2, 0, 4)), kind="empty"),
         ],
         errors=lambda draw: [
-            BadSample(draw((3,)), error=ValueError, match=r"must have the shape \(\.\.\., T, D\)"),
-            BadSample(draw((3, 4)), base=-1.0, error=ValueError, match="base must be positive"),
+            ErrorInput(draw((3,)), error=ValueError, match=r"must have the shape \(\.\.\., T, D\)"),
+            ErrorInput(draw((3, 4)), base=-1.0, error=ValueError, match="base must be positive"),
         ],
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainer.testing import BadSample, OpSpec, Sample
+from chainer.testing import ErrorInput, OpSpec, Sample
 from chainer.utils import type_check
 
 
@@ -62,10 +62,10 @@ def _class_samples(draw, **kwargs):
 def _class_errors(draw):
     x, t = draw((2, 3)).astype("f"), np.zeros(2, np.int32)
     return [
-        BadSample(x.astype(int), t, error=type_check.InvalidType, match="kind == f"),
-        BadSample(x, t.astype("f"), error=type_check.InvalidType, match="kind == i"),
-        BadSample(x, t[:1], error=type_check.InvalidType, match=r"shape\[0\] =="),
-        BadSample(x, t, reduce="sum", error=ValueError, match="'sum' is given"),
+        ErrorInput(x.astype(int), t, error=type_check.InvalidType, match="kind == f"),
+        ErrorInput(x, t.astype("f"), error=type_check.InvalidType, match="kind == i"),
+        ErrorInput(x, t[:1], error=type_check.InvalidType, match=r"shape\[0\] =="),
+        ErrorInput(x, t, reduce="sum", error=ValueError, match="'sum' is given"),
     ]
 
 
@@ -80,7 +80,7 @@ SPECS = (
         ],
         errors=lambda draw: [
             *_class_errors(draw),
-            BadSample(
+            ErrorInput(
                 draw((2, 3)),
                 np.zeros(2, int),
                 smoothing=1.5,
@@ -100,10 +100,10 @@ SPECS = (
         ],
         errors=lambda draw: [
             *_class_errors(draw),
-            BadSample(
+            ErrorInput(
                 draw((2, 3)), np.zeros(2, int), gamma=-1.0, error=ValueError, match="gamma must not"
             ),
-            BadSample(
+            ErrorInput(
                 draw((2, 3)),
                 np.zeros(2, int),
                 class_weight=np.ones(2),
@@ -123,12 +123,14 @@ SPECS = (
             Sample(draw((0,)), draw.integers((0,), 0, 2), kind="empty"),
         ],
         errors=lambda draw: [
-            BadSample(draw((3,)), np.zeros(2, int), error=type_check.InvalidType, match="shape =="),
-            BadSample(draw((3,)), draw((3,)), error=type_check.InvalidType, match="kind == i"),
-            BadSample(
+            ErrorInput(
+                draw((3,)), np.zeros(2, int), error=type_check.InvalidType, match="shape =="
+            ),
+            ErrorInput(draw((3,)), draw((3,)), error=type_check.InvalidType, match="kind == i"),
+            ErrorInput(
                 draw((3,)), np.zeros(3, int), alpha=2.0, error=ValueError, match="alpha must be"
             ),
-            BadSample(
+            ErrorInput(
                 draw((3,)), np.zeros(3, int), gamma=-0.5, error=ValueError, match="gamma must not"
             ),
         ],
@@ -143,11 +145,11 @@ SPECS = (
             Sample(draw((1, 2, 0)), draw.booleans((1, 2, 0)), kind="empty"),
         ],
         errors=lambda draw: [
-            BadSample(draw((2, 3)), np.ones((2, 3)), error=ValueError, match=r"\(N, C, \.\.\.\)"),
-            BadSample(
+            ErrorInput(draw((2, 3)), np.ones((2, 3)), error=ValueError, match=r"\(N, C, \.\.\.\)"),
+            ErrorInput(
                 draw((2, 1, 3)), np.ones((2, 1, 4)), error=ValueError, match="must have the same"
             ),
-            BadSample(
+            ErrorInput(
                 draw((2, 1, 3)), np.ones((2, 1, 3)), eps=-1.0, error=ValueError, match="eps must"
             ),
         ],

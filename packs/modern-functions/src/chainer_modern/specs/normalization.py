@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainer.testing import BadSample, OpSpec, Sample, Tolerance
+from chainer.testing import ErrorInput, OpSpec, Sample, Tolerance
 from chainer.utils import type_check
 
 _HALF = {"float16": Tolerance((2e-2, 2e-2), (1e-1, 1e-1), (5e-1, 5e-1))}
@@ -51,7 +51,7 @@ SPECS = (
         covers=("group_normalization",),
         tolerances=_HALF,
         errors=lambda draw: [
-            BadSample(
+            ErrorInput(
                 _f(2, 4, 3),
                 _f(4),
                 _f(4),
@@ -59,7 +59,7 @@ SPECS = (
                 error=type_check.InvalidType,
                 match=r"shape\[1\] % 3 == 0",
             ),
-            BadSample(
+            ErrorInput(
                 _f(2, 4, 3),
                 _f(3),
                 _f(3),
@@ -67,10 +67,10 @@ SPECS = (
                 error=type_check.InvalidType,
                 match=r"shape\[1\] ==",
             ),
-            BadSample(
+            ErrorInput(
                 _f(4), _f(4), _f(4), groups=2, error=type_check.InvalidType, match="ndim >= 2"
             ),
-            BadSample(
+            ErrorInput(
                 _f(2, 4, 3),
                 _f(4),
                 _f(4),
@@ -78,7 +78,7 @@ SPECS = (
                 error=ValueError,
                 match="positive, got 0",
             ),
-            BadSample(
+            ErrorInput(
                 _f(2, 4, 3),
                 _f(4),
                 _f(4),
@@ -99,8 +99,8 @@ SPECS = (
         ],
         tolerances=_HALF,
         errors=lambda draw: [
-            BadSample(np.ones((2, 3, 4), int), error=type_check.InvalidType, match="kind == f"),
-            BadSample(_f(2, 3, 4), _f(2), error=type_check.InvalidType, match=r"shape\[1\] =="),
+            ErrorInput(np.ones((2, 3, 4), int), error=type_check.InvalidType, match="kind == f"),
+            ErrorInput(_f(2, 3, 4), _f(2), error=type_check.InvalidType, match=r"shape\[1\] =="),
         ],
     ),
     OpSpec(
@@ -116,8 +116,8 @@ SPECS = (
         ],
         tolerances=_HALF,
         errors=lambda draw: [
-            BadSample(_f(2, 3), _f(2), error=type_check.InvalidType, match=r"shape\[-1\] =="),
-            BadSample(_f(2, 3), _f(3).astype("d"), error=type_check.InvalidType, match="dtype"),
+            ErrorInput(_f(2, 3), _f(2), error=type_check.InvalidType, match=r"shape\[-1\] =="),
+            ErrorInput(_f(2, 3), _f(3).astype("d"), error=type_check.InvalidType, match="dtype"),
         ],
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainer.testing import BadSample, OpSpec, Sample
+from chainer.testing import ErrorInput, OpSpec, Sample
 from chainer.utils import type_check
 
 
@@ -34,9 +34,9 @@ SPECS = (
             Sample(draw((0, 3)), mask=draw((0,)), kind="empty"),
         ],
         errors=lambda draw: [
-            BadSample(np.ones((2, 3), int), error=type_check.InvalidType, match="kind == f"),
-            BadSample(draw((2, 3)), ratio=1.0, error=ValueError, match="ratio must be"),
-            BadSample(
+            ErrorInput(np.ones((2, 3), int), error=type_check.InvalidType, match="kind == f"),
+            ErrorInput(draw((2, 3)), ratio=1.0, error=ValueError, match="ratio must be"),
+            ErrorInput(
                 draw((2, 3)), mask=np.ones(3), error=ValueError, match=r"mask must have the shape"
             ),
         ],
@@ -59,8 +59,8 @@ SPECS = (
             Sample(draw((0, 2, 3, 3)), output_size=2, kind="empty"),
         ],
         errors=lambda draw: [
-            BadSample(draw((2, 3, 4)), output_size=1, error=ValueError, match=r"\(N, C, H, W\)"),
-            BadSample(draw((2, 3, 4, 4)), output_size=0, error=ValueError, match="positive"),
+            ErrorInput(draw((2, 3, 4)), output_size=1, error=ValueError, match=r"\(N, C, H, W\)"),
+            ErrorInput(draw((2, 3, 4, 4)), output_size=0, error=ValueError, match="positive"),
         ],
     ),
 )

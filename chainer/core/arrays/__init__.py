@@ -1,0 +1,1 @@
+"""Array backends, devices, operations and their kernels."""

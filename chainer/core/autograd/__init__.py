@@ -1,0 +1,1 @@
+"""The autograd engine: Variables, function nodes, backward and chainer.grad."""

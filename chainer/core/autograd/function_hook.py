@@ -1,0 +1,142 @@
+"""Function hooks: callbacks around the forward and backward computation of functions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from chainer.core.config.configuration import threads
+
+if TYPE_CHECKING:
+    from chainer.core.autograd.function import Function
+    from chainer.core.autograd.function_node import FunctionNode
+
+
+class FunctionHook:
+    """Base class of hooks for functions.
+
+    Subclasses override the four callbacks :meth:`forward_preprocess`, :meth:`forward_postprocess`,
+    :meth:`backward_preprocess` and :meth:`backward_postprocess`, which do nothing here. A hook is
+    used as a context manager, for all functions applied in this thread inside the block, or given
+    to :meth:`FunctionNode.add_hook`, for that function only.
+
+    Attributes:
+        name: Name of the hook.
+
+    Example:
+        >>> class Count(chainer.FunctionHook):
+        ...     name = 'Count'
+        ...     calls = 0
+        ...     def forward_preprocess(self, function, in_data):
+        ...         self.calls += 1
+        >>> with Count() as hook:
+        ...     _ = F.relu(F.sigmoid(np.zeros(3, np.float32)))
+        >>> hook.calls
+        2
+    """
+
+    name: str = "FunctionHook"
+
+    def __enter__(self) -> Any:
+        install_hook(threads.state.hooks, self, None, None)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        remove_hook(threads.state.hooks, self.name, None)
+
+    def added(self, function: FunctionNode | None = None) -> None:
+        """Called when the hook is added.
+
+        Args:
+            function (FunctionNode): Function the hook is added to; None when it is added to all
+                functions of the thread.
+        """
+
+    def deleted(self, function: FunctionNode | None = None) -> None:
+        """Called when the hook is deleted.
+
+        Args:
+            function (FunctionNode): Function the hook is deleted from; None when it was added to
+                all functions of the thread.
+        """
+
+    def forward_preprocess(
+        self, function: FunctionNode | Function, in_data: tuple[Any, ...]
+    ) -> None:
+        """Called before forward propagation.
+
+        Args:
+            function (FunctionNode): Function that is applied.
+            in_data (tuple of arrays): Input of forward propagation.
+        """
+
+    def forward_postprocess(
+        self, function: FunctionNode | Function, in_data: tuple[Any, ...]
+    ) -> None:
+        """Called after forward propagation.
+
+        Args:
+            function (FunctionNode): Function that was applied.
+            in_data (tuple of arrays): Input of forward propagation.
+        """
+
+    def backward_preprocess(
+        self, function: FunctionNode | Function, in_data: tuple[Any, ...], out_grad: tuple[Any, ...]
+    ) -> None:
+        """Called before backward propagation.
+
+        Args:
+            function (FunctionNode): Function that is differentiated.
+            in_data (tuple of arrays): Input of forward propagation; None for what was not retained.
+            out_grad (tuple of arrays): Gradients w.r.t. the outputs; None where there is none.
+        """
+
+    def backward_postprocess(
+        self, function: FunctionNode | Function, in_data: tuple[Any, ...], out_grad: tuple[Any, ...]
+    ) -> None:
+        """Called after backward propagation.
+
+        Args:
+            function (FunctionNode): Function that was differentiated.
+            in_data (tuple of arrays): Input of forward propagation; None for what was not retained.
+            out_grad (tuple of arrays): Gradients w.r.t. the outputs; None where there is none.
+        """
+
+
+def install_hook(
+    hooks: dict[str, FunctionHook], hook: Any, name: str | None, function: FunctionNode | None
+) -> None:
+    """Adds a hook to a dictionary of hooks and tells it."""
+    if not isinstance(hook, FunctionHook):
+        raise TypeError(f"hook must be of type FunctionHook, got {type(hook).__name__}")
+    name = hook.name if name is None else name
+    if name in hooks:
+        raise KeyError(f"hook {name} already exists")
+    hooks[name] = hook
+    hook.added(function)
+
+
+def remove_hook(hooks: dict[str, FunctionHook], name: str, function: FunctionNode | None) -> None:
+    """Removes a hook from a dictionary of hooks and tells it."""
+    if name not in hooks:
+        raise KeyError(f"hook {name} does not exist")
+    hook = hooks.pop(name)
+    hook.deleted(function)
+
+
+class ThreadLocal:
+    """``chainer.thread_local``: what the framework keeps for the current thread."""
+
+    __slots__ = ()
+
+    @property
+    def function_hooks(self) -> dict[str, FunctionHook]:
+        """Ordered dictionary of the hooks installed for all functions of this thread."""
+        return threads.state.hooks
+
+
+thread_local = ThreadLocal()
+
+
+def get_function_hooks() -> dict[str, FunctionHook]:
+    """Returns the ordered dictionary of the hooks installed for all functions of this thread."""
+    return threads.state.hooks

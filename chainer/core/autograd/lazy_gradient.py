@@ -1,0 +1,36 @@
+"""Gradients that are made when somebody reads them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.arrays.backend import backend_of
+
+
+class LazyGradient:
+    """What a variable has in the place of a gradient array until its ``grad`` is read."""
+
+    __slots__ = ()
+
+    def read(self, array: Any) -> Any:
+        """Returns the gradient array, which the variable has from then on.
+
+        Args:
+            array: Data array of the variable.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define read()")
+
+
+class _UndefinedGradient(LazyGradient):
+    """Gradient full of NaN."""
+
+    __slots__ = ()
+
+    def read(self, array: Any) -> Any:
+        backend = backend_of(array)
+        with backend.use(backend.device_of(array)):
+            return backend.xp.full_like(array, float("nan"))
+
+
+#: Gradient of parameters whose gradients were not cleared yet.
+UNDEFINED = _UndefinedGradient()

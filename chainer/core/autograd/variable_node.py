@@ -1,0 +1,182 @@
+"""Nodes of the computational graph that stand for variables."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from chainer.core.autograd.function import Function
+    from chainer.core.autograd.function_node import FunctionNode
+    from chainer.core.autograd.variable import Variable
+
+
+_UNKNOWN = (None, None)
+
+
+def shape_and_dtype_label(shape: tuple[int, ...] | None, dtype: Any) -> str:
+    """Returns the text that stands for an array in graphs: ``'(2, 3), float32'``."""
+    if shape is None:
+        return "(uninitialized)"
+    if shape == ():
+        return str(dtype)
+    lengths = ", ".join(map(str, shape))
+    return f"({lengths}), {dtype}"
+
+
+class VariableNode:
+    """Node in the backward computational graph representing a variable.
+
+    Functions refer to the nodes of their inputs, not to the variables, so that the graph keeps no
+    array alive. The array is reachable from here while the variable lives, or after
+    :meth:`retain_data`, which function nodes call (through ``retain_inputs`` and
+    ``retain_outputs``) for what their backward needs.
+
+    Args:
+        variable (Variable): The variable the node belongs to.
+        name (str): Name of the node.
+        **kwargs: ``grad`` is refused; nodes hold no gradient of their own.
+
+    Attributes:
+        name: Name of the node.
+        data: The retained array, or None.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_creator_node",
+        "_rank",
+        "_requires_grad",
+        "_type",
+        "_variable",
+        "data",
+        "name",
+    )
+
+    def __init__(self, variable: Variable, name: str | None, **kwargs: Any) -> None:
+        if kwargs:
+            raise ValueError(f"VariableNode takes a variable and a name, got {sorted(kwargs)}")
+        array = variable._array  # pyright: ignore[reportPrivateUsage]
+        self._variable: weakref.ref[Variable] | None = weakref.ref(variable)
+        self._creator_node: FunctionNode | None = None
+        self._rank = 0
+        self._requires_grad: bool = variable._requires_grad  # pyright: ignore[reportPrivateUsage]
+        self.data: Any = None
+        self.name = name
+        # Kept although it could be asked of the array: nodes outlive arrays, and the pair is the
+        # signature that type checks are remembered by.
+        self._type: tuple[Any, Any] = _UNKNOWN if array is None else (array.dtype, array.shape)
+
+    @property
+    def dtype(self) -> Any:
+        """Data type of the array (None while the variable is not initialized)."""
+        return self._type[0]
+
+    @property
+    def shape(self) -> Any:
+        """Shape of the array (None while the variable is not initialized)."""
+        return self._type[1]
+
+    @property
+    def creator(self) -> Function | FunctionNode | None:
+        """Function object that created this node.
+
+        For old-style functions the :class:`~chainer.Function`, else the function node itself.
+        """
+        node = self._creator_node
+        if node is None:
+            return None
+        function = getattr(node, "function", None)
+        return node if function is None else function
+
+    @creator.setter
+    def creator(self, creator: Function | FunctionNode | None) -> None:
+        self.creator_node = creator
+
+    @property
+    def creator_node(self) -> FunctionNode | None:
+        """Function node that has this variable as an output. Setting None unchains the node."""
+        return self._creator_node
+
+    @creator_node.setter
+    def creator_node(self, creator_node: Any) -> None:
+        node: FunctionNode | None = getattr(creator_node, "node", creator_node)
+        self._creator_node = node
+        if node is not None:
+            self._rank = node.rank + 1
+
+    def set_creator(self, creator: Function | FunctionNode) -> None:
+        """Sets the function that created this node; same as ``self.creator = creator``."""
+        self.creator = creator
+
+    def set_creator_node(self, creator_node: FunctionNode | Function) -> None:
+        """Sets the function node that created this node, as :attr:`creator_node` does."""
+        self.creator_node = creator_node
+
+    def unchain(self) -> None:
+        """Deletes the reference to the creator of this node."""
+        self._creator_node = None
+
+    def get_variable_or_none(self) -> Variable | None:
+        """Returns the variable of this node, or None when it is gone."""
+        reference = self._variable
+        return None if reference is None else reference()
+
+    def get_variable(self) -> Variable:
+        """Returns the variable of this node; a new one when it is gone.
+
+        A new variable holds the retained array (or None) and refers to this node.
+        """
+        variable = self.get_variable_or_none()
+        if variable is None:
+            from chainer.core.autograd.variable import Variable
+
+            variable = Variable._of_node(self)  # pyright: ignore[reportPrivateUsage]
+            self._variable = weakref.ref(variable)
+        return variable
+
+    def retain_data(self) -> None:
+        """Lets the node hold a reference to the array of its variable.
+
+        Raises:
+            RuntimeError: If the variable is gone.
+        """
+        variable = self.get_variable_or_none()
+        if variable is None:
+            raise RuntimeError(
+                "cannot retain variable data: the variable has been already released"
+            )
+        self.data = variable.array
+
+    def _update(self, array: Any) -> None:
+        """Follows a change of the array of the variable."""
+        self._type = _UNKNOWN if array is None else (array.dtype, array.shape)
+        if self.data is not None:
+            self.data = array
+
+    @property
+    def grad(self) -> Any:
+        """Gradient array of the corresponding variable, or None when that is gone."""
+        variable = self.get_variable_or_none()
+        return None if variable is None else variable.grad
+
+    @property
+    def grad_var(self) -> Variable | None:
+        """Gradient variable of the corresponding variable, or None when that is gone."""
+        variable = self.get_variable_or_none()
+        return None if variable is None else variable.grad_var
+
+    @property
+    def label(self) -> str:
+        """Short text that represents the node: shape and dtype."""
+        return shape_and_dtype_label(self.shape, self.dtype)
+
+    @property
+    def rank(self) -> int:
+        """Topological ordinal of the node."""
+        return self._rank
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether the gradient will be set in backward calculation."""
+        return self._requires_grad

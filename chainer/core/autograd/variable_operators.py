@@ -1,0 +1,163 @@
+"""Operators and methods of variables that are differentiable functions.
+
+The functions live above the core. They are looked up in the registry of variable methods at first
+use, and put into the place of the method then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from chainer.core.registry import registries
+
+if TYPE_CHECKING:
+    from chainer.core.autograd.variable import Variable
+
+
+def _method(name: str) -> Callable[..., Any]:
+    """Returns the function behind an operator or method and puts it into its place.
+
+    The differentiable functions live above the core; they are looked up at first use.
+    """
+    function = registries.variable_methods.get(name)
+    _lookups.setdefault(name, vars(VariableOperators)[name])
+    setattr(VariableOperators, name, function)
+    return function
+
+
+#: What looks a function up, by name of the methods that were looked up already.
+_lookups: dict[str, Any] = {}
+
+
+def _look_up_again(name: str) -> None:
+    """Forgets a function that another one is registered for."""
+    lookup = _lookups.pop(name, None)
+    if lookup is not None:
+        setattr(VariableOperators, name, lookup)
+
+
+registries.variable_methods.add_listener(_look_up_again)
+
+
+def _binary(name: str, text: str) -> Callable[[Variable, Any], Variable]:
+    def method(self: Variable, rhs: Any) -> Variable:
+        return _method(name)(self, rhs)
+
+    method.__name__ = name
+    method.__qualname__ = f"Variable.{name}"
+    method.__doc__ = f"{text}\n\nReturns:\n    Variable: Output variable."
+    return method
+
+
+def _unary(name: str, text: str) -> Callable[[Variable], Variable]:
+    def method(self: Variable) -> Variable:
+        return _method(name)(self)
+
+    method.__name__ = name
+    method.__qualname__ = f"Variable.{name}"
+    method.__doc__ = f"{text}\n\nReturns:\n    Variable: Output variable."
+    return method
+
+
+def _refused(name: str, symbol: str) -> Any:
+    def method(self: Variable, other: Any) -> bool:
+        raise NotImplementedError(
+            f"Variables do not support the {symbol} operator; compare their 'array' attributes "
+            "instead"
+        )
+
+    method.__name__ = name
+    method.__qualname__ = f"Variable.{name}"
+    method.__doc__ = "This operator is not defined for Variable."
+    return method
+
+
+class VariableOperators:
+    """What :class:`~chainer.Variable` has of operators, and those it refuses."""
+
+    __slots__ = ()
+
+    def __getitem__(self, slices: Any) -> Variable:
+        """Extracts elements; see :func:`chainer.functions.get_item`.
+
+        Args:
+            slices: int, slice, Ellipsis, None, integer or boolean array-like, or a tuple of them.
+
+        Returns:
+            Variable: The selected elements.
+        """
+        return _method("__getitem__")(self, slices)
+
+    def reshape(self, *shape: Any) -> Variable:
+        """Returns a variable of a different shape and the same content.
+
+        See :func:`chainer.functions.reshape`. The lengths may be given as a tuple or one by one.
+        """
+        return _method("reshape")(self, *shape)
+
+    def transpose(self, *axes: Any) -> Variable:
+        """Permutes the dimensions without copy.
+
+        See :func:`chainer.functions.transpose`. The axes may be given as a tuple or one by one.
+        """
+        return _method("transpose")(self, *axes)
+
+    @property
+    def T(self) -> Variable:
+        """Transposition of this variable."""
+        return self.transpose()
+
+    __neg__ = _unary("__neg__", "Element-wise negation.")
+    __abs__ = _unary("__abs__", "Element-wise absolute value.")
+    __add__ = _binary("__add__", "Element-wise addition.")
+    __radd__ = _binary("__radd__", "Element-wise addition.")
+    __sub__ = _binary("__sub__", "Element-wise subtraction.")
+    __rsub__ = _binary("__rsub__", "Element-wise subtraction.")
+    __mul__ = _binary("__mul__", "Element-wise product.")
+    __rmul__ = _binary("__rmul__", "Element-wise product.")
+    __truediv__ = _binary("__truediv__", "Element-wise division.")
+    __rtruediv__ = _binary("__rtruediv__", "Element-wise division.")
+    __floordiv__ = _binary("__floordiv__", "Element-wise floor division.")
+    __rfloordiv__ = _binary("__rfloordiv__", "Element-wise floor division.")
+    __pow__ = _binary("__pow__", "Element-wise power function.")
+    __rpow__ = _binary("__rpow__", "Element-wise power function.")
+    __matmul__ = _binary("__matmul__", "Matrix multiplication.")
+    __rmatmul__ = _binary("__rmatmul__", "Matrix multiplication.")
+
+    def __div__(self, rhs: Any) -> Variable:
+        """Element-wise division (the name of Python 2).
+
+        Returns:
+            Variable: Output variable.
+        """
+        return self / rhs
+
+    def __rdiv__(self, rhs: Any) -> Variable:
+        """Element-wise division (the name of Python 2).
+
+        Returns:
+            Variable: Output variable.
+        """
+        return rhs / self
+
+    # -- refused ----------------------------------------------------------------------------------
+
+    __hash__ = None  # type: ignore[assignment]
+
+    __eq__ = _refused("__eq__", "==")
+    __ne__ = _refused("__ne__", "!=")
+    __lt__ = _refused("__lt__", "<")
+    __le__ = _refused("__le__", "<=")
+    __gt__ = _refused("__gt__", ">")
+    __ge__ = _refused("__ge__", ">=")
+
+    def __bool__(self) -> bool:
+        """This operator is not defined for Variable."""
+        raise NotImplementedError(
+            "the truth value of a Variable is not defined; use its 'array' attribute instead"
+        )
+
+    def __nonzero__(self) -> bool:
+        """This operator is not defined for Variable."""
+        return self.__bool__()

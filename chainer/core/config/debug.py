@@ -1,0 +1,48 @@
+"""Debug mode: results of forward and backward computation are checked for NaN."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.core.config.configuration import config
+
+
+def is_debug() -> bool:
+    """Returns if the debug mode is enabled in the current thread.
+
+    Returns:
+        bool: ``chainer.config.debug``.
+    """
+    return bool(config.debug)
+
+
+def set_debug(debug: bool) -> None:
+    """Enables or disables the debug mode in the current thread.
+
+    The same as ``chainer.config.debug = debug``.
+
+    Args:
+        debug (bool): New debug mode.
+    """
+    config.debug = debug
+
+
+class DebugMode:
+    """Debug mode context.
+
+    Deprecated since v2.0.0; use ``chainer.using_config('debug', debug)``.
+
+    Args:
+        debug (bool): Debug mode inside the context.
+    """
+
+    def __init__(self, debug: bool) -> None:
+        self._debug = debug
+        self._previous: list[bool] = []
+
+    def __enter__(self) -> None:
+        self._previous.append(is_debug())
+        set_debug(self._debug)
+
+    def __exit__(self, *_: Any) -> None:
+        set_debug(self._previous.pop())

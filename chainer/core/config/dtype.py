@@ -1,0 +1,25 @@
+"""Default data type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from chainer.core.config.configuration import config
+
+
+def get_dtype(dtype: Any = None) -> numpy.dtype[Any]:
+    """Resolves a data type.
+
+    Args:
+        dtype: Data type specifier, or None for ``chainer.config.dtype``.
+
+    Returns:
+        numpy.dtype: The data type.
+
+    Example:
+        >>> chainer.get_dtype()
+        dtype('float32')
+    """
+    return numpy.dtype(config.dtype if dtype is None else dtype)

@@ -1,0 +1,192 @@
+"""Statistics of observed values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, cast
+
+import numpy
+
+from chainer.core.arrays import backend
+from chainer.core.autograd.variable import Variable
+
+
+def _scalar(value: Any) -> Any:
+    """Returns the array of a variable; other values as they are."""
+    return value.array if isinstance(value, Variable) else value
+
+
+def _in_double_precision(value: Any) -> Any:
+    """Returns a host scalar as a float, an array elsewhere as a float64 array."""
+    owner = backend.find_backend(cast("type[Any]", type(value)))
+    if owner is None or owner.family == backend.HOST_FAMILY:
+        return float(value)
+    return value.astype(numpy.float64)
+
+
+class Summary:
+    """Online summarization of a sequence of scalars.
+
+    Summary computes the statistics of given scalars online. Sums are kept where the values are:
+    values on an accelerator are accumulated there, without waiting for the device.
+
+    .. admonition:: Example
+
+        >>> from chainer.reporter import Summary
+        >>> summary = Summary()
+        >>> for value in (1., 2., 6.):
+        ...     summary.add(value)
+        >>> float(summary.compute_mean())
+        3.0
+    """
+
+    def __init__(self) -> None:
+        self._x: Any = 0.0
+        self._x2: Any = 0.0
+        self._n: Any = 0
+
+    def add(self, value: Any, weight: float = 1) -> None:
+        """Adds a scalar value.
+
+        Args:
+            value: Scalar value to accumulate. It is either a NumPy scalar or a zero-dimensional
+                array (on CPU or GPU).
+            weight: Weight of the value: how many times it counts.
+        """
+        value = _scalar(value)
+        with backend.get_device_from_array(value):
+            value = _in_double_precision(value)
+            self._x = self._x + weight * value
+            self._x2 = self._x2 + weight * value * value
+        self._n += weight
+
+    def compute_mean(self) -> Any:
+        """Computes the mean.
+
+        Returns:
+            The mean in double precision (on the device of the values).
+
+        Raises:
+            ZeroDivisionError: If nothing was added.
+        """
+        if not self._n:
+            raise ZeroDivisionError("mean of a Summary to which nothing was added")
+        with backend.get_device_from_array(self._x):
+            mean = self._x / self._n
+        return numpy.float64(mean) if isinstance(mean, float) else mean
+
+    def make_statistics(self) -> tuple[Any, Any]:
+        """Computes and returns the mean and standard deviation values.
+
+        Returns:
+            tuple: Mean and (population) standard deviation values.
+
+        Raises:
+            ZeroDivisionError: If nothing was added.
+        """
+        mean = self.compute_mean()
+        # Rounding may take the difference slightly below zero.
+        with backend.get_device_from_array(mean):
+            variance = abs(self._x2 / self._n - mean * mean)
+            return mean, backend.get_array_module(variance).sqrt(variance)
+
+    def serialize(self, serializer: Any) -> None:
+        """Serializes the sums.
+
+        Args:
+            serializer: Serializer or deserializer.
+        """
+        self._x = serializer("_x", self._x)
+        self._x2 = serializer("_x2", self._x2)
+        try:
+            self._n = serializer("_n", self._n)
+        except TypeError:  # a sum of weights that are no integers does not load into an integer
+            self._n = serializer("_n", float(self._n))
+
+
+class DictSummary:
+    """Online summarization of a sequence of dictionaries.
+
+    ``DictSummary`` computes the statistics of a given set of scalars online. It only computes the
+    statistics for scalar values and variables of scalar values in the dictionaries.
+
+    .. admonition:: Example
+
+        >>> from chainer.reporter import DictSummary
+        >>> summary = DictSummary()
+        >>> summary.add({'loss': 1., 'name': 'first'})
+        >>> summary.add({'loss': 3.})
+        >>> {key: float(value) for key, value in summary.compute_mean().items()}
+        {'loss': 2.0}
+    """
+
+    def __init__(self) -> None:
+        self._summaries: dict[str, Summary] = {}
+
+    def add(self, d: Mapping[str, Any]) -> None:
+        """Adds a dictionary of scalars.
+
+        Args:
+            d (dict): Dictionary of scalars to accumulate. Only elements of scalars,
+                zero-dimensional arrays, and variables of zero-dimensional arrays are accumulated. A
+                pair ``(value, weight)`` accumulates a weighted value.
+        """
+        for key, value in d.items():
+            value, weight = _split_weight(value)
+            value = _scalar(value)
+            if _is_scalar(value) and _is_scalar(weight):
+                summary = self._summaries.get(key)
+                if summary is None:
+                    summary = self._summaries[key] = Summary()
+                summary.add(value, weight)
+
+    def compute_mean(self) -> dict[str, Any]:
+        """Creates a dictionary of mean values.
+
+        It returns a single dictionary that holds a mean value for each entry added to the summary.
+
+        Returns:
+            dict: Dictionary of mean values.
+        """
+        return {key: summary.compute_mean() for key, summary in self._summaries.items()}
+
+    def make_statistics(self) -> dict[str, Any]:
+        """Creates a dictionary of statistics.
+
+        It returns a single dictionary that holds mean and standard deviation values for every entry
+        added to the summary. For an entry of name ``'key'``, these values are added to the
+        dictionary by names ``'key'`` and ``'key.std'``, respectively.
+
+        Returns:
+            dict: Dictionary of statistics of all entries.
+        """
+        statistics: dict[str, Any] = {}
+        for key, summary in self._summaries.items():
+            statistics[key], statistics[key + ".std"] = summary.make_statistics()
+        return statistics
+
+    def serialize(self, serializer: Any) -> None:
+        """Serializes the summaries of all entries.
+
+        Args:
+            serializer: Serializer or deserializer.
+        """
+        names = json.loads(serializer("_names", json.dumps(list(self._summaries))))
+        # A serializer returns the names it was given; a deserializer those of the file.
+        self._summaries = {name: self._summaries.get(name) or Summary() for name in names}
+        for index, name in enumerate(names):
+            self._summaries[name].serialize(serializer["_summaries"][str(index)])
+
+
+def _split_weight(value: Any) -> tuple[Any, Any]:
+    if not isinstance(value, tuple):
+        return value, 1
+    pair = cast("tuple[Any, ...]", value)
+    return (pair[0], _scalar(pair[1])) if len(pair) == 2 else (pair, 1)
+
+
+def _is_scalar(value: Any) -> bool:
+    if isinstance(value, (bool, int, float, numpy.number, numpy.bool_)):
+        return True
+    return getattr(value, "shape", None) == () and backend.is_array(value)

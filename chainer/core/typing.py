@@ -1,0 +1,105 @@
+"""The vocabulary of Chainer's signatures (public module ``chainer.typing``).
+
+Arrays of every backend have the type ``Any`` for checkers, because the framework is written against
+the NumPy API and not against the stubs of one library. The names say what an argument means.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy
+
+if TYPE_CHECKING:
+    from chainer.core.arrays.device import Device
+    from chainer.core.autograd.variable import Variable
+
+Array: TypeAlias = Any
+"""An array of any backend: ``numpy.ndarray``, ``cupy.ndarray``, ``ideep4py.mdarray``, ..."""
+
+ArrayLike: TypeAlias = Any
+"""An array, a number, or nested sequences of numbers: what ``xp.asarray`` takes."""
+
+Scalar: TypeAlias = float | int | numpy.generic
+"""A number of Python or of NumPy."""
+
+VariableLike: TypeAlias = "Variable | Array"
+"""A :class:`~chainer.Variable`, or an array, which then requires no gradient."""
+
+Arrays: TypeAlias = tuple[Array, ...]
+"""Inputs or outputs of a function, as arrays."""
+
+ArrayGrads: TypeAlias = "tuple[Array | None, ...]"
+"""Gradients as arrays; None where there is no gradient."""
+
+Variables: TypeAlias = "tuple[Variable, ...]"
+"""Inputs or outputs of a function, as Variables."""
+
+Grads: TypeAlias = "tuple[Variable | None, ...]"
+"""Gradients as Variables; None where there is no gradient."""
+
+Indexes: TypeAlias = tuple[int, ...]
+"""Positions in a tuple, such as those of the inputs whose gradients are wanted."""
+
+ArrayModule: TypeAlias = ModuleType
+"""An array namespace with the NumPy API (``xp``): ``numpy``, ``cupy``, ..."""
+
+Shape: TypeAlias = tuple[int, ...]
+"""Shape of an array."""
+
+ShapeLike: TypeAlias = int | Sequence[int]
+"""A shape, or the length of an array of one dimension."""
+
+Axis: TypeAlias = int | tuple[int, ...] | None
+"""One axis, several axes, or all axes (None)."""
+
+IntPair: TypeAlias = int | tuple[int, int]
+"""One number for both spatial dimensions, or one for each."""
+
+IntTuple: TypeAlias = int | tuple[int, ...]
+"""One number for all spatial dimensions, or one for each."""
+
+DType: TypeAlias = numpy.dtype[Any]
+"""A data type of arrays."""
+
+DTypeLike: TypeAlias = Any
+"""What ``numpy.dtype`` takes (``'f'``, ``numpy.float32``, ...), or ``chainer.mixed16``."""
+
+DeviceLike: TypeAlias = "Device | str | int | tuple[str, int] | None"
+"""What :func:`chainer.get_device` takes."""
+
+InitializerLike: TypeAlias = "Callable[[Array], None] | Array | Scalar | None"
+"""An initializer, the initial array or number, or None for the default initializer."""
+
+Reduction: TypeAlias = Literal["sum", "mean", "no"]
+"""How a loss joins the losses of single elements."""
+
+FilePath: TypeAlias = str | os.PathLike[str]
+"""Path of a file."""
+
+__all__ = [
+    "Array",
+    "ArrayGrads",
+    "ArrayLike",
+    "ArrayModule",
+    "Arrays",
+    "Axis",
+    "DType",
+    "DTypeLike",
+    "DeviceLike",
+    "FilePath",
+    "Grads",
+    "Indexes",
+    "InitializerLike",
+    "IntPair",
+    "IntTuple",
+    "Reduction",
+    "Scalar",
+    "Shape",
+    "ShapeLike",
+    "VariableLike",
+    "Variables",
+]

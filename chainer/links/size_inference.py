@@ -1,0 +1,49 @@
+"""Sizes that links find out at their first call."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from chainer.core.autograd.variable import shape_of
+from chainer.core.utils.type_check import InvalidType
+
+
+def infer_channels(link: Any, x: Any, ndim: int) -> int:
+    """Returns the number of channels of the first input of a link.
+
+    Args:
+        link (Link): The link, for the text of the error.
+        x (Variable or array): Its input.
+        ndim (int): Number of axes it must have. A link must not take its sizes from an input it
+            refuses: they would stay, and refuse the right inputs that follow.
+
+    Raises:
+        InvalidType: If ``x`` has another number of axes.
+    """
+    shape = shape_of(x)
+    if len(shape) != ndim:
+        raise _invalid(link, f"x.ndim == {ndim}", f"{len(shape)} != {ndim}")
+    return shape[1]
+
+
+def infer_features(link: Any, x: Any, n_batch_axes: int = 1) -> int:
+    """Returns the number of elements of each input vector of the first input of a link.
+
+    Args:
+        link (Link): The link, for the text of the error.
+        x (Variable or array): Its input; it may be empty.
+        n_batch_axes (int): Number of axes before those of the input vectors.
+
+    Raises:
+        InvalidType: If ``x`` has no further axes.
+    """
+    shape = shape_of(x)
+    if len(shape) <= n_batch_axes:
+        raise _invalid(link, f"x.ndim > {n_batch_axes}", f"{len(shape)} <= {n_batch_axes}")
+    return math.prod(shape[n_batch_axes:])
+
+
+def _invalid(link: Any, expect: str, actual: str) -> InvalidType:
+    text = f"\n{type(link).__name__} cannot take its sizes from this input\n"
+    return InvalidType(expect, actual, text)

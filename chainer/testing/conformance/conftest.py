@@ -1,0 +1,114 @@
+"""Parameters and fixtures of the conformance suite."""
+
+# pyright: basic
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from chainer.core.arrays.device import Device
+from chainer.core.config.configuration import using_config
+from chainer.testing.conformance import expected_failures, options, results
+from chainer.testing.conformance.contract import values
+from chainer.testing.op_spec import OpSpec
+
+_HERE = Path(__file__).parent
+_ORDERS = {"test_backward": 1, "test_double_backward": 2}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Collects results, unless the plugin does so already."""
+    results.collect(config)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Makes a test of each row, dtype and layout."""
+    if "spec" not in metafunc.fixturenames:
+        return
+    specs = options.specs(metafunc.config)
+    if "layout" not in metafunc.fixturenames:
+        rows = [spec for spec in specs if spec.errors is not None]
+        metafunc.parametrize("spec", rows, ids=[spec.name for spec in rows])
+        return
+    order = _ORDERS.get(metafunc.function.__name__, 0)
+    parameters = [
+        pytest.param(spec, dtype, layout, id=f"{spec.name}-{dtype}-{layout}")
+        for spec in specs
+        if spec.gradient_order >= order
+        for layout in _layouts(spec)
+        for dtype in options.dtypes(spec, metafunc.config)
+    ]
+    metafunc.parametrize(("spec", "dtype", "layout"), parameters)
+
+
+def _layouts(spec: OpSpec) -> list[str]:
+    kinds = {sample.kind for sample in spec.samples(spec.draw())}
+    layouts = ["contiguous", "strided"] if "regular" in kinds else []
+    return layouts + [kind for kind in ("empty", "zero-dim") if kind in kinds]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Refuses a provider without kernels, and marks the expected failures."""
+    options.check_provider(config)
+    ours = [item for item in items if item.path.parent == _HERE]
+    for item in ours:
+        item.user_properties.append(results.MARK)
+    path: str | None = config.getoption("--chainer-xfail")
+    if path is None:
+        return
+    # Only a complete collection can tell that a line is stale.
+    collected = {item.name.partition("[")[0] for item in ours}
+    complete = {"test_forward", "test_refuses"} <= collected and not options.quick(config)
+    try:
+        failures = expected_failures.read(path)
+    except (OSError, ValueError) as error:
+        raise pytest.UsageError(f"--chainer-xfail: {error}") from error
+    for failure in failures:
+        fitting = [item for item in ours if failure.fits(item.name)]
+        for item in fitting:
+            item.add_marker(pytest.mark.xfail(reason=failure.reason, strict=True))
+        if not fitting and complete:
+            raise pytest.UsageError(f"{failure.place}: no test fits {failure.pattern!r}")
+
+
+@pytest.fixture(scope="module")
+def device(pytestconfig: pytest.Config) -> Device:
+    """The device under test."""
+    return options.device(pytestconfig)
+
+
+@pytest.fixture(scope="module")
+def backend(device: Device):
+    """The backend under test."""
+    return device.backend
+
+
+@pytest.fixture
+def xp(backend):
+    """Array namespace of the backend under test."""
+    return backend.xp
+
+
+@pytest.fixture
+def array(device: Device):
+    """An array on the device under test: 0, 1, 2, ... of shape (2, 3) and dtype float32.
+
+    The device is current meanwhile: array libraries compute on the current device.
+    """
+    with device:
+        yield device.send(values())
+
+
+@pytest.fixture(autouse=True)
+def _provider(pytestconfig: pytest.Config):
+    """Prefers the kernels of the provider under test."""
+    provider: str | None = pytestconfig.getoption("--chainer-provider")
+    if provider is None:
+        yield
+    elif provider in ("cudnn", "ideep"):
+        with using_config(f"use_{provider}", "always"):
+            yield
+    else:
+        with using_config("kernels", (provider,)):
+            yield

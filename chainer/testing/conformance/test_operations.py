@@ -1,0 +1,141 @@
+"""Every function of the table against its formula: outputs, gradients twice, refusals."""
+
+# pyright: basic
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from chainer.core.arrays.device import Device
+from chainer.core.config.configuration import using_config
+from chainer.testing.array import assert_allclose, to_host
+from chainer.testing.conformance.harness import Case, along, is_float, map_arrays
+from chainer.testing.op_spec import OpSpec
+
+#: Layouts of the suite, and the kind of sample each takes.
+KINDS = {
+    "contiguous": "regular",
+    "strided": "regular",
+    "empty": "empty",
+    "zero-dim": "zero-dim",
+}
+
+
+def each_case(check):
+    """Turns a check of one case into a test of a row of the table."""
+
+    def test(spec, dtype, layout, device):
+        found = 0
+        for sample in spec.samples(spec.draw()):
+            if sample.kind != KINDS[layout]:
+                continue
+            found += 1
+            # All arrays in the order of Fortran: it is the same for every dtype.
+            strided = (1, 2, 3) if dtype == "float32" else (1, 2)
+            for variant in strided if layout == "strided" else (0,):
+                case = Case(spec, sample, dtype, variant, device)
+                try:
+                    with case.environment():
+                        check(case)
+                except Exception as error:
+                    error.add_note(f"Sample: {sample.label}")
+                    raise
+        assert found, f"no sample of {spec.name} is {KINDS[layout]}"
+
+    test.__name__ = check.__name__
+    test.__doc__ = check.__doc__
+    return test
+
+
+@each_case
+def test_forward(case: Case) -> None:
+    """Outputs have the values of the formula; dtype, device and inputs are right."""
+    spec = case.spec
+    arrays = case.arrays()
+    before = [np.array(to_host(array)) for array in arrays]
+    _, ys = case.call(arrays, case.moving)
+    expected = case.reference(case.host)
+    assert len(ys) == len(expected), f"{len(ys)} outputs, expected {len(expected)}"
+    atol, rtol = spec.tolerance(case.dtype.name).forward
+    for i, (y, value) in enumerate(zip(ys, expected, strict=True)):
+        assert y.shape == value.shape, f"output {i} has shape {y.shape}, expected {value.shape}"
+        case.check_place(y.array, f"output {i}")
+        if is_float(value):
+            dtype = np.dtype(spec.output_dtype or case.dtype)
+            assert y.dtype == dtype, f"output {i} is {y.dtype}, expected {dtype}"
+        else:
+            assert not is_float(y), f"output {i} is {y.dtype}, expected no floating-point dtype"
+        assert_allclose(y, value, atol=atol, rtol=rtol)
+    for i, (array, value) in enumerate(zip(arrays, before, strict=True)):
+        np.testing.assert_array_equal(to_host(array), value, err_msg=f"input {i} was modified")
+
+
+@each_case
+def test_backward(case: Case) -> None:
+    """Gradients agree with finite differences of the formula, in every way to compute them."""
+    atol, rtol = case.spec.tolerance(case.dtype.name).backward
+    gys = case.output_gradients(case.reference(case.host))
+    directions = case.unit_direction()
+    gxs = case.gradients(gys, case.moving, recorded=False)
+    assert_allclose(along(gxs, directions), case.slope(gys, directions), atol=atol, rtol=rtol)
+
+    if case.spec.gradient_order > 1:
+        recorded = case.gradients(gys, case.moving, recorded=True)
+        _assert_same(recorded, gxs, atol, rtol, "gradients for double backprop")
+        if len(case.moving) > 1 and case.dtype == "float64" and not case.variant:
+            total, of_double = (
+                case.gradients(gys, case.moving, recorded=recorded, linked=True)
+                for recorded in (False, True)
+            )
+            what = "gradients for double backprop, where an input depends on another,"
+            _assert_same(of_double, total, atol, rtol, what)
+    if len(case.moving) > 1 and not case.variant:
+        for i, gx in zip(case.moving, gxs, strict=True):
+            alone = case.gradients(gys, (i,), recorded=False)
+            _assert_same(alone, [gx], atol, rtol, f"gradient of input {i} alone")
+    if len([gy for gy in gys if gy is not None]) > 1 and not case.variant:
+        # Each output alone: the others come with no gradient at all.
+        parts = []
+        for j, gy in enumerate(gys):
+            if gy is not None:
+                one = [gy if k == j else None for k in range(len(gys))]
+                parts.append(case.gradients(one, case.moving, recorded=False))
+        total = [sum(0 if p is None else p for p in column) for column in zip(*parts, strict=True)]
+        _assert_same(total, gxs, len(gys) * atol, rtol, "sum of gradients of single outputs")
+
+
+def _assert_same(actual, expected, atol, rtol, what) -> None:
+    for i, (a, b) in enumerate(zip(actual, expected, strict=True)):
+        a = 0 if a is None else a
+        b = 0 if b is None else b
+        try:
+            assert_allclose(a, b, atol=atol, rtol=rtol)
+        except AssertionError as error:
+            error.add_note(f"{what} differ from the gradients on arrays (number {i})")
+            raise
+
+
+@each_case
+def test_double_backward(case: Case) -> None:
+    """Gradients of gradients agree with second finite differences of the formula."""
+    atol, rtol = case.spec.tolerance(case.dtype.name).double
+    gys = case.output_gradients(case.reference(case.host))
+    ggxs = case.unit_direction()
+    directions = case.unit_direction()
+    moves = case.output_gradients(case.reference(case.host))
+    by_x, by_gy = case.double_gradients(gys, ggxs)
+    actual = along(by_x, directions) + along(by_gy, [m for m in moves if m is not None])
+    expected = case.mixed_derivative(gys, ggxs, directions, moves)
+    assert_allclose(actual, expected, atol=atol, rtol=rtol)
+
+
+def test_refuses(spec: OpSpec, device: Device) -> None:
+    """Bad inputs raise the documented error."""
+    assert spec.errors is not None
+    for bad in spec.errors(spec.draw()):
+        arrays = map_arrays(device.send, list(map_arrays(np.copy, bad.arrays)))
+        kwargs = map_arrays(device.send, bad.kwargs)
+        debug = using_config("debug", bad.debug)
+        with device, debug, pytest.raises(bad.error, match=bad.match):
+            spec.apply(*arrays, **kwargs)
+            pytest.fail(f"{bad} was accepted")

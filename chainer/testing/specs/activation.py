@@ -1,0 +1,320 @@
+"""Activation functions."""
+
+# pyright: basic
+from __future__ import annotations
+
+import numpy as np
+
+from chainer.core.utils.type_check import InvalidType
+from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
+from chainer.testing.specs import formulas
+
+INTEGER_INPUT = ErrorInput(
+    np.arange(6).reshape(2, 3), error=InvalidType, match=r"in_types\[0\]\.dtype\.kind == f"
+)
+
+
+def _elementwise(draw, **kwargs):
+    return [
+        Sample(draw((3, 4)), **kwargs),
+        Sample(draw((2, 1, 3), -3, 3), **kwargs),
+        Sample(draw(()), kind="zero-dim", **kwargs),
+        Sample(draw((0, 3)), kind="empty", **kwargs),
+    ]
+
+
+def _away_from(*points):
+    """Samples for functions with kinks."""
+
+    def samples(draw, **kwargs):
+        return [
+            Sample(draw.away_from((3, 4), points), **kwargs),
+            Sample(draw.away_from((2, 1, 3), points, low=-4, high=4), **kwargs),
+            Sample(draw.away_from((), points), kind="zero-dim", **kwargs),
+            Sample(draw((0, 3)), kind="empty", **kwargs),
+        ]
+
+    return samples
+
+
+def _sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def _expand(parameter, x):
+    """Gives a parameter without batch dimension the number of dimensions of the input."""
+    return parameter.reshape((1, *parameter.shape) + (1,) * (x.ndim - parameter.ndim - 1))
+
+
+def _slstm(c1, c2, x1, x2):
+    a1, i1, f1, o1 = (x1[:, k::4] for k in range(4))
+    a2, i2, f2, o2 = (x2[:, k::4] for k in range(4))
+    c = np.tanh(a1) * _sigmoid(i1) + np.tanh(a2) * _sigmoid(i2)
+    c = c + c1 * _sigmoid(f1) + c2 * _sigmoid(f2)
+    return c, np.tanh(c) * _sigmoid(o1 + o2)
+
+
+def _tree_lstm(*inputs):
+    *cells, x = inputs
+    a, i, o, *forgets = np.split(x, 3 + len(cells), axis=1)
+    c = np.tanh(a) * _sigmoid(i)
+    for cell, f in zip(cells, forgets, strict=True):
+        c = c + cell * _sigmoid(f)
+    return c, np.tanh(c) * _sigmoid(o)
+
+
+def _maxout(x, pool_size, axis=1):
+    shape = list(x.shape)
+    shape[axis : axis + 1] = [shape[axis] // pool_size, pool_size]
+    return x.reshape(shape).max(axis=axis + 1)
+
+
+_SCALE, _ALPHA = 1.0507009873554805, 1.6732632423543772
+
+SPECS = (
+    OpSpec(
+        "tanh",
+        reference=np.tanh,
+        samples=_elementwise,
+        errors=lambda draw: [INTEGER_INPUT],
+    ),
+    OpSpec(
+        "sigmoid",
+        reference=_sigmoid,
+        samples=_elementwise,
+        errors=lambda draw: [INTEGER_INPUT],
+    ),
+    OpSpec(
+        "relu",
+        reference=lambda x: np.where(x > 0, x, 0),
+        samples=_away_from(0),
+        errors=lambda draw: [INTEGER_INPUT],
+    ),
+    OpSpec(
+        "relu6",
+        reference=lambda x: np.clip(x * 3, 0, 6),
+        call=lambda F, x: F.relu6(x * 3),
+        covers=("relu6",),
+        samples=_away_from(0, 2),
+    ),
+    OpSpec(
+        "clipped_relu",
+        reference=lambda x, z=20.0: np.minimum(np.maximum(x, 0), z),
+        samples=lambda draw: [*_away_from(0)(draw), *_away_from(0, 0.5)(draw, z=0.5)],
+        errors=lambda draw: [
+            INTEGER_INPUT,
+            ErrorInput(draw((2, 3)).astype("f"), z=-1.0, error=ValueError, match="z must be"),
+        ],
+    ),
+    OpSpec(
+        "crelu",
+        reference=lambda x, axis=1: np.concatenate(
+            [np.maximum(x, 0), np.maximum(-x, 0)], axis=axis
+        ),
+        samples=lambda draw: [
+            Sample(draw.away_from((2, 3))),
+            Sample(draw.away_from((2, 3, 2)), axis=0),
+            Sample(draw.away_from((2, 3, 2)), axis=-1),
+            Sample(draw((0, 3)), kind="empty"),
+        ],
+        errors=lambda draw: [
+            INTEGER_INPUT,
+            ErrorInput(draw((2, 3)).astype("f"), axis=2, error=InvalidType, match="ndim > 2"),
+            ErrorInput(draw((2, 3)).astype("f"), axis=-3, error=InvalidType, match="ndim >= 3"),
+            ErrorInput(draw((2, 3)).astype("f"), axis=1.5, error=TypeError, match="axis must be"),
+        ],
+    ),
+    OpSpec(
+        "elu",
+        reference=lambda x, alpha=1.0: np.where(x >= 0, x, alpha * np.expm1(np.minimum(x, 0))),
+        samples=lambda draw: [
+            *_away_from(0)(draw),
+            *_away_from(0)(draw, alpha=0.5),
+            *_away_from(0)(draw, alpha=2.0),
+            *_away_from(0)(draw, alpha=-0.5),
+            *_away_from(0)(draw, alpha=0.0),
+        ],
+        errors=lambda draw: [INTEGER_INPUT],
+    ),
+    OpSpec(
+        "selu",
+        reference=lambda x, alpha=_ALPHA, scale=_SCALE: (
+            scale * np.where(x >= 0, x, alpha * np.expm1(np.minimum(x, 0)))
+        ),
+        samples=lambda draw: [*_away_from(0)(draw), *_away_from(0)(draw, alpha=0.5, scale=2.0)],
+        errors=lambda draw: [INTEGER_INPUT],
+    ),
+    OpSpec(
+        "hard_sigmoid",
+        reference=lambda x: np.clip(x * 0.2 + 0.5, 0, 1),
+        samples=_away_from(-2.5, 2.5),
+        errors=lambda draw: [INTEGER_INPUT],
+    ),
+    OpSpec(
+        "leaky_relu",
+        reference=lambda x, slope=0.2: np.where(x >= 0, x, slope * x),
+        samples=lambda draw: [
+            *_away_from(0)(draw),
+            *_away_from(0)(draw, slope=1.5),
+            *_away_from(0)(draw, slope=-0.5),
+            *_away_from(0)(draw, slope=0.0),
+        ],
+        errors=lambda draw: [INTEGER_INPUT],
+    ),
+    OpSpec(
+        "rrelu",
+        reference=lambda x, r: np.where(x >= 0, x, x * r),
+        samples=lambda draw: [
+            Sample(draw.away_from((2, 3)), r=draw((2, 3), 0.1, 0.4)),
+            Sample(draw.away_from(()), r=draw((), 0.1, 0.4), kind="zero-dim"),
+            Sample(draw((0, 3)), r=draw((0, 3), 0.1, 0.4), kind="empty"),
+        ],
+        errors=lambda draw: [
+            INTEGER_INPUT,
+            ErrorInput(
+                np.ones(3, "f"), r=np.ones(2, "f"), error=InvalidType, match=r"shape == \(2,\)"
+            ),
+            ErrorInput(np.ones(3, "f"), l=0.5, u=0.1, error=ValueError, match="must be less"),
+        ],
+    ),
+    OpSpec(
+        "rrelu_test",
+        reference=lambda x: np.where(x >= 0, x, x * 0.25),
+        call=lambda F, x: F.rrelu(x, 0.2, 0.3),
+        covers=("rrelu",),
+        samples=_away_from(0),
+        train=False,
+    ),
+    OpSpec(
+        "softplus",
+        reference=lambda x, beta=1.0: np.log1p(np.exp(beta * x)) / beta,
+        samples=lambda draw: [*_elementwise(draw), *_elementwise(draw, beta=2.0)],
+        errors=lambda draw: [INTEGER_INPUT],
+    ),
+    OpSpec(
+        "softmax",
+        reference=lambda x, axis=1: formulas.softmax(x, axis=axis),
+        samples=lambda draw: [
+            Sample(draw((2, 3))),
+            Sample(draw((2, 3, 4), -5, 5)),
+            Sample(draw((2, 3)), axis=0),
+            Sample(draw((2, 3, 4)), axis=-1),
+            Sample(draw((3,)), axis=0),
+            Sample(draw((0, 3)), kind="empty"),
+            Sample(draw((3, 0)), kind="empty"),
+        ],
+        errors=lambda draw: [
+            INTEGER_INPUT,
+            ErrorInput(draw((3,)).astype("f"), error=InvalidType, match="ndim > 1"),
+        ],
+    ),
+    OpSpec(
+        "log_softmax",
+        reference=lambda x, axis=1: formulas.log_softmax(x, axis=axis),
+        samples=lambda draw: [
+            Sample(draw((2, 3))),
+            Sample(draw((2, 3, 4), -5, 5)),
+            Sample(draw((2, 3)), axis=0),
+            Sample(draw((2, 3, 4)), axis=-1),
+            Sample(draw((0, 3)), kind="empty"),
+            Sample(draw((3, 0)), kind="empty"),
+        ],
+        errors=lambda draw: [
+            INTEGER_INPUT,
+            ErrorInput(draw((3,)).astype("f"), error=InvalidType, match="ndim > 1"),
+        ],
+    ),
+    OpSpec(
+        "maxout",
+        reference=_maxout,
+        samples=lambda draw: [
+            Sample(draw.distinct((2, 6)), pool_size=3),
+            Sample(draw.distinct((2, 3, 4)), pool_size=2, axis=2),
+            Sample(draw.distinct((0, 4)), pool_size=2, kind="empty"),
+        ],
+        errors=lambda draw: [
+            ErrorInput(
+                draw((2, 3)).astype("f"),
+                pool_size=2,
+                error=InvalidType,
+                match="divided by pool_size",
+            ),
+            ErrorInput(draw((2, 3)).astype("f"), pool_size=0, error=ValueError, match="pool_size"),
+        ],
+    ),
+    OpSpec(
+        "prelu",
+        reference=lambda x, W: np.where(x >= 0, x, x * _expand(W, x)),
+        samples=lambda draw: [
+            Sample(draw.away_from((2, 3)), draw((3,))),
+            Sample(draw.away_from((2, 3, 4)), draw((3,))),
+            Sample(draw.away_from((2, 3, 4)), draw((3, 4))),
+            Sample(draw.away_from((2, 3)), draw(())),
+            Sample(draw((0, 3)), draw((3,)), kind="empty"),
+        ],
+        errors=lambda draw: [
+            ErrorInput(
+                draw((2, 3)).astype("f"),
+                draw((2,)).astype("f"),
+                error=InvalidType,
+                match=r"in_types\[0\]\.shape\[1:2\] == in_types\[1\]\.shape",
+            ),
+        ],
+    ),
+    OpSpec(
+        "swish",
+        reference=lambda x, beta: x * _sigmoid(_expand(beta, x) * x),
+        samples=lambda draw: [
+            Sample(draw((2, 3)), draw((3,))),
+            Sample(draw((2, 3, 4)), draw((3,))),
+            Sample(draw((2, 3, 4)), draw((3, 4))),
+            Sample(draw((2, 3)), draw(())),
+            Sample(draw((0, 3)), draw((3,)), kind="empty"),
+        ],
+        errors=lambda draw: [
+            ErrorInput(
+                draw((2, 3)).astype("f"),
+                draw((2,)).astype("f"),
+                error=InvalidType,
+                match=r"in_types\[1\]\.shape == in_types\[0\]\.shape\[1:2\]",
+            ),
+        ],
+    ),
+    OpSpec(
+        "slstm",
+        reference=_slstm,
+        samples=lambda draw: [
+            Sample(draw((2, 3)), draw((2, 3)), draw((2, 12)), draw((2, 12))),
+            Sample(draw((0, 1)), draw((0, 1)), draw((0, 4)), draw((0, 4)), kind="empty"),
+        ],
+        errors=lambda draw: [
+            ErrorInput(
+                draw((2, 3)).astype("f"),
+                draw((2, 3)).astype("f"),
+                draw((2, 12)).astype("f"),
+                draw((2, 8)).astype("f"),
+                error=InvalidType,
+                match=r"in_types\[3\]\.shape\[1\] == 4 \* in_types\[1\]\.shape\[1\]",
+            ),
+        ],
+    ),
+    OpSpec(
+        "tree_lstm",
+        reference=_tree_lstm,
+        samples=lambda draw: [
+            Sample(draw((2, 3)), draw((2, 12))),
+            Sample(draw((2, 3)), draw((2, 3)), draw((2, 15))),
+            Sample(draw((0, 1)), draw((0, 1)), draw((0, 5)), kind="empty"),
+        ],
+        errors=lambda draw: [
+            ErrorInput(draw((2, 3)).astype("f"), error=InvalidType, match="in_types.size >= 2"),
+            ErrorInput(
+                draw((2, 3)).astype("f"),
+                draw((2, 3)).astype("f"),
+                draw((2, 12)).astype("f"),
+                error=InvalidType,
+                match=r"in_types\[2\]\.shape\[1\] == 5 \* in_types\[0\]\.shape\[1\]",
+            ),
+        ],
+    ),
+)

@@ -1,0 +1,204 @@
+"""Rearrangement and interpolation of images."""
+
+# pyright: basic
+from __future__ import annotations
+
+import numpy as np
+
+from chainer.core.utils.type_check import InvalidType
+from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
+
+
+def _im2col(x, ksize, stride=1, pad=0, cover_all=False, dilate=1):
+    def two(v):
+        return v if isinstance(v, tuple) else (v, v)
+
+    ksize, stride, pad, dilate = map(two, (ksize, stride, pad, dilate))
+    n, c, *size = x.shape
+    padded = np.zeros((n, c, *[m + 2 * p + 20 for m, p in zip(size, pad, strict=True)]))
+    padded[:, :, pad[0] : pad[0] + size[0], pad[1] : pad[1] + size[1]] = x
+    out = []
+    for m, k, s, p, d in zip(size, ksize, stride, pad, dilate, strict=True):
+        room = m + 2 * p - (k - 1) * d - 1 + (s - 1 if cover_all else 0)
+        out.append(room // s + 1)
+    y = np.zeros((n, c, *ksize, *out))
+    for index in np.ndindex(*ksize, *out):
+        kh, kw, h, w = index
+        y[(slice(None), slice(None), *index)] = padded[
+            :, :, h * stride[0] + kh * dilate[0], w * stride[1] + kw * dilate[1]
+        ]
+    return y.reshape(n, c * ksize[0] * ksize[1], *out)
+
+
+def _bilinear(x, v, u):
+    """Samples one image ``(C, H, W)`` at a point; zeros surround it."""
+    total = np.zeros(x.shape[0])
+    v0, u0 = int(np.floor(v)), int(np.floor(u))
+    for i in (v0, v0 + 1):
+        for j in (u0, u0 + 1):
+            if 0 <= i < x.shape[1] and 0 <= j < x.shape[2]:
+                total = total + x[:, i, j] * (1 - abs(v - i)) * (1 - abs(u - j))
+    return total
+
+
+def _resize_images(x, output_shape):
+    rows = np.linspace(0, x.shape[2] - 1, output_shape[0])
+    columns = np.linspace(0, x.shape[3] - 1, output_shape[1])
+    y = np.empty((*x.shape[:2], *output_shape))
+    for n, image in enumerate(x):
+        for i, v in enumerate(rows):
+            for j, u in enumerate(columns):
+                y[n, :, i, j] = _bilinear(image, v, u)
+    return y
+
+
+def _grid(theta, output_shape):
+    h, w = output_shape
+    ys, xs = np.meshgrid(np.linspace(-1, 1, h), np.linspace(-1, 1, w), indexing="ij")
+    points = np.stack([xs, ys, np.ones_like(xs)])
+    return np.einsum("nij,jhw->nihw", theta, points)
+
+
+def _sampler(x, grid):
+    y = np.empty((x.shape[0], x.shape[1], *grid.shape[2:]))
+    for n, i, j in np.ndindex(x.shape[0], *grid.shape[2:]):
+        u = (grid[n, 0, i, j] + 1) * (x.shape[3] - 1) / 2
+        v = (grid[n, 1, i, j] + 1) * (x.shape[2] - 1) / 2
+        y[n, :, i, j] = _bilinear(x[n], v, u)
+    return y
+
+
+def _depth2space(X, r):
+    n, c, h, w = X.shape
+    y = np.empty((n, c // r**2, h * r, w * r))
+    for i, j in np.ndindex(r, r):
+        k = (i * r + j) * (c // r**2)
+        y[:, :, i::r, j::r] = X[:, k : k + c // r**2]
+    return y
+
+
+def _space2depth(X, r):
+    return np.concatenate([X[:, :, i::r, j::r] for i, j in np.ndindex(r, r)], axis=1)
+
+
+def _ones(*shapes):
+    return [np.ones(shape, "f") for shape in shapes]
+
+
+#: Positions between the pixels of an image of 3 x 4 pixels, some outside.
+def _points(draw, *shape):
+    return np.stack(
+        [
+            draw.away_from(shape, np.linspace(-3, 3, 10), margin=0.05, low=-1.6, high=1.6),
+            draw.away_from(shape, np.arange(-3, 4.0), margin=0.05, low=-1.6, high=1.6),
+        ],
+        axis=1,
+    )
+
+
+SPECS = (
+    OpSpec(
+        "im2col",
+        reference=_im2col,
+        samples=lambda draw: [
+            Sample(draw((2, 2, 4, 5)), ksize=3),
+            Sample(draw((1, 2, 4, 5)), ksize=(2, 3), stride=(2, 1), pad=(1, 0)),
+            Sample(draw((1, 2, 5, 5)), ksize=2, stride=2, pad=1, cover_all=True),
+            Sample(draw((1, 1, 6, 6)), ksize=2, dilate=(2, 3)),
+            Sample(draw((0, 2, 4, 4)), ksize=2, kind="empty"),
+        ],
+        errors=lambda draw: [
+            ErrorInput(*_ones((2, 3)), ksize=1, error=InvalidType, match="ndim == 4"),
+            ErrorInput(
+                *_ones((1, 1, 2, 2)), ksize=3, error=ValueError, match="Height in the output"
+            ),
+        ],
+    ),
+    OpSpec(
+        "resize_images",
+        reference=_resize_images,
+        samples=lambda draw: [
+            *[
+                Sample(draw((2, 2, 3, 4)), output_shape=size)
+                for size in ((5, 7), (2, 2), (1, 1), (3, 4), (1, 3), (4, 70))
+            ],
+            Sample(draw((0, 2, 3, 3)), output_shape=(2, 2), kind="empty"),
+        ],
+        errors=lambda draw: [
+            ErrorInput(*_ones((2, 3)), output_shape=(1, 1), error=InvalidType, match="ndim == 4"),
+            ErrorInput(
+                *_ones((1, 1, 2, 2)),
+                output_shape=(0, 1),
+                error=ValueError,
+                match="output_shape must be positive",
+            ),
+        ],
+    ),
+    OpSpec(
+        "spatial_transformer_grid",
+        reference=_grid,
+        samples=lambda draw: [
+            Sample(draw((2, 2, 3)), output_shape=(3, 4)),
+            Sample(draw((1, 2, 3)), output_shape=(1, 1)),
+            Sample(draw((0, 2, 3)), output_shape=(2, 2), kind="empty"),
+        ],
+        errors=lambda draw: [
+            ErrorInput(
+                *_ones((2, 3, 3)),
+                output_shape=(2, 2),
+                error=InvalidType,
+                match=r"in_types\[0\]\.shape\[1\] == 2",
+            ),
+            ErrorInput(
+                *_ones((2, 2, 3)),
+                output_shape=(2, 2),
+                use_cudnn=True,
+                error=ValueError,
+                match='"use_cudnn" is not supported anymore',
+            ),
+        ],
+    ),
+    OpSpec(
+        "spatial_transformer_sampler",
+        reference=_sampler,
+        samples=lambda draw: [
+            Sample(draw((2, 2, 3, 4)), _points(draw, 2, 2, 3)),
+            Sample(draw((1, 3, 3, 4)), _points(draw, 1, 3, 2)),
+            Sample(draw((0, 2, 3, 4)), draw((0, 2, 2, 2)), kind="empty"),
+        ],
+        errors=lambda draw: [
+            ErrorInput(
+                *_ones((2, 3, 4, 4), (1, 2, 4, 4)),
+                error=InvalidType,
+                match=r"in_types\[0\]\.shape\[0\] == in_types\[1\]\.shape\[0\]",
+            ),
+            ErrorInput(
+                *_ones((2, 3, 4, 4), (2, 3, 4, 4)), error=InvalidType, match=r"shape\[1\] == 2"
+            ),
+        ],
+    ),
+    OpSpec(
+        "depth2space",
+        reference=_depth2space,
+        samples=lambda draw: [
+            Sample(draw((2, 8, 2, 3)), r=2),
+            Sample(draw((1, 9, 1, 2)), r=3),
+            Sample(draw((0, 4, 2, 2)), r=2, kind="empty"),
+        ],
+        errors=lambda draw: [
+            ErrorInput(*_ones((2, 3)), r=1, error=InvalidType, match="ndim == 4"),
+        ],
+    ),
+    OpSpec(
+        "space2depth",
+        reference=_space2depth,
+        samples=lambda draw: [
+            Sample(draw((2, 2, 4, 6)), r=2),
+            Sample(draw((1, 1, 3, 6)), r=3),
+            Sample(draw((0, 1, 2, 2)), r=2, kind="empty"),
+        ],
+        errors=lambda draw: [
+            ErrorInput(*_ones((2, 3)), r=1, error=InvalidType, match="ndim == 4"),
+        ],
+    ),
+)
