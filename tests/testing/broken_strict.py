@@ -64,7 +64,7 @@ def pytest_configure(config):
         "devices": {"device": lambda self, index=None: Device(self, index or current.get())},
         "name": {"name": "strict-backend"},
         "version": {"version": lambda self: ""},
-        "plain": {"plain": lambda self, array: self.to_host(array)},
+        "plain": {"to_xp": lambda self, array: self.to_host(array)},
     }
     for name, value in changes[fault].items():
         setattr(StrictBackend, name, value)

@@ -85,7 +85,7 @@ def test_plain_backend_is_of_the_family(backend):
     assert plain.xp_backend is plain
     assert plain.makes_xp_arrays
     if plain is not backend:
-        assert not backend.makes_xp_arrays, "plain() must return arrays of xp_backend"
+        assert not backend.makes_xp_arrays, "to_xp() must return arrays of xp_backend"
 
 
 def test_is_found_in_a_new_process(backend):
