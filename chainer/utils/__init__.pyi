@@ -5,12 +5,8 @@ from chainer.core.utils import (
     argument as argument,
     arrays as arrays,
     atomic_file as atomic_file,
-    blocks as blocks,
     conv as conv,
     conv_nd as conv_nd,
-    streams as streams,
-    strides as strides,
     type_check as type_check,
     walker_alias as walker_alias,
-    windows as windows,
 )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy
 
-from chainer.core.utils.streams import STANDARD_OUTPUT, current_stream
+from chainer.core.streams import STANDARD_OUTPUT, current_stream
 
 if TYPE_CHECKING:
     from chainer.core.autograd.function_hook import FunctionHook

@@ -11,7 +11,7 @@ import numpy
 from chainer.backends.cupy.compiler import compute_dtype, types_for
 from chainer.backends.cupy.kernels.base import CudaKernel, is_wide
 from chainer.backends.cupy.kernels.windows import WindowKernel, geometry
-from chainer.core.utils.windows import Sizes
+from chainer.core.arrays.windows import Sizes
 
 #: Memory for patches of one block of samples.
 _PATCH_BYTES = 1 << 28

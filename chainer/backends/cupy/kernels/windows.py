@@ -9,7 +9,7 @@ import numpy
 
 from chainer.backends.cupy.compiler import types_for
 from chainer.backends.cupy.kernels.base import CudaKernel, as_argument, is_wide
-from chainer.core.utils.windows import Sizes
+from chainer.core.arrays.windows import Sizes
 
 #: The structure Geometry of the source.
 _GEOMETRY = numpy.dtype(

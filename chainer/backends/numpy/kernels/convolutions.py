@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy
 
+from chainer.core.arrays.chunks import chunks
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import ReferenceKernel
-from chainer.core.utils.blocks import blocks
-from chainer.core.utils.windows import (
+from chainer.core.arrays.windows import (
     Sizes,
     add_patches,
     copy_patches,
@@ -120,7 +120,7 @@ class ConvolutionNDKernel(ReferenceKernel):
             gx = xp.zeros((n, c, *in_size), dtype)
             side_by_side = positions <= _FEW_POSITIONS
             buffer: Any = None
-            for block in blocks(n, c * prod(ksize) * positions * dtype.itemsize, _BLOCK_BYTES):
+            for block in chunks(n, c * prod(ksize) * positions * dtype.itemsize, _BLOCK_BYTES):
                 part = gradients[block]
                 count = len(part)
                 if side_by_side:
@@ -200,7 +200,7 @@ class ConvolutionNDKernel(ReferenceKernel):
         pointwise = _is_pointwise(ksize, x.shape[2:], out_size, stride, pad)
         if pointwise:
             samples = x.reshape(n, groups, rows, positions)
-            parts = blocks(n, c * positions * working.itemsize, _BLOCK_BYTES)
+            parts = chunks(n, c * positions * working.itemsize, _BLOCK_BYTES)
         else:
             buffer = _Patches(
                 xp, n, c, groups, ksize, x.shape[2:], out_size, working, stride, pad, dilate
@@ -252,7 +252,7 @@ class _Patches:
 
     def blocks(self) -> Iterator[slice]:
         """Iterates over slices of the samples."""
-        yield from blocks(self._count, prod(self._shape) * self._itemsize, _BLOCK_BYTES)
+        yield from chunks(self._count, prod(self._shape) * self._itemsize, _BLOCK_BYTES)
 
     def gather(self, x: Any) -> Any:
         """Returns patches of shape ``(samples, groups, rows, positions)``."""

@@ -11,7 +11,7 @@ from chainer.backends.numpy.kernels.poolings import reduce_stage, reduced_shape,
 from chainer.core.arrays.backend import HOST_FAMILY
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import ReferenceKernel
-from chainer.core.utils.windows import Sizes
+from chainer.core.arrays.windows import Sizes
 
 
 class MaxPoolingNDKernel(ReferenceKernel):

@@ -14,7 +14,7 @@ import numpy
 
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import ReferenceKernel
-from chainer.core.utils.windows import Sizes, window_range
+from chainer.core.arrays.windows import Sizes, window_range
 
 # Axes along which windows have so few elements are reduced at once: each stage costs a pass.
 _SMALL_WINDOW = 4

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy
 
-from chainer.core.utils.blocks import blocks
+from chainer.core.arrays.chunks import chunks
 
 #: Rows whose numbers are looked at at a time: by rows, and by columns, which is a call for each.
 ROW_BLOCK, COLUMN_BLOCK = 128, 1024
@@ -30,12 +30,12 @@ def add_rows(matrix: Any, numbers: Any, rows: Any) -> None:
     count, width = rows.shape
     calls = -(-count // COLUMN_BLOCK) * width
     if count <= calls + count * width // ELEMENTS_OF_ROW:
-        for part in blocks(count, 1, ROW_BLOCK):
+        for part in chunks(count, 1, ROW_BLOCK):
             for number, row in zip(numbers[part].tolist(), rows[part], strict=True):
                 target = matrix[number]
                 target += row
     else:
-        for part in blocks(count, 1, COLUMN_BLOCK):
+        for part in chunks(count, 1, COLUMN_BLOCK):
             add_columns(matrix, numbers[part], rows[part].T)
 
 

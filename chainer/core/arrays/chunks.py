@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 
-def blocks(count: int, bytes_each: int, most_bytes: int = 1 << 18) -> Iterator[slice]:
+def chunks(count: int, bytes_each: int, most_bytes: int = 1 << 18) -> Iterator[slice]:
     """Yields the slices that split ``count`` items into blocks.
 
     Args:
@@ -18,7 +18,7 @@ def blocks(count: int, bytes_each: int, most_bytes: int = 1 << 18) -> Iterator[s
         yield slice(start, min(count, start + size))
 
 
-def share_of(nbytes: int, parts: int) -> int:
+def chunk_bytes(nbytes: int, parts: int) -> int:
     """Returns the memory a block may take next to an array, so that it hardly adds to the peak.
 
     It is the array's memory divided by ``parts``, but 4 to 64 KiB: smaller blocks are slow, larger
