@@ -73,16 +73,16 @@ def get_device(device_spec: DeviceLike) -> Device:
         return get_backend("numpy").device()
     if isinstance(device_spec, str):
         return _device_of_text(device_spec)
-    if isinstance(device_spec, (int, _Integer)) and not isinstance(device_spec, bool):
-        if device_spec < 0:
+    other: Any = device_spec
+    if isinstance(other, (int, _Integer)) and not isinstance(other, bool):
+        if other < 0:
             return get_backend("numpy").device()
-        return available_device("cupy", int(device_spec))
-    if isinstance(device_spec, tuple):
-        pair = cast("tuple[Any, ...]", device_spec)
+        return available_device("cupy", int(other))
+    if isinstance(other, tuple):
+        pair = cast("tuple[Any, ...]", other)
         if len(pair) == 2:  # ('@cupy', 0), a form of release 6 and later
             return get_device(f"{pair[0]}:{pair[1]}")
-    other = cast(Any, device_spec)
-    index = getattr(other, "id", None)
+    index: Any = getattr(other, "id", None)
     # A device object of CuPy. Its class is recognized by name, so that CuPy is not imported here.
     library = type(other).__module__.split(".")[0]
     if isinstance(index, int) and library in ("cupy", "cupy_backends"):

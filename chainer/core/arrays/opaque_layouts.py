@@ -84,7 +84,8 @@ def _on_xp_arrays(method: Callable[..., Any], in_place: bool) -> Callable[..., A
     def convert(value: Any) -> Any:
         cls: type[Any] = value.__class__
         if cls is tuple or cls is list:
-            return cls([convert(item) for item in value])
+            converted: list[Any] = [convert(item) for item in value]
+            return converted if cls is list else tuple(converted)
         # Most arguments are NumPy arrays, numbers or None: not worth asking for their backend.
         if cls is numpy.ndarray or cls.__module__ == "builtins":
             return value
