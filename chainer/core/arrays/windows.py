@@ -1,4 +1,4 @@
-"""Windows that slide over images: which positions they read, and copying them out and back."""
+"""Sliding windows over images: their positions, and copying and adding patches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Sizes = tuple[int, ...]
 def window_range(
     offset: int, in_size: int, out_size: int, stride: int, pad: int
 ) -> tuple[slice, slice]:
-    """Tells which windows have one of their elements inside the input, and where it lies.
+    """Returns the windows in which a given element is inside the input, and its positions there.
 
     Args:
         offset: Position of the element in the window (dilation included).
@@ -38,7 +38,7 @@ def window_slices(
 ) -> Iterator[tuple[Sizes, tuple[slice, ...], tuple[slice, ...]]]:
     """Iterates over the elements of a window: index, slices of the windows, slices of the input.
 
-    Elements that lie in the padding of every window are left out.
+    Elements that are in the padding in every window are left out.
     """
     ranges = [
         [window_range(i * d, n, m, s, p) for i in range(k)]
@@ -75,7 +75,7 @@ def copy_patches(
 def _fill_padding(
     patches: Any, in_size: Sizes, stride: Sizes, pad: Sizes, dilate: Sizes, value: float
 ) -> None:
-    """Sets those elements of patches that lie outside the images."""
+    """Sets those elements of patches that are outside the images."""
     n = len(stride)
     for axis in range(n):
         windows_axis = 2 + n + axis
@@ -93,7 +93,7 @@ def _fill_padding(
 def reaches_padding(
     ksize: Sizes, in_size: Sizes, out_size: Sizes, stride: Sizes, pad: Sizes, dilate: Sizes
 ) -> bool:
-    """Tells whether a window contains a position outside the input."""
+    """Returns whether a window contains a position outside the input."""
     return any(pad) or any(
         [
             (m - 1) * s + (k - 1) * d + 1 > n
@@ -103,7 +103,7 @@ def reaches_padding(
 
 
 def add_patches(patches: Any, x: Any, stride: Sizes, pad: Sizes, dilate: Sizes) -> None:
-    """Adds ``patches``, shape ``(N, C, k_1, ..., l_1, ...)``, to the images ``x`` they are of.
+    """Adds ``patches``, shape ``(N, C, k_1, ..., l_1, ...)``, to images at their positions.
 
     Args:
         patches: Patches.
@@ -121,7 +121,7 @@ def add_patches(patches: Any, x: Any, stride: Sizes, pad: Sizes, dilate: Sizes) 
 def sum_patches(
     xp: Any, patches: Any, in_size: Sizes, stride: Sizes, pad: Sizes, dilate: Sizes
 ) -> Any:
-    """Returns new images that ``patches``, shape ``(N, C, k_1, ..., l_1, ...)``, add up to.
+    """Returns the sum of ``patches``, shape ``(N, C, k_1, ..., l_1, ...)``, as new images.
 
     Args:
         xp: Array namespace.
@@ -137,7 +137,8 @@ def sum_patches(
     x: Any = None
     everywhere = tuple([slice(0, m, 1) for m in in_size])
     for index, windows, inputs in pieces:
-        if inputs == everywhere:  # the first summand saves setting zeros and adding to them
+        # A copy of patches that cover the whole image saves filling an array with zeros first.
+        if inputs == everywhere:
             x = patches[(slice(None), slice(None), *index, *windows)].copy()
             pieces.remove((index, windows, inputs))
             break

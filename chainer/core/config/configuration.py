@@ -1,8 +1,8 @@
 """Configuration: process-wide values with thread-local overrides.
 
 ``chainer.global_config`` holds the defaults, ``chainer.config`` the values of the current thread.
-The core reads a handful of entries for every function application; those are kept ready-made in a
-:class:`ThreadState` that is recomputed whenever an entry changes, not whenever it is read.
+The core reads a few entries at every call of a function. Their values are attributes of a
+:class:`ThreadState`, which is updated when an entry changes, so that reading them is fast.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ def _selects_kernels(name: str) -> bool:
 
 
 class ThreadState:
-    """What the core keeps for one thread: local configuration values and function hooks.
+    """The state of one thread: its own configuration values and its function hooks.
 
     Attributes:
         values: The entries set in this thread only.
         hooks: The function hooks installed in this thread, by name.
-        enable_backprop: Effective value of the entry of this name; so are ``debug``,
+        enable_backprop: Effective value of the entry of this name. The same holds for ``debug``,
             ``type_check`` and ``lazy_grad_sum``.
         policy: The effective :class:`KernelPolicy`.
     """
@@ -139,7 +139,7 @@ def _restore_global(entries: dict[str, Any]) -> GlobalConfig:
 
 
 class _States(threading.local):
-    """Gives every thread its own :class:`ThreadState` at first use."""
+    """Holds one :class:`ThreadState` for each thread, made at its first use in the thread."""
 
     def __init__(self, global_config: GlobalConfig) -> None:
         self.state = ThreadState(global_config)
@@ -149,8 +149,9 @@ class _States(threading.local):
 class LocalConfig:
     """Thread-local configuration values over a global configuration.
 
-    Setting an attribute affects the current thread only; reading falls back to the global
-    configuration; deleting an attribute uncovers the global value again.
+    Setting an attribute affects the current thread only. Reading an attribute that is not set in
+    this thread returns the global value. Deleting an attribute makes the global value visible
+    again.
 
     Args:
         global_config (GlobalConfig): Configuration to fall back to.
@@ -224,7 +225,7 @@ global_config = GlobalConfig()
 declare(*CORE_ENTRIES)
 config = LocalConfig(global_config)
 
-#: Thread-local holder of the :class:`ThreadState` behind ``chainer.config``; for the core's use.
+#: Holder of the :class:`ThreadState` of ``chainer.config``: ``threads.state``. For the core only.
 threads: _States = config._threads
 
 

@@ -18,7 +18,7 @@ def _scalar(value: Any) -> Any:
 
 
 def _in_double_precision(value: Any) -> Any:
-    """Returns a host scalar as a float, an array elsewhere as a float64 array."""
+    """Returns a scalar in host memory as a float, and one on an accelerator as a float64 array."""
     owner = backend.find_backend(cast("type[Any]", type(value)))
     if owner is None or owner.family == backend.HOST_FAMILY:
         return float(value)
@@ -101,7 +101,7 @@ class Summary:
         self._x2 = serializer("_x2", self._x2)
         try:
             self._n = serializer("_n", self._n)
-        except TypeError:  # a sum of weights that are no integers does not load into an integer
+        except TypeError:  # a sum of fractional weights cannot be loaded into an integer
             self._n = serializer("_n", float(self._n))
 
 

@@ -76,7 +76,7 @@ def pair(value: Any, name: str, least: int | None = 1) -> tuple[int, int]:
         least: Smallest allowed value; None if values are not to be checked.
 
     Raises:
-        ValueError: If there are not two values, or one is no int or too small.
+        ValueError: If there are not two values, or if one is not an int or too small.
     """
     first, second = as_sizes(value, 2, name, least)
     return first, second
@@ -92,7 +92,7 @@ def as_sizes(value: Any, n: int, name: str, least: int | None = 1) -> tuple[int,
         least: Smallest allowed value; None if values are not to be checked.
 
     Raises:
-        ValueError: If there are not ``n`` values, or one is no int or too small.
+        ValueError: If there are not ``n`` values, or if one is not an int or too small.
     """
     if value.__class__ is int and least is not None and value >= least:
         return (value,) * n

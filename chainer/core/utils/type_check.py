@@ -1,8 +1,8 @@
 """The type-check language: expressions that are evaluated lazily and print themselves.
 
-``in_types[0].ndim == 2`` is not a truth value but an :class:`Expr`; :func:`expect` evaluates it
-and, when it does not hold, raises :class:`InvalidType` with the expression as text. See the guide
-*Type Checks*.
+``in_types[0].ndim == 2`` is not a truth value but an :class:`Expr`. :func:`expect` evaluates it and
+raises :class:`InvalidType` with the text of the expression if it is false. See the guide *Type
+Checks*.
 """
 
 from __future__ import annotations
@@ -98,7 +98,11 @@ def _text(value: Any, priority: int) -> str:
 
 
 def eval(exp: Any) -> Any:
-    """Returns the value of an expression, or the argument itself when it is a plain value."""
+    """Returns the value of an expression; other objects are returned unchanged.
+
+    Args:
+        exp: An :class:`Expr` or any value.
+    """
     return exp.eval() if isinstance(exp, Expr) else exp
 
 
@@ -149,9 +153,9 @@ def _comparison(
 class Expr:
     """Abstract syntax tree of an expression.
 
-    It represents a syntax tree and is not a value. :meth:`eval` gives the actual value, ``str()``
-    the text. Comparison and arithmetic operators build new expressions; ``and``, ``or`` and ``not``
-    are refused because they would need the truth value at once.
+    It represents a syntax tree and is not a value. :meth:`eval` returns the value, ``str()`` the
+    text. Comparison and arithmetic operators build new expressions. ``and``, ``or`` and ``not``
+    raise an error, because they would need the truth value at once.
 
     Args:
         priority (int): Precedence of the expression; decides about parentheses in the text.
@@ -226,7 +230,7 @@ class Expr:
 
 
 class Variable(Expr):
-    """An expression that stands for a given value under a given name.
+    """An expression for a given value, shown under a given name.
 
     Args:
         value: The value.
@@ -375,7 +379,7 @@ class BinaryOperator(Expr):
 
 
 class BoolExpression(BinaryOperator):
-    """Comparison of two values; the kind of expression :func:`expect` takes."""
+    """Comparison of two values: the expressions that :func:`expect` accepts."""
 
     def __init__(
         self,
@@ -400,11 +404,11 @@ class InvalidType(Exception):
 
     Args:
         expect (str): What was expected.
-        actual (str): What came.
-        msg (str): Text shown before both; the function that was called.
+        actual (str): What was given.
+        msg (str): Text before both; it names the function that was called.
     """
 
-    # Tracebacks show the name under which the documentation knows it.
+    # Tracebacks show the name that the documentation uses.
     __module__ = "chainer.utils.type_check"
 
     def __init__(self, expect: str, actual: str, msg: str | None = None) -> None:
