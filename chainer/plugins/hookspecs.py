@@ -23,12 +23,13 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pluggy
 
 if TYPE_CHECKING:
     from chainer.plugins.staging import PackRegistry
+    from chainer.training.trainer import Trainer
 
 PREFIX = "chainer_"
 """Prefix of all hooks. The name of a registry, or of an event, follows."""
@@ -122,7 +123,7 @@ def chainer_triggers(registry: PackRegistry) -> None:
 
 
 @hookspec
-def chainer_trainer_start(trainer: Any) -> None:
+def chainer_trainer_start(trainer: Trainer) -> None:
     """Called when a trainer begins to run, before its extensions are initialized.
 
     Event hooks are called only for plugins that the user enabled: registered at run time, loaded
@@ -132,7 +133,7 @@ def chainer_trainer_start(trainer: Any) -> None:
 
 
 @hookspec
-def chainer_trainer_end(trainer: Any) -> None:
+def chainer_trainer_end(trainer: Trainer) -> None:
     """Called when a trainer has stopped, also after an error.
 
     See :func:`chainer_trainer_start` for the plugins it is called for.

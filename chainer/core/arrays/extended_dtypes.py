@@ -6,13 +6,13 @@ ml_dtypes: a program that makes an array of the type has imported it already.
 
 from __future__ import annotations
 
-from typing import Any
+from chainer.core.typing import Array, DType
 
 #: Names of data types of kind ``'V'`` that are floating-point types.
 _FLOATING = frozenset({"bfloat16"})
 
 
-def kind_of(dtype: Any) -> str:
+def kind_of(dtype: DType) -> str:
     """Returns the kind of a data type: its attribute ``kind``, but ``'f'`` for bfloat16.
 
     Args:
@@ -27,7 +27,7 @@ def kind_of(dtype: Any) -> str:
     return "f" if kind == "V" and dtype.name in _FLOATING else kind
 
 
-def is_half(dtype: Any) -> bool:
+def is_half(dtype: DType) -> bool:
     """Returns whether a data type is float16 or bfloat16, in which sums are too inexact.
 
     Args:
@@ -36,7 +36,7 @@ def is_half(dtype: Any) -> bool:
     return dtype.char in "eE"
 
 
-def for_products(array: Any) -> Any:
+def for_products(array: Array) -> Array:
     """Returns an array of bfloat16 as float32, other arrays unchanged.
 
     Neither NumPy nor CuPy can multiply stacks of matrices of bfloat16.

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
+from chainer.core.typing import Array
+
 Sizes = tuple[int, ...]
 
 
@@ -52,7 +54,7 @@ def window_slices(
 
 
 def copy_patches(
-    x: Any, patches: Any, stride: Sizes, pad: Sizes, dilate: Sizes, value: float | None = 0
+    x: Array, patches: Array, stride: Sizes, pad: Sizes, dilate: Sizes, value: float | None = 0
 ) -> None:
     """Fills ``patches``, shape ``(N, C, k_1, ..., l_1, ...)``, from images ``(N, C, d_1, ...)``.
 
@@ -73,7 +75,7 @@ def copy_patches(
 
 
 def _fill_padding(
-    patches: Any, in_size: Sizes, stride: Sizes, pad: Sizes, dilate: Sizes, value: float
+    patches: Array, in_size: Sizes, stride: Sizes, pad: Sizes, dilate: Sizes, value: float
 ) -> None:
     """Sets those elements of patches that are outside the images."""
     n = len(stride)
@@ -102,7 +104,7 @@ def reaches_padding(
     )
 
 
-def add_patches(patches: Any, x: Any, stride: Sizes, pad: Sizes, dilate: Sizes) -> None:
+def add_patches(patches: Array, x: Array, stride: Sizes, pad: Sizes, dilate: Sizes) -> None:
     """Adds ``patches``, shape ``(N, C, k_1, ..., l_1, ...)``, to images at their positions.
 
     Args:
@@ -119,8 +121,8 @@ def add_patches(patches: Any, x: Any, stride: Sizes, pad: Sizes, dilate: Sizes) 
 
 
 def sum_patches(
-    xp: Any, patches: Any, in_size: Sizes, stride: Sizes, pad: Sizes, dilate: Sizes
-) -> Any:
+    xp: Any, patches: Array, in_size: Sizes, stride: Sizes, pad: Sizes, dilate: Sizes
+) -> Array:
     """Returns the sum of ``patches``, shape ``(N, C, k_1, ..., l_1, ...)``, as new images.
 
     Args:
@@ -134,7 +136,7 @@ def sum_patches(
     n = len(stride)
     ksize, out_size = patches.shape[2 : 2 + n], patches.shape[2 + n :]
     pieces = list(window_slices(ksize, in_size, out_size, stride, pad, dilate))
-    x: Any = None
+    x: Array = None
     everywhere = tuple([slice(0, m, 1) for m in in_size])
     for index, windows, inputs in pieces:
         # A copy of patches that cover the whole image saves filling an array with zeros first.

@@ -30,7 +30,7 @@ _STATE_ENTRIES = {
 }
 
 
-def _check_entry(name: str, value: Any) -> None:
+def _check_entry(name: str, value: object) -> None:
     entry = declared.get(name)
     if entry is not None:
         entry.check(value)
@@ -98,7 +98,7 @@ class GlobalConfig:
         object.__setattr__(self, "_states", weakref.WeakSet())
         object.__setattr__(self, "_lock", threading.Lock())
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         _check_entry(name, value)
         object.__setattr__(self, name, value)
         self._refresh()
@@ -116,19 +116,20 @@ class GlobalConfig:
             for state in self._states:
                 state.refresh()
 
-    def _entries(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k not in ("_states", "_lock")}
-
     def show(self, file: TextIO | None = STANDARD_OUTPUT) -> None:
         """Prints the entries, one per line, sorted by name.
 
         Args:
             file: Text stream to print to; ``sys.stdout`` by default.
         """
-        _print_entries(self._entries(), file)
+        _print_entries(_entries_of(self), file)
 
     def __reduce__(self) -> Any:
-        return (_restore_global, (self._entries(),))
+        return (_restore_global, (_entries_of(self),))
+
+
+def _entries_of(shared: GlobalConfig) -> dict[str, Any]:
+    return {k: v for k, v in vars(shared).items() if k not in ("_states", "_lock")}
 
 
 def _restore_global(entries: dict[str, Any]) -> GlobalConfig:
@@ -157,22 +158,25 @@ class LocalConfig:
         global_config (GlobalConfig): Configuration to fall back to.
     """
 
+    _global: GlobalConfig
+    _threads: _States
+
     def __init__(self, global_config: GlobalConfig) -> None:
         object.__setattr__(self, "_global", global_config)
         object.__setattr__(self, "_threads", _States(global_config))
 
     def __getattr__(self, name: str) -> Any:
-        values: dict[str, Any] = self._threads.state.values  # type: ignore[attr-defined]
+        values: dict[str, Any] = self._threads.state.values
         if name in values:
             return values[name]
         try:
-            return getattr(self._global, name)  # type: ignore[attr-defined]
+            return getattr(self._global, name)
         except AttributeError:
             raise AttributeError(f"configuration has no entry {name!r}") from None
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         _check_entry(name, value)
-        state = self._threads.state  # type: ignore[attr-defined]
+        state = self._threads.state
         state.values[name] = value
         if name in _STATE_ENTRIES:
             setattr(state, name, value)
@@ -180,18 +184,18 @@ class LocalConfig:
             state.refresh()
 
     def __delattr__(self, name: str) -> None:
-        state = self._threads.state  # type: ignore[attr-defined]
+        state = self._threads.state
         if name not in state.values:
             raise AttributeError(f"configuration has no thread-local entry {name!r}")
         del state.values[name]
         if name in _STATE_ENTRIES:
-            setattr(state, name, self._global.__dict__.get(name, _STATE_ENTRIES[name]))  # type: ignore[attr-defined]
+            setattr(state, name, self._global.__dict__.get(name, _STATE_ENTRIES[name]))
         elif _selects_kernels(name):
             state.refresh()
 
     def __dir__(self) -> list[str]:
-        state = self._threads.state  # type: ignore[attr-defined]
-        return sorted({*super().__dir__(), *self._global._entries(), *state.values})  # type: ignore[attr-defined]
+        state = self._threads.state
+        return sorted({*super().__dir__(), *_entries_of(self._global), *state.values})
 
     def show(self, file: TextIO | None = STANDARD_OUTPUT) -> None:
         """Prints the effective entries of the current thread, one per line, sorted by name.
@@ -199,8 +203,12 @@ class LocalConfig:
         Args:
             file: Text stream to print to; ``sys.stdout`` by default.
         """
-        state = self._threads.state  # type: ignore[attr-defined]
-        _print_entries({**self._global._entries(), **state.values}, file)  # type: ignore[attr-defined]
+        state = self._threads.state
+        _print_entries({**_entries_of(self._global), **state.values}, file)
+
+
+def _states_of(config: LocalConfig) -> _States:
+    return vars(config)["_threads"]
 
 
 def _print_entries(entries: dict[str, Any], file: TextIO | None) -> None:
@@ -226,11 +234,11 @@ declare(*CORE_ENTRIES)
 config = LocalConfig(global_config)
 
 #: Holder of the :class:`ThreadState` of ``chainer.config``: ``threads.state``. For the core only.
-threads: _States = config._threads
+threads: _States = _states_of(config)
 
 
 @contextmanager
-def using_config(name: str, value: Any, config: LocalConfig = config) -> Generator[None]:
+def using_config(name: str, value: object, config: LocalConfig = config) -> Generator[None]:
     """Context manager that sets a configuration entry of the current thread.
 
     Args:
@@ -245,7 +253,7 @@ def using_config(name: str, value: Any, config: LocalConfig = config) -> Generat
         >>> chainer.config.train
         True
     """
-    values = config._threads.state.values
+    values = _states_of(config).state.values
     if name in values:
         previous = values[name]
         setattr(config, name, value)
@@ -258,5 +266,5 @@ def using_config(name: str, value: Any, config: LocalConfig = config) -> Generat
         try:
             yield
         finally:
-            if name in config._threads.state.values:
+            if name in _states_of(config).state.values:
                 delattr(config, name)

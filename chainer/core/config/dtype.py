@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy
 
 from chainer.core.config.configuration import config
+from chainer.core.typing import DType, DTypeLike
 
 
-def get_dtype(dtype: Any = None) -> numpy.dtype[Any]:
+def get_dtype(dtype: DTypeLike = None) -> DType:
     """Resolves a data type.
 
     Args:

@@ -59,7 +59,7 @@ class ConfigEntry:
             )
         return value
 
-    def check(self, value: Any) -> None:
+    def check(self, value: object) -> None:
         """Raises ValueError if a value is not accepted.
 
         Args:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from chainer.core.arrays.windows import add_patches, copy_patches
+from chainer.core.typing import Array, IntPair, IntTuple
 
 
 def get_conv_outsize(size: int, k: int, s: int, p: int, cover_all: bool = False, d: int = 1) -> int:
@@ -67,7 +68,7 @@ def get_deconv_outsize(
     return s * (size - 1) + extent - 2 * p
 
 
-def pair(value: Any, name: str, least: int | None = 1) -> tuple[int, int]:
+def pair(value: IntPair, name: str, least: int | None = 1) -> tuple[int, int]:
     """Returns an int as a pair of itself, and two ints as a pair.
 
     Args:
@@ -82,7 +83,7 @@ def pair(value: Any, name: str, least: int | None = 1) -> tuple[int, int]:
     return first, second
 
 
-def as_sizes(value: Any, n: int, name: str, least: int | None = 1) -> tuple[int, ...]:
+def as_sizes(value: IntTuple, n: int, name: str, least: int | None = 1) -> tuple[int, ...]:
     """Returns an int as a tuple of ``n`` times itself, and ``n`` ints as a tuple.
 
     Args:
@@ -94,7 +95,7 @@ def as_sizes(value: Any, n: int, name: str, least: int | None = 1) -> tuple[int,
     Raises:
         ValueError: If there are not ``n`` values, or if one is not an int or too small.
     """
-    if value.__class__ is int and least is not None and value >= least:
+    if type(value) is int and least is not None and value >= least:  # the most frequent case
         return (value,) * n
     values: tuple[Any, ...] = tuple(value) if isinstance(value, Iterable) else (value,) * n  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
     if len(values) != n or (
@@ -109,7 +110,7 @@ def as_sizes(value: Any, n: int, name: str, least: int | None = 1) -> tuple[int,
 
 
 def im2col_cpu(
-    img: Any,
+    img: Array,
     kh: int,
     kw: int,
     sy: int,
@@ -122,7 +123,7 @@ def im2col_cpu(
     dx: int = 1,
     out_h: int | None = None,
     out_w: int | None = None,
-) -> Any:
+) -> Array:
     """Extracts the patches of NumPy images.
 
     Args:
@@ -157,8 +158,8 @@ def im2col_cpu(
 
 
 def col2im_cpu(
-    col: Any, sy: int, sx: int, ph: int, pw: int, h: int, w: int, dy: int = 1, dx: int = 1
-) -> Any:
+    col: Array, sy: int, sx: int, ph: int, pw: int, h: int, w: int, dy: int = 1, dx: int = 1
+) -> Array:
     """Adds NumPy patches up to images; the adjoint of :func:`im2col_cpu`.
 
     Args:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy
 
 from chainer.core.arrays.windows import Sizes, add_patches, copy_patches
+from chainer.core.typing import Array, IntTuple
 from chainer.core.utils.conv import as_sizes, get_conv_outsize
 
 
-def as_tuple(x: Any, n: int) -> Sizes:
+def as_tuple(x: IntTuple, n: int) -> Sizes:
     """Returns an int as a tuple of ``n`` times itself, and ``n`` ints as a tuple."""
     return as_sizes(x, n, "x", least=None)
 
 
 def im2col_nd_cpu(
-    img: Any, ksize: Sizes, stride: Sizes, pad: Sizes, pval: float = 0, cover_all: bool = False
-) -> Any:
+    img: Array, ksize: Sizes, stride: Sizes, pad: Sizes, pval: float = 0, cover_all: bool = False
+) -> Array:
     """Extracts the patches of NumPy images of any number of dimensions.
 
     Args:
@@ -42,7 +41,7 @@ def im2col_nd_cpu(
     return patches
 
 
-def col2im_nd_cpu(col: Any, stride: Sizes, pad: Sizes, dims: Sizes) -> Any:
+def col2im_nd_cpu(col: Array, stride: Sizes, pad: Sizes, dims: Sizes) -> Array:
     """Adds NumPy patches up to images; the adjoint of :func:`im2col_nd_cpu`.
 
     Args:

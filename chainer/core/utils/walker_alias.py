@@ -8,6 +8,7 @@ import numpy
 
 from chainer.core.arrays.backend import get_device
 from chainer.core.arrays.device import Device
+from chainer.core.typing import Array, ArrayLike, DeviceLike
 
 
 class WalkerAlias:
@@ -31,7 +32,7 @@ class WalkerAlias:
         (2, 3)
     """
 
-    def __init__(self, probs: Any) -> None:
+    def __init__(self, probs: ArrayLike) -> None:
         weights = numpy.asarray(probs, dtype=numpy.float32).ravel()
         if not numpy.isfinite(weights).all() or (weights < 0).any() or not weights.any():
             raise ValueError(
@@ -64,7 +65,7 @@ class WalkerAlias:
         """Whether samples are drawn on an accelerator."""
         return self._device.backend.is_accelerator
 
-    def to_device(self, device: Any) -> WalkerAlias:
+    def to_device(self, device: DeviceLike) -> WalkerAlias:
         """Makes the sampler draw on a device.
 
         Args:
@@ -86,7 +87,7 @@ class WalkerAlias:
         """Makes the sampler draw on the current GPU."""
         return self.to_device("@cupy")
 
-    def sample(self, shape: int | tuple[int, ...]) -> Any:
+    def sample(self, shape: int | tuple[int, ...]) -> Array:
         """Generates a random sample based on the given probabilities.
 
         Args:
@@ -106,10 +107,10 @@ class WalkerAlias:
             second = (draw - bins) >= self.threshold[bins]
             return self.values[bins * 2 + second].astype(numpy.int32)
 
-    def sample_cpu(self, shape: int | tuple[int, ...]) -> Any:
+    def sample_cpu(self, shape: int | tuple[int, ...]) -> Array:
         """Generates a random sample on the CPU; see :meth:`sample`."""
         return self.sample(shape)
 
-    def sample_gpu(self, shape: int | tuple[int, ...]) -> Any:
+    def sample_gpu(self, shape: int | tuple[int, ...]) -> Array:
         """Generates a random sample on the GPU; see :meth:`sample`."""
         return self.sample(shape)
