@@ -98,7 +98,7 @@ def call_for_each(hook: Callable[..., Any], params: Iterable[Parameter]) -> None
     """Calls a hook of an optimizer for every parameter that has an update rule.
 
     A hook with a method ``call_for_all`` gets the parameters on accelerators at once: ``(param,
-    grad, scale)`` of each, as ``gradient_changes`` takes them, in groups of one device and dtype.
+    grad, scale)`` of each, as ``gradient_hooks`` takes them, in groups of one device and dtype.
     """
     together = _call_for_all(hook)
     groups: dict[Any, list[tuple[Any, Any, float | None]]] = {}

@@ -12,8 +12,8 @@ import chainer.functions as F
 import chainer.links as L
 from chainer.backends import cuda
 from chainer.backends.cupy.cudnn import layouts, library
-from chainer.backends.cupy.cudnn.convolutions import ConvolutionNDKernel
-from chainer.backends.cupy.cudnn.normalizations import BatchNormalizationKernel
+from chainer.backends.cupy.cudnn.kernels.convolutions import ConvolutionNDKernel
+from chainer.backends.cupy.cudnn.kernels.normalizations import BatchNormalizationKernel
 from chainer.backends.numpy.kernels.convolutions import ConvolutionNDKernel as Reference
 from chainer.backends.operations.convolutions import convolution_nd
 from chainer.core.arrays.backend import get_backend

@@ -17,7 +17,9 @@ from chainer.backends.operations import (
     optimizer_updates as optimizer_updates,
     poolings as poolings,
     reductions as reductions,
+    response_normalizations as response_normalizations,
     rnns as rnns,
+    roi_poolings as roi_poolings,
     sampled_losses as sampled_losses,
     sequence_losses as sequence_losses,
     spatial_transformers as spatial_transformers,
@@ -49,7 +51,7 @@ from chainer.backends.operations.cross_entropies import (
 )
 from chainer.backends.operations.dropouts import dropout as dropout
 from chainer.backends.operations.embeddings import embedding as embedding
-from chainer.backends.operations.gradient_changes import gradient_changes as gradient_changes
+from chainer.backends.operations.gradient_hooks import gradient_hooks as gradient_hooks
 from chainer.backends.operations.indexing import scatter_add as scatter_add
 from chainer.backends.operations.joining import concat as concat, split_axis as split_axis
 from chainer.backends.operations.linear_algebra import inverse as inverse
@@ -64,7 +66,6 @@ from chainer.backends.operations.normalizations import (
     batch_renormalization as batch_renormalization,
     fixed_batch_normalization as fixed_batch_normalization,
     layer_normalization as layer_normalization,
-    local_response_normalization as local_response_normalization,
 )
 from chainer.backends.operations.optimizer_updates import (
     ada_delta_update as ada_delta_update,
@@ -82,12 +83,15 @@ from chainer.backends.operations.optimizer_updates import (
 from chainer.backends.operations.poolings import (
     average_pooling_nd as average_pooling_nd,
     max_pooling_nd as max_pooling_nd,
-    roi_pooling_2d as roi_pooling_2d,
     unpooling_nd as unpooling_nd,
     window_indexing as window_indexing,
 )
 from chainer.backends.operations.reductions import axes_sum as axes_sum
+from chainer.backends.operations.response_normalizations import (
+    local_response_normalization as local_response_normalization,
+)
 from chainer.backends.operations.rnns import n_step_rnn as n_step_rnn
+from chainer.backends.operations.roi_poolings import roi_pooling_2d as roi_pooling_2d
 from chainer.backends.operations.sampled_losses import (
     black_out as black_out,
     negative_sampling as negative_sampling,

@@ -23,7 +23,7 @@ class MaxPoolingND(Operation):
     """
 
     name = "max_pooling_nd"
-    reference = "chainer.backends.numpy.kernels.max_poolings:MaxPoolingNDKernel"
+    reference = "chainer.backends.numpy.kernels.poolings:MaxPoolingNDKernel"
 
 
 class WindowIndexing(Operation):
@@ -46,7 +46,7 @@ class WindowIndexing(Operation):
 
     name = "window_indexing"
     methods = ("find", "gather", "scatter")
-    reference = "chainer.backends.numpy.kernels.max_poolings:WindowIndexingKernel"
+    reference = "chainer.backends.numpy.kernels.poolings:WindowIndexingKernel"
 
 
 class AveragePoolingND(Operation):
@@ -88,32 +88,3 @@ max_pooling_nd = MaxPoolingND()
 window_indexing = WindowIndexing()
 average_pooling_nd = AveragePoolingND()
 unpooling_nd = UnpoolingND()
-
-
-class ROIPooling2D(Operation):
-    """Maximum over a grid of bins in each region of interest.
-
-    ``x`` has shape ``(N, C, H, W)``; each row of ``rois``, shape ``(R, 5)``, is ``(batch_index,
-    x_min, y_min, x_max, y_max)``. With ``scale`` the region covers columns ``round(x_min * scale)``
-    to ``round(x_max * scale)``, both included, at least one; rows likewise. Bin ``i`` of ``n``
-    covers ``floor(i * size / n)`` to ``ceil((i + 1) * size / n)`` of it, cut off at the borders of
-    the image.
-
-    ``select(x, rois, out_size=, scale=)``.
-
-    Methods:
-        ``forward(x, rois, out_size, scale) -> (y, indices)``: ``y`` of shape ``(R, C, *out_size)``,
-        zero in empty bins; ``indices`` of the same shape: row-major position of the first maximum
-        within ``(H, W)``, or -1.
-
-        ``backward(gy, indices, rois, in_size, batch) -> gx`` of shape ``(batch, C, *in_size)``.
-
-        ``gather(x, indices, rois) -> y``: elements of ``x`` at ``indices``, zero for -1.
-    """
-
-    name = "roi_pooling_2d"
-    methods = ("forward", "backward", "gather")
-    reference = "chainer.backends.numpy.kernels.roi_poolings:ROIPooling2DKernel"
-
-
-roi_pooling_2d = ROIPooling2D()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.backends.numpy.kernels.activations import lifted
+from chainer.backends.numpy.kernels.activations import expand_parameter
 from chainer.backends.operations.activations import prelu as prelu_operation
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
@@ -49,7 +49,7 @@ class PReLUFunction(FunctionNode):
         below = (x.array < 0).astype(x.dtype)
 
         def gx() -> Variable:
-            slope = broadcast_to(lifted(w, x.ndim), x.shape)
+            slope = broadcast_to(expand_parameter(w, x.ndim), x.shape)
             return gy * (slope * below + (1 - below))
 
         def gw() -> Variable:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.backends.numpy.kernels.activations import lifted
+from chainer.backends.numpy.kernels.activations import expand_parameter
 from chainer.backends.operations.activations import swish as swish_operation
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
@@ -49,7 +49,7 @@ class Swish(FunctionNode):
 
         x, beta = self.get_retained_inputs()
         (gy,) = grad_outputs
-        b = broadcast_to(lifted(beta, x.ndim), x.shape)
+        b = broadcast_to(expand_parameter(beta, x.ndim), x.shape)
         s = sigmoid(b * x)
         slope = s * (1 - s) * x
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.backends.operations.poolings import roi_pooling_2d as operation
+from chainer.backends.operations.roi_poolings import roi_pooling_2d as operation
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy
 
-from chainer.backends.operations.gradient_changes import gradient_changes
+from chainer.backends.operations.gradient_hooks import gradient_hooks
 from chainer.core.arrays.backend import HOST_FAMILY, backend_of
 from chainer.training.optimizer_hooks._norms import sum_of_squares
 
@@ -80,7 +80,7 @@ class GradientClipping:
         totals = [_sum_of_squares(param) for param in on_host]
         for (device, _, scale), grads in groups.items():
             with device:
-                total = gradient_changes.select(grads[0]).sum_of_squares(grads)
+                total = gradient_hooks.select(grads[0]).sum_of_squares(grads)
                 totals.append(total if scale is None else total / scale**2)
         first = on_device[0].device
         with first:
@@ -93,7 +93,7 @@ class GradientClipping:
             with device:
                 wide = numpy.float32 if dtype.itemsize == 2 else dtype
                 factor = device.send(rate).astype(wide, copy=False)
-                gradient_changes.select(grads[0]).scale(grads, factor)
+                gradient_hooks.select(grads[0]).scale(grads, factor)
         for param in on_host:
             grad = param.grad
             grad *= param.device.send(rate)

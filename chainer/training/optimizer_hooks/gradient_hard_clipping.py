@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.backends.operations.gradient_changes import gradient_changes
+from chainer.backends.operations.gradient_hooks import gradient_hooks
 from chainer.core.arrays.backend import backend_of
 
 
@@ -48,6 +48,6 @@ class GradientHardClipping:
             backend_of(grad).xp.clip(grad, self.lower_bound, self.upper_bound, out=grad)
 
     def call_for_all(self, entries: list[tuple[Any, Any, float | None]]) -> None:
-        """Changes the gradients of parameters of one device and dtype, see ``gradient_changes``."""
+        """Changes the gradients of parameters of one device and dtype, see ``gradient_hooks``."""
         grads = [grad for _, grad, _ in entries]
-        gradient_changes.select(grads[0]).clip(grads, self.lower_bound, self.upper_bound)
+        gradient_hooks.select(grads[0]).clip(grads, self.lower_bound, self.upper_bound)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.backends.operations.gradient_changes import gradient_changes
+from chainer.backends.operations.gradient_hooks import gradient_hooks
 from chainer.core.arrays.backend import backend_of
 
 
@@ -38,5 +38,5 @@ class Lasso:
             grad += self.rate * backend_of(array).xp.sign(array)
 
     def call_for_all(self, entries: list[tuple[Any, Any, float | None]]) -> None:
-        """Changes the gradients of parameters of one device and dtype, see ``gradient_changes``."""
-        gradient_changes.select(entries[0][1]).lasso(entries, self.rate)
+        """Changes the gradients of parameters of one device and dtype, see ``gradient_hooks``."""
+        gradient_hooks.select(entries[0][1]).lasso(entries, self.rate)

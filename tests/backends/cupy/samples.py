@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainer.backends.numpy.kernels import max_poolings
+from chainer.backends.numpy.kernels import poolings
 from chainer.core.arrays.backend import get_backend
 from tests.backends.cupy import samples_activations, samples_updates
 from tests.backends.cupy.sample_table import SAMPLES, rand, sample, spread
@@ -111,7 +111,7 @@ def equal_and_not_numbers(k, a, dtype):
 @sample("window_indexing", *GEOMETRIES)
 def indexing(k, a, dtype, size, ksize, stride, pad, out):
     x = a(spread(2, 3, *size))
-    pooling = max_poolings.MaxPoolingNDKernel(get_backend("numpy"))
+    pooling = poolings.MaxPoolingNDKernel(get_backend("numpy"))
     host = a.host(x)
     y = a(pooling.forward(host, ksize, stride, pad, out)[0].astype("d"))
     indices = k.find(x, y, ksize, stride, pad)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from chainer.backends import cuda
-from chainer.backends.cupy.cudnn import convolutions, layouts, normalizations, sessions
+from chainer.backends.cupy.cudnn import layouts, sessions
+from chainer.backends.cupy.cudnn.kernels import convolutions, normalizations
 from chainer.backends.numpy.kernels.convolutions import ConvolutionNDKernel
 from chainer.backends.numpy.kernels.normalizations import BatchNormalizationKernel
 from chainer.core.arrays.backend import get_backend

@@ -8,8 +8,9 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from chainer.backends.cupy import cudnn as declared
-from chainer.backends.cupy.cudnn import checks, library
+from chainer.backends.cupy.cudnn import kernels as declared
+from chainer.backends.cupy.cudnn import library
+from chainer.backends.cupy.cudnn.kernels import _checks as checks
 from chainer.core.arrays.kernel import ArraySpec, CallSpec, load_object
 from chainer.core.registry import registries
 from tests.backends.cupy.cudnn_samples import SAMPLES

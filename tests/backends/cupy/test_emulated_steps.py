@@ -9,7 +9,7 @@ import pytest
 
 import chainer
 from chainer.backends.cupy.compiler import types_for
-from chainer.backends.cupy.kernels import optimizers as kernels
+from chainer.backends.cupy.kernels import optimizer_updates as kernels
 from chainer.training import optimizer_hooks as H
 from chainer.training import optimizers as O
 from tests.backends.cupy import emulator

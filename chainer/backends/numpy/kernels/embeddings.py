@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy
 
-from chainer.backends.numpy.kernels.rows import (
+from chainer.backends.numpy.kernels._row_scatter import (
     COLUMN_BLOCK,
     ELEMENTS_OF_ROW,
     ROW_BLOCK,
-    add_columns,
-    add_rows,
+    scatter_add_columns,
+    scatter_add_rows,
 )
 from chainer.core.arrays.chunks import chunk_bytes, chunks
 from chainer.core.arrays.extended_dtypes import is_half
@@ -45,7 +45,7 @@ class EmbeddingKernel(ReferenceKernel):
             again = _come_again(numbers, shape)
             gW = numpy.zeros(shape, working)
             if again is None:
-                add_rows(gW, numbers, rows)
+                scatter_add_rows(gW, numbers, rows)
             else:
                 for part in chunks(len(rows), 1, ROW_BLOCK):
                     gW[numbers[part]] = rows[part]
@@ -67,7 +67,7 @@ class EmbeddingKernel(ReferenceKernel):
             for part in chunks(len(x), count, COLUMN_BLOCK):
                 some = factors[part]
                 columns = ((some * column[:, None]).ravel() for column in vectors[part].T)
-                add_columns(gW, x[part].ravel(), columns)
+                scatter_add_columns(gW, x[part].ravel(), columns)
         else:
             most = chunk_bytes(gW.nbytes, 128)
             for part in chunks(len(x), count * gW[:1].nbytes, most):

@@ -19,7 +19,7 @@ ROW_BLOCK, COLUMN_BLOCK = 128, 1024
 ELEMENTS_OF_ROW = 200
 
 
-def add_rows(matrix: Any, numbers: Any, rows: Any) -> None:
+def scatter_add_rows(matrix: Any, numbers: Any, rows: Any) -> None:
     """Adds rows to ``matrix[numbers]``; rows of the same number add up.
 
     Args:
@@ -36,10 +36,10 @@ def add_rows(matrix: Any, numbers: Any, rows: Any) -> None:
                 target += row
     else:
         for part in chunks(count, 1, COLUMN_BLOCK):
-            add_columns(matrix, numbers[part], rows[part].T)
+            scatter_add_columns(matrix, numbers[part], rows[part].T)
 
 
-def add_columns(matrix: Any, numbers: Any, columns: Iterable[Any]) -> None:
+def scatter_add_columns(matrix: Any, numbers: Any, columns: Iterable[Any]) -> None:
     """Adds rows, given by their columns, to ``matrix[numbers]``."""
     numbers = numbers.astype(numpy.intp, copy=False)
     for target, column in zip(matrix.T, columns, strict=True):

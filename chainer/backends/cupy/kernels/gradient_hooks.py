@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from chainer.backends.cupy.compiler import compute_dtype
-from chainer.backends.cupy.kernels.tensors import THREADS, TensorsKernel, blocks_of
+from chainer.backends.cupy.kernels._multi_tensor import THREADS, TensorsKernel, blocks_of
 
 
-class GradientChangesKernel(TensorsKernel):
-    """Kernel of ``gradient_changes``."""
+class GradientHooksKernel(TensorsKernel):
+    """Kernel of ``gradient_hooks``."""
 
     def weight_decay(self, entries: Sequence[tuple[Any, Any, float | None]], rate: float) -> None:
         self._add("weight_decay", entries, rate)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from chainer.backends.cupy.kernels.tensors import TensorsKernel
+from chainer.backends.cupy.kernels._multi_tensor import TensorsKernel
 
 
 class UpdateKernel(TensorsKernel):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from chainer.backends.cupy.compiler import Types, types_for
-from chainer.backends.cupy.kernels.base import CudaKernel, as_argument
+from chainer.backends.cupy.kernels._base import CudaKernel, as_argument
 
 # The sizes in the source.
 _TENSORS = 48

@@ -5,7 +5,7 @@ Each returns True, or the reason why not.
 
 from __future__ import annotations
 
-from chainer.backends.cupy.cudnn.convolutions import padding_behind
+from chainer.backends.cupy.cudnn.kernels.convolutions import padding_behind
 from chainer.core.arrays.kernel import ArraySpec, CallSpec
 
 _DTYPES = ("float16", "bfloat16", "float32", "float64")

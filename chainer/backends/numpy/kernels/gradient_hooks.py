@@ -12,8 +12,8 @@ from chainer.core.arrays.kernel import ReferenceKernel
 _Entries = Sequence[tuple[Any, Any, float | None]]
 
 
-class GradientChangesKernel(ReferenceKernel):
-    """Reference of ``gradient_changes``."""
+class GradientHooksKernel(ReferenceKernel):
+    """Reference of ``gradient_hooks``."""
 
     def weight_decay(self, entries: _Entries, rate: float) -> None:
         """Adds multiples of parameters to their gradients."""

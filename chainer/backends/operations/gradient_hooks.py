@@ -5,7 +5,7 @@ from __future__ import annotations
 from chainer.core.arrays.kernel import Operation
 
 
-class GradientChanges(Operation):
+class GradientHooks(Operation):
     """Changes of gradients in place, for parameters of one device and dtype.
 
     ``select(grad)``: one of the gradients; floating point. Optimizers use the operation for
@@ -30,10 +30,10 @@ class GradientChanges(Operation):
         have 16 bits, else of their dtype. ``grads`` has at least one element.
     """
 
-    name = "gradient_changes"
+    name = "gradient_hooks"
     methods = ("weight_decay", "lasso", "clip", "scale", "sum_of_squares")
     in_place = True
-    reference = "chainer.backends.numpy.kernels.gradient_changes:GradientChangesKernel"
+    reference = "chainer.backends.numpy.kernels.gradient_hooks:GradientHooksKernel"
 
 
-gradient_changes = GradientChanges()
+gradient_hooks = GradientHooks()

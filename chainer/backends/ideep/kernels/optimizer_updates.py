@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy
 
-from chainer.backends.ideep.kernels.base import IdeepKernel
+from chainer.backends.ideep.kernels._base import IdeepKernel
 from chainer.backends.operations import optimizer_updates
 from chainer.core.arrays.backend import Backend, get_backend
 from chainer.core.arrays.kernel import Operation

@@ -1,4 +1,4 @@
-"""Kernels on matrix products of cuBLAS: affine transformation and convolution."""
+"""Convolutions by matrix products of cuBLAS, and the extraction of patches."""
 
 from __future__ import annotations
 
@@ -9,38 +9,12 @@ from typing import Any
 import numpy
 
 from chainer.backends.cupy.compiler import compute_dtype, types_for
-from chainer.backends.cupy.kernels.base import CudaKernel, is_wide
-from chainer.backends.cupy.kernels.windows import WindowKernel, geometry
+from chainer.backends.cupy.kernels._base import is_wide
+from chainer.backends.cupy.kernels._windows import WindowKernel, window_record
 from chainer.core.arrays.windows import Sizes
 
 #: Memory for patches of one block of samples.
 _PATCH_BYTES = 1 << 28
-
-
-class LinearKernel(CudaKernel):
-    """Kernel of ``linear``. cuBLAS accumulates products of float16 in float32."""
-
-    source = "bias.cu"
-
-    def forward(self, x: Any, W: Any, b: Any) -> Any:
-        y = self._product(x, W.T, x.dtype)
-        if b is not None:
-            y, b = self.contiguous(y), self.contiguous(b.astype(y.dtype, copy=False))
-            self.each("add_bias", types_for(y.dtype, None, is_wide(y)), y.size, y, b, len(b))
-        return y
-
-    def backward_data(self, gy: Any, W: Any) -> Any:
-        return self._product(gy, W, gy.dtype)
-
-    def backward_weight(self, x: Any, gy: Any, dtype: Any) -> Any:
-        return self._product(gy.T, x, dtype)
-
-    def _product(self, a: Any, b: Any, dtype: Any) -> Any:
-        if a.dtype == b.dtype == dtype:
-            return a.dot(b)
-        working = numpy.result_type(a.dtype, b.dtype)
-        product = self.xp.matmul(a.astype(working, copy=False), b.astype(working, copy=False))
-        return product.astype(dtype, copy=False)
 
 
 class ConvolutionNDKernel(WindowKernel):
@@ -92,7 +66,7 @@ class ConvolutionNDKernel(WindowKernel):
         weight = self._weight(W, groups, dtype).transpose(0, 2, 1)
         gradients = self._grouped(gy.astype(dtype, copy=False), groups)
         gx = self.new((n, c, *in_size), gy.dtype)
-        g = geometry(tuple(in_size), out_size, ksize, stride, pad, dilate)
+        g = window_record(tuple(in_size), out_size, ksize, stride, pad, dilate)
         for block in _slices(n, c * prod(ksize) * prod(out_size) * dtype.itemsize):
             patches = self.contiguous(xp.matmul(weight, gradients[block]))
             part = gx[block]
@@ -146,7 +120,7 @@ class ConvolutionNDKernel(WindowKernel):
     ) -> Iterator[tuple[slice, Any]]:
         """Yields slices of the samples, and their patches ``(n, groups, rows, positions)``."""
         n, c = x.shape[:2]
-        g = geometry(x.shape[2:], out_size, ksize, stride, pad, dilate)
+        g = window_record(x.shape[2:], out_size, ksize, stride, pad, dilate)
         rows, positions = c // groups * prod(ksize), prod(out_size)
         for block in _slices(n, groups * rows * positions * dtype.itemsize):
             part = x[block]
@@ -160,3 +134,27 @@ def _slices(count: int, bytes_each: int) -> Iterator[slice]:
     size = max(1, min(count, _PATCH_BYTES // max(bytes_each, 1)))
     for start in range(0, count, size):
         yield slice(start, min(count, start + size))
+
+
+class Im2ColKernel(WindowKernel):
+    """Kernel of ``im2col``."""
+
+    def forward(
+        self, x: Any, ksize: Sizes, stride: Sizes, pad: Sizes, dilate: Sizes, out_size: Sizes
+    ) -> Any:
+        x = self.contiguous(x)
+        patches = self.new((*x.shape[:2], *ksize, *out_size), x.dtype)
+        g = window_record(x.shape[2:], tuple(out_size), tuple(ksize), stride, pad, dilate)
+        self.call("copy_patches", patches, x, patches, g)
+        return patches
+
+    def backward(
+        self, patches: Any, in_size: Sizes, stride: Sizes, pad: Sizes, dilate: Sizes
+    ) -> Any:
+        n = len(in_size)
+        patches = self.contiguous(patches)
+        ksize, out_size = patches.shape[2 : 2 + n], patches.shape[2 + n :]
+        x = self.new((*patches.shape[:2], *in_size), patches.dtype)
+        g = window_record(tuple(in_size), out_size, ksize, stride, pad, dilate)
+        self.call("add_patches", x, patches, x, g, patches=patches)
+        return x

@@ -1,53 +1,13 @@
-"""Kernels of sliding windows: poolings and the extraction of patches."""
+"""CUDA kernels of poolings."""
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy
 
-from chainer.backends.cupy.compiler import types_for
-from chainer.backends.cupy.kernels.base import CudaKernel, as_argument, is_wide
+from chainer.backends.cupy.kernels._windows import WindowKernel, window_record
 from chainer.core.arrays.windows import Sizes
-
-#: The structure Geometry of the source.
-_GEOMETRY = numpy.dtype(
-    [(name, "<i4", 3) for name in ("in", "out", "size", "stride", "pad", "dilate")]
-)
-_MOST_AXES = 3
-
-
-@lru_cache(maxsize=4096)
-def geometry(
-    in_size: Sizes, out_size: Sizes, ksize: Sizes, stride: Sizes, pad: Sizes, dilate: Sizes = ()
-) -> Any:
-    """Returns the structure that describes windows; it is passed to kernels by value."""
-    missing = _MOST_AXES - len(ksize)
-    record = numpy.zeros((), _GEOMETRY)
-    for name, sizes, neutral in (
-        ("in", in_size, 1),
-        ("out", out_size, 1),
-        ("size", ksize, 1),
-        ("stride", stride, 1),
-        ("pad", pad, 0),
-        ("dilate", dilate or (1,) * len(ksize), 1),
-    ):
-        record[name] = (neutral,) * missing + tuple(sizes)
-    return as_argument(record)
-
-
-class WindowKernel(CudaKernel):
-    """What the kernels below share."""
-
-    source = "windows.cu"
-
-    def call(self, name: str, out: Any, *args: Any, patches: Any = None) -> None:
-        """Calls a function with one thread for each element of ``out``."""
-        other = out if patches is None else patches
-        arrays = [arg for arg in args if getattr(arg, "ndim", 0) > 0]
-        types = types_for(out.dtype, wide=is_wide(out, *arrays), P=other.dtype)
-        self.each(name, types, out.size, *args)
 
 
 class MaxPoolingNDKernel(WindowKernel):
@@ -59,7 +19,7 @@ class MaxPoolingNDKernel(WindowKernel):
         x = self.contiguous(x)
         y = self.new((*x.shape[:2], *out_size), x.dtype)
         codes = self.new(y.shape, numpy.int32)
-        g = geometry(x.shape[2:], tuple(out_size), ksize, stride, pad)
+        g = window_record(x.shape[2:], tuple(out_size), ksize, stride, pad)
         self.call("maximum_forward", y, x, y, codes, g)
         return y, codes
 
@@ -67,7 +27,7 @@ class MaxPoolingNDKernel(WindowKernel):
         self, x: Any, y: Any, gy: Any, residual: Any, ksize: Sizes, stride: Sizes, pad: Sizes
     ) -> Any:
         gx = self.new(x.shape, x.dtype)
-        g = geometry(x.shape[2:], gy.shape[2:], ksize, stride, pad)
+        g = window_record(x.shape[2:], gy.shape[2:], ksize, stride, pad)
         self.call("scatter", gx, self.contiguous(gy), residual, gx, g)
         return gx
 
@@ -78,14 +38,14 @@ class WindowIndexingKernel(WindowKernel):
     def find(self, x: Any, y: Any, ksize: Sizes, stride: Sizes, pad: Sizes) -> Any:
         x, y = self.contiguous(x), self.contiguous(y)
         codes = self.new(y.shape, numpy.int32)
-        g = geometry(x.shape[2:], y.shape[2:], ksize, stride, pad)
+        g = window_record(x.shape[2:], y.shape[2:], ksize, stride, pad)
         self.call("find", y, x, y, codes, g)
         return codes
 
     def gather(self, x: Any, indices: Any, ksize: Sizes, stride: Sizes, pad: Sizes) -> Any:
         x = self.contiguous(x)
         y = self.new(indices.shape, x.dtype)
-        g = geometry(x.shape[2:], indices.shape[2:], ksize, stride, pad)
+        g = window_record(x.shape[2:], indices.shape[2:], ksize, stride, pad)
         self.call("gather", y, x, self._codes(indices), y, g)
         return y
 
@@ -93,7 +53,7 @@ class WindowIndexingKernel(WindowKernel):
         self, y: Any, indices: Any, in_size: Sizes, ksize: Sizes, stride: Sizes, pad: Sizes
     ) -> Any:
         x = self.new((*y.shape[:2], *in_size), y.dtype)
-        g = geometry(tuple(in_size), y.shape[2:], ksize, stride, pad)
+        g = window_record(tuple(in_size), y.shape[2:], ksize, stride, pad)
         self.call("scatter", x, self.contiguous(y), self._codes(indices), x, g)
         return x
 
@@ -107,7 +67,7 @@ class _Sums(WindowKernel):
     ) -> Any:
         x = self.contiguous(x)
         y = self.new((*x.shape[:2], *out_size), x.dtype)
-        g = geometry(x.shape[2:], tuple(out_size), ksize, stride, pad)
+        g = window_record(x.shape[2:], tuple(out_size), ksize, stride, pad)
         self.call("sum_windows", y, x, y, g, kind)
         return y
 
@@ -116,7 +76,7 @@ class _Sums(WindowKernel):
     ) -> Any:
         y = self.contiguous(y)
         x = self.new((*y.shape[:2], *in_size), y.dtype)
-        g = geometry(tuple(in_size), y.shape[2:], ksize, stride, pad)
+        g = window_record(tuple(in_size), y.shape[2:], ksize, stride, pad)
         self.call("spread_windows", x, y, x, g, kind)
         return x
 
@@ -147,27 +107,3 @@ class UnpoolingNDKernel(_Sums):
 
     def backward(self, gy: Any, in_size: Sizes, ksize: Sizes, stride: Sizes, pad: Sizes) -> Any:
         return self.sums(gy, in_size, ksize, stride, pad, 0)
-
-
-class Im2ColKernel(WindowKernel):
-    """Kernel of ``im2col``."""
-
-    def forward(
-        self, x: Any, ksize: Sizes, stride: Sizes, pad: Sizes, dilate: Sizes, out_size: Sizes
-    ) -> Any:
-        x = self.contiguous(x)
-        patches = self.new((*x.shape[:2], *ksize, *out_size), x.dtype)
-        g = geometry(x.shape[2:], tuple(out_size), tuple(ksize), stride, pad, dilate)
-        self.call("copy_patches", patches, x, patches, g)
-        return patches
-
-    def backward(
-        self, patches: Any, in_size: Sizes, stride: Sizes, pad: Sizes, dilate: Sizes
-    ) -> Any:
-        n = len(in_size)
-        patches = self.contiguous(patches)
-        ksize, out_size = patches.shape[2 : 2 + n], patches.shape[2 + n :]
-        x = self.new((*patches.shape[:2], *in_size), patches.dtype)
-        g = geometry(tuple(in_size), out_size, ksize, stride, pad, dilate)
-        self.call("add_patches", x, patches, x, g, patches=patches)
-        return x
