@@ -22,6 +22,7 @@ from chainer.core.autograd.gradient_arrays import ONE_DEVICE
 from chainer.core.autograd.variable import Variable
 from chainer.core.autograd.variable_node import VariableNode
 from chainer.core.config.configuration import ThreadState, threads
+from chainer.core.typing import Shape
 from chainer.core.utils import type_check
 
 if TYPE_CHECKING:
@@ -36,6 +37,13 @@ _SIGNATURE_LIMIT = 1024
 #: Target indexes of a function whose inputs all require gradients, by the number of inputs.
 _ALL = tuple(tuple(range(n)) for n in range(8))
 _RULES = ("backward", "backward_accumulate", "backward_arrays")
+
+
+class _ClassName:
+    """Class attribute whose value is the name of the class it is read from."""
+
+    def __get__(self, instance: Any, owner: type) -> str:
+        return owner.__name__
 
 
 class FunctionNode:
@@ -55,6 +63,7 @@ class FunctionNode:
         outputs: Tuple of weak references to the node of each output.
         rank: Topological ordinal in the graph.
         stack: Stack trace of the application; kept in debug mode only.
+        label: Short text that represents the function; the name of its class unless overridden.
         lazy_grad_sum: Whether the gradients that reach the inputs of this function are summed at
             once instead of one by one.
         xp: Array namespace of the inputs, from the moment :meth:`apply` was entered.
@@ -83,6 +92,9 @@ class FunctionNode:
     stack: traceback.StackSummary | None = None
     lazy_grad_sum: bool = False
     xp: Any = numpy
+    # Declared as a string and not as a property, so that a subclass may write ``label = "exp"`` as
+    # well as a property.
+    label: str = cast("str", _ClassName())
 
     type_check_key: ClassVar[tuple[str, ...] | None] = None
 
@@ -128,13 +140,37 @@ class FunctionNode:
     # -- identity ---------------------------------------------------------------------------------
 
     @property
-    def label(self) -> str:
-        """Short text that represents the function; its class name unless overridden."""
+    def _impl_name(self) -> str:
         return type(self).__name__
 
     @property
-    def _impl_name(self) -> str:
-        return type(self).__name__
+    def input_nodes(self) -> tuple[VariableNode, ...]:
+        """The nodes of the inputs, as :attr:`inputs`, but never None.
+
+        Raises:
+            RuntimeError: If the function has not been applied yet, or was unchained.
+        """
+        nodes = self.inputs
+        if nodes is None:
+            raise RuntimeError(
+                f"{self.label} ({type(self).__name__}) has no inputs: it has not been applied, or "
+                "was unchained"
+            )
+        return nodes
+
+    def input_shape(self, index: int) -> Shape:
+        """Returns the shape of an input.
+
+        Args:
+            index (int): Index of the input.
+
+        Returns:
+            tuple of int: Its shape, which is known even if the array was not retained.
+
+        Raises:
+            RuntimeError: If the function has not been applied yet, or was unchained.
+        """
+        return self.input_nodes[index].shape
 
     @property
     def local_function_hooks(self) -> dict[str, FunctionHook]:
@@ -650,8 +686,10 @@ class FunctionNode:
     @property
     def retained_input_arrays(self) -> tuple[Any, ...]:
         """The arrays of the retained inputs, in the order given to :meth:`retain_inputs`."""
-        inputs = self.inputs
-        arrays: tuple[Any, ...] = tuple([inputs[i].data for i in self._retained_inputs])  # type: ignore[index]
+        if not self._retained_inputs:
+            return ()
+        inputs = self.input_nodes
+        arrays: tuple[Any, ...] = tuple([inputs[i].data for i in self._retained_inputs])
         if self._converted is not None:  # other functions may retain the same input as it is
             return tuple([self._converted.to_xp(array) for array in arrays])
         return arrays
@@ -663,8 +701,10 @@ class FunctionNode:
 
     def get_retained_inputs(self) -> tuple[Variable, ...]:
         """Returns a tuple of the retained input variables."""
-        inputs = self.inputs
-        return tuple([inputs[i].get_variable() for i in self._retained_inputs])  # type: ignore[index]
+        if not self._retained_inputs:
+            return ()
+        inputs = self.input_nodes
+        return tuple([inputs[i].get_variable() for i in self._retained_inputs])
 
     def get_retained_outputs(self) -> tuple[Variable, ...]:
         """Returns a tuple of the retained output variables.
