@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from chainer.testing.array import assert_allclose
     from chainer.testing.backend import BackendConfig, inject_backend_tests
+    from chainer.testing.distribution_test import distribution_unittest
     from chainer.testing.errors import FunctionTestError, LinkTestError, OptimizerTestError
     from chainer.testing.function_case import FunctionTestCase
     from chainer.testing.helper import (

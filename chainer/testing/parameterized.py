@@ -231,9 +231,8 @@ def _make_case(cls: type, index: int, param: Parameters) -> type:
         members[key] = staticmethod(value) if isinstance(value, types.FunctionType) else value
     if issubclass(cls, unittest.TestCase):
         text = f"  parameter: {dict(param)}"
-        members["__str__"] = lambda self: f"{super(case, self).__str__()}{text}"
-    case = type(cls)(name, (cls,), members)
-    return case
+        members["__str__"] = lambda self: cls.__str__(self) + text
+    return type(cls)(name, (cls,), members)
 
 
 def _value_text(value: Any) -> str:
