@@ -232,7 +232,8 @@ def _make_case(cls: type, index: int, param: Parameters) -> type:
     if issubclass(cls, unittest.TestCase):
         text = f"  parameter: {dict(param)}"
         members["__str__"] = lambda self: cls.__str__(self) + text
-    return type(cls)(name, (cls,), members)
+    metaclass: Any = type(cls)
+    return metaclass(name, (cls,), members)
 
 
 def _value_text(value: Any) -> str:
