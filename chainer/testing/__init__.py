@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from chainer.testing.array import assert_allclose
     from chainer.testing.backend import BackendConfig, inject_backend_tests
-    from chainer.testing.case import FunctionTestError, LinkTestError, OptimizerTestError
+    from chainer.testing.distribution_test import distribution_unittest
+    from chainer.testing.errors import FunctionTestError, LinkTestError, OptimizerTestError
     from chainer.testing.function_case import FunctionTestCase
     from chainer.testing.helper import (
         assert_warns,
@@ -31,15 +32,19 @@ if TYPE_CHECKING:
         with_requires,
         without_requires,
     )
+    from chainer.testing.initializer_argument import InitializerArgument
     from chainer.testing.link_case import LinkTestCase
-    from chainer.testing.link_initializers_case import (
-        InitializerArgument,
-        LinkInitializersTestCase,
-    )
+    from chainer.testing.link_initializers_case import LinkInitializersTestCase
     from chainer.testing.matrix import generate_matrix
     from chainer.testing.op_spec import ErrorInput, OpSpec, Sample, Tolerance
     from chainer.testing.optimizer_case import OptimizerTestCase
-    from chainer.testing.parameterized import parameterize, product, product_dict
+    from chainer.testing.parameterized import (
+        from_pytest_parameterize,
+        parameterize,
+        parameterize_pytest,
+        product,
+        product_dict,
+    )
     from chainer.testing.random import fix_random, generate_seed
     from chainer.testing.runner import run_module
     from chainer.testing.serializer import (
@@ -66,12 +71,15 @@ __all__ = [
     "Tolerance",
     "assert_allclose",
     "assert_warns",
+    "distribution_unittest",
     "fix_random",
+    "from_pytest_parameterize",
     "generate_matrix",
     "generate_seed",
     "get_trainer_with_mock_updater",
     "inject_backend_tests",
     "parameterize",
+    "parameterize_pytest",
     "patch",
     "product",
     "product_dict",
@@ -89,24 +97,27 @@ _HOMES = {
     "BackendConfig": "backend",
     "ErrorInput": "op_spec",
     "FunctionTestCase": "function_case",
-    "FunctionTestError": "case",
-    "InitializerArgument": "link_initializers_case",
+    "FunctionTestError": "errors",
+    "InitializerArgument": "initializer_argument",
     "LinkInitializersTestCase": "link_initializers_case",
     "LinkTestCase": "link_case",
-    "LinkTestError": "case",
+    "LinkTestError": "errors",
     "OpSpec": "op_spec",
     "OptimizerTestCase": "optimizer_case",
-    "OptimizerTestError": "case",
+    "OptimizerTestError": "errors",
     "Sample": "op_spec",
     "Tolerance": "op_spec",
     "assert_allclose": "array",
     "assert_warns": "helper",
+    "distribution_unittest": "distribution_test",
     "fix_random": "random",
+    "from_pytest_parameterize": "parameterized",
     "generate_matrix": "matrix",
     "generate_seed": "random",
     "get_trainer_with_mock_updater": "training",
     "inject_backend_tests": "backend",
     "parameterize": "parameterized",
+    "parameterize_pytest": "parameterized",
     "patch": "helper",
     "product": "parameterized",
     "product_dict": "parameterized",
@@ -119,7 +130,15 @@ _HOMES = {
     "without_requires": "helper",
 }
 
-_MODULES = frozenset(_HOMES.values()) | {"attr", "condition", "gradient_check", "op_spec", "specs"}
+_MODULES = frozenset(_HOMES.values()) | {
+    "attr",
+    "condition",
+    "doctest_helper",
+    "function_link",
+    "gradient_check",
+    "op_spec",
+    "specs",
+}
 
 
 def __getattr__(name: str) -> Any:
