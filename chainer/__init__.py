@@ -6,10 +6,6 @@ installed plugins (from metadata alone; what they supply is imported when it is 
 
 from __future__ import annotations
 
-import importlib
-import sys
-from typing import Any
-
 from chainer import _aliases
 from chainer.core.arrays.backend import get_device, using_device
 from chainer.core.arrays.device import Device
@@ -35,6 +31,7 @@ from chainer.core.config.configuration import (
 )
 from chainer.core.config.debug import DebugMode, is_debug, set_debug
 from chainer.core.config.dtype import get_dtype
+from chainer.core.lazy import lazy_module
 from chainer.core.runtime_info import print_runtime_info
 from chainer.core.version import __version__
 
@@ -62,43 +59,9 @@ _LAZY: dict[str, str] = {
     "report_scope": "chainer.core.reporting.reporter",
 }
 
+# Packages that are imported when they are first used, and the second names of modules.
 _SUBMODULES = frozenset(
-    {
-        "backend",
-        "backends",
-        "computational_graph",
-        "configuration",
-        "cuda",
-        "dataset",
-        "datasets",
-        "device",
-        "exporters",
-        "function",
-        "function_hook",
-        "function_hooks",
-        "function_node",
-        "functions",
-        "gradient_check",
-        "initializer",
-        "initializers",
-        "iterators",
-        "kernel",
-        "link",
-        "links",
-        "optimizer",
-        "optimizer_hooks",
-        "optimizers",
-        "plugins",
-        "reporter",
-        "sequential",
-        "serializer",
-        "serializers",
-        "testing",
-        "training",
-        "typing",
-        "utils",
-        "variable",
-    }
+    {"backends", "functions", "links", "plugins", "testing", "training", *_aliases.top_level()}
 )
 
 # What is in _LAZY is public, too; checkers read __init__.pyi.
@@ -136,19 +99,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        value = getattr(importlib.import_module(_LAZY[name]), name)
-    elif name in _SUBMODULES:
-        value = importlib.import_module(f"{__name__}.{name}")
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    setattr(sys.modules[__name__], name, value)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_SUBMODULES})
+__getattr__, __dir__ = lazy_module(globals(), _LAZY, submodules=_SUBMODULES)
 
 
 def _start() -> None:

@@ -51,6 +51,7 @@ from chainer.core.config.debug import (
     set_debug as set_debug,
 )
 from chainer.core.config.dtype import get_dtype as get_dtype
+from chainer.core.lazy import lazy_module as lazy_module
 from chainer.core.reporting import reporter as reporter
 from chainer.core.reporting.reporter import (
     DictSummary as DictSummary,

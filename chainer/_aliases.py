@@ -59,7 +59,44 @@ ALIASES: dict[str, str] = {
     "chainer.utils": "chainer.core.utils",
     "chainer.variable": "chainer.core.autograd.variable",
 }
-"""Public name -> home."""
+"""Second name of a module -> its canonical name, under which it is implemented."""
+
+DOCUMENTED_SUBMODULES: dict[str, tuple[str, ...]] = {
+    "chainer.dataset": ("convert", "dataset_mixin", "download", "iterator"),
+    "chainer.datasets": (
+        "image_dataset",
+        "mnist",
+        "sub_dataset",
+        "transform_dataset",
+        "tuple_dataset",
+    ),
+    "chainer.exporters": ("caffe",),
+    "chainer.optimizers": (
+        "ada_delta",
+        "ada_grad",
+        "adam",
+        "corrected_momentum_sgd",
+        "momentum_sgd",
+        "msvag",
+        "nesterov_ag",
+        "rmsprop",
+        "rmsprop_graves",
+        "sgd",
+        "smorms3",
+    ),
+    "chainer.utils": ("argument", "atomic_file", "conv", "conv_nd", "type_check", "walker_alias"),
+}
+"""Modules below a second name that programs import by that name, for type checkers.
+
+At run time every module below a second name can be imported; this table only decides which of them
+have a type stub.
+"""
+
+
+def top_level() -> list[str]:
+    """Returns the second names that are attributes of ``chainer`` itself, without the prefix."""
+    names = [name.removeprefix("chainer.") for name in ALIASES]
+    return [name for name in names if "." not in name]
 
 
 class AliasFinder(MetaPathFinder):

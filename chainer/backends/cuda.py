@@ -18,6 +18,7 @@ from chainer.backends.cupy.cudnn import library as cudnn_library
 from chainer.core.arrays.backend import find_backend, get_array_module
 from chainer.core.arrays.backend import get_device as _get_device
 from chainer.core.config.configuration import config
+from chainer.core.lazy import lazy_module
 
 __all__ = [
     "DummyDevice",
@@ -96,15 +97,7 @@ _LAZY = frozenset(
 )
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = _lazy(name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+__getattr__, __dir__ = lazy_module(globals(), dict.fromkeys(_LAZY, _lazy))
 
 
 def check_cuda_available() -> None:

@@ -228,13 +228,13 @@ def _missing(backend: str) -> str | None:
 
 
 def _missing_provider(provider: str) -> str | None:
-    from chainer.core.arrays.kernel import load_object
+    from chainer.core.lazy import resolve
 
     registries.kernels.load_all()
     for name in registries.kernels.names():
         kernel = registries.kernels.get(name)
         if kernel.provider == provider:
-            return load_object(kernel.unavailable)()
+            return resolve(kernel.unavailable)()
     return f"no installed plugin supplies kernels of {provider!r}"
 
 

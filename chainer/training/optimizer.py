@@ -10,6 +10,7 @@ from typing import Any, Self
 from chainer.core.arrays.backend import backend_of
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
+from chainer.core.lazy import lazy_module
 from chainer.links.base_link import Link
 from chainer.links.serializer import Serializer
 from chainer.training.grouped_update import call_for_each, update_parameters
@@ -381,10 +382,4 @@ def _refuse_variables(target: Link) -> None:
 #: Names that moved to chainer.optimizer_hooks in v4; using them warns.
 _MOVED = ("GradientClipping", "GradientHardClipping", "GradientNoise", "Lasso", "WeightDecay")
 
-
-def __getattr__(name: str) -> Any:
-    if name in _MOVED:
-        from chainer.training import deprecated_hooks
-
-        return getattr(deprecated_hooks, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = lazy_module(globals(), dict.fromkeys(_MOVED, ".deprecated_hooks"))

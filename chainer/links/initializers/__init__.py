@@ -9,6 +9,7 @@ import numpy
 
 from chainer.core.arrays.backend import get_device, is_array
 from chainer.core.config.configuration import config
+from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
 from chainer.links.initializer import Initializer as Initializer
 from chainer.links.initializers.constant import Constant, Identity, NaN, One, Zero
@@ -109,13 +110,4 @@ def get_initializer(initializer: Any) -> Any:
 #: Name under which programs written for earlier releases know :func:`get_initializer`.
 _get_initializer = get_initializer
 
-
-def __getattr__(name: str) -> Any:
-    if name.startswith("__"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return registries.initializers.get(name)
-
-
-def __dir__() -> list[str]:
-    registries.initializers.load_all()
-    return sorted({*globals(), *registries.initializers.names()})
+__getattr__, __dir__ = lazy_module(globals(), registry=registries.initializers)

@@ -11,7 +11,8 @@ import pytest
 from chainer.backends.cupy.cudnn import kernels as declared
 from chainer.backends.cupy.cudnn import library
 from chainer.backends.cupy.cudnn.kernels import _checks as checks
-from chainer.core.arrays.kernel import ArraySpec, CallSpec, load_object
+from chainer.core.arrays.kernel import ArraySpec, CallSpec
+from chainer.core.lazy import resolve
 from chainer.core.registry import registries
 from tests.backends.cupy.cudnn_samples import SAMPLES
 from tests.backends.cupy.fake_cudnn import FakeCudnn
@@ -120,10 +121,10 @@ def test_declarations_can_be_loaded():
         assert kernel.provider == "cudnn"
         assert registries.kernels.get(kernel.key) == kernel
         operation = registries.operations.get(kernel.operation)
-        implementation = load_object(kernel.load)
+        implementation = resolve(kernel.load)
         assert all(hasattr(implementation, method) for method in operation.methods)
-        assert callable(load_object(kernel.supports))
-        assert load_object(kernel.unavailable) is library.missing
+        assert callable(resolve(kernel.supports))
+        assert resolve(kernel.unavailable) is library.missing
 
 
 @pytest.fixture
