@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy
 
-from chainer.backends.operations.reductions import axes_sum
 from chainer.core.arrays.backend import find_backend, not_an_array_message
 from chainer.core.autograd.gradient_arrays import ONE_DEVICE
 from chainer.core.utils import type_check
@@ -88,24 +87,6 @@ def _is_complex(what: str, dtype: Any) -> TypeError:
         f"the {what} cannot be an operand of a Variable of dtype {dtype}: its imaginary part would "
         "be lost. Cast the Variable by chainer.functions.cast to a complex dtype."
     )
-
-
-def sum_to(x: Any, shape: tuple[int, ...]) -> Any:
-    """Undoes broadcasting: sums an array along the axes along which ``shape`` was repeated.
-
-    Args:
-        x: Array.
-        shape: Shape that can be broadcast to that of ``x``.
-
-    Returns:
-        Array of shape ``shape``; ``x`` itself if it has that shape.
-    """
-    if x.shape == shape:
-        return x
-    lead = x.ndim - len(shape)
-    axes = [*range(lead)]
-    axes += [lead + i for i, n in enumerate(shape) if n == 1 and x.shape[lead + i] != 1]
-    return axes_sum.select(x).forward(x, tuple(axes), True).reshape(shape)
 
 
 def check_broadcastable(in_types: type_check.TypeInfoTuple) -> None:

@@ -11,10 +11,10 @@ from chainer.core.arrays.extended_dtypes import for_products, is_half
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
+from chainer.functions._broadcasting import reduce_to_shape as sum_array_to
 from chainer.functions.array.cast import cast
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math._operand import check_operand
-from chainer.functions.math._operand import sum_to as sum_array_to
 from chainer.functions.math.sum import sum_to
 
 

@@ -15,9 +15,10 @@ from chainer.functions._axes import (
     kept_shape,
     normalized_axes,
 )
-from chainer.functions.array.broadcast import broadcast_array, broadcast_to
+from chainer.functions._broadcasting import broadcast_array
+from chainer.functions._broadcasting import reduce_to_shape as sum_array_to
+from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.reshape import reshape
-from chainer.functions.math._operand import sum_to as sum_array_to
 
 
 class Sum(FunctionNode):
