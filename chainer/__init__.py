@@ -98,6 +98,7 @@ _SUBMODULES = frozenset(
         "typing",
         "utils",
         "variable",
+        "warnings",
     }
 )
 
