@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from typing import ClassVar
 
 import numpy
@@ -106,6 +107,22 @@ class PolyGammaKernel(SpecialKernel):
     """Kernel of ``polygamma``."""
 
     function = "polygamma"
+
+    def __init__(self, backend: Backend) -> None:
+        super().__init__(backend)
+        self._zeta = ZetaKernel(backend)
+
+    def forward(self, *arguments: Array | Scalar) -> Array:
+        n, x = arguments
+        if not isinstance(n, int):
+            return super().forward(n, x)
+        # CuPy takes arrays only. A single order, as the gradient of digamma has it, need not be
+        # sent to the device: the function is a multiple of zeta (DLMF 25.11.12).
+        if n < 1:
+            raise ValueError(f"a single order n must be positive, got {n}")
+        y = self._zeta.forward(float(n + 1), x)
+        y *= (-1) ** (n + 1) * math.factorial(n)
+        return y
 
 
 class ZetaKernel(SpecialKernel):
