@@ -58,6 +58,7 @@ ALIASES: dict[str, str] = {
     "chainer.typing": "chainer.core.typing",
     "chainer.utils": "chainer.core.utils",
     "chainer.variable": "chainer.core.autograd.variable",
+    "chainer.warnings": "chainer.core.warnings",
 }
 """Second name of a module -> its canonical name, under which it is implemented."""
 

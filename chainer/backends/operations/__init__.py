@@ -69,7 +69,20 @@ MODULES: dict[str, tuple[str, ...]] = {
     "sampled_losses": ("black_out", "negative_sampling"),
     "sequence_losses": ("connectionist_temporal_classification", "linear_chain_crf"),
     "spatial_transformers": ("spatial_transformer_sampler",),
-    "special": ("erf", "erfc"),
+    "special": (
+        "digamma",
+        "erf",
+        "erfc",
+        "erfcinv",
+        "erfcx",
+        "erfinv",
+        "lgamma",
+        "log_ndtr",
+        "ndtr",
+        "ndtri",
+        "polygamma",
+        "zeta",
+    ),
 }
 
 __getattr__, __dir__ = lazy_module(globals(), registry=registries.operations)

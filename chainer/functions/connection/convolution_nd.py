@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import IntTuple, VariableLike
 from chainer.core.utils import type_check
 from chainer.core.utils.conv import as_sizes
+from chainer.functions._spatial_dimensions import check_spatial_ndim
 from chainer.functions.connection._convolution import (
     ConvolutionBase,
     Geometry,
@@ -142,3 +144,82 @@ def convolution_nd(
     """
     node = ConvolutionND(len(x.shape) - 2, stride, pad, cover_all, dilate, groups)
     return node.apply((x, W) if b is None else (x, W, b))[0]
+
+
+def convolution_1d(
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: IntTuple = 1,
+    pad: IntTuple = 0,
+    cover_all: bool = False,
+    dilate: IntTuple = 1,
+    groups: int = 1,
+) -> Variable:
+    """One-dimensional convolution function: :func:`convolution_nd` with one check more.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c_I, d)``.
+        W (:class:`~chainer.Variable` or array): Weight of shape
+            ``(c_O, c_I / groups, k)``.
+        b (:class:`~chainer.Variable` or array): Bias of length ``c_O`` (optional).
+        stride (int or tuple of one int): Stride of filter applications.
+        pad (int or tuple of one int): Spatial padding width.
+        cover_all (bool): If True, all spatial locations are convoluted into some output pixels.
+        dilate (int or tuple of one int): Dilation factor of filter applications.
+        groups (int): Number of groups of channels.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c_O, l)`` and the dtype of ``x``.
+
+    Raises:
+        ValueError: If ``x`` does not have one spatial dimension, or the output would be empty.
+        InvalidType: If dtypes or shapes do not fit.
+
+    Example:
+        >>> x = np.arange(6, dtype=np.float32).reshape(1, 2, 3)
+        >>> F.convolution_1d(x, np.ones((1, 2, 2), np.float32))
+        variable([[[ 8., 12.]]])
+    """
+    check_spatial_ndim(x, 1)
+    return convolution_nd(x, W, b, stride, pad, cover_all, dilate, groups)
+
+
+def convolution_3d(
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: IntTuple = 1,
+    pad: IntTuple = 0,
+    cover_all: bool = False,
+    dilate: IntTuple = 1,
+    groups: int = 1,
+) -> Variable:
+    """Three-dimensional convolution function: :func:`convolution_nd` with one check more.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c_I, d_1, d_2, d_3)``.
+        W (:class:`~chainer.Variable` or array): Weight of shape
+            ``(c_O, c_I / groups, k_1, k_2, k_3)``.
+        b (:class:`~chainer.Variable` or array): Bias of length ``c_O`` (optional).
+        stride (int or tuple of three ints): Stride of filter applications.
+        pad (int or tuple of three ints): Spatial padding width.
+        cover_all (bool): If True, all spatial locations are convoluted into some output pixels.
+        dilate (int or tuple of three ints): Dilation factor of filter applications.
+        groups (int): Number of groups of channels.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c_O, l_1, l_2, l_3)`` and the dtype of ``x``.
+
+    Raises:
+        ValueError: If ``x`` does not have three spatial dimensions, or the output would be empty.
+        InvalidType: If dtypes or shapes do not fit.
+
+    Example:
+        >>> x = np.ones((2, 3, 10, 11, 12), np.float32)
+        >>> W = np.ones((1, 3, 4, 4, 4), np.float32)
+        >>> F.convolution_3d(x, W, stride=(1, 2, 3), pad=(2, 1, 0)).shape
+        (2, 1, 11, 5, 3)
+    """
+    check_spatial_ndim(x, 3)
+    return convolution_nd(x, W, b, stride, pad, cover_all, dilate, groups)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import IntTuple, VariableLike
 from chainer.core.utils import type_check
 from chainer.core.utils.conv import as_sizes
+from chainer.functions._spatial_dimensions import check_spatial_ndim
 from chainer.functions.connection._convolution import (
     DeconvolutionBase,
     Geometry,
@@ -115,3 +117,82 @@ def deconvolution_nd(
     """
     node = DeconvolutionND(len(x.shape) - 2, stride, pad, outsize, dilate, groups)
     return node.apply((x, W) if b is None else (x, W, b))[0]
+
+
+def deconvolution_1d(
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: IntTuple = 1,
+    pad: IntTuple = 0,
+    outsize: tuple[int, ...] | None = None,
+    dilate: IntTuple = 1,
+    groups: int = 1,
+) -> Variable:
+    """One-dimensional deconvolution function: :func:`deconvolution_nd` with one check more.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c_I, d)``.
+        W (:class:`~chainer.Variable` or array): Weight of shape
+            ``(c_I, c_O / groups, k)``.
+        b (:class:`~chainer.Variable` or array): Bias of length ``c_O`` (optional).
+        stride (int or tuple of one int): Stride of filter applications.
+        pad (int or tuple of one int): Spatial padding width of the output.
+        outsize (tuple of one int): Expected output size ``(l,)``.
+        dilate (int or tuple of one int): Dilation factor of filter applications.
+        groups (int): Number of groups of channels.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c_O, l)`` and the dtype of ``x``.
+
+    Raises:
+        ValueError: If ``x`` does not have one spatial dimension, or the output would be empty.
+        InvalidType: If dtypes or shapes do not fit, ``outsize`` included.
+
+    Example:
+        >>> x = np.array([[[1, 2]]], np.float32)
+        >>> F.deconvolution_1d(x, np.ones((1, 1, 3), np.float32), stride=2)
+        variable([[[1., 1., 3., 2., 2.]]])
+    """
+    check_spatial_ndim(x, 1)
+    return deconvolution_nd(x, W, b, stride, pad, outsize, dilate, groups)
+
+
+def deconvolution_3d(
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: IntTuple = 1,
+    pad: IntTuple = 0,
+    outsize: tuple[int, ...] | None = None,
+    dilate: IntTuple = 1,
+    groups: int = 1,
+) -> Variable:
+    """Three-dimensional deconvolution function: :func:`deconvolution_nd` with one check more.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c_I, d_1, d_2, d_3)``.
+        W (:class:`~chainer.Variable` or array): Weight of shape
+            ``(c_I, c_O / groups, k_1, k_2, k_3)``.
+        b (:class:`~chainer.Variable` or array): Bias of length ``c_O`` (optional).
+        stride (int or tuple of three ints): Stride of filter applications.
+        pad (int or tuple of three ints): Spatial padding width of the output.
+        outsize (tuple of three ints): Expected output size ``(l_1, l_2, l_3)``.
+        dilate (int or tuple of three ints): Dilation factor of filter applications.
+        groups (int): Number of groups of channels.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c_O, l_1, l_2, l_3)`` and the dtype of ``x``.
+
+    Raises:
+        ValueError: If ``x`` does not have three spatial dimensions, or the output would be empty.
+        InvalidType: If dtypes or shapes do not fit, ``outsize`` included.
+
+    Example:
+        >>> x = np.ones((2, 3, 5, 6, 7), np.float32)
+        >>> W = np.ones((3, 1, 10, 10, 10), np.float32)
+        >>> F.deconvolution_3d(x, W, stride=(2, 4, 6), pad=5).shape
+        (2, 1, 8, 20, 36)
+    """
+    check_spatial_ndim(x, 3)
+    return deconvolution_nd(x, W, b, stride, pad, outsize, dilate, groups)

@@ -7,7 +7,8 @@ from typing import Any
 from chainer.backends.operations.poolings import average_pooling_nd as operation
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.core.utils._experimental import experimental
+from chainer.core.typing import IntTuple, VariableLike
+from chainer.functions._spatial_dimensions import check_spatial_ndim
 from chainer.functions.pooling._pooling import PoolingBase, Sizes
 
 
@@ -93,7 +94,6 @@ class AveragePoolingND(AveragePoolingBase):
     ) -> None:
         if pad_value not in (0, None):
             raise ValueError(f"pad_value must be either 0 or None, not {pad_value}.")
-        experimental("chainer.functions.pooling.AveragePoolingND")
         self._setup(ndim, ksize, stride, pad, cover_all)
         self.pad_value = pad_value
 
@@ -102,8 +102,6 @@ def average_pooling_nd(
     x: Any, ksize: Any, stride: Any = None, pad: Any = 0, pad_value: int | None = 0
 ) -> Variable:
     """N-dimensionally spatial average pooling function.
-
-    .. warning:: This feature is experimental. The interface can change in the future.
 
     It computes the mean of each window of the image.
 
@@ -131,3 +129,74 @@ def average_pooling_nd(
     """
     node = AveragePoolingND(len(x.shape) - 2, ksize, stride, pad, pad_value=pad_value)
     return node.apply((x,))[0]
+
+
+def average_pooling_1d(
+    x: VariableLike,
+    ksize: IntTuple,
+    stride: IntTuple | None = None,
+    pad: IntTuple = 0,
+    pad_value: int | None = 0,
+) -> Variable:
+    """One-dimensional average pooling function: :func:`average_pooling_nd` with one check more.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c, d)``, floating point.
+        ksize (int or tuple of one int): Size of the pooling window.
+        stride (int or tuple of one int): Stride of pooling applications; ``ksize`` if None.
+        pad (int or tuple of one int): Spatial padding width.
+        pad_value (0 or None): With 0 the padding counts as zeros; with None it does not count.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c, l)``.
+
+    Raises:
+        ValueError: If ``x`` does not have one spatial dimension, ``pad_value`` is another value, or
+            the output would be empty.
+        InvalidType: If the dtype does not fit.
+
+    Example:
+        >>> x = np.array([[[1, 3, 2, 0, 4]]], np.float32)
+        >>> F.average_pooling_1d(x, 2, pad=1)
+        variable([[[0.5, 2.5, 2. ]]])
+        >>> F.average_pooling_1d(x, 2, pad=1, pad_value=None)
+        variable([[[1. , 2.5, 2. ]]])
+    """
+    check_spatial_ndim(x, 1)
+    return average_pooling_nd(x, ksize, stride, pad, pad_value)
+
+
+def average_pooling_3d(
+    x: VariableLike,
+    ksize: IntTuple,
+    stride: IntTuple | None = None,
+    pad: IntTuple = 0,
+    pad_value: int | None = 0,
+) -> Variable:
+    """Three-dimensional average pooling function: :func:`average_pooling_nd` with one check more.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c, d_1, d_2, d_3)``,
+            floating point.
+        ksize (int or tuple of three ints): Size of the pooling window.
+        stride (int or tuple of three ints): Stride of pooling applications; ``ksize`` if None.
+        pad (int or tuple of three ints): Spatial padding width.
+        pad_value (0 or None): With 0 the padding counts as zeros; with None it does not count.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c, l_1, l_2, l_3)``.
+
+    Raises:
+        ValueError: If ``x`` does not have three spatial dimensions, ``pad_value`` is another
+            value, or the output would be empty.
+        InvalidType: If the dtype does not fit.
+
+    Example:
+        >>> x = np.arange(64, dtype=np.float32).reshape(1, 1, 4, 4, 4)
+        >>> F.average_pooling_3d(x, (2, 4, 4))
+        variable([[[[[15.5]],
+        <BLANKLINE>
+                    [[47.5]]]]])
+    """
+    check_spatial_ndim(x, 3)
+    return average_pooling_nd(x, ksize, stride, pad, pad_value)

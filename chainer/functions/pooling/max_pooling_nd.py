@@ -7,7 +7,9 @@ from typing import Any
 from chainer.backends.operations.poolings import max_pooling_nd as operation
 from chainer.backends.operations.poolings import window_indexing
 from chainer.core.autograd.function_node import FunctionNode
-from chainer.core.utils._experimental import experimental
+from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, IntTuple, VariableLike
+from chainer.functions._spatial_dimensions import check_spatial_ndim
 from chainer.functions.pooling._pooling import PoolingBase, Sizes
 
 
@@ -127,7 +129,6 @@ class MaxPoolingND(MaxPoolingBase):
     def __init__(
         self, ndim: int, ksize: Any, stride: Any = None, pad: Any = 0, cover_all: bool = True
     ) -> None:
-        experimental("chainer.functions.pooling.MaxPoolingND")
         self._setup(ndim, ksize, stride, pad, cover_all)
 
 
@@ -140,8 +141,6 @@ def max_pooling_nd(
     return_indices: bool = False,
 ) -> Any:
     """N-dimensionally spatial max pooling function.
-
-    .. warning:: This feature is experimental. The interface can change in the future.
 
     It computes the maximum of each window of the image. Positions in the padding count as minus
     infinity. If an element is the first maximum of a window (in row-major order), the gradient of
@@ -178,3 +177,80 @@ def apply_max_pooling(node: MaxPoolingBase, x: Any, return_indices: bool) -> Any
     node.wants_indexes = return_indices
     y = node.apply((x,))[0]
     return (y, node.indexes) if return_indices else y
+
+
+def max_pooling_1d(
+    x: VariableLike,
+    ksize: IntTuple,
+    stride: IntTuple | None = None,
+    pad: IntTuple = 0,
+    cover_all: bool = True,
+    return_indices: bool = False,
+) -> Variable | tuple[Variable, Array]:
+    """One-dimensional max pooling function: :func:`max_pooling_nd` with one check more.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c, d)``, floating point.
+        ksize (int or tuple of one int): Size of the pooling window.
+        stride (int or tuple of one int): Stride of pooling applications; ``ksize`` if None.
+        pad (int or tuple of one int): Spatial padding width.
+        cover_all (bool): If True, all spatial locations are pooled into some output pixels.
+        return_indices (bool): If True, the indices of the maxima in their windows are returned too.
+
+    Returns:
+        ~chainer.Variable or tuple: Output of shape ``(n, c, l)``. With ``return_indices`` a pair
+        of it and an integer array of its shape: row-major positions in the windows, padding
+        included.
+
+    Raises:
+        ValueError: If ``x`` does not have one spatial dimension, or the output would be empty.
+        InvalidType: If the dtype does not fit.
+
+    Example:
+        >>> x = np.array([[[1, 3, 2, 0, 4]]], np.float32)
+        >>> F.max_pooling_1d(x, 2)
+        variable([[[3., 2., 4.]]])
+        >>> F.max_pooling_1d(x, 2, return_indices=True)[1]
+        array([[[1, 0, 0]]])
+    """
+    check_spatial_ndim(x, 1)
+    return max_pooling_nd(x, ksize, stride, pad, cover_all, return_indices)
+
+
+def max_pooling_3d(
+    x: VariableLike,
+    ksize: IntTuple,
+    stride: IntTuple | None = None,
+    pad: IntTuple = 0,
+    cover_all: bool = True,
+    return_indices: bool = False,
+) -> Variable | tuple[Variable, Array]:
+    """Three-dimensional max pooling function: :func:`max_pooling_nd` with one check more.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c, d_1, d_2, d_3)``,
+            floating point.
+        ksize (int or tuple of three ints): Size of the pooling window.
+        stride (int or tuple of three ints): Stride of pooling applications; ``ksize`` if None.
+        pad (int or tuple of three ints): Spatial padding width.
+        cover_all (bool): If True, all spatial locations are pooled into some output pixels.
+        return_indices (bool): If True, the indices of the maxima in their windows are returned too.
+
+    Returns:
+        ~chainer.Variable or tuple: Output of shape ``(n, c, l_1, l_2, l_3)``. With
+        ``return_indices`` a pair of it and an integer array of its shape: row-major positions in
+        the windows, padding included.
+
+    Raises:
+        ValueError: If ``x`` does not have three spatial dimensions, or the output would be empty.
+        InvalidType: If the dtype does not fit.
+
+    Example:
+        >>> x = np.arange(64, dtype=np.float32).reshape(1, 1, 4, 4, 4)
+        >>> F.max_pooling_3d(x, (2, 4, 4))
+        variable([[[[[31.]],
+        <BLANKLINE>
+                    [[63.]]]]])
+    """
+    check_spatial_ndim(x, 3)
+    return max_pooling_nd(x, ksize, stride, pad, cover_all, return_indices)

@@ -7,9 +7,10 @@ from typing import Any
 from chainer.backends.operations.poolings import unpooling_nd as operation
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import IntTuple, VariableLike
 from chainer.core.utils import type_check
-from chainer.core.utils._experimental import experimental
 from chainer.core.utils.conv import as_sizes, get_conv_outsize, get_deconv_outsize
+from chainer.functions._spatial_dimensions import check_spatial_ndim
 from chainer.functions.pooling._pooling import PoolingBase, Sizes
 
 
@@ -123,7 +124,6 @@ class UnpoolingND(UnpoolingBase):
         outsize: Any = None,
         cover_all: bool = True,
     ) -> None:
-        experimental("chainer.functions.pooling.UnpoolingND")
         self._setup_unpooling(ndim, ksize, stride, pad, outsize, cover_all)
 
 
@@ -136,8 +136,6 @@ def unpooling_nd(
     cover_all: bool = True,
 ) -> Variable:
     """Inverse operation of N-dimensional spatial pooling.
-
-    .. warning:: This feature is experimental. The interface can change in the future.
 
     It spreads each element over its window, like :func:`deconvolution_nd` without parameters. Where
     windows overlap, elements add up.
@@ -167,3 +165,76 @@ def unpooling_nd(
     """
     node = UnpoolingND(len(x.shape) - 2, ksize, stride, pad, outsize, cover_all)
     return node.apply((x,))[0]
+
+
+def unpooling_1d(
+    x: VariableLike,
+    ksize: IntTuple,
+    stride: IntTuple | None = None,
+    pad: IntTuple = 0,
+    outsize: tuple[int, ...] | None = None,
+    cover_all: bool = True,
+) -> Variable:
+    """One-dimensional unpooling function: :func:`unpooling_nd` with one check more.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c, d)``, floating point.
+        ksize (int or tuple of one int): Size of the pooling window.
+        stride (int or tuple of one int): Stride of pooling applications; ``ksize`` if None.
+        pad (int or tuple of one int): Spatial padding width.
+        outsize (tuple of one int): Expected output size ``(l,)``; estimated if None.
+        cover_all (bool): If True, the pooling windows are assumed to cover all of the output, which
+            may be smaller than otherwise.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c, l)``.
+
+    Raises:
+        ValueError: If ``x`` does not have one spatial dimension, or the output would be empty.
+        InvalidType: If the dtype does not fit, or the pooling of ``outsize`` does not have the size
+            of ``x``.
+
+    Example:
+        >>> x = np.array([[[1, 2]]], np.float32)
+        >>> F.unpooling_1d(x, 2, cover_all=False)
+        variable([[[1., 1., 2., 2.]]])
+    """
+    check_spatial_ndim(x, 1)
+    return unpooling_nd(x, ksize, stride, pad, outsize, cover_all)
+
+
+def unpooling_3d(
+    x: VariableLike,
+    ksize: IntTuple,
+    stride: IntTuple | None = None,
+    pad: IntTuple = 0,
+    outsize: tuple[int, ...] | None = None,
+    cover_all: bool = True,
+) -> Variable:
+    """Three-dimensional unpooling function: :func:`unpooling_nd` with one check more.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c, d_1, d_2, d_3)``,
+            floating point.
+        ksize (int or tuple of three ints): Size of the pooling window.
+        stride (int or tuple of three ints): Stride of pooling applications; ``ksize`` if None.
+        pad (int or tuple of three ints): Spatial padding width.
+        outsize (tuple of three ints): Expected output size ``(l_1, l_2, l_3)``; estimated if None.
+        cover_all (bool): If True, the pooling windows are assumed to cover all of the output, which
+            may be smaller than otherwise.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c, l_1, l_2, l_3)``.
+
+    Raises:
+        ValueError: If ``x`` does not have three spatial dimensions, or the output would be empty.
+        InvalidType: If the dtype does not fit, or the pooling of ``outsize`` does not have the size
+            of ``x``.
+
+    Example:
+        >>> x = np.ones((2, 3, 4, 5, 6), np.float32)
+        >>> F.unpooling_3d(x, 2, outsize=(8, 10, 12)).shape
+        (2, 3, 8, 10, 12)
+    """
+    check_spatial_ndim(x, 3)
+    return unpooling_nd(x, ksize, stride, pad, outsize, cover_all)

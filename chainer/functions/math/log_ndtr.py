@@ -1,0 +1,45 @@
+"""Logarithm of the cumulative distribution function of the standard normal distribution."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from chainer.backends.operations import special
+from chainer.core.autograd.variable import Variable
+from chainer.core.typing import VariableLike
+from chainer.functions.math._special import SpecialFunction
+from chainer.functions.math.erfcx import Erfcx
+
+
+class LogNdtr(SpecialFunction):
+    """Logarithm of the cumulative distribution function of the standard normal distribution."""
+
+    operation = special.log_ndtr
+
+    def derivative(self, m: Any, x: VariableLike, y: VariableLike) -> VariableLike:
+        # The density divided by ndtr(x). Both underflow for very negative x, erfcx does not.
+        return math.sqrt(2 / math.pi) / Erfcx.of(x * -math.sqrt(0.5))
+
+
+def log_ndtr(x: VariableLike) -> Variable:
+    """Elementwise logarithm of :func:`ndtr`.
+
+    It is accurate for very negative ``x`` too, where :func:`ndtr` underflows, and so is its
+    gradient. On the CPU it needs SciPy (``pip install "chainer[scipy]"``).
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of any shape, floating point.
+
+    Returns:
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        InvalidType: If the dtype does not fit.
+        ImportError: If ``x`` is in host memory and SciPy is not installed.
+
+    Example:
+        >>> F.log_ndtr(np.array([-30., 0, 1])).array.round(4)
+        array([-454.3212,   -0.6931,   -0.1728])
+    """
+    return LogNdtr().apply((x,))[0]
