@@ -18,7 +18,7 @@ from chainer.core.arrays.backend import backend_of
 from chainer.core.arrays.device import Device
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.typing import Array
-from chainer.training.kernel_rule import KernelCall
+from chainer.training.kernel_rule import PreparedUpdate
 from chainer.training.update_rule import UpdateRule
 
 #: Parameter, gradient and loss scale, as the operation of gradient hooks takes them.
@@ -31,23 +31,23 @@ class PendingGroup:
 
     Attributes:
         device: Device of the parameters.
-        call: The update that was queued first.
+        first: The update that was queued first; the others have the same hyperparameters.
         arrays: Arrays of each update.
         rounded: Where float32 copies are updated, the parameters of 16 bits.
     """
 
     device: Device
-    call: KernelCall
+    first: PreparedUpdate
     arrays: list[list[Array | None]] = field(default_factory=list[list[Array | None]])
     rounded: list[Array] = field(default_factory=list[Array])
 
     def run(self) -> None:
         """Makes the updates."""
-        kernel, hyperparameters = self.call.kernel, self.call.hyperparameters
+        kernel, hyperparameters = self.first.kernel, self.first.hyperparameters
         with self.device:
             if self.rounded:
                 kernel.update_copies(
-                    self.arrays, self.rounded, self.call.loss_scale, **hyperparameters
+                    self.arrays, self.rounded, self.first.loss_scale, **hyperparameters
                 )
             else:
                 kernel.update_many(self.arrays, **hyperparameters)
@@ -83,26 +83,24 @@ def _enqueue(param: Parameter, groups: dict[Hashable, PendingGroup]) -> bool:
     # A parameter class with an update method of its own decides itself how to call its rule.
     if not backend.is_accelerator or type(param).update is not Parameter.update:
         return False
-    call = None if param.grad is None else rule.prepare_update(param)
-    if call is None:
+    update = None if param.grad is None else rule.prepare_update(param)
+    if update is None:
         return False
-    if call.arrays[1] is None:  # a hook took the gradient away
+    if update.arrays[1] is None:  # a hook took the gradient away
         return True
     device = backend.device_of(array)
-    in_float32 = call.rounded is not None
-    if not in_float32 and not hasattr(call.kernel, "update_many"):
+    in_float32 = update.rounded is not None
+    if not in_float32 and not hasattr(update.kernel, "update_many"):
         with device:
-            call.kernel.update(*call.arrays, **call.hyperparameters)
+            update.kernel.update(*update.arrays, **update.hyperparameters)
         return True
-    present = tuple([a is not None for a in call.arrays])
-    hyperparameters = tuple(call.hyperparameters.items())
-    key = (call.kernel, device, array.dtype, in_float32, call.loss_scale, present, hyperparameters)
+    key = (device, array.dtype, update.signature())
     group = groups.get(key)
     if group is None:
-        group = groups[key] = PendingGroup(device, call)
-    group.arrays.append(call.arrays)
+        group = groups[key] = PendingGroup(device, update)
+    group.arrays.append(update.arrays)
     if in_float32:
-        group.rounded.append(call.rounded)
+        group.rounded.append(update.rounded)
     return True
 
 

@@ -18,13 +18,16 @@ class HookExistsError(KeyError, ValueError):
 
 
 class HookRegistry:
-    """Hook functions by name, called before (``'pre'``) or after (``'post'``) an update."""
+    """Hook functions by name, called before (``'pre'``) or after (``'post'``) an update.
+
+    Attributes:
+        pre (dict): Hooks that precede an update, by name.
+        post (dict): Hooks that follow it, by name.
+    """
 
     def __init__(self) -> None:
-        self._hooks: dict[str, dict[str, Callable[..., Any]]] = {"pre": {}, "post": {}}
-
-    def __bool__(self) -> bool:
-        return bool(self._hooks["pre"] or self._hooks["post"])
+        self.pre: dict[str, Callable[..., Any]] = {}
+        self.post: dict[str, Callable[..., Any]] = {}
 
     def at(self, timing: str) -> list[Callable[..., Any]]:
         """Returns the hooks of a timing in order of registration.
@@ -32,10 +35,10 @@ class HookRegistry:
         Raises:
             ValueError: If the timing is neither ``'pre'`` nor ``'post'``.
         """
-        if timing not in self._hooks:
+        if timing not in ("pre", "post"):
             raise ValueError(f"timing must be either 'pre' or 'post', got {timing!r}")
         # A copy: a hook may remove itself while the hooks are called.
-        return list(self._hooks[timing].values())
+        return list((self.pre if timing == "pre" else self.post).values())
 
     def add(self, hook: Any, name: str | None, timing: str) -> None:
         """Registers a hook.
@@ -55,9 +58,9 @@ class HookRegistry:
             name = getattr(hook, "name", None) or getattr(hook, "__name__", None)
             if name is None:
                 raise ValueError(f"hook {hook!r} has no name; give one by add_hook(hook, name=...)")
-        if any(name in hooks for hooks in self._hooks.values()):
+        if name in self.pre or name in self.post:
             raise HookExistsError(f'hook "{name}" already exists')
-        self._hooks[timing][name] = hook
+        (self.pre if timing == "pre" else self.post)[name] = hook
 
     def remove(self, name: str) -> None:
         """Removes a hook.
@@ -65,11 +68,11 @@ class HookRegistry:
         Raises:
             KeyError: If there is no hook of this name.
         """
-        for hooks in self._hooks.values():
+        for hooks in (self.pre, self.post):
             if name in hooks:
                 del hooks[name]
                 return
-        known = ", ".join(name for hooks in self._hooks.values() for name in hooks) or "none"
+        known = ", ".join([*self.pre, *self.post]) or "none"
         raise KeyError(f'hook "{name}" does not exist; registered hooks: {known}')
 
 

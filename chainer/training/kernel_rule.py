@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy
@@ -28,8 +29,12 @@ def compute_dtype(dtype: DType) -> DType:
     return _FLOAT32 if is_half(dtype) else dtype
 
 
-class KernelCall(NamedTuple):
-    """A call of the method ``update`` of a kernel that is still to be made.
+#: A kernel, and the arrays and the hyperparameters that its method ``update`` takes.
+KernelCall = tuple[Any, list[Array | None], dict[str, Any]]
+
+
+class PreparedUpdate(NamedTuple):
+    """An update of which only the call of a kernel is left to do.
 
     Attributes:
         kernel: The kernel, see :mod:`chainer.backends.operations.optimizer_updates`.
@@ -45,6 +50,13 @@ class KernelCall(NamedTuple):
     hyperparameters: dict[str, Any]
     rounded: Array | None = None
     loss_scale: float = 1.0
+
+    def signature(self) -> Hashable:
+        """Returns what updates must have in common to be made by one call."""
+        present = tuple([array is not None for array in self.arrays])
+        hyperparameters = tuple(self.hyperparameters.items())
+        in_float32 = self.rounded is not None
+        return self.kernel, in_float32, self.loss_scale, present, hyperparameters
 
 
 class KernelUpdateRule(UpdateRule):
@@ -113,18 +125,22 @@ class KernelUpdateRule(UpdateRule):
 
         Args:
             param (Parameter): Parameter to be updated; the state is ready.
+
+        Returns:
+            tuple: The kernel, a list of arrays (the parameter, its gradient and the states; None
+            for a state that is not used), and a dictionary of hyperparameters.
         """
         state: Any = self.state
         arrays = [param.array, param.grad, *[state[name] for name in self.state_names]]
-        return KernelCall(self.operation.select(*arrays), arrays, self.kernel_arguments(param))
+        return self.operation.select(*arrays), arrays, self.kernel_arguments(param)
 
     def update_core_cpu(self, param: Parameter) -> None:
         """Updates a parameter in host memory by the kernel that serves its arrays."""
         if param.grad is None:
             return
         try:
-            call = self.kernel_call(param)
-            call.kernel.update(*call.arrays, **call.hyperparameters)
+            kernel, arrays, hyperparameters = self.kernel_call(param)
+            kernel.update(*arrays, **hyperparameters)
         except (TypeError, ValueError) as error:
             self._check_hyperparameters(error)
             raise
@@ -144,38 +160,38 @@ class KernelUpdateRule(UpdateRule):
                     f"hyperparameter {name!r} must be a number, got {value!r}"
                 ) from error
 
-    def prepare_update(self, param: Parameter) -> KernelCall | None:
+    def prepare_update(self, param: Parameter) -> PreparedUpdate | None:
         """Does what precedes the kernel in :meth:`update` and returns the kernel's call.
 
         Args:
             param (Parameter): Parameter to be updated. It has an array and a gradient.
 
         Returns:
-            KernelCall: The call that completes the update. None if nothing was done, because only
-            :meth:`update` can do it: the rule is disabled, is not to be grouped
+            PreparedUpdate: The call that completes the update. None if nothing was done, because
+            only :meth:`update` can do it: the rule is disabled, is not to be grouped
             (:attr:`can_group`), has hooks that follow the update or that need a gradient of
             float32, or the kernel cannot update float32 copies.
         """
-        if not self.enabled or not self.can_group or self._hooks.at("post"):
+        if not self.enabled or not self.can_group or self._hooks.post:
             return None
         with param.device:
             if self.updates_in_float32(param):
                 return self._prepare_float32_update(param)
             self.begin_update(param)
-            return self.kernel_call(param)
+            return PreparedUpdate(*self.kernel_call(param))
 
-    def _prepare_float32_update(self, param: Parameter) -> KernelCall | None:
+    def _prepare_float32_update(self, param: Parameter) -> PreparedUpdate | None:
         master = self.float32_parameter(param)
         kernel = self.operation.select(master.array)
         # Hooks would need the gradient in float32, which the kernel never makes.
-        if self._hooks or not hasattr(kernel, "update_copies"):
+        if self._hooks.pre or not hasattr(kernel, "update_copies"):
             return None
         master.cleargrad()
         self.begin_update(master)
-        kernel, arrays, hyperparameters, *_ = self.kernel_call(master)
+        kernel, arrays, hyperparameters = self.kernel_call(master)
         arrays[1] = param.grad
         scale = 1.0 if param.loss_scale is None else float(param.loss_scale)
-        return KernelCall(kernel, arrays, hyperparameters, param.array, scale)
+        return PreparedUpdate(kernel, arrays, hyperparameters, param.array, scale)
 
     def check_eps(self, eps: float, dtype: DType, optimizer: str) -> None:
         """Raises ValueError if ``eps`` becomes zero in the data type of the arithmetic.

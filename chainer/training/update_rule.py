@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from chainer.core.typing import Array
-    from chainer.training.kernel_rule import KernelCall
+    from chainer.training.kernel_rule import PreparedUpdate
 
 _ndarray = numpy.ndarray
 
@@ -128,19 +128,15 @@ class UpdateRule:
                 self._update_on_current_device(param)
 
     def _update_on_current_device(self, param: Parameter) -> None:
-        if self._use_fp32_update and self.updates_in_float32(param):
-            master = self._load_float32_parameter(param)
-            self._update_and_call_hooks(master)
-            self._store_float32_parameter(master, param)
-        else:
-            self._update_and_call_hooks(param)
-
-    def _update_and_call_hooks(self, param: Parameter) -> None:
-        self.begin_update(param)
-        self.update_core(param)
-        if self._hooks:
+        in_float32 = self._use_fp32_update and self.updates_in_float32(param)
+        updated = self._load_float32_parameter(param) if in_float32 else param
+        self.begin_update(updated)
+        self.update_core(updated)
+        if self._hooks.post:
             for hook in self._hooks.at("post"):
-                hook(self, param)
+                hook(self, updated)
+        if in_float32:
+            self._store_float32_parameter(updated, param)
 
     def begin_update(self, param: Parameter) -> None:
         """Does the part of an update that precedes :meth:`update_core`, see :meth:`update`.
@@ -152,11 +148,11 @@ class UpdateRule:
         self._prepare_state(param)
         if param.loss_scale is not None:
             remove_loss_scale(param)
-        if self._hooks:
+        if self._hooks.pre:
             for hook in self._hooks.at("pre"):
                 hook(self, param)
 
-    def prepare_update(self, param: Parameter) -> KernelCall | None:
+    def prepare_update(self, param: Parameter) -> PreparedUpdate | None:
         """Prepares an update, so that one call of a kernel can update many parameters.
 
         Optimizers call it in place of :meth:`update` for parameters on accelerators. A rule whose
@@ -170,7 +166,7 @@ class UpdateRule:
             param (Parameter): Parameter to be updated. It has an array and a gradient.
 
         Returns:
-            KernelCall: The call that completes the update. None if nothing was done; then
+            PreparedUpdate: The call that completes the update. None if nothing was done; then
             :meth:`update` has to be called.
         """
         return None
@@ -274,6 +270,17 @@ class UpdateRule:
         """
         raise NotImplementedError(f"{type(self).__name__} must define update_core()")
 
+    def update_core_chainerx(self, param: Parameter) -> None:
+        """Updates a parameter of ChainerX; the same as :meth:`update_core`.
+
+        Rules written for release 7 may override it. It is never called, because there are no arrays
+        of ChainerX in this release.
+
+        Args:
+            param (Parameter): Parameter to be updated.
+        """
+        self.update_core(param)
+
     def init_state(self, param: Parameter) -> None:
         """Initializes the state: puts arrays into ``self.state``.
 
@@ -292,12 +299,13 @@ class UpdateRule:
         if state is None:
             self._make_state(param)
             return
-        kind = array.__class__
+        if not state:
+            return
+        # Where there is a single device, an array of the same type is where it belongs; looking up
+        # devices takes longer than comparing types.
+        kind = None if backend_of(array).multi_device else array.__class__
         for name, value in state.items():
-            # Most arrays are where they belong; looking up devices takes longer than this check.
-            if value.__class__ is kind and not backend_of(array).multi_device:
-                continue
-            if find_backend(value.__class__) is not None:
+            if value.__class__ is not kind and find_backend(value.__class__) is not None:
                 state[name] = param.device.send(value)
 
     def _make_state(self, param: Parameter) -> dict[str, Array]:

@@ -126,7 +126,7 @@ class AdamRule(KernelUpdateRule):
             "weight_decay_rate": hyperparam["weight_decay_rate"],
             "bounds": bounds,
         }
-        return KernelCall(kernel, arrays, hyperparameters)
+        return kernel, arrays, hyperparameters
 
 
 class Adam(GradientMethod):

@@ -206,11 +206,13 @@ class StandardUpdater(Updater):
 
     def update(self) -> None:
         """Updates the parameters by :meth:`update_core` and counts the iteration."""
+        epochs = [optimizer.epoch for optimizer in self._optimizers.values()]
         self.update_core()
         self.iteration += 1
         if self.auto_new_epoch and getattr(self.get_iterator("main"), "is_new_epoch", False):
-            for optimizer in self._optimizers.values():
-                if optimizer.use_auto_new_epoch:
+            for optimizer, epoch in zip(self._optimizers.values(), epochs, strict=True):
+                # An update_core() written for release 7 has counted the epoch itself.
+                if optimizer.use_auto_new_epoch and optimizer.epoch == epoch:
                     optimizer.new_epoch(auto=True)
 
     def update_core(self) -> None:
