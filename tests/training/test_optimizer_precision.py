@@ -97,14 +97,13 @@ class TestFloat32Update:
         assert seen == [(np.float32, 2.0**-8), 3 * 2.0**2, (np.float32, 3 * 2.0**-8)]
         np.testing.assert_array_equal(model.p.array, np.float16([1 - 9 * 2.0**-8]))
 
-    @pytest.mark.parametrize(("name", "kwargs"), [("Adam", {}), ("RMSprop", {})])
-    def test_eps_too_small_for_float16(self, name, kwargs):
+    def test_eps_too_small_for_float16(self):
         model = Link()
         with model.init_scope():
             model.p = Parameter(np.ones(1, np.float16))
-        optimizer = getattr(O, name)(**kwargs).setup(model)
+        optimizer = O.RMSprop().setup(model)
         model.p.grad = np.ones(1, np.float16)
-        with pytest.raises(ValueError, match=f"eps of {name} optimizer is too small for float16"):
+        with pytest.raises(ValueError, match="eps of RMSprop optimizer is too small for float16"):
             optimizer.update()
         optimizer.eps = 1e-3
         optimizer.update()

@@ -206,11 +206,15 @@ class StandardUpdater(Updater):
 
     def update(self) -> None:
         """Updates the parameters by :meth:`update_core` and counts the iteration."""
+        epochs = {name: optimizer.epoch for name, optimizer in self._optimizers.items()}
         self.update_core()
         self.iteration += 1
         if self.auto_new_epoch and getattr(self.get_iterator("main"), "is_new_epoch", False):
-            for optimizer in self._optimizers.values():
-                if optimizer.use_auto_new_epoch:
+            for name, optimizer in self._optimizers.items():
+                # An update_core() written for release 7 has counted the epoch itself.
+                if optimizer.use_auto_new_epoch and optimizer.epoch == epochs.get(
+                    name, optimizer.epoch
+                ):
                     optimizer.new_epoch(auto=True)
 
     def update_core(self) -> None:
