@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chainer import _aliases
 from chainer.core.arrays.backend import get_device, using_device
@@ -38,6 +38,9 @@ from chainer.core.config.dtype import get_dtype
 from chainer.core.runtime_info import print_runtime_info
 from chainer.core.version import __version__
 
+if TYPE_CHECKING:
+    from chainer.links.link_hook import LinkHook
+
 #: Set True to silence the FutureWarning of experimental features.
 disable_experimental_feature_warning = False
 
@@ -45,12 +48,14 @@ disable_experimental_feature_warning = False
 _LAZY: dict[str, str] = {
     "AbstractSerializer": "chainer.links.serializer",
     "Chain": "chainer.links.chain",
-    "ChainList": "chainer.links.chain",
+    "ChainList": "chainer.links.chain_list",
     "Deserializer": "chainer.links.serializer",
+    "DeviceResident": "chainer.core.arrays.device_resident",
     "DictSummary": "chainer.core.reporting.reporter",
     "GradientMethod": "chainer.training.optimizer",
     "Initializer": "chainer.links.initializer",
-    "Link": "chainer.links.base_link",
+    "Link": "chainer.links.link",
+    "LinkHook": "chainer.links.link_hook",
     "Optimizer": "chainer.training.optimizer",
     "Reporter": "chainer.core.reporting.reporter",
     "Sequential": "chainer.links.sequential",
@@ -72,6 +77,7 @@ _SUBMODULES = frozenset(
         "dataset",
         "datasets",
         "device",
+        "device_resident",
         "exporters",
         "function",
         "function_hook",
@@ -84,6 +90,8 @@ _SUBMODULES = frozenset(
         "iterators",
         "kernel",
         "link",
+        "link_hook",
+        "link_hooks",
         "links",
         "optimizer",
         "optimizer_hooks",
@@ -134,6 +142,13 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "using_device",
     *_LAZY,
 ]
+
+
+def _get_link_hooks() -> dict[str, LinkHook]:
+    """Returns the link hooks of this thread; libraries of release 7 call it by this name."""
+    from chainer.links.link_hook import get_link_hooks
+
+    return get_link_hooks()
 
 
 def __getattr__(name: str) -> Any:

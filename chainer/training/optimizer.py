@@ -10,7 +10,7 @@ from typing import Any, Self
 from chainer.core.arrays.backend import backend_of
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 from chainer.links.serializer import Serializer
 from chainer.training.grouped_update import call_for_each, update_parameters
 from chainer.training.hook_registry import HookRegistry

@@ -9,11 +9,14 @@ if TYPE_CHECKING:
     from chainer.core.utils._experimental import experimental
     from chainer.core.utils.arrays import force_array, force_type, size_of_shape
     from chainer.core.utils.conv import get_conv_outsize, get_deconv_outsize
+    from chainer.core.utils.meta import enable_final, final
     from chainer.core.utils.walker_alias import WalkerAlias
 
 __all__ = [
     "WalkerAlias",
+    "enable_final",
     "experimental",
+    "final",
     "force_array",
     "force_type",
     "get_conv_outsize",
@@ -23,7 +26,9 @@ __all__ = [
 
 _MODULES = {
     "WalkerAlias": "walker_alias",
+    "enable_final": "meta",
     "experimental": "_experimental",
+    "final": "meta",
     "force_array": "arrays",
     "force_type": "arrays",
     "get_conv_outsize": "conv",
@@ -32,7 +37,7 @@ _MODULES = {
 }
 
 _SUBMODULES = frozenset(
-    {"argument", "atomic_file", "conv", "conv_nd", "type_check", "walker_alias"}
+    {"argument", "atomic_file", "conv", "conv_nd", "meta", "type_check", "walker_alias"}
 )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from chainer.core.autograd.parameter import Parameter
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 from chainer.training import optimizers as O
 
 NUMBERS = json.loads(Path(__file__).with_name("upstream_numbers.json").read_text())

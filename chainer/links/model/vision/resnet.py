@@ -12,7 +12,7 @@ from chainer.functions.activation.softmax import softmax
 from chainer.functions.array.reshape import reshape
 from chainer.functions.pooling.average_pooling_2d import average_pooling_2d
 from chainer.functions.pooling.max_pooling_2d import max_pooling_2d
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 from chainer.links.caffe.caffe_function import CaffeFunction
 from chainer.links.chain import Chain
 from chainer.links.connection.convolution_2d import Convolution2D
