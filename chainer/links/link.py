@@ -444,10 +444,14 @@ class Link(DeviceResident):
             KeyError: If the source has no parameter or persistent value of a name.
         """
         for name in self._params:
-            self.__dict__[name].copydata(_member(link, name, "parameter"))
+            self.__dict__[name].copydata(_source_param(link, name))
         if copy_persistent:
             for name in self._persistent:
-                self._copy_persistent(name, _member(link, name, "persistent value"))
+                if name not in link.__dict__:
+                    raise KeyError(
+                        f"the source {type(link).__name__} has no persistent value {name!r}"
+                    )
+                self._copy_persistent(name, link.__dict__[name])
 
     def _copy_persistent(self, name: str, source: Any) -> None:
         members = self.__dict__
@@ -466,7 +470,7 @@ class Link(DeviceResident):
             KeyError: If the source has no parameter of a name.
         """
         for name in self._params:
-            self.__dict__[name].addgrad(_member(link, name, "parameter"))
+            self.__dict__[name].addgrad(_source_param(link, name))
 
     def repeat(self, n_repeat: int, mode: str = "init") -> Sequential:
         """Repeats this link multiple times to make a :class:`~chainer.Sequential`.
@@ -642,11 +646,12 @@ def _is_array(value: object) -> bool:
     return find_backend(type(value)) is not None
 
 
-def _member(link: Link, name: str, kind: str) -> Any:
-    try:
-        return link.__dict__[name]
-    except KeyError:
-        raise KeyError(f"the source {type(link).__name__} has no {kind} {name!r}") from None
+def _source_param(link: Link, name: str) -> Any:
+    """Returns the parameter of another link that has the name of one of this link."""
+    param = link.__dict__.get(name)
+    if not isinstance(param, Variable):
+        raise KeyError(f"the source {type(link).__name__} has no parameter {name!r}")
+    return param
 
 
 def __getattr__(name: str) -> Any:

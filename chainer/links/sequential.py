@@ -344,9 +344,6 @@ class Sequential(ChainList):
                 )
         return self.__dict__
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-
     def __copy__(self) -> Self:
         replica = object.__new__(type(self))
         replica.__dict__.update(self.__dict__)
