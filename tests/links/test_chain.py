@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import MutableSequence
 
 import numpy as np
 import pytest
@@ -305,6 +306,50 @@ class TestChainList:
         assert list(chain) == [c, d, a, b]
         assert [link.name for link in chain] == ["0", "1", "2", "3"]
         assert paths(chain)[:2] == ["/0/W", "/0/b"]
+
+    def test_mutable_sequence(self):
+        a, b, c = (L.Linear(2, n) for n in range(1, 4))
+        chain = chainer.ChainList(a, b)
+        assert isinstance(chain, MutableSequence)
+        assert not isinstance(chain, (list, tuple))
+        chain += [c]
+        assert chain.pop(0) is a and chain.pop() is c
+        assert list(chain) == [b] and b.name == "0"
+        chain[1:] = [a, c]
+        assert [link.name for link in chain] == ["0", "1", "2"]
+        assert chain.index(c) == 2 and chain.count(a) == 1 and c in chain
+        chain.reverse()
+        assert list(chain) == [c, a, b] == list(reversed(list(reversed(chain))))
+        assert [link.name for link in chain] == ["0", "1", "2"]
+        chain.remove(a)
+        assert list(chain) == [c, b]
+        chain[-1] = a
+        assert a.name == "1"
+        with pytest.raises(ValueError):
+            chain.remove(b)
+        with pytest.raises(IndexError):
+            chain.pop(7)
+        with pytest.raises(TypeError, match="indices must be integers or slices, not str"):
+            chain["x"] = a
+        with pytest.raises(TypeError, match="children of a ChainList must be links"):
+            chain[:1] = [F.relu]
+        assert len(chain) == 2
+        chain.clear()
+        assert len(chain) == 0
+
+    def test_calls_of_a_subclass(self):
+        inserted = []
+
+        class Own(chainer.ChainList):
+            def insert(self, index, link):
+                inserted.append(index)
+                super().insert(index, link)
+
+        chain = Own(L.Linear(1, 1))
+        chain.add_link(L.Linear(1, 1))
+        chain.append(L.Linear(1, 1))
+        chain.extend([L.Linear(1, 1)])
+        assert inserted == [0, 1, 2, 3]
 
     def test_members_must_be_links(self):
         chain = chainer.ChainList(L.Linear(2, 2))

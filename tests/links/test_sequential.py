@@ -44,6 +44,15 @@ class TestCall:
         with pytest.raises(RuntimeError, match="Sequential does not have any layer"):
             Sequential()(1)
 
+    def test_results_that_are_no_variables(self):
+        def keep(*values):
+            return values
+
+        assert Sequential(lambda x: (x,))(3) == (3,)
+        assert Sequential(lambda x: None, keep)(3) == (None,)
+        assert Sequential(lambda x: [x, x], keep)(3) == ([3, 3],)
+        assert Sequential(lambda x: (), keep)(3) == ()
+
     def test_functions_with_arguments(self):
         assert Sequential(partial(F.reshape, shape=(3, 5)))(X).shape == (3, 5)
 
@@ -71,8 +80,9 @@ class TestList:
         assert F.tanh not in model
         with pytest.raises(IndexError):
             model[4]
-        with pytest.raises(IndexError, match="index 4 is out of range for 4 layers"):
-            model[4] = F.relu
+        for error in (IndexError, ValueError):
+            with pytest.raises(error, match="index 4 is out of range for 4 layers"):
+                model[4] = F.relu
 
     def test_append_and_insert(self, model):
         model.append(F.tanh)
@@ -89,6 +99,14 @@ class TestList:
             "elu",
             "Linear",
         ]
+
+    def test_insert_out_of_range(self, model):
+        for i in (5, -5):
+            with pytest.raises(IndexError, match=f"Index out of range: {i}"):
+                model.insert(i, F.relu)
+        model.insert(4, F.relu)
+        model.insert(-5, F.tanh)
+        assert names(model) == ["tanh", "Linear", "relu", "Linear", "partial", "relu"]
 
     def test_set_and_delete(self, model):
         first = L.Linear(1, 1)
@@ -143,6 +161,8 @@ class TestList:
         assert len(model) == 9
         with pytest.raises(ValueError, match="supports only objects of Sequential class"):
             model + [F.relu]
+        with pytest.raises(ValueError, match="supports only objects of Sequential class"):
+            model += 1
 
     def test_extension_by_itself(self, model):
         model.extend(model)
@@ -276,6 +296,27 @@ class TestCopy:
         assert (replica.count is model.count) == (mode == "share")
         assert replica.scale.array.tolist() == [1 if mode == "init" else 5]
         assert [path for path, _ in replica.namedparams()] == ["/scale", "/0/W", "/0/b"]
+
+    def test_callable_objects(self):
+        class Times:
+            def __call__(self, x):
+                return 2 * x
+
+        model = Sequential(F.relu, Times())
+        for mode in ("share", "copy", "init"):
+            replica = model.copy(mode)
+            assert replica[0] is F.relu
+            assert replica[1] is not model[1]
+
+    def test_copyparams(self, model):
+        source = model.copy("init")
+        source(X)
+        source.insert(1, F.relu)  # layers that are not links do not matter
+        model.copyparams(source)
+        for ours, theirs in zip(model.params(), source.params(), strict=True):
+            np.testing.assert_array_equal(ours.array, theirs.array)
+        with pytest.raises(ValueError, match="Objects other than Sequential"):
+            model.copyparams(chainer.ChainList(*model.children()))
 
     def test_unknown_mode(self, model):
         with pytest.raises(ValueError, match="either 'init','copy', or 'share'"):
