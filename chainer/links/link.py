@@ -20,6 +20,7 @@ from chainer.links.link_hook import (
     LinkHook,
     _ForwardPostprocessCallbackArgs,
     _ForwardPreprocessCallbackArgs,
+    hook_count,
     thread_hooks,
 )
 from chainer.links.name_set import NameSet
@@ -94,6 +95,9 @@ class Link(DeviceResident):
     __init_done: bool = False
     #: Whether a base class behind Link defines ``__call__``, which is then called for ``forward``.
     _calls_mixin: ClassVar[bool] = False
+    # Whether a call may go to forward at once: the link is initialized, has no hooks of its own
+    # and no mixin. One flag keeps the usual call short.
+    _calls_forward: bool = False
 
     def __init__(self, **params: Any) -> None:
         super().__init__()
@@ -102,6 +106,7 @@ class Link(DeviceResident):
         self._within_init_scope = False
         self.name = None
         self.__init_done = True
+        self._calls_forward = not self._calls_mixin
         for name, value in params.items():
             shape, dtype = _shape_and_dtype(value)
             self.add_param(name, shape, dtype=dtype)
@@ -115,11 +120,11 @@ class Link(DeviceResident):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls ``forward`` with the same arguments, and the link hooks before and after it."""
-        if not self.__init_done:
-            raise RuntimeError("Link.__init__() has not been called.")
-        # The usual case, without hooks, costs two lookups.
-        if not thread_hooks.hooks and not self._local_link_hooks and not self._calls_mixin:
-            forward = getattr(self, "forward", None) or self._find_forward()
+        if self._calls_forward and not hook_count.value:
+            try:
+                forward = self.forward  # type: ignore[attr-defined]
+            except AttributeError:
+                forward = self._find_forward()
             return forward(*args, **kwargs)
         return self._call_with_hooks(args, kwargs)
 
@@ -144,6 +149,8 @@ class Link(DeviceResident):
         )
 
     def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if not self.__init_done:
+            raise RuntimeError("Link.__init__() has not been called.")
         hooks = thread_hooks.hooks
         if self._local_link_hooks:
             # A hook of the link takes the place of one of the thread that has the same name.
@@ -166,6 +173,7 @@ class Link(DeviceResident):
         """Link hooks of this link, by name, in the order in which they run."""
         if self._local_link_hooks is None:
             self._local_link_hooks = {}
+            self._calls_forward = False
         return self._local_link_hooks
 
     def add_hook(self, hook: LinkHook, name: str | None = None) -> Self:
@@ -628,6 +636,9 @@ class Link(DeviceResident):
                 members[key] = NameSet(members[key])
         # Pickles of release 4 neither tell that __init__ was called nor contain a device object.
         members["_Link__init_done"] = "_params" in members
+        members["_calls_forward"] = (
+            self.__init_done and not self._calls_mixin and not self._local_link_hooks
+        )
         if state.get("_cpu") is False:
             members["_device"] = get_device(f"@cupy:{state['_device_id']}")
 
