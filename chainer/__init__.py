@@ -6,6 +6,8 @@ installed plugins (from metadata alone; what they supply is imported when it is 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer import _aliases
 from chainer.core.arrays.backend import get_device, using_device
 from chainer.core.arrays.device import Device
@@ -35,6 +37,9 @@ from chainer.core.lazy import lazy_module
 from chainer.core.runtime_info import print_runtime_info
 from chainer.core.version import __version__
 
+if TYPE_CHECKING:
+    from chainer.links.link_hook import LinkHook
+
 #: Set True to silence the FutureWarning of experimental features.
 disable_experimental_feature_warning = False
 
@@ -42,12 +47,14 @@ disable_experimental_feature_warning = False
 _LAZY: dict[str, str] = {
     "AbstractSerializer": "chainer.links.serializer",
     "Chain": "chainer.links.chain",
-    "ChainList": "chainer.links.chain",
+    "ChainList": "chainer.links.chain_list",
     "Deserializer": "chainer.links.serializer",
+    "DeviceResident": "chainer.core.arrays.device_resident",
     "DictSummary": "chainer.core.reporting.reporter",
     "GradientMethod": "chainer.training.optimizer",
     "Initializer": "chainer.links.initializer",
-    "Link": "chainer.links.base_link",
+    "Link": "chainer.links.link",
+    "LinkHook": "chainer.links.link_hook",
     "Optimizer": "chainer.training.optimizer",
     "Reporter": "chainer.core.reporting.reporter",
     "Sequential": "chainer.links.sequential",
@@ -97,6 +104,13 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "using_device",
     *_LAZY,
 ]
+
+
+def _get_link_hooks() -> dict[str, LinkHook]:
+    """Returns the link hooks of this thread; libraries of release 7 call it by this name."""
+    from chainer.links.link_hook import get_link_hooks
+
+    return get_link_hooks()
 
 
 __getattr__, __dir__ = lazy_module(globals(), _LAZY, submodules=_SUBMODULES)

@@ -71,7 +71,7 @@ from chainer.links import (
     serializer as serializer,
     serializers as serializers,
 )
-from chainer.links.base_link import Link as Link
+from chainer.links.link import Link as Link
 from chainer.links.caffe import exporters as exporters
 from chainer.links.chain import Chain as Chain, ChainList as ChainList
 from chainer.links.initializer import Initializer as Initializer

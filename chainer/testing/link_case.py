@@ -11,7 +11,7 @@ from chainer.core.arrays.device import Device
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import using_config
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 from chainer.testing import gradient_check
 from chainer.testing.array import to_host
 from chainer.testing.case import VariantTestCase, VariantTests, to_layout, uniform_like

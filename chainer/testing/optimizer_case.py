@@ -8,7 +8,7 @@ import numpy
 
 from chainer.core.arrays.device import Device
 from chainer.core.autograd.parameter import Parameter
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 from chainer.testing.array import assert_allclose, to_host
 from chainer.testing.case import VariantTestCase, uniform
 from chainer.testing.errors import OptimizerTestError, TestCaseError

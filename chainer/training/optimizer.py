@@ -10,7 +10,7 @@ from chainer.core.arrays.backend import backend_of
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.lazy import lazy_module
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 from chainer.links.serializer import Serializer
 from chainer.training.grouped_update import call_hook_for_params, update_parameters
 from chainer.training.hook_registry import HookRegistry

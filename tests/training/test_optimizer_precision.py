@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from chainer.core.autograd.parameter import Parameter
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 from chainer.links.serializers.npz import NpzDeserializer
 from chainer.training import optimizers as O
 from tests.training.small_models import Pair, save

@@ -9,7 +9,7 @@ from chainer.core.arrays.backend import is_array
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.functions.connection.bilinear import bilinear
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 from chainer.links.initializers import get_initializer
 
 

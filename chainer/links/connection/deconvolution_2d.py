@@ -10,7 +10,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.utils.argument import parse_kwargs
 from chainer.core.utils.conv import pair
 from chainer.functions.connection.deconvolution_2d import deconvolution_2d
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 from chainer.links.connection._convolution import (
     DETERMINISTIC_REMOVED,
     check_groups,

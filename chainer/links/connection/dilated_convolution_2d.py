@@ -9,7 +9,7 @@ from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.utils.conv import pair
 from chainer.functions.connection.dilated_convolution_2d import dilated_convolution_2d
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 from chainer.links.connection._convolution import normalize_sizes
 from chainer.links.initializers import get_initializer
 from chainer.links.size_inference import infer_channels

@@ -9,7 +9,7 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.utils.argument import parse_kwargs
 from chainer.functions.activation.relu import relu
-from chainer.links.chain import ChainList
+from chainer.links.chain_list import ChainList
 from chainer.links.connection.convolution_2d import Convolution2D
 
 _WSCALE_REMOVED = (

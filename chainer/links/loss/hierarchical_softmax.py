@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 
 from chainer.core.arrays.device import Device
+from chainer.core.arrays.device_resident import DeviceResidentsVisitor
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import config
@@ -16,7 +17,7 @@ from chainer.core.utils import type_check
 from chainer.functions.activation.softplus import softplus
 from chainer.functions.connection.embed_id import embed_id
 from chainer.functions.math.sum import sum as sum_of
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 from chainer.links.initializers import Uniform
 
 
@@ -68,10 +69,10 @@ class TreePaths:
         self.nodes: Any = numpy.array([node for node, _ in steps], numpy.int32)
         self.codes: Any = numpy.array([code for _, code in steps], numpy.float32)
 
-    def to_device(self, device: Device) -> None:
-        """Copies the arrays to a device."""
+    def accept(self, visitor: DeviceResidentsVisitor) -> None:
+        """Shows a visitor the arrays."""
         for name in ("lengths", "begins", "nodes", "codes"):
-            setattr(self, name, device.send(getattr(self, name)))
+            setattr(self, name, visitor.visit_array(getattr(self, name)))
 
     def select(self, t: Any, device: Device) -> tuple[Any, Any, Any]:
         """Returns the steps of the paths of several leaves.
@@ -174,9 +175,14 @@ class BinaryHierarchicalSoftmax(Link):
             heapq.heappush(heap, merged)
         return heap[0][2]
 
-    def _move(self, device: Device) -> None:
-        super()._move(device)
-        self._paths.to_device(device)
+    def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
+        """Shows a visitor the link, its weight and the arrays that describe the tree.
+
+        Args:
+            visitor (DeviceResidentsVisitor): The visitor.
+        """
+        super().device_resident_accept(visitor)
+        self._paths.accept(visitor)
 
     def forward(self, x: Any, t: Any) -> Variable:
         """Computes the loss value for given input and ground truth labels.

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy
 
-from chainer.core.arrays.device import Device
+from chainer.core.arrays.device_resident import DeviceResidentsVisitor
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.utils.walker_alias import WalkerAlias
 from chainer.functions.loss.negative_sampling import negative_sampling
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 from chainer.links.initializers import Zero
 
 
@@ -64,9 +64,14 @@ class NegativeSampling(Link):
         yield "sample_size", self.sample_size
         yield "power", self.power
 
-    def _move(self, device: Device) -> None:
-        super()._move(device)
-        self.sampler.to_device(device)
+    def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
+        """Shows a visitor the link, its weight and its sampler.
+
+        Args:
+            visitor (DeviceResidentsVisitor): The visitor.
+        """
+        super().device_resident_accept(visitor)
+        self.sampler.device_resident_accept(visitor)
 
     def forward(self, x: Any, t: Any, reduce: str = "sum", **kwargs: Any) -> Any:
         """Computes the loss value for given input and ground truth labels.

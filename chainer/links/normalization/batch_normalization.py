@@ -15,7 +15,7 @@ from chainer.functions.normalization.batch_normalization import (
     batch_normalization,
     fixed_batch_normalization,
 )
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 from chainer.links.initializers import generate_array, get_initializer
 
 

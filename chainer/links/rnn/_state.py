@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from chainer.core.arrays.device import Device
+from chainer.core.arrays.device_resident import DeviceResidentsVisitor
 from chainer.core.autograd.variable import Variable
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 from chainer.links.chain import Chain
 
 
@@ -39,9 +39,14 @@ class StatefulChain(Chain):
             value.to_device(self.device)
             setattr(self, name, value)
 
-    def _move(self, device: Device) -> None:
-        super()._move(device)
+    def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
+        """Shows a visitor the link, its children and its state.
+
+        Args:
+            visitor (DeviceResidentsVisitor): The visitor.
+        """
+        super().device_resident_accept(visitor)
         for name in self.state_names:
             value = getattr(self, name)
             if value is not None:
-                value.to_device(device)
+                visitor.visit_variable(value)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from chainer.core.arrays.backend import get_device
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 from chainer.training.dataset.convert import concat_examples
 from chainer.training.optimizer import Optimizer
 from chainer.training.updater import Updater

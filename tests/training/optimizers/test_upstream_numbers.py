@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from chainer.core.autograd.parameter import Parameter
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 from chainer.training import optimizers as O
 from tests.training.optimizers import make_upstream_precision
 
