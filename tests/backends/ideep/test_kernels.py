@@ -82,11 +82,21 @@ def test_concat(axis):
     check(lambda x, y: F.concat([y, x], axis), f32(3, 3, 3), f32(3, 3, 3, seed=1))
 
 
-def test_concat_keeps_blocks():
+@pytest.mark.parametrize(
+    ("sizes", "images"),
+    # 16 channels to a block with AVX-512, 8 with AVX2. Where blocks do not end where the arrays do,
+    # large arrays keep them all the same.
+    [((32, 16), 2), ((40, 24), 170)],
+)
+def test_concat_keeps_blocks(sizes, images):
     with chainer.using_config("use_ideep", "auto"):
-        x = in_blocks(f32(2, 8, 5, 5))
-        assert not F.concat([x, in_blocks(f32(2, 8, 5, 5), 24)]).array.layout.dense
-        assert {y.array.layout.dense for y in F.split_axis(x, [16, 32], 1)} == {False}
+        x, y = (in_blocks(f32(images, 8, 5, 5), size) for size in sizes)
+        joined = F.concat([x, y])
+        assert not joined.array.layout.dense
+        parts = F.split_axis(joined, sizes[:1], 1)
+        assert {part.array.layout.dense for part in parts} == {False}
+        for part, whole in zip(parts, (x, y), strict=True):
+            np.testing.assert_array_equal(part.array.copy(), whole.array.copy())
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1])
