@@ -51,6 +51,7 @@ _LAZY: dict[str, str] = {
     "Deserializer": "chainer.links.serializer",
     "DeviceResident": "chainer.core.arrays.device_resident",
     "DictSummary": "chainer.core.reporting.reporter",
+    "Distribution": "chainer.distributions.distribution",
     "GradientMethod": "chainer.training.optimizer",
     "Initializer": "chainer.links.initializer",
     "Link": "chainer.links.link",
@@ -61,14 +62,17 @@ _LAZY: dict[str, str] = {
     "Serializer": "chainer.links.serializer",
     "Summary": "chainer.core.reporting.reporter",
     "UpdateRule": "chainer.training.optimizer",
+    "cross_entropy": "chainer.distributions.distribution",
     "get_current_reporter": "chainer.core.reporting.reporter",
+    "kl_divergence": "chainer.distributions.distribution",
+    "register_kl": "chainer.distributions.distribution",
     "report": "chainer.core.reporting.reporter",
     "report_scope": "chainer.core.reporting.reporter",
 }
 
 # Packages that are imported when they are first used, and the second names of modules.
 _SUBMODULES = frozenset(
-    {"backends", "functions", "links", "plugins", "testing", "training", *_aliases.top_level()}
+    {"backends", "distributions", "functions", "links", "plugins", "testing", "training", *_aliases.top_level()}
 )
 
 # What is in _LAZY is public, too; checkers read __init__.pyi.

@@ -29,6 +29,7 @@ ALIASES: dict[str, str] = {
     "chainer.datasets": "chainer.training.datasets",
     "chainer.device": "chainer.core.arrays.device",
     "chainer.device_resident": "chainer.core.arrays.device_resident",
+    "chainer.distribution": "chainer.distributions.distribution",
     "chainer.exporters": "chainer.links.caffe.exporters",
     "chainer.function": "chainer.core.autograd.function",
     "chainer.function_hook": "chainer.core.autograd.function_hook",

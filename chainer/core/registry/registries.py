@@ -28,6 +28,9 @@ variable_methods = Registry("variable_methods", "method of Variable")
 function_hooks = Registry("function_hooks")
 """``chainer.function_hooks``."""
 
+distributions = Registry("distributions")
+"""``chainer.distributions``."""
+
 links = Registry("links")
 """``chainer.links``."""
 
@@ -67,6 +70,7 @@ ALL: dict[str, Registry] = {
         functions,
         variable_methods,
         function_hooks,
+        distributions,
         links,
         initializers,
         serializers,
