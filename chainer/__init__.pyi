@@ -2,6 +2,7 @@
 
 from chainer import (
     backends as backends,
+    distributions as distributions,
     function_hooks as function_hooks,
     functions as functions,
     link_hooks as link_hooks,
@@ -70,6 +71,13 @@ from chainer.core.reporting.reporter import (
 )
 from chainer.core.runtime_info import print_runtime_info as print_runtime_info
 from chainer.core.version import __version__ as __version__
+from chainer.distributions import distribution as distribution
+from chainer.distributions.distribution import (
+    Distribution as Distribution,
+    cross_entropy as cross_entropy,
+    kl_divergence as kl_divergence,
+    register_kl as register_kl,
+)
 from chainer.links import (
     initializer as initializer,
     initializers as initializers,

@@ -40,6 +40,7 @@ STUB_PACKAGE = Path("stubs", "chainer-stubs")
 SHOWN_BY = {
     "chainer_functions": "chainer.functions",
     "chainer_function_hooks": "chainer.functions.hooks",
+    "chainer_distributions": "chainer.distributions",
     "chainer_links": "chainer.links",
     "chainer_serializers": "chainer.links.serializers",
     "chainer_optimizers": "chainer.training.optimizers",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy
 
@@ -49,6 +49,9 @@ class ParametricDistribution(Distribution):
     @property
     def params(self) -> dict[str, Variable]:
         return {name: getattr(self, name) for name in self._given}
+
+    def __copy__(self) -> Self:
+        return self._copy_to(type(self).__new__(type(self)))
 
     def __repr__(self) -> str:
         return (

@@ -39,8 +39,18 @@ class Independent(Distribution):
                 "reinterpreted_batch_ndims must be less than or equal to the number of dimensions "
                 "of `distribution.batch_shape`."
             )
-        self.distribution = distribution
-        self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
+        self._distribution = distribution
+        self._reinterpreted_batch_ndims = reinterpreted_batch_ndims
+
+    @property
+    def distribution(self) -> Distribution:
+        """The other distribution."""
+        return self._distribution
+
+    @property
+    def reinterpreted_batch_ndims(self) -> int:
+        """Number of batch axes of the other distribution that are axes of an event."""
+        return self._reinterpreted_batch_ndims
 
     @property
     def _split(self) -> int:

@@ -5,6 +5,7 @@ from chainer.core.utils import (
     argument as argument,
     arrays as arrays,
     atomic_file as atomic_file,
+    cache as cache,
     conv as conv,
     conv_nd as conv_nd,
     meta as meta,
