@@ -47,7 +47,7 @@ class RuleFunction(FunctionNode):
         """
         outputs = self._retained_output_arrays
         values = grad_outputs if outputs is None else outputs + grad_outputs
-        indexes = self._retained_inputs
+        indexes: Any = self._retained_inputs
         if not indexes:
             return first + values
         # The property retained_input_arrays costs as much as the arithmetic on small arrays, hence

@@ -57,7 +57,7 @@ class KernelFunction(RuleFunction):
         )
 
     def forward(self, inputs: Arrays) -> Arrays:
-        if len(inputs) > 1:
+        if len(inputs) != 1:
             kernel = self._kernel = self.operation.select(*inputs)
             return (kernel.forward(*inputs),)
         # The case of relu and sigmoid, for which on small arrays unpacking tuples counts.
