@@ -4,16 +4,23 @@ from chainer import (
     backends as backends,
     function_hooks as function_hooks,
     functions as functions,
+    link_hooks as link_hooks,
     links as links,
     plugins as plugins,
     testing as testing,
     training as training,
 )
 from chainer.backends import cuda as cuda
-from chainer.core import typing as typing, utils as utils
-from chainer.core.arrays import backend as backend, device as device, kernel as kernel
+from chainer.core import typing as typing, utils as utils, warnings as warnings
+from chainer.core.arrays import (
+    backend as backend,
+    device as device,
+    device_resident as device_resident,
+    kernel as kernel,
+)
 from chainer.core.arrays.backend import get_device as get_device, using_device as using_device
 from chainer.core.arrays.device import Device as Device
+from chainer.core.arrays.device_resident import DeviceResident as DeviceResident
 from chainer.core.arrays.kernel import explain as explain
 from chainer.core.autograd import (
     function as function,
@@ -67,14 +74,17 @@ from chainer.links import (
     initializer as initializer,
     initializers as initializers,
     link as link,
+    link_hook as link_hook,
     sequential as sequential,
     serializer as serializer,
     serializers as serializers,
 )
-from chainer.links.link import Link as Link
 from chainer.links.caffe import exporters as exporters
-from chainer.links.chain import Chain as Chain, ChainList as ChainList
+from chainer.links.chain import Chain as Chain
+from chainer.links.chain_list import ChainList as ChainList
 from chainer.links.initializer import Initializer as Initializer
+from chainer.links.link import Link as Link
+from chainer.links.link_hook import LinkHook as LinkHook
 from chainer.links.sequential import Sequential as Sequential
 from chainer.links.serializer import (
     AbstractSerializer as AbstractSerializer,

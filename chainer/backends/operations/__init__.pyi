@@ -103,7 +103,20 @@ from chainer.backends.operations.sequence_losses import (
 from chainer.backends.operations.spatial_transformers import (
     spatial_transformer_sampler as spatial_transformer_sampler,
 )
-from chainer.backends.operations.special import erf as erf, erfc as erfc
+from chainer.backends.operations.special import (
+    digamma as digamma,
+    erf as erf,
+    erfc as erfc,
+    erfcinv as erfcinv,
+    erfcx as erfcx,
+    erfinv as erfinv,
+    lgamma as lgamma,
+    log_ndtr as log_ndtr,
+    ndtr as ndtr,
+    ndtri as ndtri,
+    polygamma as polygamma,
+    zeta as zeta,
+)
 
 # Installed packs register more names.
 def __getattr__(name: str) -> Any: ...

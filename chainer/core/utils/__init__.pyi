@@ -5,6 +5,7 @@ from chainer.core.utils import (
     atomic_file as atomic_file,
     conv as conv,
     conv_nd as conv_nd,
+    meta as meta,
     type_check as type_check,
     walker_alias as walker_alias,
 )
@@ -18,4 +19,5 @@ from chainer.core.utils.conv import (
     get_conv_outsize as get_conv_outsize,
     get_deconv_outsize as get_deconv_outsize,
 )
+from chainer.core.utils.meta import enable_final as enable_final, final as final
 from chainer.core.utils.walker_alias import WalkerAlias as WalkerAlias

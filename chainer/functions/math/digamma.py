@@ -8,7 +8,6 @@ from chainer.backends.operations import special
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
 from chainer.functions.math._special import SpecialFunction
-from chainer.functions.math.polygamma import polygamma_of
 
 
 class DiGamma(SpecialFunction):
@@ -16,8 +15,9 @@ class DiGamma(SpecialFunction):
 
     operation = special.digamma
 
-    def derivative(self, m: Any, x: VariableLike, y: VariableLike) -> VariableLike:
-        return polygamma_of(1, x)
+    def derivative(self, ops: Any, *values: Any) -> Any:
+        (x,) = values
+        return ops.polygamma(1, x)
 
 
 def digamma(x: VariableLike) -> Variable:

@@ -15,9 +15,10 @@ class Erfcx(SpecialFunction):
     """Scaled complementary error function."""
 
     operation = special.erfcx
-    needs_output = True
+    retained_outputs = (0,)
 
-    def derivative(self, m: Any, x: VariableLike, y: VariableLike) -> VariableLike:
+    def derivative(self, ops: Any, *values: Any) -> Any:
+        x, y = values
         return (x * y - 1 / math.sqrt(math.pi)) * 2
 
 

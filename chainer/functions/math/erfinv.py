@@ -8,18 +8,17 @@ from typing import Any
 from chainer.backends.operations import special
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
-from chainer.functions.math._special import SpecialFunction
+from chainer.functions.math._special import InverseFunction
 
 
-class ErfInv(SpecialFunction):
+class ErfInv(InverseFunction):
     """Inverse of the error function."""
 
     operation = special.erfinv
-    needs_input = False
-    needs_output = True
 
-    def derivative(self, m: Any, x: VariableLike, y: VariableLike) -> VariableLike:
-        return m.exp(y * y) * (math.sqrt(math.pi) / 2)
+    def derivative(self, ops: Any, *values: Any) -> Any:
+        (y,) = values
+        return ops.exp(y * y) * (math.sqrt(math.pi) / 2)
 
 
 def erfinv(x: VariableLike) -> Variable:

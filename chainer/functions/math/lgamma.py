@@ -8,7 +8,6 @@ from chainer.backends.operations import special
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
 from chainer.functions.math._special import SpecialFunction
-from chainer.functions.math.digamma import DiGamma
 
 
 class LGamma(SpecialFunction):
@@ -16,8 +15,9 @@ class LGamma(SpecialFunction):
 
     operation = special.lgamma
 
-    def derivative(self, m: Any, x: VariableLike, y: VariableLike) -> VariableLike:
-        return DiGamma.of(x)
+    def derivative(self, ops: Any, *values: Any) -> Any:
+        (x,) = values
+        return ops.digamma(x)
 
 
 def lgamma(x: VariableLike) -> Variable:

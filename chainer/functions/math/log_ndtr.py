@@ -8,8 +8,8 @@ from typing import Any
 from chainer.backends.operations import special
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
+from chainer.core.utils.arrays import force_array
 from chainer.functions.math._special import SpecialFunction
-from chainer.functions.math.erfcx import Erfcx
 
 
 class LogNdtr(SpecialFunction):
@@ -17,9 +17,12 @@ class LogNdtr(SpecialFunction):
 
     operation = special.log_ndtr
 
-    def derivative(self, m: Any, x: VariableLike, y: VariableLike) -> VariableLike:
+    def derivative(self, ops: Any, *values: Any) -> Any:
+        (x,) = values
         # The density divided by ndtr(x). Both underflow for very negative x, erfcx does not.
-        return math.sqrt(2 / math.pi) / Erfcx.of(x * -math.sqrt(0.5))
+        # NumPy makes a scalar of a product without dimensions, which functions do not take.
+        scaled = force_array(x * -math.sqrt(0.5))
+        return math.sqrt(2 / math.pi) / ops.erfcx(scaled)
 
 
 def log_ndtr(x: VariableLike) -> Variable:

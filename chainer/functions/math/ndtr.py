@@ -16,8 +16,9 @@ class Ndtr(SpecialFunction):
 
     operation = special.ndtr
 
-    def derivative(self, m: Any, x: VariableLike, y: VariableLike) -> VariableLike:
-        return m.exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
+    def derivative(self, ops: Any, *values: Any) -> Any:
+        (x,) = values
+        return ops.exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
 
 
 def ndtr(x: VariableLike) -> Variable:

@@ -8,18 +8,17 @@ from typing import Any
 from chainer.backends.operations import special
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
-from chainer.functions.math._special import SpecialFunction
+from chainer.functions.math._special import InverseFunction
 
 
-class Ndtri(SpecialFunction):
+class Ndtri(InverseFunction):
     """Inverse of the cumulative distribution function of the standard normal distribution."""
 
     operation = special.ndtri
-    needs_input = False
-    needs_output = True
 
-    def derivative(self, m: Any, x: VariableLike, y: VariableLike) -> VariableLike:
-        return m.exp(y * y * 0.5) * math.sqrt(2 * math.pi)
+    def derivative(self, ops: Any, *values: Any) -> Any:
+        (y,) = values
+        return ops.exp(y * y * 0.5) * math.sqrt(2 * math.pi)
 
 
 def ndtri(x: VariableLike) -> Variable:

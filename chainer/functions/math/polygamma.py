@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy
 
 from chainer.backends.operations.special import polygamma as operation
 from chainer.core.arrays.backend import backend_of
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable, as_variable
-from chainer.core.typing import ArrayGrads, Arrays, Grads, Indexes, VariableLike, Variables
+from chainer.core.typing import Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.math._operand import sum_to as sum_array_to
-from chainer.functions.math.sum import sum_to
+from chainer.functions.rules.expressions import ExpressionFunction
 
 
-class PolyGamma(FunctionNode):
+class PolyGamma(ExpressionFunction):
     """Derivatives of the digamma function; the inputs are the order and the point."""
 
     type_check_key = ()
+    retained_inputs = (0, 1)
 
     @property
     def label(self) -> str:
@@ -30,28 +31,14 @@ class PolyGamma(FunctionNode):
         type_check.expect_broadcast_shapes("n and x", n_type.shape, x_type.shape)
 
     def forward(self, inputs: Arrays) -> Arrays:
-        self.retain_inputs((0, 1))
         return (operation.select(*inputs).forward(*inputs),)
 
-    # There is no gradient with respect to the order.
-
-    def backward(self, target_input_indexes: Indexes, grad_outputs: Variables) -> Grads:
-        n, x = self.get_retained_inputs()
-        gx = polygamma(n.array + 1, x) * grad_outputs[0]
-        return tuple([sum_to(gx, x.shape) if i == 1 else None for i in target_input_indexes])
-
-    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: Arrays) -> ArrayGrads:
-        n, x = self.retained_input_arrays
-        gx = operation.select(n, x).forward(n + 1, x)
-        gx *= grad_outputs[0]
-        return tuple([sum_array_to(gx, x.shape) if i == 1 else None for i in target_input_indexes])
-
-
-def polygamma_of(n: int, x: VariableLike) -> VariableLike:
-    """Returns the polygamma function of an array or, as part of the graph, of a Variable."""
-    if isinstance(x, Variable):
-        return polygamma(n, x)
-    return operation.select(x).forward(n, x)
+    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+        n, x, gy = values
+        # There is no gradient with respect to the order, which is a constant of this expression.
+        order = n.array if isinstance(n, Variable) else n
+        gx = ops.sum_to(ops.polygamma(order + 1, x) * gy, x.shape) if 1 in targets else None
+        return tuple([gx if i == 1 else None for i in targets])
 
 
 def polygamma(n: int | VariableLike, x: VariableLike) -> Variable:

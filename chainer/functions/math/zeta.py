@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from chainer.backends.operations.special import zeta as operation
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import (
-    Array,
-    ArrayGrads,
-    Arrays,
-    Grads,
-    Indexes,
-    Scalar,
-    VariableLike,
-    Variables,
-)
+from chainer.core.typing import Array, Arrays, Scalar, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.math._operand import sum_to as sum_array_to
-from chainer.functions.math.sum import sum_to
+from chainer.functions.rules.expressions import UnaryFunction
 
 
-class Zeta(FunctionNode):
+class Zeta(UnaryFunction):
     """Hurwitz zeta function.
 
     Args:
@@ -28,6 +19,7 @@ class Zeta(FunctionNode):
     """
 
     type_check_key = ()
+    retained_inputs = (0,)
 
     def __init__(self, x: Scalar | Array) -> None:
         self._x = x
@@ -41,23 +33,13 @@ class Zeta(FunctionNode):
         type_check.expect(in_types[0].dtype.kind == "f")
 
     def forward(self, inputs: Arrays) -> Arrays:
-        self.retain_inputs((0,))
         return (operation.select(*inputs).forward(self._x, *inputs),)
 
-    # The derivative with respect to q is -x * zeta(x + 1, q).
-
-    def backward(self, target_input_indexes: Indexes, grad_outputs: Variables) -> Grads:
-        (q,) = self.get_retained_inputs()
-        gq = -(zeta(self._x + 1, q) * self._x * grad_outputs[0])
-        return (sum_to(gq, q.shape),)
-
-    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: Arrays) -> ArrayGrads:
-        (q,) = self.retained_input_arrays
-        gq = operation.select(q).forward(self._x + 1, q)
-        gq *= self._x
-        gq *= grad_outputs[0]
-        # An array x may have a larger shape than q.
-        return (sum_array_to(-gq, q.shape),)
+    def gradient(self, ops: Any, *values: Any) -> Any:
+        q, gy = values
+        gq = -(ops.zeta(self._x + 1, q) * self._x * gy)
+        # An array x may have a larger shape than q, and another dtype.
+        return ops.cast(ops.sum_to(gq, q.shape), q.dtype)
 
 
 def zeta(x: Scalar | VariableLike, q: VariableLike) -> Variable:

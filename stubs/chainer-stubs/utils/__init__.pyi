@@ -7,6 +7,7 @@ from chainer.core.utils import (
     atomic_file as atomic_file,
     conv as conv,
     conv_nd as conv_nd,
+    meta as meta,
     type_check as type_check,
     walker_alias as walker_alias,
 )
