@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import IntPair, VariableLike
+from chainer.core.typing import IntPair, Shape, VariableLike
+from chainer.core.utils import type_check
 from chainer.functions.pooling._pooling import TwoDimensionalPooling
 from chainer.functions.pooling.unpooling_nd import UnpoolingND
 
@@ -38,6 +39,9 @@ class Unpooling2D(TwoDimensionalPooling, UnpoolingND):
     def outw(self) -> int | None:
         """Width of the output; None until it is known."""
         return None if self.outs is None else self.outs[1]
+
+    def _check_in_size(self, x_type: type_check.TypeInfo, expected: Shape) -> None:
+        type_check.expect(x_type.shape[2] == expected[0], x_type.shape[3] == expected[1])
 
 
 def unpooling_2d(

@@ -52,8 +52,10 @@ class UnpoolingND(PoolingNode, LinearMap):
         if self.outs is not None:
             # The windows on the output are the elements of the input.
             expected = pooling_size(self.geometry, self.outs, self.cover_all)
-            for i, size in enumerate(expected, 2):
-                type_check.expect(in_types[0].shape[i] == size)
+            self._check_in_size(in_types[0], expected)
+
+    def _check_in_size(self, x_type: type_check.TypeInfo, expected: Shape) -> None:
+        type_check.expect(x_type.shape[2:] == expected)
 
     def unpooled_size(self, x: Array) -> Shape:
         """Returns the spatial size of the output; ``outs`` from now on.
