@@ -6,6 +6,8 @@ import pytest
 import chainer
 import chainer.functions as F
 from chainer.backends import intel64
+from chainer.backends.operations.convolutions import ConvolutionGeometry
+from chainer.backends.operations.poolings import PoolingGeometry
 from chainer.core.registry import registries
 
 
@@ -354,12 +356,9 @@ class TestWhyNot:
     """What iDeep does not serve goes to the reference, with a reason."""
 
     X = f32(4, 8, 6, 6)
-    POOLING = {"ksize": (2, 2), "stride": (2, 2), "pad": (0, 0), "out_size": (3, 3)}
+    POOLING = {"geometry": PoolingGeometry((2, 2), (2, 2), (2, 2)), "out_size": (3, 3)}
     CONVOLUTION = {
-        "stride": (1, 1),
-        "pad": (0, 0),
-        "dilate": (1, 1),
-        "groups": 1,
+        "geometry": ConvolutionGeometry((1, 1), (0, 0), (1, 1)),
         "out_size": (4, 4),
         "transposed": False,
     }
@@ -385,7 +384,7 @@ class TestWhyNot:
                 CONVOLUTION | {"out_size": (3, 4)},
                 "output size",
             ),
-            ("max_pooling_nd", [X], POOLING | {"pad": (2, 2)}, "padding entirely"),
+            ("max_pooling_nd", [X], POOLING, "entirely in the padding"),
             ("batch_normalization", [X, f32(6, 6), f32(6, 6)], {"axis": (0, 1)}, "second"),
             (
                 "local_response_normalization",

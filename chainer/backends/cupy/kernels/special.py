@@ -42,12 +42,12 @@ class SpecialKernel:
         self._function = getattr(module, self.function)
 
     def forward(self, *arguments: Array | Scalar) -> Array:
-        x = arguments[-1]
+        x: Array = arguments[-1]
         y = self._function(*[_widened(argument) for argument in arguments])
         return y.astype(x.dtype, copy=False)
 
 
-def _widened(argument: Array | Scalar) -> Array | Scalar:
+def _widened(argument: Array) -> Array:
     # CuPy has no such functions of bfloat16, and computes those of float16 in float32 anyway.
     dtype = getattr(argument, "dtype", None)
     if dtype is None or not is_half(dtype):
