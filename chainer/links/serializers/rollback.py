@@ -10,7 +10,7 @@ import numpy
 
 from chainer.core.arrays.backend import copyto, find_backend
 from chainer.core.typing import Array
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 from chainer.links.serializer import Deserializer
 
 if TYPE_CHECKING:
