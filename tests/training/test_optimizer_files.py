@@ -11,7 +11,8 @@ import pytest
 
 DATA = Path(__file__).parent / "data"
 ROOT = Path(__file__).resolve().parents[2]
-#: Releases, and how many optimizers each has. Of MSVAG release 7 starts a factor anew after loading.
+#: Releases, and how many optimizers are compared. MSVAG is not: after loading, release 7 restarts
+#: the bias correction.
 RELEASES = {"4.3.1": 10, "7.8.1": 15}
 
 
