@@ -117,7 +117,7 @@ class NpzDeserializer(serializer_module.Deserializer):
         self.npz = npz
         self.path = path
         self.strict = strict
-        self.ignore_names = ignore_names
+        self.ignore_names: IgnoreNames = [] if ignore_names is None else ignore_names
         self._ignores = _make_predicate(ignore_names)
         #: Set by load_npz(), which undoes a load that fails.
         self._journal: LoadJournal | None = None

@@ -83,6 +83,11 @@ def _restore_scalar(key: str, stored: numpy.ndarray[Any, Any], value: Any, sourc
         # Programs often initialize what will be a float by an int: self._last_value = 0.
         return item.item()
     _check_kind(key, stored, numpy.dtype(type(value)), source)
+    # NumPy wraps integers that are too large.
+    if isinstance(value, numpy.integer):
+        limits = numpy.iinfo(value.dtype)
+        if not limits.min <= item <= limits.max:
+            raise TypeError(f"{key!r} must be of dtype {value.dtype}, {source} holds {item}")
     return type(value)(item)
 
 

@@ -171,6 +171,14 @@ class TestNpzDeserializer:
         assert value == 0.25
         assert type(value) is float
 
+    @pytest.mark.parametrize(
+        ("stored", "value"), [(2**40, np.int32(0)), (-(2**40), np.int32(0)), (300, np.int8(0))]
+    )
+    def test_integers_that_do_not_fit(self, stored, value):
+        deserializer = serializers.NpzDeserializer({"x": np.array(stored)})
+        with pytest.raises(TypeError, match=f"'x' must be of dtype {value.dtype}.* holds {stored}"):
+            deserializer("x", value)
+
     def test_array_for_a_scalar(self):
         with pytest.raises(ValueError, match="'x' must be a single int"):
             serializers.NpzDeserializer({"x": np.zeros(2, int)})("x", 1)
