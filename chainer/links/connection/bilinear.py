@@ -9,8 +9,8 @@ from chainer.core.arrays.backend import is_array
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.functions.connection.bilinear import bilinear
-from chainer.links.link import Link
 from chainer.links.initializers import get_initializer
+from chainer.links.link import Link
 
 
 class Bilinear(Link):

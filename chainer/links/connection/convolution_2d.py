@@ -10,13 +10,13 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.utils.argument import parse_kwargs
 from chainer.core.utils.conv import pair
 from chainer.functions.connection.convolution_2d import convolution_2d
-from chainer.links.link import Link
 from chainer.links.connection._convolution import (
     DETERMINISTIC_REMOVED,
     check_groups,
     normalize_sizes,
 )
 from chainer.links.initializers import get_initializer
+from chainer.links.link import Link
 from chainer.links.size_inference import infer_channels
 
 

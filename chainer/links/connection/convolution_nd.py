@@ -9,9 +9,9 @@ from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.utils.conv import as_sizes
 from chainer.functions.connection.convolution_nd import convolution_nd
-from chainer.links.link import Link
 from chainer.links.connection._convolution import check_groups, normalize_sizes
 from chainer.links.initializers import get_initializer
+from chainer.links.link import Link
 from chainer.links.size_inference import infer_channels
 
 

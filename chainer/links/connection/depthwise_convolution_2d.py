@@ -9,8 +9,8 @@ from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.utils.conv import pair
 from chainer.functions.connection.depthwise_convolution_2d import depthwise_convolution_2d
-from chainer.links.link import Link
 from chainer.links.initializers import get_initializer
+from chainer.links.link import Link
 from chainer.links.size_inference import infer_channels
 
 

@@ -9,9 +9,9 @@ from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.utils.conv import pair
 from chainer.functions.connection.dilated_convolution_2d import dilated_convolution_2d
-from chainer.links.link import Link
 from chainer.links.connection._convolution import normalize_sizes
 from chainer.links.initializers import get_initializer
+from chainer.links.link import Link
 from chainer.links.size_inference import infer_channels
 
 

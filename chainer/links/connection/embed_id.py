@@ -8,8 +8,8 @@ from typing import Any
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.functions.connection.embed_id import embed_id
-from chainer.links.link import Link
 from chainer.links.initializers import Normal, get_initializer
+from chainer.links.link import Link
 
 
 class EmbedID(Link):

@@ -8,8 +8,8 @@ from typing import Any
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.functions.connection.linear import linear
-from chainer.links.link import Link
 from chainer.links.initializers import get_initializer
+from chainer.links.link import Link
 from chainer.links.size_inference import infer_features
 
 

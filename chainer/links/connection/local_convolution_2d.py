@@ -10,8 +10,8 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.utils.argument import parse_kwargs
 from chainer.core.utils.conv import get_conv_outsize, pair
 from chainer.functions.connection.local_convolution_2d import local_convolution_2d
-from chainer.links.link import Link
 from chainer.links.initializers import get_initializer
+from chainer.links.link import Link
 from chainer.links.size_inference import infer_channels
 
 

@@ -9,8 +9,8 @@ from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.functions.array.transpose_sequence import transpose_sequence
 from chainer.functions.loss.crf1d import argmax_crf1d, crf1d
-from chainer.links.link import Link
 from chainer.links.initializers import get_initializer
+from chainer.links.link import Link
 
 
 class CRF1d(Link):

@@ -17,8 +17,8 @@ from chainer.core.utils import type_check
 from chainer.functions.activation.softplus import softplus
 from chainer.functions.connection.embed_id import embed_id
 from chainer.functions.math.sum import sum as sum_of
-from chainer.links.link import Link
 from chainer.links.initializers import Uniform
+from chainer.links.link import Link
 
 
 class TreePaths:

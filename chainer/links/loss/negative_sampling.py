@@ -11,8 +11,8 @@ from chainer.core.arrays.device_resident import DeviceResidentsVisitor
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.utils.walker_alias import WalkerAlias
 from chainer.functions.loss.negative_sampling import negative_sampling
-from chainer.links.link import Link
 from chainer.links.initializers import Zero
+from chainer.links.link import Link
 
 
 class NegativeSampling(Link):

@@ -15,8 +15,8 @@ from chainer.functions.normalization.batch_normalization import (
     batch_normalization,
     fixed_batch_normalization,
 )
-from chainer.links.link import Link
 from chainer.links.initializers import generate_array, get_initializer
+from chainer.links.link import Link
 
 
 class BatchNormalization(Link):

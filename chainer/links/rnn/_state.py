@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 from chainer.core.arrays.device_resident import DeviceResidentsVisitor
 from chainer.core.autograd.variable import Variable
-from chainer.links.link import Link
 from chainer.links.chain import Chain
+from chainer.links.link import Link
 
 
 def zeros(link: Link, shape: tuple[int, ...], dtype: Any) -> Variable:

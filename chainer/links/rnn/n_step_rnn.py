@@ -13,9 +13,9 @@ from chainer.core.utils.argument import assert_kwargs_empty, check_unexpected_kw
 from chainer.functions.array.permutate import permutate
 from chainer.functions.array.transpose_sequence import transpose_sequence
 from chainer.functions.connection.n_step_rnn import n_step_birnn, n_step_rnn
-from chainer.links.link import Link
 from chainer.links.chain_list import ChainList
 from chainer.links.initializers import get_initializer
+from chainer.links.link import Link
 from chainer.links.rnn._state import zeros
 from chainer.links.size_inference import infer_channels
 
