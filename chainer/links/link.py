@@ -15,6 +15,7 @@ from chainer.core.arrays.device_resident import DeviceResident, DeviceResidentsV
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import DTypeLike, InitializerLike, ShapeLike
+from chainer.links.errors import MissingForwardError
 from chainer.links.initializers.constant import NaN
 from chainer.links.link_hook import (
     LinkHook,
@@ -44,13 +45,6 @@ def check_copy_mode(mode: str) -> None:
         raise ValueError(
             f"The 'mode' argument should be either 'init','copy', or 'share'. But {mode} was given."
         )
-
-
-class MissingForwardError(AttributeError, TypeError):
-    """A link that defines neither ``forward`` nor ``__call__`` was called.
-
-    Release 4 raises TypeError, release 7 AttributeError; programs catch either.
-    """
 
 
 class Link(DeviceResident):

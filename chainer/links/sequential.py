@@ -11,17 +11,11 @@ from typing import TYPE_CHECKING, Any
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.parameter import Parameter
 from chainer.links.chain_list import ChainList
+from chainer.links.errors import LayerIndexError
 from chainer.links.link import Link, check_copy_mode
 
 if TYPE_CHECKING:
     from typing import Self
-
-
-class LayerIndexError(IndexError, ValueError):
-    """The index of an assignment is out of range.
-
-    Lists raise IndexError then; Sequential of the releases 4 to 7 raises ValueError.
-    """
 
 
 def _layer_name(layer: Callable[..., Any]) -> str:
