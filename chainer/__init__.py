@@ -32,7 +32,7 @@ from chainer.core.config.configuration import (
     using_config,
 )
 from chainer.core.config.debug import DebugMode, is_debug, set_debug
-from chainer.core.config.dtype import get_dtype
+from chainer.core.config.dtype import get_dtype, mixed16
 from chainer.core.lazy import lazy_module
 from chainer.core.runtime_info import print_runtime_info
 from chainer.core.version import __version__
@@ -100,6 +100,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "global_config",
     "grad",
     "is_debug",
+    "mixed16",
     "no_backprop_mode",
     "print_runtime_info",
     "set_debug",

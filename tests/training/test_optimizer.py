@@ -195,7 +195,7 @@ class TestUpdate:
         optimizer = O.SGD().setup(model)
         with pytest.warns(DeprecationWarning, match="use_cleargrads is deprecated"):
             optimizer.use_cleargrads(False)
-        with pytest.warns(DeprecationWarning, match="zerograds is deprecated"):
+        with pytest.warns(DeprecationWarning, match=r"zerograds? is deprecated"):
             optimizer.update(lambda: Variable(np.zeros((), np.float32)))
         np.testing.assert_array_equal(model.W.grad, [0, 0])
 

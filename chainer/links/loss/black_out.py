@@ -10,6 +10,7 @@ import numpy
 from chainer.core.arrays.device_resident import DeviceResidentsVisitor
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import VariableLike
 from chainer.core.utils.walker_alias import WalkerAlias
 from chainer.functions.loss.black_out import black_out
 from chainer.links.link import Link
@@ -66,7 +67,7 @@ class BlackOut(Link):
         super().device_resident_accept(visitor)
         self.sampler.device_resident_accept(visitor)
 
-    def forward(self, x: Any, t: Any) -> Variable:
+    def forward(self, x: VariableLike, t: VariableLike) -> Variable:
         """Computes the loss value for given input and ground truth labels.
 
         Args:

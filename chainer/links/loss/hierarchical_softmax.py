@@ -13,12 +13,13 @@ from chainer.core.arrays.device_resident import DeviceResidentsVisitor
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import config
+from chainer.core.typing import DTypeLike, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions.activation.softplus import softplus
 from chainer.functions.connection.embed_id import embed_id
 from chainer.functions.math.sum import sum as sum_of
-from chainer.links.link import Link
 from chainer.links.initializers import Uniform
+from chainer.links.link import Link
 
 
 class TreePaths:
@@ -74,7 +75,7 @@ class TreePaths:
         for name in ("lengths", "begins", "nodes", "codes"):
             setattr(self, name, visitor.visit_array(getattr(self, name)))
 
-    def select(self, t: Any, device: Device) -> tuple[Any, Any, Any]:
+    def select(self, t: VariableLike, device: Device) -> tuple[Any, Any, Any]:
         """Returns the steps of the paths of several leaves.
 
         Args:
@@ -132,7 +133,7 @@ class BinaryHierarchicalSoftmax(Link):
         variable(2.7725887)
     """
 
-    def __init__(self, in_size: int, tree: Any, dtype: Any = None) -> None:
+    def __init__(self, in_size: int, tree: Any, dtype: DTypeLike = None) -> None:
         super().__init__()
         self._paths = TreePaths(tree)
         with self.init_scope():
@@ -184,7 +185,7 @@ class BinaryHierarchicalSoftmax(Link):
         super().device_resident_accept(visitor)
         self._paths.accept(visitor)
 
-    def forward(self, x: Any, t: Any) -> Variable:
+    def forward(self, x: VariableLike, t: VariableLike) -> Variable:
         """Computes the loss value for given input and ground truth labels.
 
         Args:

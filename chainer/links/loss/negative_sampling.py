@@ -9,10 +9,11 @@ import numpy
 
 from chainer.core.arrays.device_resident import DeviceResidentsVisitor
 from chainer.core.autograd.parameter import Parameter
+from chainer.core.typing import DTypeLike, VariableLike
 from chainer.core.utils.walker_alias import WalkerAlias
 from chainer.functions.loss.negative_sampling import negative_sampling
-from chainer.links.link import Link
 from chainer.links.initializers import Zero
+from chainer.links.link import Link
 
 
 class NegativeSampling(Link):
@@ -47,7 +48,7 @@ class NegativeSampling(Link):
         counts: Any,
         sample_size: int,
         power: float = 0.75,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__()
         self.sample_size = sample_size
@@ -73,7 +74,7 @@ class NegativeSampling(Link):
         super().device_resident_accept(visitor)
         self.sampler.device_resident_accept(visitor)
 
-    def forward(self, x: Any, t: Any, reduce: str = "sum", **kwargs: Any) -> Any:
+    def forward(self, x: VariableLike, t: VariableLike, reduce: str = "sum", **kwargs: Any) -> Any:
         """Computes the loss value for given input and ground truth labels.
 
         Args:

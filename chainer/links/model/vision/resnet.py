@@ -14,13 +14,13 @@ from chainer.functions.activation.softmax import softmax
 from chainer.functions.array.reshape import reshape
 from chainer.functions.pooling.average_pooling_2d import average_pooling_2d
 from chainer.functions.pooling.max_pooling_2d import max_pooling_2d
-from chainer.links.link import Link
 from chainer.links.caffe.caffe_function import CaffeFunction
 from chainer.links.chain import Chain
 from chainer.links.connection.convolution_2d import Convolution2D
 from chainer.links.connection.linear import Linear
 from chainer.links.initializers.constant import Constant
 from chainer.links.initializers.normal import HeNormal
+from chainer.links.link import Link
 from chainer.links.model.vision._images import Array, prepare_image
 from chainer.links.model.vision._pretrained import (
     PretrainedNetwork,
