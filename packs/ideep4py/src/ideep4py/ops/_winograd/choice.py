@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ideep4py._core import constants as C
@@ -92,20 +93,20 @@ def suits(window: Window, groups: int, data_type: int, y: tuple[int, ...], ins: 
 
 
 def images_in(
-    source: tuple[L.Layout, L.Layout], target: L.Layout | tuple[L.Layout, L.Layout]
+    source: Sequence[L.Layout], target: Sequence[L.Layout]
 ) -> tuple[L.Layout, L.Layout, tuple[Images, Images]] | None:
     """Layouts to use and where the images lie in them.
 
     Args:
-        source: the layout that an argument has, and one that it may be brought into.
-        target: the layout of the result, or a pair as ``source``.
+        source: layouts that an argument may be brought into, the one that it has first.
+        target: the same for the result or for another argument.
 
     Returns:
-        Layout of the one and of the other, and where images lie in them; None where oneDNN's
-        layouts are none of plain blocks of channels.
+        Layout of the one and of the other, and where images lie in them; None where no layout
+        is one of unfilled blocks of channels.
     """
     found = []
-    for choices in (source, target if isinstance(target, tuple) else (target,)):
+    for choices in (source, target):
         for layout in choices:
             images = images_of(layout)
             if images is not None:
