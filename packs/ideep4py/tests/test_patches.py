@@ -18,6 +18,7 @@ def always(monkeypatch):
     """Every convolution that can be done so."""
     monkeypatch.setattr(_patches, "_SHARE", 0)
     monkeypatch.setattr(_patches, "_LARGE", 0)
+    monkeypatch.setattr(_patches, "_POSITIONS_FOR_GRADIENT", 1)
     runtime.drop_plans()
     yield
     runtime.drop_plans()
