@@ -58,7 +58,7 @@ from chainer.core.config.debug import (
     is_debug as is_debug,
     set_debug as set_debug,
 )
-from chainer.core.config.dtype import get_dtype as get_dtype
+from chainer.core.config.dtype import get_dtype as get_dtype, mixed16 as mixed16
 from chainer.core.lazy import lazy_module as lazy_module
 from chainer.core.reporting import reporter as reporter
 from chainer.core.reporting.reporter import (
