@@ -59,6 +59,7 @@ ALIASES: dict[str, str] = {
     "chainer.sequential": "chainer.links.sequential",
     "chainer.serializer": "chainer.links.serializer",
     "chainer.serializers": "chainer.links.serializers",
+    "chainer.types": "chainer.core.types",
     "chainer.typing": "chainer.core.typing",
     "chainer.utils": "chainer.core.utils",
     "chainer.variable": "chainer.core.autograd.variable",
