@@ -8,8 +8,9 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from chainer.core.lazy import resolve
 from chainer.core.registry import registries
-from chainer.core.registry.registry import Absentee, NameConflictError, Registry, resolve
+from chainer.core.registry.registry import Absentee, NameConflictError, Registry
 from chainer.plugins import _builtin, environment
 from chainer.plugins.api_version import check_module, check_source
 from chainer.plugins.discovery import FoundPack, discover

@@ -497,7 +497,7 @@ class TestInputNodes:
             node.input_shape(0)
 
 
-class TestLabel:
+class TestLabelOfSubclasses:
     def test_name_of_the_class(self):
         assert Multiply().label == "Multiply"
 

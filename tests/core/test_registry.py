@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
 from chainer.core.registry.registry import (
     Absentee,
@@ -253,7 +254,7 @@ def _in_threads(function: Callable[[], Any], count: int = 8) -> list[Any]:
 @pytest.fixture
 def module(registry: Registry) -> Any:
     module: Any = types.ModuleType("some_codecs")
-    module.__getattr__, module.__dir__ = registries.module_getattr(registry, module.__dict__)
+    module.__getattr__, module.__dir__ = lazy_module(module.__dict__, registry=registry)
     return module
 
 
@@ -298,7 +299,7 @@ def test_package_gives_its_submodules(registry: Registry) -> None:
     import email
 
     package.__path__ = email.__path__
-    package.__getattr__, package.__dir__ = registries.module_getattr(registry, package.__dict__)
+    package.__getattr__, package.__dir__ = lazy_module(package.__dict__, registry=registry)
     assert package.mime is sys.modules["email.mime"]
     assert not hasattr(package, "no_such_submodule")
 

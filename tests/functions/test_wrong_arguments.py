@@ -9,8 +9,6 @@ import chainer.functions as F
 from chainer import Variable
 from chainer.utils.type_check import InvalidType
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*is experimental:FutureWarning")
-
 X = np.ones((3, 4), np.float32)
 IMAGE = np.ones((1, 4, 5, 5), np.float32)
 W = np.ones((4, 4, 3, 3), np.float32)

@@ -14,7 +14,7 @@ from chainer.backends.cupy import library
 from chainer.backends.cupy.copies import copy_between_devices
 from chainer.core.arrays.backend import Backend
 from chainer.core.arrays.device import Device
-from chainer.core.utils.strides import broadcast_axes
+from chainer.core.arrays.strides import broadcast_axes
 
 
 class CupyBackend(Backend):

@@ -9,7 +9,7 @@ import numpy
 
 from chainer.core.arrays.backend import HOST_FAMILY, Backend
 from chainer.core.arrays.device import Device
-from chainer.core.utils.strides import broadcast_axes
+from chainer.core.arrays.strides import broadcast_axes
 
 
 class NumpyBackend(Backend):

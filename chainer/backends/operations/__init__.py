@@ -7,6 +7,7 @@ the implementation that serves a call.
 
 from __future__ import annotations
 
+from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
 
 MODULES: dict[str, tuple[str, ...]] = {
@@ -30,7 +31,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "cross_entropies": ("loss_mean", "softmax_cross_entropy"),
     "dropouts": ("dropout",),
     "embeddings": ("embedding",),
-    "gradient_changes": ("gradient_changes",),
+    "gradient_hooks": ("gradient_hooks",),
     "indexing": ("scatter_add",),
     "joining": ("concat", "split_axis"),
     "linear_algebra": ("inverse",),
@@ -41,7 +42,6 @@ MODULES: dict[str, tuple[str, ...]] = {
         "batch_renormalization",
         "fixed_batch_normalization",
         "layer_normalization",
-        "local_response_normalization",
     ),
     "optimizer_updates": (
         "ada_delta_update",
@@ -59,16 +59,30 @@ MODULES: dict[str, tuple[str, ...]] = {
     "poolings": (
         "average_pooling_nd",
         "max_pooling_nd",
-        "roi_pooling_2d",
         "unpooling_nd",
         "window_indexing",
     ),
     "reductions": ("axes_sum",),
+    "response_normalizations": ("local_response_normalization",),
     "rnns": ("n_step_rnn",),
+    "roi_poolings": ("roi_pooling_2d",),
     "sampled_losses": ("black_out", "negative_sampling"),
     "sequence_losses": ("connectionist_temporal_classification", "linear_chain_crf"),
     "spatial_transformers": ("spatial_transformer_sampler",),
-    "special": ("erf", "erfc"),
+    "special": (
+        "digamma",
+        "erf",
+        "erfc",
+        "erfcinv",
+        "erfcx",
+        "erfinv",
+        "lgamma",
+        "log_ndtr",
+        "ndtr",
+        "ndtri",
+        "polygamma",
+        "zeta",
+    ),
 }
 
-__getattr__, __dir__ = registries.module_getattr(registries.operations, globals())
+__getattr__, __dir__ = lazy_module(globals(), registry=registries.operations)

@@ -41,7 +41,7 @@ class SLSTMCell(Operation):
     """
 
     name = "s_lstm_cell"
-    reference = "chainer.backends.numpy.kernels.tree_cells:SLSTMCellKernel"
+    reference = "chainer.backends.numpy.kernels.lstm_cells:SLSTMCellKernel"
 
 
 class TreeLSTMCell(Operation):
@@ -60,7 +60,7 @@ class TreeLSTMCell(Operation):
     """
 
     name = "tree_lstm_cell"
-    reference = "chainer.backends.numpy.kernels.tree_cells:TreeLSTMCellKernel"
+    reference = "chainer.backends.numpy.kernels.lstm_cells:TreeLSTMCellKernel"
 
 
 lstm_cell = LSTMCell()

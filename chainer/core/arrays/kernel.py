@@ -9,7 +9,6 @@ by one provider. Every operation has a reference implementation written against 
 from __future__ import annotations
 
 import functools
-import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -25,20 +24,10 @@ from chainer.core.arrays.backend import (
     not_an_array_message,
 )
 from chainer.core.config.configuration import KernelPolicy, threads
+from chainer.core.lazy import resolve
 from chainer.core.registry import registries
 
 _MEMO_LIMIT = 4096
-
-
-def load_object(reference: Any) -> Any:
-    """Returns the object behind a lazy reference ``'module:attribute'``, others as they are."""
-    if not isinstance(reference, str):
-        return reference
-    module, _, attribute = reference.partition(":")
-    obj = importlib.import_module(module)
-    for part in attribute.split("."):
-        obj = getattr(obj, part)
-    return obj
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +255,7 @@ class Operation:
         key = (kernel, backend)
         implementation = self._loaded.get(key)
         if implementation is None:
-            factory = load_object(self.reference if kernel is None else kernel.load)
+            factory = resolve(self.reference if kernel is None else kernel.load)
             implementation = factory(backend)
             missing = [m for m in self.methods if not hasattr(implementation, m)]
             if missing:
@@ -339,7 +328,7 @@ def _switched_off(kernel: Kernel, backend: Backend, policy: KernelPolicy) -> str
             return f"not enabled; name {kernel.provider!r} in chainer.config.kernels to enable it"
     if setting == "never":
         return f"chainer.config.use_{kernel.provider} is 'never'"
-    reason = load_object(kernel.unavailable)()
+    reason = resolve(kernel.unavailable)()
     if reason is not None and setting == "always":
         raise RuntimeError(
             f"the configuration demands provider {kernel.provider!r}, which is not available: "
@@ -357,7 +346,7 @@ def _spec_of(array: Any) -> ArraySpec | None:
 
 
 def _verdict(kernel: Kernel, spec: CallSpec) -> str | None:
-    answer = load_object(kernel.supports)(spec)
+    answer = resolve(kernel.supports)(spec)
     if answer is True:
         return None
     return answer if isinstance(answer, str) else "does not support this call"

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy
 
-from chainer.core.utils.streams import STANDARD_OUTPUT, current_stream
+from chainer.core.config.mixed16 import mixed16
+from chainer.core.streams import STANDARD_OUTPUT, current_stream
 
 if TYPE_CHECKING:
     from chainer.core.autograd.function_hook import FunctionHook
@@ -298,12 +299,16 @@ def _environment_choice(name: str, default: str) -> str:
     return value
 
 
-def _environment_dtype(name: str) -> numpy.dtype[Any]:
+def _environment_dtype(name: str) -> Any:
     text = os.environ.get(name, "float32")
-    try:
-        return numpy.dtype(text)
-    except TypeError:
-        raise ValueError(f"environment variable {name} must name a dtype, got {text!r}") from None
+    if text == "mixed16":
+        return mixed16
+    if text not in ("float16", "float32", "float64"):
+        raise TypeError(
+            f"environment variable {name} must be 'float16', 'float32', 'float64' or 'mixed16', "
+            f"got {text!r}"
+        )
+    return numpy.dtype(text)
 
 
 def _defaults() -> GlobalConfig:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any, NamedTuple
+
+from chainer.core.lazy import resolve
 
 
 class Provenance(NamedTuple):
@@ -90,21 +91,3 @@ class Entry:
 
     def __repr__(self) -> str:
         return f"<entry {self.name!r} -> {self.text}, by {self.origin}>"
-
-
-def resolve(reference: str) -> Any:
-    """Imports what a reference points to.
-
-    Args:
-        reference: ``"package.module:attribute"``, where the attribute may be dotted, or
-            ``"package.module"``.
-
-    Raises:
-        ImportError: If the module cannot be imported.
-        AttributeError: If it has no such attribute.
-    """
-    module, _, attribute = reference.partition(":")
-    obj: Any = importlib.import_module(module)
-    for part in attribute.split(".") if attribute else ():
-        obj = getattr(obj, part)
-    return obj

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from chainer.core.registry.entry import Entry, EntryLoadError, Provenance, resolve
+from chainer.core.registry.entry import Entry, EntryLoadError, Provenance
 
 __all__ = [
     "Absentee",
@@ -27,7 +27,6 @@ __all__ = [
     "Source",
     "UnknownNameError",
     "check_entry",
-    "resolve",
 ]
 
 _NEAR_MATCHES = 3

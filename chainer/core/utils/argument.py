@@ -1,9 +1,115 @@
-"""Arguments that are taken by keyword only, and those that earlier releases had."""
+"""Keyword arguments: those that earlier releases had, and those read from ``**kwargs``.
+
+A function declares keyword-only arguments in its signature. :func:`removed_arguments` and
+:func:`renamed_arguments` handle the arguments of older releases, so that the signature shows only
+what the function accepts today. The other functions of this module are for code that takes
+``**kwargs``, as functions did before Python 3.
+"""
 
 from __future__ import annotations
 
+import functools
 import sys
-from typing import Any
+import warnings
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+_USE_CONFIG = "{} argument is not supported anymore. Use chainer.using_config"
+
+#: Texts for :func:`removed_arguments`; each names what replaced the argument.
+REMOVED_TRAIN = _USE_CONFIG.format("train")
+REMOVED_TEST = _USE_CONFIG.format("test")
+REMOVED_USE_CUDNN = _USE_CONFIG.format("use_cudnn")
+REMOVED_DETERMINISTIC = (
+    "deterministic argument is not supported anymore. Use "
+    "chainer.using_config('cudnn_deterministic', value) context where value is either `True` or "
+    "`False`."
+)
+
+
+def removed_arguments(**texts: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Decorator: calls that pass an argument of an older release raise the documented error.
+
+    Args:
+        texts: Name of a removed argument -> text of the error, which tells what to do instead.
+
+    Returns:
+        callable: The decorator. The decorated function raises ValueError with the text if it gets
+        one of the arguments by keyword; otherwise it calls the function. Its signature is that of
+        the function.
+
+    Example:
+        >>> from chainer.core.utils.argument import removed_arguments
+        >>> @removed_arguments(train="train is not supported anymore. Use chainer.using_config")
+        ... def double(x, *, times=2):
+        ...     return x * times
+        >>> double(3)
+        6
+        >>> double(3, train=True)
+        Traceback (most recent call last):
+        ValueError: train is not supported anymore. Use chainer.using_config
+    """
+
+    def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
+        @functools.wraps(function)
+        def wrapper(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            # Most calls pass no keyword argument, so the loop over the names is rarely entered.
+            if kwargs:
+                for name in kwargs:
+                    if name in texts:
+                        raise ValueError(texts[name])
+            return function(*args, **kwargs)
+
+        return wrapper
+
+    return decorate
+
+
+def renamed_arguments(**new_names: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Decorator: an argument is still accepted by the name that it had in an older release.
+
+    Args:
+        new_names: Old name of an argument -> its name today.
+
+    Returns:
+        callable: The decorator. The decorated function accepts the old names by keyword with a
+        DeprecationWarning, and raises TypeError if an argument is given by both names. Its
+        signature is that of the function.
+
+    Example:
+        >>> from chainer.core.utils.argument import renamed_arguments
+        >>> @renamed_arguments(patients="patience")
+        ... def stop_after(patience=3):
+        ...     return patience
+        >>> stop_after(5)
+        5
+    """
+
+    def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
+        @functools.wraps(function)
+        def wrapper(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            for old in [name for name in kwargs if name in new_names]:
+                new = new_names[old]
+                if new in kwargs:
+                    raise TypeError(
+                        f"{function.__qualname__}() got {new!r} and its old name {old!r}"
+                    )
+                warnings.warn(
+                    f"The argument {old!r} of {function.__qualname__}() is deprecated. "
+                    f"Use {new!r} instead.",
+                    DeprecationWarning,
+                    stacklevel=2,
+                )
+                # If it was also given by position, the call below raises TypeError.
+                kwargs[new] = kwargs.pop(old)
+            return function(*args, **kwargs)
+
+        return wrapper
+
+    return decorate
 
 
 def check_unexpected_kwargs(kwargs: dict[str, Any], **unexpected: str) -> None:
@@ -11,7 +117,7 @@ def check_unexpected_kwargs(kwargs: dict[str, Any], **unexpected: str) -> None:
 
     Args:
         kwargs: Keyword arguments of a call.
-        unexpected: Names of removed arguments, with what to say to those who still pass them.
+        unexpected: Name of a removed argument -> text of the error, which tells what to do instead.
 
     Raises:
         ValueError: With that text.
@@ -29,7 +135,7 @@ def parse_kwargs(
     Args:
         kwargs: Keyword arguments of a call.
         names_and_defaults: Pairs of name and default value.
-        unexpected: Names of removed arguments, with what to say to those who still pass them.
+        unexpected: Name of a removed argument -> text of the error, which tells what to do instead.
 
     Returns:
         tuple: Values in the order of the names.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from chainer.core.utils.windows import add_patches, copy_patches
+from chainer.core.arrays.windows import add_patches, copy_patches
 
 
 def get_conv_outsize(size: int, k: int, s: int, p: int, cover_all: bool = False, d: int = 1) -> int:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy
 
+from chainer.core.arrays.windows import Sizes, add_patches, copy_patches
 from chainer.core.utils.conv import as_sizes, get_conv_outsize
-from chainer.core.utils.windows import Sizes, add_patches, copy_patches
 
 
 def as_tuple(x: Any, n: int) -> Sizes:

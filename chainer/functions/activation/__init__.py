@@ -1,8 +1,8 @@
 """Activation functions."""
 
-from chainer.core.registry.submodules import submodule_getattr
+from chainer.core.lazy import lazy_module
 
-__getattr__ = submodule_getattr(globals())
+__getattr__, __dir__ = lazy_module(globals())
 
 MODULES: dict[str, tuple[str, ...]] = {
     "clipped_relu": ("ClippedReLU", "clipped_relu", "relu6"),
@@ -17,7 +17,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "relu": ("ReLU", "relu"),
     "rrelu": ("RReLU", "rrelu"),
     "selu": ("selu",),
-    "sigmoid": ("Sigmoid", "SigmoidGrad", "sigmoid"),
+    "sigmoid": ("Sigmoid", "sigmoid"),
     "slstm": ("SLSTM", "slstm"),
     "softmax": ("Softmax", "softmax"),
     "softplus": ("Softplus", "softplus"),

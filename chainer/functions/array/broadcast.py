@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import Any
 
 import numpy
@@ -11,27 +10,8 @@ import numpy
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.utils import type_check
-from chainer.functions.math._operand import sum_to as sum_array_to
-
-#: Up to this number of elements a copy is made faster than a view.
-_SMALL = 4096
-
-
-def broadcast_array(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
-    """Returns an array repeated to a shape; it may be a read-only view.
-
-    Args:
-        xp: Array namespace of ``x``.
-        x: Array.
-        shape: Shape that the one of ``x`` can be broadcast to.
-    """
-    if x.shape == shape:
-        return x
-    if xp is numpy and prod(shape) <= _SMALL:
-        y = numpy.empty(shape, x.dtype)
-        y[...] = x
-        return y
-    return xp.broadcast_to(x, shape)
+from chainer.functions._broadcasting import broadcast_array
+from chainer.functions._broadcasting import reduce_to_shape as sum_array_to
 
 
 class Broadcast(FunctionNode):

@@ -9,7 +9,7 @@ import numpy
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
-from chainer.functions.math._operand import sum_to as sum_array_to
+from chainer.functions._broadcasting import reduce_to_shape as sum_array_to
 from chainer.functions.math.sum import sum_to
 
 #: Number of elements from which on bit operations are faster than ``numpy.where``.

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy
 
+from chainer.core.arrays.chunks import chunk_bytes, chunks
 from chainer.core.arrays.extended_dtypes import for_products
+from chainer.core.arrays.windows import add_patches, copy_patches
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
-from chainer.core.utils.blocks import blocks, share_of
 from chainer.core.utils.conv import pair
-from chainer.core.utils.windows import add_patches, copy_patches
 from chainer.functions._composed import composed_gradients
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.im2col import im2col
@@ -72,11 +72,11 @@ class LocalConvolution2DFunction(FunctionNode):
             yield slice(0, h * w), x[:, :, : (h - 1) * sy + kh, : (w - 1) * sx + kw]
             return
         each = n * (c * kh * kw + o) * x.itemsize
-        for rows in blocks(h, w * each, most):
+        for rows in chunks(h, w * each, most):
             seen = x[:, :, rows.start * sy : (rows.stop - 1) * sy + kh]
             length = rows.stop - rows.start
             # More than one row only if all of a row fits.
-            for some in blocks(w, each, most) if length == 1 else (slice(0, w),):
+            for some in chunks(w, each, most) if length == 1 else (slice(0, w),):
                 start = rows.start * w + some.start
                 positions = slice(start, start + (length - 1) * w + some.stop - some.start)
                 yield positions, seen[:, :, :, some.start * sx : (some.stop - 1) * sx + kw]
@@ -152,7 +152,7 @@ class LocalConvolution2DFunction(FunctionNode):
     def _gradient_of_filters(self, x: Any, W: Any, gy: Any) -> Any:
         o, h, w, c, kh, kw = W.shape
         gW = self.xp.zeros((o, h * w, c * kh * kw), W.dtype)
-        for positions, seen in self._blocks(x, W, share_of(W.nbytes, 40)):
+        for positions, seen in self._blocks(x, W, chunk_bytes(W.nbytes, 40)):
             block = gW[:, positions].transpose(1, 0, 2)
             matrices = self._by_position(gy, positions).transpose(0, 2, 1)
             patches = self._patches(seen, W)

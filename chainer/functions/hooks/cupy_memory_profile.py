@@ -6,7 +6,7 @@ from typing import Any, TextIO
 
 from chainer.backends import cuda
 from chainer.core.autograd.function_hook import FunctionHook
-from chainer.core.utils.streams import STANDARD_OUTPUT, current_stream
+from chainer.core.streams import STANDARD_OUTPUT, current_stream
 from chainer.functions.hooks._report import function_name, print_table, with_unit
 
 _UNITS = ("B", "KB", "MB", "GB", "TB")

@@ -6,7 +6,7 @@ from typing import Any, TextIO
 
 from chainer.core.autograd.function_hook import FunctionHook
 from chainer.core.autograd.variable import Variable
-from chainer.core.utils.streams import STANDARD_OUTPUT, current_stream
+from chainer.core.streams import STANDARD_OUTPUT, current_stream
 
 
 class PrintHook(FunctionHook):

@@ -7,7 +7,7 @@ from typing import Any, TextIO
 
 from chainer.core.arrays.backend import find_backend
 from chainer.core.autograd.function_hook import FunctionHook
-from chainer.core.utils.streams import STANDARD_OUTPUT, current_stream
+from chainer.core.streams import STANDARD_OUTPUT, current_stream
 from chainer.functions.hooks._report import function_name, print_table, with_unit
 
 _UNITS = {"sec": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}

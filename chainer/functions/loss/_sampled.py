@@ -7,11 +7,11 @@ from typing import Any
 import numpy
 
 from chainer.backends.operations.embeddings import embedding
+from chainer.core.arrays.chunks import chunk_bytes, chunks
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import Operation
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.core.utils.blocks import blocks, share_of
 from chainer.functions._composed import composed_gradients
 
 
@@ -86,7 +86,7 @@ class SampledLoss(FunctionNode):
             return self.xp.matmul(slopes[:, None], self._gather(W, self._ids))[:, 0]
         gx = numpy.empty(x.shape, slopes.dtype)
         row_bytes = slopes.shape[1] * W[:1].nbytes
-        for part in blocks(len(x), row_bytes, share_of(W.nbytes, 128)):
+        for part in chunks(len(x), row_bytes, chunk_bytes(W.nbytes, 128)):
             rows = self._gather(W, self._ids[part])
             gx[part] = numpy.matmul(slopes[part, None], rows)[:, 0]
             del rows  # before there are others

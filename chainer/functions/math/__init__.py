@@ -1,8 +1,8 @@
 """Mathematical functions."""
 
-from chainer.core.registry.submodules import submodule_getattr
+from chainer.core.lazy import lazy_module
 
-__getattr__ = submodule_getattr(globals())
+__getattr__, __dir__ = lazy_module(globals())
 
 MODULES: dict[str, tuple[str, ...]] = {
     "arctanh": ("arctanh",),
@@ -15,7 +15,11 @@ MODULES: dict[str, tuple[str, ...]] = {
     "cumprod": ("cumprod",),
     "cumsum": ("Cumsum", "cumsum"),
     "det": ("BatchDet", "batch_det", "det"),
+    "digamma": ("digamma",),
     "erf": ("Erf", "Erfc", "erf", "erfc"),
+    "erfcinv": ("erfcinv",),
+    "erfcx": ("erfcx",),
+    "erfinv": ("erfinv",),
     "exponential": ("Exp", "Log", "Log10", "Log2", "exp", "log", "log10", "log2"),
     "exponential_m1": ("Expm1", "expm1"),
     "fft": ("FFT", "fft", "ifft"),
@@ -25,13 +29,18 @@ MODULES: dict[str, tuple[str, ...]] = {
     "hyperbolic": ("Cosh", "Sinh", "cosh", "sinh"),
     "identity": ("Identity", "identity"),
     "inv": ("BatchInv", "Inv", "batch_inv", "inv"),
+    "lgamma": ("lgamma",),
     "linear_interpolate": ("LinearInterpolate", "linear_interpolate"),
+    "log_ndtr": ("log_ndtr",),
     "logarithm_1p": ("Log1p", "log1p"),
     "logsumexp": ("LogSumExp", "logsumexp"),
     "matmul": ("MatMul", "batch_matmul", "matmul"),
     "maximum": ("Maximum", "maximum"),
     "minimum": ("Minimum", "minimum"),
     "minmax": ("ArgMax", "ArgMin", "Max", "Min", "argmax", "argmin", "max", "min"),
+    "ndtr": ("ndtr",),
+    "ndtri": ("ndtri",),
+    "polygamma": ("polygamma",),
     "prod": ("Prod", "prod"),
     "scale": ("scale",),
     "sign": ("sign",),
@@ -56,4 +65,5 @@ MODULES: dict[str, tuple[str, ...]] = {
         "sin",
         "tan",
     ),
+    "zeta": ("zeta",),
 }

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.backends.operations.normalizations import local_response_normalization as operation
+from chainer.backends.operations.response_normalizations import (
+    local_response_normalization as operation,
+)
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check

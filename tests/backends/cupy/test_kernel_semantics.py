@@ -7,7 +7,8 @@ import importlib
 import numpy as np
 import pytest
 
-from chainer.backends.cupy.kernels import _BY_OPERATION, _DETERMINISTIC, base
+from chainer.backends.cupy.kernels import _BY_OPERATION, _DETERMINISTIC
+from chainer.backends.cupy.kernels import _base as base
 from chainer.core.arrays.backend import get_backend
 from chainer.core.arrays.kernel import get_operation
 from tests.backends.cupy import emulator

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
+from chainer.core.arrays.windows import window_range
 from chainer.core.utils import conv, conv_nd
-from chainer.core.utils.windows import window_range
 
 
 @pytest.mark.parametrize(

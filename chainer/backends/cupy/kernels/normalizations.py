@@ -1,4 +1,4 @@
-"""Kernels of batch, layer and local response normalisation."""
+"""CUDA kernels of batch and layer normalization."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from chainer.backends.cupy.compiler import Types, compute_dtype, types_for
-from chainer.backends.cupy.kernels.base import CudaKernel, is_wide
+from chainer.backends.cupy.kernels._base import CudaKernel, is_wide
 
 Axes = tuple[int, ...]
 #: Blocks that keep a large GPU busy, and elements that are worth a block.
@@ -253,41 +253,3 @@ class LayerNormalizationKernel(CudaKernel):
 
     def _types(self, x: Any, gamma: Any) -> Types:
         return types_for(x.dtype, wide=is_wide(x), P=gamma.dtype)
-
-
-class ResponseNormalizationKernel(CudaKernel):
-    """Kernel of ``local_response_normalization``; the residual is the scale."""
-
-    source = "response_normalization.cu"
-
-    def forward(self, x: Any, n: int, k: float, alpha: float, beta: float) -> tuple[Any, Any]:
-        x = self.contiguous(x)
-        y = self.new_like(x)
-        scale = self.new(x.shape, compute_dtype(x.dtype))
-        scalars = (float(k), float(alpha), float(beta))
-        self._call("response_forward", x, x, y, scale, *self._geometry(x, n), *scalars)
-        return y, scale
-
-    def backward(
-        self,
-        x: Any,
-        y: Any,
-        gy: Any,
-        residual: Any,
-        n: int,
-        k: float,
-        alpha: float,
-        beta: float,
-    ) -> Any:
-        x, y, gy = map(self.contiguous, (x, y, gy))
-        gx = self.new_like(x)
-        arrays = (x, y, gy, residual, gx)
-        geometry = self._geometry(x, n)
-        self._call("response_backward", x, *arrays, *geometry, float(alpha), float(beta))
-        return gx
-
-    def _geometry(self, x: Any, n: int) -> tuple[int, int, int]:
-        return x.shape[1], prod(x.shape[2:]), int(n) // 2
-
-    def _call(self, name: str, x: Any, *args: Any) -> None:
-        self.each(name, types_for(x.dtype, wide=is_wide(x)), x.size, *args)

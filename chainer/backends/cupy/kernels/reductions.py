@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from chainer.backends.cupy.compiler import types_for
-from chainer.backends.cupy.kernels.base import CudaKernel
+from chainer.backends.cupy.kernels._base import CudaKernel
 from chainer.backends.numpy.kernels.reductions import AxesSumKernel as ReferenceAxesSum
 
 #: Elements up to which a launch is dearer than what its few threads lose.

@@ -10,8 +10,8 @@ from chainer.core.arrays.kernel import Kernel
 
 MDARRAY = "ideep4py:mdarray"
 
-_ROOM = "chainer.backends.ideep.kernels"
-_CHECKS = f"{_ROOM}.checks"
+_PACKAGE = "chainer.backends.ideep.kernels"
+_CHECKS = f"{_PACKAGE}._checks"
 _MISSING = "chainer.backends.ideep.library:missing"
 
 #: Operation -> (module and class of the implementation, function of ``checks`` that decides).
@@ -29,10 +29,10 @@ _BY_OPERATION = {
     "batch_normalization": ("normalizations:BatchNormalizationKernel", "normalization"),
     "fixed_batch_normalization": ("normalizations:FixedBatchNormalizationKernel", "normalization"),
     "local_response_normalization": (
-        "normalizations:ResponseNormalizationKernel",
+        "response_normalizations:ResponseNormalizationKernel",
         "response_normalization",
     ),
-    "softmax_cross_entropy": ("losses:SoftmaxCrossEntropyKernel", "cross_entropy"),
+    "softmax_cross_entropy": ("cross_entropies:SoftmaxCrossEntropyKernel", "cross_entropy"),
 }
 
 #: Those of functions that give their kernels plain arrays.
@@ -50,14 +50,14 @@ _FOR_BLOCKS = {
 
 #: Updates of parameters. Whoever called ``to_intel64()`` wants them, whatever ``use_ideep`` says.
 _UPDATES = {
-    "sgd_update": ("updates:SGDKernel", "update"),
-    "momentum_sgd_update": ("updates:MomentumSGDKernel", "update"),
-    "adam_update": ("updates:AdamKernel", "adam_update"),
+    "sgd_update": ("optimizer_updates:SGDKernel", "update"),
+    "momentum_sgd_update": ("optimizer_updates:MomentumSGDKernel", "update"),
+    "adam_update": ("optimizer_updates:AdamKernel", "adam_update"),
 }
 
 
 def declarations() -> Iterator[Kernel]:
-    """Yields the declaration of every kernel of this room."""
+    """Yields the declaration of every kernel of this package."""
     for operation, entry in _BY_OPERATION.items():
         for array_type in (numpy.ndarray, MDARRAY):
             yield _declaration(operation, array_type, *entry)
@@ -76,7 +76,7 @@ def _declaration(
         operation,
         array_type,
         "ideep",
-        load=f"{_ROOM}.{place}",
+        load=f"{_PACKAGE}.{place}",
         supports=f"{_CHECKS}:{check}",
         unavailable=_MISSING,
         unconditional=unconditional,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from chainer.backends.ideep.kernels.base import IdeepKernel
+from chainer.backends.ideep.kernels._base import IdeepKernel
 
 
 class DropoutKernel(IdeepKernel):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from chainer.backends.ideep.kernels.base import IdeepKernel
+from chainer.backends.ideep.kernels._base import IdeepKernel
 from chainer.backends.numpy.kernels.joining import ConcatKernel as ReferenceConcatKernel
 from chainer.backends.numpy.kernels.joining import SplitAxisKernel as ReferenceSplitAxisKernel
 from chainer.core.arrays.backend import Backend, get_backend

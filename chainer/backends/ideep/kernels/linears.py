@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.backends.ideep.kernels.base import IdeepKernel
+from chainer.backends.ideep.kernels._base import IdeepKernel
 
 
 class LinearKernel(IdeepKernel):

@@ -1,4 +1,4 @@
-"""Kernels of normalisations."""
+"""oneDNN kernels of batch normalization."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from chainer.backends.ideep.kernels.base import IdeepKernel
+from chainer.backends.ideep.kernels._base import IdeepKernel
 from chainer.core.config.configuration import threads
 
 Axes = tuple[int, ...]
@@ -80,25 +80,3 @@ class FixedBatchNormalizationKernel(IdeepKernel):
 
 def _is_dense(x: Any) -> bool:
     return x.__class__ is numpy.ndarray or x.layout.dense
-
-
-class ResponseNormalizationKernel(IdeepKernel):
-    """Kernel of ``local_response_normalization``; oneDNN divides ``alpha`` by ``n``."""
-
-    def forward(self, x: Any, n: int, k: float, alpha: float, beta: float) -> tuple[Any, Any]:
-        return self.ops.local_response_normalization(x, n, k, alpha * n, beta)
-
-    def backward(
-        self,
-        x: Any,
-        y: Any,
-        gy: Any,
-        residual: Any,
-        n: int,
-        k: float,
-        alpha: float,
-        beta: float,
-    ) -> Any:
-        return self.ops.local_response_normalization_backward(
-            x, gy, n, k, alpha * n, beta, workspace=residual
-        )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 from chainer.backends.ideep import library
-from chainer.backends.numpy.kernels.rnn_cells import Steps
+from chainer.backends.numpy.kernels._rnn_cells import Steps
 from chainer.backends.numpy.kernels.rnns import NStepRNNKernel as ReferenceNStepRNNKernel
 from chainer.core.arrays.backend import Backend
 
@@ -67,7 +67,7 @@ class _Cell:
         return y.reshape(-1, y.shape[2])
 
     def forward(self, x: Any, h: Any, c: Any) -> tuple[Any, Any, Any]:
-        """See :meth:`chainer.backends.numpy.kernels.rnn_cells.Cell.forward`."""
+        """See :meth:`chainer.backends.numpy.kernels._rnn_cells.Cell.forward`."""
         found = self._run(self._by_time(x), h, c)
         self._saved = found.saved
         last_c = None if found.c is None else numpy.asarray(found.c)
@@ -77,7 +77,7 @@ class _Cell:
         raise NotImplementedError
 
     def backward(self, gy: Any, gh: Any, gc: Any) -> tuple[Any, Any, Any, list[Any], list[Any]]:
-        """See :meth:`chainer.backends.numpy.kernels.rnn_cells.Cell.backward`."""
+        """See :meth:`chainer.backends.numpy.kernels._rnn_cells.Cell.backward`."""
         if gy is not None:
             gy = self._by_time(gy)
         g = self._ops.recurrent_backward(self._saved, gy, gh, gc)

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy
 
-from chainer.backends.numpy.kernels.rows import (
+from chainer.backends.numpy.kernels._row_scatter import (
     COLUMN_BLOCK,
     ELEMENTS_OF_ROW,
     ROW_BLOCK,
-    add_columns,
-    add_rows,
+    scatter_add_columns,
+    scatter_add_rows,
 )
+from chainer.core.arrays.chunks import chunk_bytes, chunks
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import ReferenceKernel
-from chainer.core.utils.blocks import blocks, share_of
 
 
 class EmbeddingKernel(ReferenceKernel):
@@ -45,9 +45,9 @@ class EmbeddingKernel(ReferenceKernel):
             again = _come_again(numbers, shape)
             gW = numpy.zeros(shape, working)
             if again is None:
-                add_rows(gW, numbers, rows)
+                scatter_add_rows(gW, numbers, rows)
             else:
-                for part in blocks(len(rows), 1, ROW_BLOCK):
+                for part in chunks(len(rows), 1, ROW_BLOCK):
                     gW[numbers[part]] = rows[part]
                 _add_again(gW, numbers, again, rows.__getitem__)
         return gW.astype(gy.dtype, copy=False)
@@ -64,13 +64,13 @@ class EmbeddingKernel(ReferenceKernel):
         again = _come_again(numbers, shape)
         gW = numpy.zeros(shape, factors.dtype)
         if again is None:
-            for part in blocks(len(x), count, COLUMN_BLOCK):
+            for part in chunks(len(x), count, COLUMN_BLOCK):
                 some = factors[part]
                 columns = ((some * column[:, None]).ravel() for column in vectors[part].T)
-                add_columns(gW, x[part].ravel(), columns)
+                scatter_add_columns(gW, x[part].ravel(), columns)
         else:
-            most = share_of(gW.nbytes, 128)
-            for part in blocks(len(x), count * gW[:1].nbytes, most):
+            most = chunk_bytes(gW.nbytes, 128)
+            for part in chunks(len(x), count * gW[:1].nbytes, most):
                 # Buffers of a product of arrays that are broadcast would take more memory.
                 gW[x[part]] = numpy.einsum("nk,nd->nkd", factors[part], vectors[part])
             _add_again(gW, numbers, again, lambda i: flat[i] * vectors[i // count])
@@ -93,7 +93,7 @@ def _come_again(numbers: Any, shape: tuple[int, int]) -> Any | None:
 
 def _add_again(gW: Any, numbers: Any, again: Any, row: Callable[[int], Any]) -> None:
     """Adds the rows that come again to those of ``gW``, which hold the last of each number."""
-    for part in blocks(len(numbers), 1, ROW_BLOCK):
+    for part in chunks(len(numbers), 1, ROW_BLOCK):
         places = numpy.nonzero(again[part])[0] + part.start
         for i, number in zip(places.tolist(), numbers[places].tolist(), strict=True):
             target = gW[number]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from chainer.backends.numpy.kernels.rows import add_rows
+from chainer.backends.numpy.kernels._row_scatter import scatter_add_rows
 from chainer.core.arrays.backend import HOST_FAMILY
 from chainer.core.arrays.kernel import ReferenceKernel
 
@@ -66,12 +66,12 @@ class ScatterAddKernel(ReferenceKernel):
         length = prod(a.shape[1:])
         if rows is not None:
             numbers = self._numbers(a, rows)
-            add = add_rows if xp is numpy else xp.add.at
+            add = scatter_add_rows if xp is numpy else xp.add.at
             add(a.reshape(len(a), length), numbers, b.reshape(len(numbers), length))
         elif rest is not None and xp is numpy:
             inner = self.positions(a.shape[1:], rest).reshape(-1)
             # Rows of the other axis: those of the transposed matrix.
-            add_rows(a.reshape(len(a), length).T, inner, b.reshape(len(a), len(inner)).T)
+            scatter_add_rows(a.reshape(len(a), length).T, inner, b.reshape(len(a), len(inner)).T)
         else:
             positions = self.positions(a.shape, slices)
             xp.add.at(a.reshape(-1), positions.reshape(-1), b.reshape(-1))

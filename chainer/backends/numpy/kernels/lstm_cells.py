@@ -83,3 +83,110 @@ class LSTMCellKernel(ReferenceKernel):
         slope *= c_prev
         gf[...] = slope
         return xp.multiply(total, f, out=slope), gx
+
+
+class SLSTMCellKernel(ReferenceKernel):
+    """Reference of ``s_lstm_cell``."""
+
+    def forward(self, c1: Any, c2: Any, x1: Any, x2: Any) -> tuple[Any, Any, Any]:
+        xp = self.xp
+        y1, y2 = _units(x1), _units(x2)
+        a1, a2 = xp.tanh(y1[:, :, 0]), xp.tanh(y2[:, :, 0])
+        i1, i2 = self._sigmoid(y1[:, :, 1]), self._sigmoid(y2[:, :, 1])
+        f1, f2 = self._sigmoid(y1[:, :, 2]), self._sigmoid(y2[:, :, 2])
+        o = self._sigmoid(y1[:, :, 3] + y2[:, :, 3])
+        c = a1 * i1
+        for left, right in ((a2, i2), (c1, f1), (c2, f2)):
+            c += left * right
+        return c, xp.tanh(c) * o, (a1, a2, i1, i2, f1, f2, o)
+
+    def _sigmoid(self, x: Any) -> Any:
+        y = x.copy()
+        sigmoid_in_place(self.xp, y)
+        return y
+
+    def backward(
+        self, c1: Any, c2: Any, x1: Any, x2: Any, c: Any, saved: Any, gc: Any, gh: Any
+    ) -> tuple[Any, Any, Any, Any]:
+        xp = self.xp
+        a1, a2, i1, i2, f1, f2, o = saved
+        total, go = _through_output(xp, c, o, gc, gh)
+        go = 0 if go is None else go * (1 - o)
+
+        def gx(c_prev: Any, a: Any, i: Any, f: Any, x: Any) -> Any:
+            gx = xp.empty(x.shape, x.dtype)
+            units = _units(gx)
+            units[:, :, 0] = _product(total, i, 1 - a * a)
+            units[:, :, 1] = _product(total, a, i, 1 - i)
+            units[:, :, 2] = _product(total, c_prev, f, 1 - f)
+            units[:, :, 3] = go
+            return gx
+
+        gx1, gx2 = gx(c1, a1, i1, f1, x1), gx(c2, a2, i2, f2, x2)
+        # Last, so that they do not add to the peak of memory.
+        return total * f1, total * f2, gx1, gx2
+
+
+class TreeLSTMCellKernel(ReferenceKernel):
+    """Reference of ``tree_lstm_cell``."""
+
+    def forward(self, cs: list[Any], x: Any) -> tuple[Any, Any, Any]:
+        xp = self.xp
+        size = x.shape[1] // (3 + len(cs))
+        cell_input = xp.tanh(x[:, :size])
+        # All gates at once: i, o, f_1, ..., f_N.
+        gates = x[:, size:].copy()
+        sigmoid_in_place(xp, gates)
+        c = cell_input * gates[:, :size]
+        for k, c_prev in enumerate(cs, 2):
+            c += c_prev * gates[:, k * size : (k + 1) * size]
+        return c, xp.tanh(c) * gates[:, size : 2 * size], (cell_input, gates)
+
+    def backward(
+        self, cs: list[Any], x: Any, c: Any, saved: Any, gc: Any, gh: Any
+    ) -> tuple[list[Any], Any]:
+        xp = self.xp
+        cell_input, gates = saved
+        size = x.shape[1] // (3 + len(cs))
+        i, o, *fs = [gates[:, k * size : (k + 1) * size] for k in range(2 + len(cs))]
+        total, go = _through_output(xp, c, o, gc, gh, before_gate=True)
+        gx = xp.empty(x.shape, x.dtype)
+        part = [gx[:, k * size : (k + 1) * size] for k in range(3 + len(cs))]
+        part[0][...] = _product(total, i, 1 - cell_input * cell_input)
+        part[1][...] = _product(total, cell_input, i, 1 - i)
+        part[2][...] = 0 if go is None else _product(go, o, 1 - o)
+        for k, (c_prev, f) in enumerate(zip(cs, fs, strict=True), 3):
+            part[k][...] = _product(total, c_prev, f, 1 - f)
+        return [total * f for f in fs], gx
+
+
+def _through_output(
+    xp: Any, c: Any, o: Any, gc: Any, gh: Any, before_gate: bool = False
+) -> tuple[Any, Any]:
+    """Returns the gradients of the cell state and, None for zeros, of the output gate.
+
+    That of the gate is multiplied by the gate unless ``before_gate``.
+    """
+    if gh is None:
+        return gc, None
+    tanh_c = xp.tanh(c)
+    total = gh * o
+    go = gh * tanh_c if before_gate else total * tanh_c
+    tanh_c *= tanh_c
+    total *= 1 - tanh_c
+    if gc is not None:
+        total += gc
+    return total, go
+
+
+def _product(first: Any, second: Any, *others: Any) -> Any:
+    """Multiplies arrays in the memory of the first product."""
+    product = first * second
+    for other in others:
+        product *= other
+    return product
+
+
+def _units(x: Any) -> Any:
+    """Separates the four sources of each unit, which are neighbours: ``(B, n, 4, ...)``."""
+    return x.reshape((x.shape[0], x.shape[1] // 4, 4, *x.shape[2:]))

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy
 
-from chainer.backends.numpy.kernels.rnn_cells import (
+from chainer.backends.numpy.kernels._rnn_cells import (
     Cell,
     GRUCell,
     LSTMCell,

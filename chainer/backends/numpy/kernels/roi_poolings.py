@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy
 
+from chainer.core.arrays.chunks import chunk_bytes, chunks
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import ReferenceKernel
-from chainer.core.utils.blocks import blocks, share_of
 
 
 class ROIPooling2DKernel(ReferenceKernel):
@@ -96,8 +96,8 @@ class ROIPooling2DKernel(ReferenceKernel):
         batches = rois[:, 0].astype(numpy.intp)
         # Positions take twice the memory of the indexes: there are never all of them at a time.
         full = bool(indices.min() >= 0)
-        most = share_of(indices.nbytes, 128)
-        for rows in blocks(len(indices), indices.shape[1] * batches.itemsize, most):
+        most = chunk_bytes(indices.nbytes, 128)
+        for rows in chunks(len(indices), indices.shape[1] * batches.itemsize, most):
             part = indices[rows]
             numbers = xp.arange(rows.start, rows.stop)
             regions = numbers // channels

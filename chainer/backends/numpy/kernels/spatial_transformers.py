@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy
 
+from chainer.core.arrays.chunks import chunks
 from chainer.core.arrays.kernel import ReferenceKernel
-from chainer.core.utils.blocks import blocks
 
 
 def sampling_positions(xp: Any, coordinates: Any, length: int) -> tuple[Any, Any]:
@@ -59,7 +59,7 @@ class SpatialTransformerSamplerKernel(ReferenceKernel):
             return (slice(0, len(x)),)
         c, h, w = x.shape[1:]
         points = grid.shape[2] * grid.shape[3]
-        return blocks(len(x), (8 * points + 2 * (h + 3) * (w + 3)) * c * x.dtype.itemsize, 1 << 21)
+        return chunks(len(x), (8 * points + 2 * (h + 3) * (w + 3)) * c * x.dtype.itemsize, 1 << 21)
 
     def _sample(self, x: Any, grid: Any, y: Any) -> None:
         _, corners, (fu, fv) = self._gather(x, grid)

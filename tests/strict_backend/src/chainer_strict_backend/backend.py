@@ -11,7 +11,7 @@ import numpy
 
 from chainer.core.arrays.backend import Backend
 from chainer.core.arrays.device import Device
-from chainer.core.utils.strides import broadcast_axes
+from chainer.core.arrays.strides import broadcast_axes
 from chainer_strict_backend import current, namespace
 from chainer_strict_backend.array import ndarray
 from chainer_strict_backend.transfers import note

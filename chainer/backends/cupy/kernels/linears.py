@@ -1,0 +1,36 @@
+"""Affine transformation by matrix products of cuBLAS."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from chainer.backends.cupy.compiler import types_for
+from chainer.backends.cupy.kernels._base import CudaKernel, is_wide
+
+
+class LinearKernel(CudaKernel):
+    """Kernel of ``linear``. cuBLAS accumulates products of float16 in float32."""
+
+    source = "bias.cu"
+
+    def forward(self, x: Any, W: Any, b: Any) -> Any:
+        y = self._product(x, W.T, x.dtype)
+        if b is not None:
+            y, b = self.contiguous(y), self.contiguous(b.astype(y.dtype, copy=False))
+            self.each("add_bias", types_for(y.dtype, None, is_wide(y)), y.size, y, b, len(b))
+        return y
+
+    def backward_data(self, gy: Any, W: Any) -> Any:
+        return self._product(gy, W, gy.dtype)
+
+    def backward_weight(self, x: Any, gy: Any, dtype: Any) -> Any:
+        return self._product(gy.T, x, dtype)
+
+    def _product(self, a: Any, b: Any, dtype: Any) -> Any:
+        if a.dtype == b.dtype == dtype:
+            return a.dot(b)
+        working = numpy.result_type(a.dtype, b.dtype)
+        product = self.xp.matmul(a.astype(working, copy=False), b.astype(working, copy=False))
+        return product.astype(dtype, copy=False)
