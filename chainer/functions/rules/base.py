@@ -62,6 +62,11 @@ class RuleFunction(FunctionNode):
         return (*first, nodes[i].data, nodes[j].data, *values)
 
 
+def expect_one_array(self: FunctionNode, in_types: type_check.TypeInfoTuple) -> None:
+    """Type check (``check_type_forward``) of one input of any shape and dtype."""
+    type_check.expect(in_types.size() == 1)
+
+
 def expect_one_float(self: FunctionNode, in_types: type_check.TypeInfoTuple) -> None:
     """Type check (``check_type_forward``) of one floating-point input of any shape."""
     type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
