@@ -33,7 +33,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "gradient_hooks": ("gradient_hooks",),
     "indexing": ("scatter_add",),
     "joining": ("concat", "split_axis"),
-    "linear_algebra": ("inverse",),
+    "linear_algebra": ("cholesky", "inverse"),
     "linears": ("linear",),
     "lstm_cells": ("lstm_cell", "s_lstm_cell", "tree_lstm_cell"),
     "normalizations": (

@@ -52,6 +52,7 @@ _BY_OPERATION = {
     "linear": ("linears:LinearKernel", "floating"),
     "axes_sum": ("reductions:AxesSumKernel", "floating"),
     "loss_mean": ("cross_entropies:LossMeanKernel", "labelled"),
+    "cholesky": ("linear_algebra:CholeskyKernel", "floating"),
     "inverse": ("linear_algebra:InverseKernel", "floating"),
     "batch_normalization": ("normalizations:BatchNormalizationKernel", "floating"),
     "fixed_batch_normalization": ("normalizations:FixedBatchNormalizationKernel", "floating"),
