@@ -69,6 +69,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "sampled_losses": ("black_out", "negative_sampling"),
     "sequence_losses": ("connectionist_temporal_classification", "linear_chain_crf"),
     "spatial_transformers": ("spatial_transformer_sampler",),
+    "strided_views": ("as_strided",),
     "special": (
         "digamma",
         "erf",

@@ -5,6 +5,7 @@ from chainer.core.registry.submodules import submodule_getattr
 __getattr__ = submodule_getattr(globals())
 
 MODULES: dict[str, tuple[str, ...]] = {
+    "as_strided": ("as_strided",),
     "broadcast": ("broadcast", "broadcast_to", "Broadcast", "BroadcastTo"),
     "cast": ("Cast", "cast"),
     "concat": ("Concat", "concat"),

@@ -14,6 +14,7 @@ SAMPLES = {}
 #: of CUDA, which the conformance suite runs on a GPU.
 #: Kernels that only call CuPy, which is not there: the conformance suite on CuPy has them.
 WITHOUT_SAMPLES = {
+    "as_strided",
     "cholesky",
     "digamma",
     "dropout",

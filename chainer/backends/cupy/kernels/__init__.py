@@ -61,6 +61,7 @@ _BY_OPERATION = {
         "response_normalizations:ResponseNormalizationKernel",
         "floating",
     ),
+    "as_strided": ("strided_views:AsStridedKernel", "anything"),
     "embedding": ("embeddings:EmbeddingKernel", "embedding"),
     "scatter_add": ("indexing:ScatterAddKernel", "anything"),
     "roi_pooling_2d": ("roi_poolings:ROIPooling2DKernel", "floating"),
