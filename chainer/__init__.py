@@ -6,9 +6,7 @@ installed plugins (from metadata alone; what they supply is imported when it is 
 
 from __future__ import annotations
 
-import importlib
-import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 from chainer import _aliases
 from chainer.core.arrays.backend import get_device, using_device
@@ -34,9 +32,13 @@ from chainer.core.config.configuration import (
     using_config,
 )
 from chainer.core.config.debug import DebugMode, is_debug, set_debug
-from chainer.core.config.dtype import get_dtype
+from chainer.core.config.dtype import get_dtype, mixed16
+from chainer.core.lazy import lazy_module
 from chainer.core.runtime_info import print_runtime_info
 from chainer.core.version import __version__
+
+if TYPE_CHECKING:
+    from chainer.links.link_hook import LinkHook
 
 #: Set True to silence the FutureWarning of experimental features.
 disable_experimental_feature_warning = False
@@ -45,61 +47,32 @@ disable_experimental_feature_warning = False
 _LAZY: dict[str, str] = {
     "AbstractSerializer": "chainer.links.serializer",
     "Chain": "chainer.links.chain",
-    "ChainList": "chainer.links.chain",
+    "ChainList": "chainer.links.chain_list",
     "Deserializer": "chainer.links.serializer",
+    "DeviceResident": "chainer.core.arrays.device_resident",
     "DictSummary": "chainer.core.reporting.reporter",
+    "Distribution": "chainer.distributions.distribution",
     "GradientMethod": "chainer.training.optimizer",
     "Initializer": "chainer.links.initializer",
-    "Link": "chainer.links.base_link",
+    "Link": "chainer.links.link",
+    "LinkHook": "chainer.links.link_hook",
     "Optimizer": "chainer.training.optimizer",
     "Reporter": "chainer.core.reporting.reporter",
     "Sequential": "chainer.links.sequential",
     "Serializer": "chainer.links.serializer",
     "Summary": "chainer.core.reporting.reporter",
     "UpdateRule": "chainer.training.optimizer",
+    "cross_entropy": "chainer.distributions.distribution",
     "get_current_reporter": "chainer.core.reporting.reporter",
+    "kl_divergence": "chainer.distributions.distribution",
+    "register_kl": "chainer.distributions.distribution",
     "report": "chainer.core.reporting.reporter",
     "report_scope": "chainer.core.reporting.reporter",
 }
 
+# Packages that are imported when they are first used, and the second names of modules.
 _SUBMODULES = frozenset(
-    {
-        "backend",
-        "backends",
-        "computational_graph",
-        "configuration",
-        "cuda",
-        "dataset",
-        "datasets",
-        "device",
-        "exporters",
-        "function",
-        "function_hook",
-        "function_hooks",
-        "function_node",
-        "functions",
-        "gradient_check",
-        "initializer",
-        "initializers",
-        "iterators",
-        "kernel",
-        "link",
-        "links",
-        "optimizer",
-        "optimizer_hooks",
-        "optimizers",
-        "plugins",
-        "reporter",
-        "sequential",
-        "serializer",
-        "serializers",
-        "testing",
-        "training",
-        "typing",
-        "utils",
-        "variable",
-        "warnings",
-    }
+    {"backends", "distributions", "functions", "links", "plugins", "testing", "training", *_aliases.top_level()}
 )
 
 # What is in _LAZY is public, too; checkers read __init__.pyi.
@@ -127,6 +100,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "global_config",
     "grad",
     "is_debug",
+    "mixed16",
     "no_backprop_mode",
     "print_runtime_info",
     "set_debug",
@@ -137,24 +111,23 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        value = getattr(importlib.import_module(_LAZY[name]), name)
-    elif name in _SUBMODULES:
-        value = importlib.import_module(f"{__name__}.{name}")
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    setattr(sys.modules[__name__], name, value)
-    return value
+def _get_link_hooks() -> dict[str, LinkHook]:
+    """Returns the link hooks of this thread; libraries of release 7 call it by this name."""
+    from chainer.links.link_hook import get_link_hooks
+
+    return get_link_hooks()
 
 
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_SUBMODULES})
+__getattr__, __dir__ = lazy_module(globals(), _LAZY, submodules=_SUBMODULES)
 
 
 def _start() -> None:
     from chainer import plugins
+    from chainer.backends.cupy import settings as cudnn_settings
+    from chainer.backends.ideep import settings as ideep_settings
 
+    cudnn_settings.declare_entries()
+    ideep_settings.declare_entries()
     plugins.start(__version__)
 
 

@@ -28,6 +28,8 @@ ALIASES: dict[str, str] = {
     "chainer.dataset": "chainer.training.dataset",
     "chainer.datasets": "chainer.training.datasets",
     "chainer.device": "chainer.core.arrays.device",
+    "chainer.device_resident": "chainer.core.arrays.device_resident",
+    "chainer.distribution": "chainer.distributions.distribution",
     "chainer.exporters": "chainer.links.caffe.exporters",
     "chainer.function": "chainer.core.autograd.function",
     "chainer.function_hook": "chainer.core.autograd.function_hook",
@@ -39,6 +41,8 @@ ALIASES: dict[str, str] = {
     "chainer.iterators": "chainer.training.iterators",
     "chainer.kernel": "chainer.core.arrays.kernel",
     "chainer.link": "chainer.links.link",
+    "chainer.link_hook": "chainer.links.link_hook",
+    "chainer.link_hooks": "chainer.links.hooks",
     "chainer.links.connection.gru": "chainer.links.rnn.gru",
     "chainer.links.connection.lstm": "chainer.links.rnn.lstm",
     "chainer.links.connection.mgu": "chainer.links.rnn.mgu",
@@ -55,12 +59,50 @@ ALIASES: dict[str, str] = {
     "chainer.sequential": "chainer.links.sequential",
     "chainer.serializer": "chainer.links.serializer",
     "chainer.serializers": "chainer.links.serializers",
+    "chainer.types": "chainer.core.types",
     "chainer.typing": "chainer.core.typing",
     "chainer.utils": "chainer.core.utils",
     "chainer.variable": "chainer.core.autograd.variable",
     "chainer.warnings": "chainer.core.warnings",
 }
-"""Public name -> home."""
+"""Second name of a module -> its canonical name, under which it is implemented."""
+
+DOCUMENTED_SUBMODULES: dict[str, tuple[str, ...]] = {
+    "chainer.dataset": ("convert", "dataset_mixin", "download", "iterator"),
+    "chainer.datasets": (
+        "image_dataset",
+        "mnist",
+        "sub_dataset",
+        "transform_dataset",
+        "tuple_dataset",
+    ),
+    "chainer.exporters": ("caffe",),
+    "chainer.optimizers": (
+        "ada_delta",
+        "ada_grad",
+        "adam",
+        "corrected_momentum_sgd",
+        "momentum_sgd",
+        "msvag",
+        "nesterov_ag",
+        "rmsprop",
+        "rmsprop_graves",
+        "sgd",
+        "smorms3",
+    ),
+    "chainer.utils": ("argument", "atomic_file", "conv", "conv_nd", "type_check", "walker_alias"),
+}
+"""Modules below a second name that programs import by that name, for type checkers.
+
+At run time every module below a second name can be imported; this table only decides which of them
+have a type stub.
+"""
+
+
+def top_level() -> list[str]:
+    """Returns the second names that are attributes of ``chainer`` itself, without the prefix."""
+    names = [name.removeprefix("chainer.") for name in ALIASES]
+    return [name for name in names if "." not in name]
 
 
 class AliasFinder(MetaPathFinder):

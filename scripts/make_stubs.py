@@ -1,11 +1,18 @@
-"""Writes the type stubs (``.pyi``) of the modules whose names are found at run time.
+"""Writes the type stubs (``.pyi``) of the modules whose attributes exist only at run time.
 
-``chainer.functions`` and its kind get their names from registries, ``chainer`` imports most of its
-names at first use, and ``chainer.optimizers`` and its kind are second names of modules that live
-elsewhere. Editors and type checkers cannot follow any of this: for them the names are written down.
+Type checkers and editors do not run code, so they need stubs in two cases:
+
+- ``chainer.functions``, ``chainer`` and the like get their attributes from a registry or a table
+  (``chainer.core.lazy.lazy_module``);
+- ``chainer.optimizers`` and the like are second names of modules that are implemented elsewhere
+  (``chainer._aliases``).
+
+All stubs are in ``stubs/chainer-stubs``, a partial stub package as in PEP 561, which checkers read
+together with ``chainer``. The wheel contains both. There are no stubs beside the code: pyright does
+not read them if there is a partial stub package.
 
     python scripts/make_stubs.py            writes the stubs
-    python scripts/make_stubs.py --check    exits with 1 when a stub is not what would be written
+    python scripts/make_stubs.py --check    exits with 1 if a stub is outdated
 """
 
 from __future__ import annotations
@@ -23,16 +30,20 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import chainer  # noqa: E402
-from chainer import _aliases, training  # noqa: E402
+from chainer import _aliases  # noqa: E402
 from chainer.plugins import _builtin  # noqa: E402
 
 HEADER = "# Written by scripts/make_stubs.py. Do not edit.\n"
 WIDTH = 100
 
+#: The stub package.
+STUB_PACKAGE = Path("stubs", "chainer-stubs")
+
 #: Hook of a pack -> module that shows what it registers.
 SHOWN_BY = {
     "chainer_functions": "chainer.functions",
     "chainer_function_hooks": "chainer.functions.hooks",
+    "chainer_distributions": "chainer.distributions",
     "chainer_links": "chainer.links",
     "chainer_serializers": "chainer.links.serializers",
     "chainer_optimizers": "chainer.training.optimizers",
@@ -44,6 +55,9 @@ SHOWN_BY = {
     "chainer_triggers": "chainer.training.triggers",
     "chainer_operations": "chainer.backends.operations",
 }
+
+#: Modules whose attributes are listed in a table of theirs, ``_NAMES`` (name -> module).
+TABLES = ("chainer.core.utils", "chainer.testing", "chainer.training")
 
 OTHERS = """
 # Installed packs register more names.
@@ -77,10 +91,10 @@ def reexports(names: dict[str, str]) -> str:
 
 
 def exists(module: str) -> bool:
-    """Tells whether there is a module; of a second name, whether its home is there."""
-    home = _aliases.ALIASES.get(module, module)
+    """Returns whether a module exists, given its canonical or its second name."""
+    canonical = _aliases.ALIASES.get(module, module)
     try:
-        return importlib.util.find_spec(home) is not None
+        return importlib.util.find_spec(canonical) is not None
     except ModuleNotFoundError:  # a package above it is missing
         return False
 
@@ -122,10 +136,11 @@ def front_door() -> str:
             names.update({alias.name: str(node.module) for alias in node.names})
     values = {name: getattr(chainer, name) for name in chainer.__all__ if name not in names}
     existing = [m for m in sorted(chainer._SUBMODULES) if exists(f"chainer.{m}")]
-    # Checkers are led to the homes, which have sources, wherever home and module are called alike.
+    # If the canonical module has the same name, checkers are led there: editors show its source.
     for module in existing:
-        home = _aliases.ALIASES.get(f"chainer.{module}", "")
-        names[module] = home.rpartition(".")[0] if home.endswith(f".{module}") else "chainer"
+        canonical = _aliases.ALIASES.get(f"chainer.{module}", "")
+        same = canonical.endswith(f".{module}")
+        names[module] = canonical.rpartition(".")[0] if same else "chainer"
     return (
         reexports(names)
         + "\n"
@@ -133,54 +148,64 @@ def front_door() -> str:
     )
 
 
-def room_of_training() -> str:
-    """Returns the stub of ``chainer.training``."""
-    names = {name: f"chainer.training.{module}" for name, module in training._NAMES.items()}
-    return reexports(names | dict.fromkeys(training._MODULES, "chainer.training"))
+def table(name: str) -> str:
+    """Returns the stub of a module whose attributes are listed in a table."""
+    module = importlib.import_module(name)
+    names = {n: importlib.util.resolve_name(m, name) for n, m in module._NAMES.items()}
+    return reexports(names | dict.fromkeys(module._SUBMODULES, name))
 
 
-def alias(home: str) -> str:
+def alias(canonical: str) -> str:
     """Returns the stub of a second name of a module."""
-    shown = submodules(home)
-    text = f"from {home} import *\n" + (reexport(home, shown) if shown else "")
-    if home in SHOWN_BY.values():  # `import *` leaves __getattr__ behind
+    shown = submodules(canonical)
+    text = f"from {canonical} import *\n" + (reexport(canonical, shown) if shown else "")
+    if canonical in SHOWN_BY.values():  # `import *` leaves __getattr__ behind
         text = f"from typing import Any\n\n{text}{OTHERS}"
     return text
 
 
-def aliases(name: str, home: str) -> dict[Path, str]:
-    """Returns the stubs of a second name of a module and of all modules below it, by path.
+def aliases() -> dict[Path, str]:
+    """Returns the stubs of all second names, by path.
 
-    A package gets a folder, so that checkers find ``chainer.utils.type_check``. At run time nothing
-    looks into these folders: ``chainer._aliases`` leads to the home before files are looked for.
+    A package gets a folder, so that checkers find the modules below it as well.
     """
-    below = submodules(home)
-    path = Path(*name.split("."))
-    texts = {path / "__init__.pyi" if below else path.with_suffix(".pyi"): alias(home)}
-    for module in below:
-        texts |= aliases(f"{name}.{module}", f"{home}.{module}")
+    texts: dict[Path, str] = {}
+    for name, canonical in _aliases.ALIASES.items():
+        path = STUB_PACKAGE.joinpath(*name.split(".")[1:])
+        below = _aliases.DOCUMENTED_SUBMODULES.get(name, ())
+        texts[path / "__init__.pyi" if below else path.with_suffix(".pyi")] = alias(canonical)
+        for module in below:
+            texts[path / f"{module}.pyi"] = alias(f"{canonical}.{module}")
     return texts
 
 
 def all_stubs() -> dict[Path, str]:
     """Returns the text of every stub, by path relative to the repository."""
-    stubs = {"chainer": front_door(), "chainer.training": room_of_training(), **registered()}
-    texts = {Path(*name.split("."), "__init__.pyi"): text for name, text in stubs.items()}
-    for name, home in _aliases.ALIASES.items():
-        if exists(home):
-            texts |= aliases(name, home)
-    return {path: f"{HEADER}\n{text}" for path, text in texts.items()}
+    stubs = {"chainer": front_door(), **registered(), **{name: table(name) for name in TABLES}}
+    texts = {
+        STUB_PACKAGE.joinpath(*name.split(".")[1:], "__init__.pyi"): text
+        for name, text in stubs.items()
+    }
+    texts |= aliases()
+    texts = {path: f"{HEADER}\n{text}" for path, text in texts.items()}
+    # As PEP 561 has it: what is not in this package is in `chainer` itself.
+    texts[STUB_PACKAGE / "py.typed"] = "partial\n"
+    return texts
 
 
 def differences() -> list[Path]:
-    """Returns the stubs that are missing, outdated or no longer wanted."""
+    """Returns the stubs that are missing, outdated or not needed."""
     stubs = all_stubs()
     wrong = [
         path
         for path, text in stubs.items()
         if not (ROOT / path).exists() or (ROOT / path).read_text(encoding="utf-8") != text
     ]
-    present = (path.relative_to(ROOT) for path in (ROOT / "chainer").rglob("*.pyi"))
+    present = [
+        path.relative_to(ROOT)
+        for folder in (ROOT / "chainer", ROOT / "stubs")
+        for path in folder.rglob("*.pyi")
+    ]
     return wrong + [path for path in present if path not in stubs]
 
 
@@ -195,7 +220,7 @@ def main(argv: list[str] | None = None) -> int:
         if check:
             continue
         if path in stubs:
-            (ROOT / path).parent.mkdir(exist_ok=True)
+            (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
             (ROOT / path).write_text(stubs[path], encoding="utf-8")
         else:
             (ROOT / path).unlink()

@@ -2,17 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from chainer.core.lazy import lazy_module
 
-_PUBLIC = frozenset({"cuda", "intel64"})
-
-
-def __getattr__(name: str) -> Any:
-    if name in _PUBLIC:
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_PUBLIC})
+__getattr__, __dir__ = lazy_module(globals(), submodules=("cuda", "intel64"))

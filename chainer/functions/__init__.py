@@ -6,6 +6,7 @@ category packages here, others from installed packs. Each is imported at first u
 
 from __future__ import annotations
 
+from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
 
-__getattr__, __dir__ = registries.module_getattr(registries.functions, globals())
+__getattr__, __dir__ = lazy_module(globals(), registry=registries.functions)

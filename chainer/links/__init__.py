@@ -6,6 +6,7 @@ first use.
 
 from __future__ import annotations
 
+from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
 
-__getattr__, __dir__ = registries.module_getattr(registries.links, globals())
+__getattr__, __dir__ = lazy_module(globals(), registry=registries.links)

@@ -13,17 +13,17 @@ Example:
     ...         registry.register("halve", lambda x: x / 2)
     >>> plugin = Halves()
     >>> record = chainer.plugins.register(plugin)
-    >>> record.state, record.supplied()
+    >>> record.state, record.registered_names()
     ('loaded', {'functions': ['halve']})
     >>> record = chainer.plugins.unregister(plugin)
 """
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
 from chainer.core import events
+from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
 from chainer.plugins.api_version import API_VERSION
 from chainer.plugins.errors import (
@@ -36,7 +36,7 @@ from chainer.plugins.manager import PluginManager
 from chainer.plugins.records import PluginRecord
 
 if TYPE_CHECKING:
-    from chainer.plugins import cli, commands, hookspecs, testing
+    from chainer.plugins import cli, commands, hookspecs
     from chainer.plugins.hookspecs import hookimpl
 
 __all__ = [
@@ -55,11 +55,12 @@ __all__ = [
     "records",
     "register",
     "start",
-    "testing",
     "unregister",
 ]
 
-_SUBMODULES = ("cli", "commands", "hookspecs", "testing")
+__getattr__, __dir__ = lazy_module(
+    globals(), {"hookimpl": ".hookspecs"}, submodules=("cli", "commands", "hookspecs")
+)
 
 _manager: PluginManager | None = None
 
@@ -73,7 +74,7 @@ def start(version: str) -> None:
     global _manager
     if _manager is None:
         _manager = PluginManager(version)
-        registries.set_source(_manager)
+        registries.set_provider(_manager)
         events.add_listener(_manager.emit)
         _manager.discover()
 
@@ -136,13 +137,3 @@ def unregister(plugin: Any) -> PluginRecord:
         PluginError: If no such plugin is loaded.
     """
     return _host().unregister(plugin)
-
-
-def __getattr__(name: str) -> Any:
-    if name == "hookimpl":
-        from chainer.plugins.hookspecs import hookimpl
-
-        return hookimpl
-    if name in _SUBMODULES:
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

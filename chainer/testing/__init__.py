@@ -17,122 +17,57 @@ Everything is imported at first use.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from chainer.core.lazy import lazy_module
 
-if TYPE_CHECKING:
-    from chainer.testing.array import assert_allclose
-    from chainer.testing.backend import BackendConfig, inject_backend_tests
-    from chainer.testing.case import FunctionTestError, LinkTestError, OptimizerTestError
-    from chainer.testing.function_case import FunctionTestCase
-    from chainer.testing.helper import (
-        assert_warns,
-        patch,
-        with_requires,
-        without_requires,
-    )
-    from chainer.testing.link_case import LinkTestCase
-    from chainer.testing.link_initializers_case import (
-        InitializerArgument,
-        LinkInitializersTestCase,
-    )
-    from chainer.testing.matrix import generate_matrix
-    from chainer.testing.op_spec import ErrorInput, OpSpec, Sample, Tolerance
-    from chainer.testing.optimizer_case import OptimizerTestCase
-    from chainer.testing.parameterized import parameterize, product, product_dict
-    from chainer.testing.random import fix_random, generate_seed
-    from chainer.testing.runner import run_module
-    from chainer.testing.serializer import (
-        save_and_load,
-        save_and_load_hdf5,
-        save_and_load_npz,
-    )
-    from chainer.testing.training import get_trainer_with_mock_updater
-    from chainer.testing.unary_math_function_test import unary_math_function_unittest
-
-__all__ = [
-    "BackendConfig",
-    "ErrorInput",
-    "FunctionTestCase",
-    "FunctionTestError",
-    "InitializerArgument",
-    "LinkInitializersTestCase",
-    "LinkTestCase",
-    "LinkTestError",
-    "OpSpec",
-    "OptimizerTestCase",
-    "OptimizerTestError",
-    "Sample",
-    "Tolerance",
-    "assert_allclose",
-    "assert_warns",
-    "fix_random",
-    "generate_matrix",
-    "generate_seed",
-    "get_trainer_with_mock_updater",
-    "inject_backend_tests",
-    "parameterize",
-    "patch",
-    "product",
-    "product_dict",
-    "run_module",
-    "save_and_load",
-    "save_and_load_hdf5",
-    "save_and_load_npz",
-    "unary_math_function_unittest",
-    "with_requires",
-    "without_requires",
-]
-
-# Public name -> module of this package it lives in.
-_HOMES = {
-    "BackendConfig": "backend",
-    "ErrorInput": "op_spec",
-    "FunctionTestCase": "function_case",
-    "FunctionTestError": "case",
-    "InitializerArgument": "link_initializers_case",
-    "LinkInitializersTestCase": "link_initializers_case",
-    "LinkTestCase": "link_case",
-    "LinkTestError": "case",
-    "OpSpec": "op_spec",
-    "OptimizerTestCase": "optimizer_case",
-    "OptimizerTestError": "case",
-    "Sample": "op_spec",
-    "Tolerance": "op_spec",
-    "assert_allclose": "array",
-    "assert_warns": "helper",
-    "fix_random": "random",
-    "generate_matrix": "matrix",
-    "generate_seed": "random",
-    "get_trainer_with_mock_updater": "training",
-    "inject_backend_tests": "backend",
-    "parameterize": "parameterized",
-    "patch": "helper",
-    "product": "parameterized",
-    "product_dict": "parameterized",
-    "run_module": "runner",
-    "save_and_load": "serializer",
-    "save_and_load_hdf5": "serializer",
-    "save_and_load_npz": "serializer",
-    "unary_math_function_unittest": "unary_math_function_test",
-    "with_requires": "helper",
-    "without_requires": "helper",
+# Public name -> module that defines it.
+_NAMES: dict[str, str] = {
+    "BackendConfig": ".backend",
+    "ErrorInput": ".op_spec",
+    "FunctionTestCase": ".function_case",
+    "FunctionTestError": ".errors",
+    "InitializerArgument": ".initializer_argument",
+    "LinkInitializersTestCase": ".link_initializers_case",
+    "LinkTestCase": ".link_case",
+    "LinkTestError": ".errors",
+    "OpSpec": ".op_spec",
+    "OptimizerTestCase": ".optimizer_case",
+    "OptimizerTestError": ".errors",
+    "Sample": ".op_spec",
+    "Tolerance": ".op_spec",
+    "assert_allclose": ".array",
+    "assert_warns": ".helper",
+    "distribution_unittest": ".distribution_test",
+    "fix_random": ".random",
+    "from_pytest_parameterize": ".parameterized",
+    "generate_matrix": ".matrix",
+    "generate_seed": ".random",
+    "get_trainer_with_mock_updater": ".training",
+    "inject_backend_tests": ".backend",
+    "parameterize": ".parameterized",
+    "parameterize_pytest": ".parameterized",
+    "patch": ".helper",
+    "product": ".parameterized",
+    "product_dict": ".parameterized",
+    "run_module": ".runner",
+    "save_and_load": ".serializer",
+    "save_and_load_hdf5": ".serializer",
+    "save_and_load_npz": ".serializer",
+    "unary_math_function_unittest": ".unary_math_function_test",
+    "with_requires": ".helper",
+    "without_requires": ".helper",
 }
 
-_MODULES = frozenset(_HOMES.values()) | {"attr", "condition", "gradient_check", "op_spec", "specs"}
+_SUBMODULES = (
+    "attr",
+    "condition",
+    "doctest_helper",
+    "function_link",
+    "gradient_check",
+    "op_spec",
+    "specs",
+)
 
+# Type checkers read __init__.pyi, which is made from the table.
+__all__ = list(_NAMES)  # pyright: ignore[reportUnsupportedDunderAll]
 
-def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is not None:
-        value = getattr(importlib.import_module(f"{__name__}.{home}"), name)
-    elif name in _MODULES:
-        value = importlib.import_module(f"{__name__}.{name}")
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES, *_MODULES})
+__getattr__, __dir__ = lazy_module(globals(), _NAMES, submodules=_SUBMODULES)

@@ -90,7 +90,8 @@ class TestArraysAsInitializers:
         link = L.Bilinear(2, 3, 4, initialW=W, initial_bias=(V1, V2, b))
         for name, array in {"W": W, "V1": V1, "V2": V2, "b": b}.items():
             np.testing.assert_array_equal(getattr(link, name).array, array)
-        link.zero_grads()
+        with pytest.warns(DeprecationWarning, match=r"zerograds? is deprecated"):
+            link.zero_grads()
         assert not any(param.grad.any() for param in link.params())
 
     def test_maxout(self):
@@ -147,7 +148,7 @@ class TestState:
         link.to_device(strict)
         assert chainer.backend.get_device_from_array(link.h.array) == strict
         link(strict.send(X2))
-        link.to_cpu()
+        link.to_device("@numpy")
         link(X2)
 
     def test_shrinking_batches(self):

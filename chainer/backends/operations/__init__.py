@@ -7,6 +7,7 @@ the implementation that serves a call.
 
 from __future__ import annotations
 
+from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
 
 MODULES: dict[str, tuple[str, ...]] = {
@@ -86,4 +87,4 @@ MODULES: dict[str, tuple[str, ...]] = {
     ),
 }
 
-__getattr__, __dir__ = registries.module_getattr(registries.operations, globals())
+__getattr__, __dir__ = lazy_module(globals(), registry=registries.operations)

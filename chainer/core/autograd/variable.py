@@ -358,6 +358,16 @@ class Variable(VariableOperators):
         """
         self.to_device("@ideep")
 
+    @property
+    def _loss_scale(self) -> float | None:
+        # The name of ``loss_scale`` in earlier releases: hooks of programs read it, and programs
+        # that fill gradients by hand set it.
+        return self.loss_scale
+
+    @_loss_scale.setter
+    def _loss_scale(self, loss_scale: float | None) -> None:
+        self.loss_scale = loss_scale
+
     # -- graph ------------------------------------------------------------------------------------
 
     @property

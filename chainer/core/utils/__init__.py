@@ -1,50 +1,48 @@
-"""Common utilities (``chainer.utils``)."""
+"""Utilities that programs and plugins use (public module ``chainer.utils``).
+
+Only public things live here. Everything is imported at first use.
+"""
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+import collections.abc as collections_abc  # chainer.utils.collections_abc is public
 
-if TYPE_CHECKING:
-    from chainer.core.utils._experimental import experimental
-    from chainer.core.utils.arrays import force_array, force_type, size_of_shape
-    from chainer.core.utils.conv import get_conv_outsize, get_deconv_outsize
-    from chainer.core.utils.walker_alias import WalkerAlias
+from chainer.core.lazy import lazy_module
 
-__all__ = [
-    "WalkerAlias",
-    "experimental",
-    "force_array",
-    "force_type",
-    "get_conv_outsize",
-    "get_deconv_outsize",
-    "size_of_shape",
-]
-
-_MODULES = {
-    "WalkerAlias": "walker_alias",
-    "experimental": "_experimental",
-    "force_array": "arrays",
-    "force_type": "arrays",
-    "get_conv_outsize": "conv",
-    "get_deconv_outsize": "conv",
-    "size_of_shape": "arrays",
+# Public name -> module that defines it.
+_NAMES: dict[str, str] = {
+    "WalkerAlias": ".walker_alias",
+    "_format_array_props": ".error",
+    "_raise_from": ".error",
+    "_repr_with_named_data": ".error",
+    "enable_final": ".meta",
+    "experimental": "._experimental",
+    "final": ".meta",
+    "force_array": ".arrays",
+    "force_type": ".arrays",
+    "get_conv_outsize": ".conv",
+    "get_deconv_outsize": ".conv",
+    "nondeterministic": "._nondeterministic",
+    "size_of_shape": ".arrays",
+    "sum_to": ".arrays",
+    "tempdir": "._tempdir",
 }
-
-_SUBMODULES = frozenset(
-    {"argument", "atomic_file", "conv", "conv_nd", "type_check", "walker_alias"}
+_SUBMODULES = (
+    "argument",
+    "array",
+    "atomic_file",
+    "cache",
+    "conv",
+    "conv_nd",
+    "error",
+    "imgproc",
+    "meta",
+    "precision",
+    "type_check",
+    "walker_alias",
 )
 
+# Type checkers read __init__.pyi, which is made from the table.
+__all__ = ["collections_abc", *(name for name in _NAMES if not name.startswith("_"))]  # pyright: ignore[reportUnsupportedDunderAll]
 
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        value = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
-        globals()[name] = value
-        return value
-    if name in _SUBMODULES:
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_SUBMODULES})
+__getattr__, __dir__ = lazy_module(globals(), _NAMES, submodules=_SUBMODULES)

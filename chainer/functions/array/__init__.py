@@ -1,8 +1,8 @@
 """Array manipulations."""
 
-from chainer.core.registry.submodules import submodule_getattr
+from chainer.core.lazy import lazy_module
 
-__getattr__ = submodule_getattr(globals())
+__getattr__, __dir__ = lazy_module(globals())
 
 MODULES: dict[str, tuple[str, ...]] = {
     "as_strided": ("as_strided",),

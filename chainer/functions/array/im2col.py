@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainer.backends.operations.convolutions import ConvolutionGeometry
 from chainer.backends.operations.convolutions import im2col as im2col_operation
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
@@ -24,6 +25,7 @@ class Im2Col(FunctionNode):
         self.pad = pair(pad, "pad", least=0)
         self.dilate = pair(dilate, "dilate")
         self.cover_all = cover_all
+        self._geometry = ConvolutionGeometry(self.stride, self.pad, self.dilate)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)
@@ -49,14 +51,9 @@ class Im2Col(FunctionNode):
         n, c, *in_size = x.shape
         out_size = self._out_size((in_size[0], in_size[1]))
         self._kernel = im2col_operation.select(
-            x,
-            ksize=self.ksize,
-            stride=self.stride,
-            pad=self.pad,
-            dilate=self.dilate,
-            out_size=out_size,
+            x, ksize=self.ksize, out_size=out_size, geometry=self._geometry
         )
-        patches = self._kernel.forward(x, self.ksize, self.stride, self.pad, self.dilate, out_size)
+        patches = self._kernel.forward(x, self.ksize, out_size, self._geometry)
         return (patches.reshape((n, c * self.ksize[0] * self.ksize[1], *out_size)),)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
@@ -70,7 +67,7 @@ class Im2Col(FunctionNode):
     def _add_up(self, gy: Any) -> Any:
         n, c, h, w = self.inputs[0].shape  # type: ignore[index]
         patches = gy.reshape((n, c, *self.ksize, *gy.shape[2:]))
-        return self._kernel.backward(patches, (h, w), self.stride, self.pad, self.dilate)
+        return self._kernel.backward(patches, (h, w), self._geometry)
 
 
 class Im2ColGrad(FunctionNode):

@@ -2,109 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import IntTuple, VariableLike
-from chainer.core.utils import type_check
-from chainer.core.utils.conv import as_sizes
 from chainer.functions._spatial_dimensions import check_spatial_ndim
-from chainer.functions.connection._convolution import (
-    ConvolutionBase,
-    Geometry,
-    WeightGradientBase,
-    check_convolution_types,
-)
-
-
-class ConvolutionND(ConvolutionBase):
-    """Convolution in any number of dimensions.
-
-    Args:
-        ndim (int): Number of spatial dimensions.
-        stride (int or tuple of ints): Stride.
-        pad (int or tuple of ints): Padding.
-        cover_all (bool): Whether each position of the input is covered.
-        dilate (int or tuple of ints): Dilation.
-        groups (int): Number of groups of channels.
-    """
-
-    type_check_key = ("ndim", "groups")
-
-    def __init__(
-        self,
-        ndim: int,
-        stride: Any = 1,
-        pad: Any = 0,
-        cover_all: bool = False,
-        dilate: Any = 1,
-        groups: int = 1,
-    ) -> None:
-        geometry = Geometry(
-            as_sizes(stride, ndim, "stride"),
-            as_sizes(pad, ndim, "pad", least=0),
-            as_sizes(dilate, ndim, "dilate"),
-            groups,
-        )
-        self._setup(geometry, cover_all)
-
-    @property
-    def ndim(self) -> int:
-        """Number of spatial dimensions."""
-        return len(self.geometry.stride)
-
-    @property
-    def stride(self) -> tuple[int, ...]:
-        """Stride."""
-        return self.geometry.stride
-
-    @property
-    def pad(self) -> tuple[int, ...]:
-        """Padding."""
-        return self.geometry.pad
-
-    @property
-    def dilate(self) -> tuple[int, ...]:
-        """Dilation."""
-        return self.geometry.dilate
-
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        check_convolution_types(in_types, self.ndim + 2, self.groups, factor=False)
-
-    def deconvolution_class(self) -> Any:
-        from chainer.functions.connection.deconvolution_nd import DeconvolutionND
-
-        return DeconvolutionND
-
-    def weight_gradient_class(self) -> Any:
-        return ConvolutionNDGradW
-
-
-class ConvolutionNDGradW(WeightGradientBase):
-    """Gradient of a convolution w.r.t. its weight."""
-
-    def convolution_class(self) -> Any:
-        return ConvolutionND
-
-    def deconvolution_class(self) -> Any:
-        from chainer.functions.connection.deconvolution_nd import DeconvolutionND
-
-        return DeconvolutionND
+from chainer.functions.connection._convolution_nodes import ConvolutionND as ConvolutionND
+from chainer.functions.connection._convolution_nodes import ConvolutionNDGradW as ConvolutionNDGradW
 
 
 def convolution_nd(
-    x: Any,
-    W: Any,
-    b: Any = None,
-    stride: Any = 1,
-    pad: Any = 0,
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: IntTuple = 1,
+    pad: IntTuple = 0,
     cover_all: bool = False,
-    dilate: Any = 1,
+    dilate: IntTuple = 1,
     groups: int = 1,
 ) -> Variable:
     r"""N-dimensional convolution function.
 
-    The generalisation of :func:`convolution_2d` to :math:`N` spatial dimensions of input size
+    The generalization of :func:`convolution_2d` to :math:`N` spatial dimensions of input size
     :math:`d_i`, filter size :math:`k_i`, padding :math:`p_i` and stride :math:`s_i`. The output
     size is
 

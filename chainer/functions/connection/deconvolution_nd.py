@@ -2,81 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import IntTuple, VariableLike
-from chainer.core.utils import type_check
-from chainer.core.utils.conv import as_sizes
 from chainer.functions._spatial_dimensions import check_spatial_ndim
-from chainer.functions.connection._convolution import (
-    DeconvolutionBase,
-    Geometry,
-    as_outsize,
-    check_deconvolution_types,
-)
-from chainer.functions.connection.convolution_nd import ConvolutionND, ConvolutionNDGradW
-
-
-class DeconvolutionND(DeconvolutionBase):
-    """Deconvolution in any number of dimensions.
-
-    Args:
-        ndim (int): Number of spatial dimensions.
-        stride (int or tuple of ints): Stride.
-        pad (int or tuple of ints): Padding.
-        outsize (tuple of ints): Size of the output; computed if None.
-        dilate (int or tuple of ints): Dilation.
-        groups (int): Number of groups of channels.
-    """
-
-    type_check_key = ("outsize", "_windows")
-
-    def __init__(
-        self,
-        ndim: int,
-        stride: Any = 1,
-        pad: Any = 0,
-        outsize: Any = None,
-        dilate: Any = 1,
-        groups: int = 1,
-    ) -> None:
-        geometry = Geometry(
-            as_sizes(stride, ndim, "stride"),
-            as_sizes(pad, ndim, "pad", least=0),
-            as_sizes(dilate, ndim, "dilate"),
-            groups,
-        )
-        self._setup(geometry, None if outsize is None else as_outsize(outsize, ndim))
-
-    @property
-    def ndim(self) -> int:
-        """Number of spatial dimensions."""
-        return len(self.geometry.stride)
-
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        check_deconvolution_types(in_types, self.ndim + 2, self.geometry, self.outsize)
-
-    def convolution_class(self) -> Any:
-        return ConvolutionND
-
-    def weight_gradient_class(self) -> Any:
-        return ConvolutionNDGradW
+from chainer.functions.connection._convolution_nodes import DeconvolutionND as DeconvolutionND
 
 
 def deconvolution_nd(
-    x: Any,
-    W: Any,
-    b: Any = None,
-    stride: Any = 1,
-    pad: Any = 0,
-    outsize: Any = None,
-    dilate: Any = 1,
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: IntTuple = 1,
+    pad: IntTuple = 0,
+    outsize: tuple[int, ...] | None = None,
+    dilate: IntTuple = 1,
     groups: int = 1,
 ) -> Variable:
     r"""N-dimensional deconvolution function.
 
-    The generalisation of :func:`deconvolution_2d` to :math:`N` spatial dimensions. Without
+    The generalization of :func:`deconvolution_2d` to :math:`N` spatial dimensions. Without
     ``outsize`` the output size is
 
     .. math::

@@ -2,76 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.backends.operations.poolings import average_pooling_nd as operation
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import IntTuple, VariableLike
+from chainer.core.typing import ArrayGrads, Arrays, Indexes, IntTuple, Shape, VariableLike
 from chainer.functions._spatial_dimensions import check_spatial_ndim
-from chainer.functions.pooling._pooling import PoolingBase, Sizes
+from chainer.functions.pooling._pooling import PoolingNode
+from chainer.functions.rules import LinearMap
 
 
-class AveragePoolingBase(PoolingBase):
-    """Average pooling.
-
-    Attributes:
-        pad_value: 0 if positions in the padding count as zeros, None if they do not count.
-    """
-
-    accepts_opaque_arrays = True
-    pad_value: int | None = 0
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        (x,) = inputs
-        self._in_size: Sizes = x.shape[2:]
-        out_size = self._out_size(self._in_size)
-        self._kernel = operation.select(
-            x,
-            ksize=self.ksize,
-            stride=self.stride,
-            pad=self.pad,
-            out_size=out_size,
-            pad_value=self.pad_value,
-        )
-        y = self._kernel.forward(x, self.ksize, self.stride, self.pad, out_size, self.pad_value)
-        return (y,)
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return AveragePoolingGrad(self).apply(grad_outputs)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        return (self._gradient(grad_outputs[0]),)
-
-    def _gradient(self, gy: Any) -> Any:
-        return self._kernel.backward(
-            gy, self._in_size, self.ksize, self.stride, self.pad, self.pad_value
-        )
-
-
-class AveragePoolingGrad(FunctionNode):
-    """Gradient of average pooling, a linear function of ``gy``."""
-
-    accepts_opaque_arrays = True
-
-    def __init__(self, pooling: AveragePoolingBase) -> None:
-        self._pooling = pooling
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (self._pooling._gradient(inputs[0]),)
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        # The adjoint of the adjoint is the pooling itself.
-        pooling = self._pooling
-        again = object.__new__(type(pooling))
-        again._setup(pooling.ndim, pooling.ksize, pooling.stride, pooling.pad, pooling.cover_all)
-        again.pad_value = pooling.pad_value
-        return again.apply(grad_outputs)
-
-
-class AveragePoolingND(AveragePoolingBase):
+class AveragePoolingND(PoolingNode, LinearMap):
     """Average pooling in any number of dimensions.
 
     Args:
@@ -80,26 +19,46 @@ class AveragePoolingND(AveragePoolingBase):
         stride (int or tuple of ints): Distance between windows; ``ksize`` if None.
         pad (int or tuple of ints): Padding.
         cover_all (bool): Whether each position of the input is covered.
-        pad_value (0 or None): Whether positions in the padding count as zeros or not at all.
+        pad_value (0 or None): With 0 positions in the padding count as zeros, with None they do not
+            count.
     """
+
+    accepts_opaque_arrays = True
 
     def __init__(
         self,
         ndim: int,
-        ksize: Any,
-        stride: Any = None,
-        pad: Any = 0,
+        ksize: IntTuple,
+        stride: IntTuple | None = None,
+        pad: IntTuple = 0,
         cover_all: bool = False,
         pad_value: int | None = 0,
     ) -> None:
         if pad_value not in (0, None):
             raise ValueError(f"pad_value must be either 0 or None, not {pad_value}.")
-        self._setup(ndim, ksize, stride, pad, cover_all)
+        super().__init__(ndim, ksize, stride, pad, cover_all)
         self.pad_value = pad_value
+
+    def forward(self, inputs: Arrays) -> Arrays:
+        (x,) = inputs
+        self._in_size: Shape = x.shape[2:]
+        out_size = self.pooled_size(self._in_size)
+        self._kernel = operation.select(
+            x, geometry=self.geometry, out_size=out_size, pad_value=self.pad_value
+        )
+        return (self._kernel.forward(x, out_size, self.geometry, self.pad_value),)
+
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        gy = grad_outputs[0]
+        return (self._kernel.backward(gy, self._in_size, self.geometry, self.pad_value),)
 
 
 def average_pooling_nd(
-    x: Any, ksize: Any, stride: Any = None, pad: Any = 0, pad_value: int | None = 0
+    x: VariableLike,
+    ksize: IntTuple,
+    stride: IntTuple | None = None,
+    pad: IntTuple = 0,
+    pad_value: int | None = 0,
 ) -> Variable:
     """N-dimensionally spatial average pooling function.
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.arrays.backend import is_array
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import InitializerLike, VariableLike
 from chainer.functions.activation.maxout import maxout
 from chainer.links.chain import Chain
 from chainer.links.connection.linear import Linear
@@ -21,7 +20,7 @@ class Maxout(Chain):
     <http://jmlr.org/proceedings/papers/v28/goodfellow13.html>`_, ICML 2013.
 
     Args:
-        in_size (int or None): Size of input vectors; if None, it is found out at the first call.
+        in_size (int or None): Size of input vectors; inferred at the first call if None.
         out_size (int): Size of output vectors.
         pool_size (int): Number of linear layers.
         initialW (initializer): Initializer of the weight; an array has shape
@@ -46,8 +45,8 @@ class Maxout(Chain):
         in_size: int | None,
         out_size: int,
         pool_size: int,
-        initialW: Any = None,
-        initial_bias: Any = 0,
+        initialW: InitializerLike = None,
+        initial_bias: InitializerLike = 0,
     ) -> None:
         super().__init__()
         linear_size = out_size * pool_size
@@ -80,7 +79,7 @@ class Maxout(Chain):
                 initial_bias=initial_bias,
             )
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Applies the maxout layer.
 
         Args:

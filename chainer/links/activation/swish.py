@@ -7,8 +7,9 @@ from typing import Any
 
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import InitializerLike, VariableLike
 from chainer.functions.activation.swish import swish
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 
 
 class Swish(Link):
@@ -33,7 +34,9 @@ class Swish(Link):
         (2, 10)
     """
 
-    def __init__(self, beta_shape: Sequence[int] | int | None, beta_init: Any = 1.0) -> None:
+    def __init__(
+        self, beta_shape: Sequence[int] | int | None, beta_init: InitializerLike = 1.0
+    ) -> None:
         super().__init__()
         with self.init_scope():
             if beta_shape is None:
@@ -46,7 +49,7 @@ class Swish(Link):
         """Pairs of name and value that describe the link when it is printed."""
         yield "beta_shape", None if self.beta.array is None else self.beta.shape
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Applies the Swish activation function.
 
         Args:

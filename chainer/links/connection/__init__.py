@@ -1,16 +1,16 @@
 """Links that apply learned weights to their input."""
 
-from chainer.core.registry.submodules import submodule_getattr
+from chainer.core.lazy import lazy_module
 
-__getattr__ = submodule_getattr(globals())
+__getattr__, __dir__ = lazy_module(globals())
 
 MODULES: dict[str, tuple[str, ...]] = {
     "bias": ("Bias",),
     "bilinear": ("Bilinear",),
     "convolution_2d": ("Convolution2D",),
-    "convolution_nd": ("ConvolutionND",),
+    "convolution_nd": ("Convolution1D", "Convolution3D", "ConvolutionND"),
     "deconvolution_2d": ("Deconvolution2D",),
-    "deconvolution_nd": ("DeconvolutionND",),
+    "deconvolution_nd": ("Deconvolution1D", "Deconvolution3D", "DeconvolutionND"),
     "depthwise_convolution_2d": ("DepthwiseConvolution2D",),
     "dilated_convolution_2d": ("DilatedConvolution2D",),
     "embed_id": ("EmbedID",),

@@ -8,7 +8,7 @@ from typing import Any
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.functions.math.bias import bias
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 
 
 def check_operands(link: Link, operands: tuple[Any, ...], param: Any, name: str) -> None:

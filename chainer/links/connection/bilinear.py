@@ -8,9 +8,10 @@ from typing import Any
 from chainer.core.arrays.backend import is_array
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import InitializerLike, VariableLike
 from chainer.functions.connection.bilinear import bilinear
-from chainer.links.base_link import Link
 from chainer.links.initializers import get_initializer
+from chainer.links.link import Link
 
 
 class Bilinear(Link):
@@ -50,8 +51,8 @@ class Bilinear(Link):
         right_size: int,
         out_size: int,
         nobias: bool = False,
-        initialW: Any = None,
-        initial_bias: Any = None,
+        initialW: InitializerLike = None,
+        initial_bias: InitializerLike = None,
     ) -> None:
         super().__init__()
         shape = (left_size, right_size, out_size)
@@ -85,7 +86,7 @@ class Bilinear(Link):
         yield "out_size", self.out_size
         yield "nobias", self.nobias
 
-    def forward(self, e1: Any, e2: Any) -> Variable:
+    def forward(self, e1: VariableLike, e2: VariableLike) -> Variable:
         """Applies the bilinear function to inputs and the internal parameters.
 
         Args:

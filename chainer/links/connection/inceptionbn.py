@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy
 
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import DTypeLike, InitializerLike, VariableLike
 from chainer.functions.activation.relu import relu
 from chainer.functions.array.concat import concat
 from chainer.functions.pooling.average_pooling_2d import average_pooling_2d
@@ -34,8 +34,7 @@ class InceptionBN(Chain):
     Shift <https://arxiv.org/abs/1502.03167>`_.
 
     Args:
-        in_channels (int or None): Number of channels of input arrays; if None, it is found out at
-            the first call.
+        in_channels (int or None): Number of channels of input arrays; inferred at the first call if None.
         out1 (int): Output size of the 1x1 convolution path; 0 for leaving it out, as is necessary
             with a stride other than 1 or without projection in the pooling path.
         proj3 (int): Projection size of the single 3x3 convolution path.
@@ -74,8 +73,8 @@ class InceptionBN(Chain):
         pooltype: str,
         proj_pool: int | None = None,
         stride: int = 1,
-        conv_init: Any = None,
-        dtype: Any = numpy.float32,
+        conv_init: InitializerLike = None,
+        dtype: DTypeLike = numpy.float32,
     ) -> None:
         super().__init__()
         if pooltype not in _POOLINGS:
@@ -116,7 +115,7 @@ class InceptionBN(Chain):
                 self.poolp = convolution(in_channels, proj_pool, 1)
                 self.poolpn = normalization(proj_pool)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Computes the output of the Inception module.
 
         Args:

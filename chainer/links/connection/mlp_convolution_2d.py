@@ -7,9 +7,10 @@ from itertools import pairwise
 from typing import Any
 
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import IntPair, VariableLike
 from chainer.core.utils.argument import parse_kwargs
 from chainer.functions.activation.relu import relu
-from chainer.links.chain import ChainList
+from chainer.links.chain_list import ChainList
 from chainer.links.connection.convolution_2d import Convolution2D
 
 _WSCALE_REMOVED = (
@@ -51,10 +52,10 @@ class MLPConvolution2D(ChainList):
         self,
         in_channels: Any,
         out_channels: Any,
-        ksize: Any = None,
-        stride: Any = 1,
-        pad: Any = 0,
-        activation: Callable[[Any], Any] = relu,
+        ksize: IntPair | None = None,
+        stride: IntPair = 1,
+        pad: IntPair = 0,
+        activation: Callable[[Variable], Variable] = relu,
         *args: Any,
         **kwargs: Any,
     ) -> None:
@@ -85,7 +86,7 @@ class MLPConvolution2D(ChainList):
         super().__init__(first, *rest)
         self.activation = activation
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Computes the output of the mlpconv layer.
 
         Args:

@@ -8,7 +8,7 @@ from typing import Any, cast
 from chainer.core.autograd import parameter
 from chainer.core.autograd.variable import Variable
 from chainer.functions.math.identity import identity
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 
 
 class Parameter(Link):

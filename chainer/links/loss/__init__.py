@@ -1,8 +1,8 @@
 """Loss functions with parameters."""
 
-from chainer.core.registry.submodules import submodule_getattr
+from chainer.core.lazy import lazy_module
 
-__getattr__ = submodule_getattr(globals())
+__getattr__, __dir__ = lazy_module(globals())
 
 MODULES: dict[str, tuple[str, ...]] = {
     "black_out": ("BlackOut",),

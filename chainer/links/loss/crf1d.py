@@ -7,10 +7,11 @@ from typing import Any
 
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import InitializerLike
 from chainer.functions.array.transpose_sequence import transpose_sequence
 from chainer.functions.loss.crf1d import argmax_crf1d, crf1d
-from chainer.links.base_link import Link
 from chainer.links.initializers import get_initializer
+from chainer.links.link import Link
 
 
 class CRF1d(Link):
@@ -38,12 +39,10 @@ class CRF1d(Link):
         ((2,), [(2,), (1,)])
     """
 
-    def __init__(self, n_label: int, initial_cost: Any = None) -> None:
+    def __init__(self, n_label: int, initial_cost: InitializerLike = None) -> None:
         super().__init__()
         with self.init_scope():
-            self.cost = Parameter(
-                get_initializer(0 if initial_cost is None else initial_cost), (n_label, n_label)
-            )
+            self.cost = Parameter(get_initializer(initial_cost, default=0), (n_label, n_label))
 
     @property
     def printable_specs(self) -> Iterator[tuple[str, Any]]:

@@ -9,15 +9,17 @@ from typing import Any
 import numpy
 
 from chainer.core.arrays.device import Device
+from chainer.core.arrays.device_resident import DeviceResidentsVisitor
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import config
+from chainer.core.typing import DTypeLike, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions.activation.softplus import softplus
 from chainer.functions.connection.embed_id import embed_id
 from chainer.functions.math.sum import sum as sum_of
-from chainer.links.base_link import Link
 from chainer.links.initializers import Uniform
+from chainer.links.link import Link
 
 
 class TreePaths:
@@ -68,12 +70,12 @@ class TreePaths:
         self.nodes: Any = numpy.array([node for node, _ in steps], numpy.int32)
         self.codes: Any = numpy.array([code for _, code in steps], numpy.float32)
 
-    def to_device(self, device: Device) -> None:
-        """Copies the arrays to a device."""
+    def accept(self, visitor: DeviceResidentsVisitor) -> None:
+        """Shows a visitor the arrays."""
         for name in ("lengths", "begins", "nodes", "codes"):
-            setattr(self, name, device.send(getattr(self, name)))
+            setattr(self, name, visitor.visit_array(getattr(self, name)))
 
-    def select(self, t: Any, device: Device) -> tuple[Any, Any, Any]:
+    def select(self, t: VariableLike, device: Device) -> tuple[Any, Any, Any]:
         """Returns the steps of the paths of several leaves.
 
         Args:
@@ -131,7 +133,7 @@ class BinaryHierarchicalSoftmax(Link):
         variable(2.7725887)
     """
 
-    def __init__(self, in_size: int, tree: Any, dtype: Any = None) -> None:
+    def __init__(self, in_size: int, tree: Any, dtype: DTypeLike = None) -> None:
         super().__init__()
         self._paths = TreePaths(tree)
         with self.init_scope():
@@ -174,11 +176,16 @@ class BinaryHierarchicalSoftmax(Link):
             heapq.heappush(heap, merged)
         return heap[0][2]
 
-    def _move(self, device: Device) -> None:
-        super()._move(device)
-        self._paths.to_device(device)
+    def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
+        """Shows a visitor the link, its weight and the arrays that describe the tree.
 
-    def forward(self, x: Any, t: Any) -> Variable:
+        Args:
+            visitor (DeviceResidentsVisitor): The visitor.
+        """
+        super().device_resident_accept(visitor)
+        self._paths.accept(visitor)
+
+    def forward(self, x: VariableLike, t: VariableLike) -> Variable:
         """Computes the loss value for given input and ground truth labels.
 
         Args:

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy
 
-from chainer.core.arrays.device import Device
+from chainer.core.arrays.device_resident import DeviceResidentsVisitor
 from chainer.core.autograd.parameter import Parameter
+from chainer.core.typing import DTypeLike, VariableLike
 from chainer.core.utils.walker_alias import WalkerAlias
 from chainer.functions.loss.negative_sampling import negative_sampling
-from chainer.links.base_link import Link
 from chainer.links.initializers import Zero
+from chainer.links.link import Link
 
 
 class NegativeSampling(Link):
@@ -47,7 +48,7 @@ class NegativeSampling(Link):
         counts: Any,
         sample_size: int,
         power: float = 0.75,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__()
         self.sample_size = sample_size
@@ -64,11 +65,16 @@ class NegativeSampling(Link):
         yield "sample_size", self.sample_size
         yield "power", self.power
 
-    def _move(self, device: Device) -> None:
-        super()._move(device)
-        self.sampler.to_device(device)
+    def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
+        """Shows a visitor the link, its weight and its sampler.
 
-    def forward(self, x: Any, t: Any, reduce: str = "sum", **kwargs: Any) -> Any:
+        Args:
+            visitor (DeviceResidentsVisitor): The visitor.
+        """
+        super().device_resident_accept(visitor)
+        self.sampler.device_resident_accept(visitor)
+
+    def forward(self, x: VariableLike, t: VariableLike, reduce: str = "sum", **kwargs: Any) -> Any:
         """Computes the loss value for given input and ground truth labels.
 
         Args:

@@ -9,8 +9,8 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.reporting.reporter import report
 from chainer.functions.evaluation.accuracy import accuracy
 from chainer.functions.loss.softmax_cross_entropy import softmax_cross_entropy
-from chainer.links.base_link import Link
 from chainer.links.chain import Chain
+from chainer.links.link import Link
 
 
 class Classifier(Chain):

@@ -10,13 +10,14 @@ import numpy
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
+from chainer.core.typing import DTypeLike, InitializerLike, VariableLike
 from chainer.core.utils.argument import parse_kwargs
 from chainer.functions.normalization.batch_normalization import (
     batch_normalization,
     fixed_batch_normalization,
 )
-from chainer.links.base_link import Link
 from chainer.links.initializers import generate_array, get_initializer
+from chainer.links.link import Link
 
 
 class BatchNormalization(Link):
@@ -73,14 +74,14 @@ class BatchNormalization(Link):
         size: Any = None,
         decay: float = 0.9,
         eps: float = 2e-5,
-        dtype: Any = numpy.float32,
+        dtype: DTypeLike = numpy.float32,
         use_gamma: bool = True,
         use_beta: bool = True,
-        initial_gamma: Any = None,
-        initial_beta: Any = None,
+        initial_gamma: InitializerLike = None,
+        initial_beta: InitializerLike = None,
         axis: Any = None,
-        initial_avg_mean: Any = None,
-        initial_avg_var: Any = None,
+        initial_avg_mean: InitializerLike = None,
+        initial_avg_var: InitializerLike = None,
     ) -> None:
         super().__init__()
         if size is None and axis is None:
@@ -132,7 +133,7 @@ class BatchNormalization(Link):
         yield "use_gamma", self.gamma is not None
         yield "use_beta", self.beta is not None
 
-    def forward(self, x: Any, **kwargs: Any) -> Variable:
+    def forward(self, x: VariableLike, **kwargs: Any) -> Variable:
         """Normalizes the input.
 
         Args:
@@ -166,7 +167,7 @@ class BatchNormalization(Link):
             return self._normalize(x, gamma, beta, 1.0 - 1.0 / self.N)
         return self._normalize(x, gamma, beta, self.decay)
 
-    def _normalize(self, x: Any, gamma: Any, beta: Any, decay: float) -> Variable:
+    def _normalize(self, x: VariableLike, gamma: Any, beta: Any, decay: float) -> Variable:
         """Normalizes by the statistics of the batch and updates the kept ones."""
         return batch_normalization(
             x,
@@ -179,13 +180,13 @@ class BatchNormalization(Link):
             axis=self.axis,
         )
 
-    def _normalize_fixed(self, x: Any, gamma: Any, beta: Any) -> Variable:
+    def _normalize_fixed(self, x: VariableLike, gamma: Any, beta: Any) -> Variable:
         """Normalizes by the kept statistics."""
         return fixed_batch_normalization(
             x, gamma, beta, self.avg_mean, self.avg_var, self.eps, axis=self.axis
         )
 
-    def _or_constant(self, param: Any, value: float, dtype: Any) -> Any:
+    def _or_constant(self, param: Any, value: float, dtype: DTypeLike) -> Any:
         if param is not None:
             return param
         device = self.device
@@ -200,7 +201,7 @@ class BatchNormalization(Link):
 class _Typed:
     """An initializer with a data type of its own."""
 
-    def __init__(self, initializer: Any, dtype: Any) -> None:
+    def __init__(self, initializer: Any, dtype: DTypeLike) -> None:
         self._initializer = initializer
         self.dtype = dtype
 
@@ -208,6 +209,6 @@ class _Typed:
         self._initializer(array)
 
 
-def _typed(initializer: Any, dtype: Any) -> Any:
+def _typed(initializer: Any, dtype: DTypeLike) -> Any:
     initializer = get_initializer(initializer)
     return initializer if getattr(initializer, "dtype", None) else _Typed(initializer, dtype)

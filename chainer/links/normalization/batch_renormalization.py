@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import DTypeLike, InitializerLike, VariableLike
 from chainer.functions.normalization.batch_renormalization import (
     BatchRenormalizationFunction,
     fixed_batch_renormalization,
@@ -61,14 +62,14 @@ class BatchRenormalization(BatchNormalization):
         dmax: float = 0,
         decay: float = 0.9,
         eps: float = 2e-5,
-        dtype: Any = numpy.float32,
+        dtype: DTypeLike = numpy.float32,
         use_gamma: bool = True,
         use_beta: bool = True,
-        initial_gamma: Any = None,
-        initial_beta: Any = None,
+        initial_gamma: InitializerLike = None,
+        initial_beta: InitializerLike = None,
         freeze_running_statistics: bool = False,
-        initial_avg_mean: Any = None,
-        initial_avg_var: Any = None,
+        initial_avg_mean: InitializerLike = None,
+        initial_avg_var: InitializerLike = None,
     ) -> None:
         super().__init__(
             size,
@@ -93,7 +94,7 @@ class BatchRenormalization(BatchNormalization):
         yield "rmax", self.rmax
         yield "dmax", self.dmax
 
-    def _normalize(self, x: Any, gamma: Any, beta: Any, decay: float) -> Variable:
+    def _normalize(self, x: VariableLike, gamma: Any, beta: Any, decay: float) -> Variable:
         function = BatchRenormalizationFunction(
             self.eps, self.avg_mean, self.avg_var, decay, self.rmax, self.dmax
         )
@@ -103,5 +104,5 @@ class BatchRenormalization(BatchNormalization):
             self.avg_var = function.running_var
         return y
 
-    def _normalize_fixed(self, x: Any, gamma: Any, beta: Any) -> Variable:
+    def _normalize_fixed(self, x: VariableLike, gamma: Any, beta: Any) -> Variable:
         return fixed_batch_renormalization(x, gamma, beta, self.avg_mean, self.avg_var, self.eps)

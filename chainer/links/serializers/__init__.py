@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
 
 MODULES = {
@@ -13,4 +14,4 @@ MODULES = {
     "npz_archive": ("FileFormatError",),
 }
 
-__getattr__, __dir__ = registries.module_getattr(registries.serializers, globals())
+__getattr__, __dir__ = lazy_module(globals(), registry=registries.serializers)

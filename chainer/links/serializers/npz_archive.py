@@ -1,7 +1,7 @@
 """Reading and writing NPZ archives, strictly.
 
-Everything that can be wrong with a file is found here, before any of it reaches a model: the
-central directory, sizes, checksums and the header of each array. Nothing is ever unpickled.
+A file is checked here before any of it reaches a model: the central directory, sizes, checksums and
+the header of each array. Nothing is ever unpickled.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from numpy.lib import format as npy_format
 
 from chainer.links.serializers.pickled_none import NONE_NPY, is_pickled_none
 
-#: Deflate cannot expand data by more than this factor; who declares more lies.
+#: Deflate cannot expand data by more than this factor; a larger declared size is forged.
 _MAX_DEFLATE_RATIO = 1032
 _CHUNK = 1 << 20
 _SUFFIX = ".npy"
 
 
 class FileFormatError(ValueError):
-    """A file is damaged, or is not of the format it was taken for."""
+    """A file is damaged, or is not of the expected format."""
 
 
 def describe_source(file: Any) -> str:
-    """Returns how messages call a file given by name or as an object."""
+    """Returns the name of a file (path or object) for error messages."""
     name = file if isinstance(file, (str, bytes, os.PathLike)) else getattr(file, "name", None)
     return repr(os.fspath(name)) if isinstance(name, (str, bytes, os.PathLike)) else repr(file)
 
 
 def is_none(array: Any) -> bool:
-    """Tells whether an array is the stored form of None: an object array of that one element."""
+    """Returns whether an array represents None in a file: a 0-dimensional object array of None."""
     return (
         isinstance(array, numpy.ndarray)
         and array.dtype == object
@@ -85,7 +85,7 @@ def read_npz(
 
     Args:
         file: Name of the file, or a seekable object to read bytes from.
-        wanted: Tells by its key whether an array is to be read.
+        wanted: Function that returns by its key whether an array is to be read.
 
     Returns:
         Arrays by key; None is an object array of shape ``()``.
@@ -100,8 +100,8 @@ def read_npz(
         archive = zipfile.ZipFile(file)
     except (zipfile.BadZipFile, struct.error, EOFError, NotImplementedError) as error:
         raise FileFormatError(
-            f"{source} is not a complete NPZ file: {error}. It may have been cut off while it was "
-            "written or copied, or be of another format"
+            f"{source} is not a complete NPZ file: {error}. It may have been truncated while it "
+            "was written or copied, or be of another format"
         ) from error
     with archive:
         _check_directory(archive, source)
@@ -148,11 +148,11 @@ def _check_total(infos: Any, source: str) -> None:
 
 
 def check_fits_memory(nbytes: int, what: str) -> None:
-    """Raises where data declares a size that this machine cannot hold.
+    """Raises FileFormatError if data declares a size that this machine cannot hold.
 
     Args:
         nbytes: Declared size in bytes.
-        what: How the message calls the data.
+        what: Name of the data for the message.
 
     Raises:
         FileFormatError: If the size exceeds the physical memory.

@@ -1,4 +1,4 @@
-"""How single values are turned into host arrays for a file, and back."""
+"""Conversion of single values to host arrays for a file, and back."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def to_host_array(key: str, value: Any) -> numpy.ndarray[Any, Any]:
 
 
 def restore(key: str, stored: numpy.ndarray[Any, Any], value: Any, source: str) -> Any:
-    """Gives a stored value the form of a value that is there.
+    """Returns a stored value in the form of the value that an object has.
 
     Args:
         key: Name of the entry, for messages.
@@ -80,9 +80,14 @@ def _restore_scalar(key: str, stored: numpy.ndarray[Any, Any], value: Any, sourc
     if isinstance(value, (str, bytes)) or stored.dtype.kind in "US":
         return type(value)(item)
     if type(value) is int and stored.dtype.kind == "f":
-        # A Python int is often only where a float begins: self._last_value = 0.
+        # Programs often initialize what will be a float by an int: self._last_value = 0.
         return item.item()
     _check_kind(key, stored, numpy.dtype(type(value)), source)
+    # NumPy wraps integers that are too large.
+    if isinstance(value, numpy.integer):
+        limits = numpy.iinfo(value.dtype)
+        if not limits.min <= item <= limits.max:
+            raise TypeError(f"{key!r} must be of dtype {value.dtype}, {source} holds {item}")
     return type(value)(item)
 
 

@@ -11,6 +11,7 @@ import numpy
 from chainer.core.arrays.backend import get_device_from_array
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import DTypeLike
 from chainer.core.utils import type_check
 
 
@@ -102,7 +103,7 @@ class TheanoNode(FunctionNode):
         by_input = [next(gradients) if _is_float(x) else None for x in graph.inputs]
         return tuple(by_input[i] for i in target_input_indexes)
 
-    def _zeros(self, like: Variable, shape: tuple[int, ...], dtype: Any) -> Variable:
+    def _zeros(self, like: Variable, shape: tuple[int, ...], dtype: DTypeLike) -> Variable:
         device = get_device_from_array(like.array)
         with device.backend.use(device):
             return Variable(device.xp.zeros(shape, dtype))

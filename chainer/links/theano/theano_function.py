@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from chainer.core.utils import experimental
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 from chainer.links.theano._graph import Graph, TheanoNode
 
 

@@ -16,7 +16,8 @@ import argparse
 import sys
 from typing import NamedTuple
 
-from chainer.core.arrays.kernel import Kernel, load_object
+from chainer.core.arrays.kernel import KernelDeclaration
+from chainer.core.lazy import resolve
 from chainer.core.registry import registries
 from chainer.core.registry.registry import UnknownNameError
 from chainer.plugins.commands import _kernel_call
@@ -74,11 +75,11 @@ def _cells(row: _Row) -> list[str]:
     return [*first, origin, available]
 
 
-def _rows(operation: str, kernels: list[Kernel]) -> list[_Row]:
+def _rows(operation: str, kernels: list[KernelDeclaration]) -> list[_Row]:
     rows: list[_Row] = []
     for kernel in kernels:
         if kernel.operation == operation:
-            reason = load_object(kernel.unavailable)()
+            reason = resolve(kernel.unavailable)()
             rows.append(
                 _Row(
                     operation,

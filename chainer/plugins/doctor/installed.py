@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from chainer.core.arrays.kernel import Kernel, load_object
+from chainer.core.arrays.kernel import KernelDeclaration
+from chainer.core.lazy import resolve
 from chainer.core.registry import registries
 from chainer.core.registry.registry import Entry, Registry
 from chainer.plugins import environment
@@ -179,7 +180,7 @@ def _advice_on_target(record: PluginRecord, entry: Entry, error: BaseException) 
 
 
 def _examine_kernels(record: PluginRecord, report: Report) -> None:
-    kernels: list[Kernel] = [
+    kernels: list[KernelDeclaration] = [
         entry.load() for registry, entry in record.entries if registry is registries.kernels
     ]
     for provider in dict.fromkeys(kernel.provider for kernel in kernels):
@@ -192,7 +193,7 @@ def _examine_kernels(record: PluginRecord, report: Report) -> None:
             )
             text = f"the kernels of provider {provider!r} are used only by those who enable them"
             report.add(Finding("note", "kernels_not_enabled", text, advice))
-        reasons = dict.fromkeys(load_object(kernel.unavailable)() for kernel in own)
+        reasons = dict.fromkeys(resolve(kernel.unavailable)() for kernel in own)
         for reason in filter(None, reasons):
             text = f"kernels of provider {provider!r} are not available: {reason}"
             report.add(Finding("note", "kernels_unavailable", text))

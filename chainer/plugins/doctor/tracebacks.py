@@ -14,7 +14,8 @@ _OWN = os.path.dirname(chainer.__file__)
 #: Code that imports plugins and calls their hooks, which is never to blame.
 _MACHINERY = (
     os.path.join(_OWN, "plugins") + os.sep,
-    os.path.join(_OWN, "core", "registry"),
+    os.path.join(_OWN, "core", "registry") + os.sep,
+    os.path.join(_OWN, "core", "lazy.py"),
     os.path.dirname(pluggy.__file__) + os.sep,
     os.path.dirname(importlib.__file__) + os.sep,
     "<frozen importlib",

@@ -7,9 +7,10 @@ from __future__ import annotations
 import numpy as np
 
 from chainer.core.arrays.backend import backend_of, is_array_type
-from chainer.core.arrays.kernel import explain, get_operation, load_object
+from chainer.core.arrays.kernel import explain, get_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import using_config
+from chainer.core.lazy import resolve
 from chainer.core.registry import registries
 from chainer.testing.conformance.contract import assert_at_home, assert_equal, values
 
@@ -34,8 +35,8 @@ def test_declared_kernels_can_be_loaded(backend, array, pytestconfig):
         kernel = registries.kernels.get(name)
         if kernel.provider != wanted or not is_array_type(kernel.array_type, type(array)):
             continue
-        assert load_object(kernel.unavailable)() is None
-        loaded = load_object(kernel.load)(backend)
+        assert resolve(kernel.unavailable)() is None
+        loaded = resolve(kernel.load)(backend)
         methods = get_operation(kernel.operation).methods
         missing = [method for method in methods if not callable(getattr(loaded, method, None))]
         assert not missing, f"{kernel.key} lacks {', '.join(missing)}"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from chainer.core.arrays import backend
+from chainer.core.lazy import lazy_module
 from chainer.training.dataset.batch import Batch
 
 
@@ -264,9 +265,5 @@ def converter() -> Callable[[Callable[..., Any]], Converter]:
     return _FunctionConverter
 
 
-def __getattr__(name: str) -> Any:
-    if name == "ConcatWithAsyncTransfer":  # public under this module as well
-        from chainer.training.dataset.async_transfer import ConcatWithAsyncTransfer
-
-        return ConcatWithAsyncTransfer
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# Also public here. async_transfer imports this module.
+__getattr__, __dir__ = lazy_module(globals(), {"ConcatWithAsyncTransfer": ".async_transfer"})

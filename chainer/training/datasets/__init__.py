@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
 
 MODULES = {
@@ -34,4 +35,4 @@ MODULES = {
     ),
 }
 
-__getattr__, __dir__ = registries.module_getattr(registries.datasets, globals())
+__getattr__, __dir__ = lazy_module(globals(), registry=registries.datasets)

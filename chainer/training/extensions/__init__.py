@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
 
 MODULES: dict[str, tuple[str, ...]] = {
@@ -27,4 +28,4 @@ MODULES: dict[str, tuple[str, ...]] = {
     "warmup_shift": ("WarmupShift",),
 }
 
-__getattr__, __dir__ = registries.module_getattr(registries.extensions, globals())
+__getattr__, __dir__ = lazy_module(globals(), registry=registries.extensions)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
 
 MODULES = {
@@ -14,4 +15,4 @@ MODULES = {
     "serial_iterator": ("SerialIterator",),
 }
 
-__getattr__, __dir__ = registries.module_getattr(registries.iterators, globals())
+__getattr__, __dir__ = lazy_module(globals(), registry=registries.iterators)

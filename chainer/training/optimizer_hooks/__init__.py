@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
 
 MODULES: dict[str, tuple[str, ...]] = {
@@ -13,4 +14,4 @@ MODULES: dict[str, tuple[str, ...]] = {
     "weight_decay": ("WeightDecay",),
 }
 
-__getattr__, __dir__ = registries.module_getattr(registries.optimizer_hooks, globals())
+__getattr__, __dir__ = lazy_module(globals(), registry=registries.optimizer_hooks)

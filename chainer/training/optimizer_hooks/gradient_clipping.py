@@ -5,16 +5,20 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer.backends.operations.gradient_hooks import gradient_hooks
 from chainer.core.arrays.backend import HOST_FAMILY, backend_of
+from chainer.core.typing import Array
 from chainer.training.optimizer_hooks._norms import sum_of_squares
 
+if TYPE_CHECKING:
+    from chainer.core.autograd.parameter import Parameter
 
-def _sum_of_squares(param: Any) -> Any:
+
+def _sum_of_squares(param: Parameter) -> Array:
     """Returns the squared L2 norm of the true gradient of a parameter, an array."""
     with param.device:
         total = sum_of_squares(param.grad)
@@ -37,7 +41,11 @@ class GradientClipping:
         timing (str): When the hook is called: ``'pre'``, before the update.
 
     Raises:
-        ValueError: If ``threshold`` is negative, which would turn gradients around.
+        ValueError: If ``threshold`` is negative, which would reverse the gradients.
+
+    Example:
+        >>> optimizer = chainer.optimizers.SGD().setup(chainer.Link(W=(2,)))
+        >>> optimizer.add_hook(chainer.optimizer_hooks.GradientClipping(1.0))
     """
 
     name = "GradientClipping"
@@ -59,20 +67,22 @@ class GradientClipping:
         else:
             self._clip_on_host(params)
 
-    def _clip_on_host(self, params: list[Any]) -> None:
+    def _clip_on_host(self, params: list[Parameter]) -> None:
         norm = math.sqrt(sum(float(_sum_of_squares(param)) for param in params))
         if norm == 0:
             return
         rate = self.threshold / norm
         if rate < 1:
-            for param in params:
-                grad = param.grad
-                grad *= rate
+            # An infinite gradient, which dynamic loss scaling finds, becomes NaN without a warning.
+            with numpy.errstate(invalid="ignore"):
+                for param in params:
+                    grad = param.grad
+                    grad *= rate
 
-    def _clip_on_devices(self, params: list[Any], on_device: list[Any]) -> None:
-        # The rate stays an array: the host does not wait for it, and gradients are multiplied with
-        # one where they are not to be clipped.
-        groups: dict[Any, list[Any]] = {}
+    def _clip_on_devices(self, params: list[Parameter], on_device: list[Parameter]) -> None:
+        # The rate stays an array, so that the host does not wait for it. Where nothing is to be
+        # clipped, gradients are multiplied by one.
+        groups: dict[Any, list[Array]] = {}
         for param in on_device:
             key = (param.device, param.grad.dtype, param.loss_scale)
             groups.setdefault(key, []).append(param.grad)
@@ -85,7 +95,7 @@ class GradientClipping:
         first = on_device[0].device
         with first:
             xp = first.xp
-            # Added one by one: CuPy joins many arrays by way of a table it copies from the host.
+            # Added one by one: to join many arrays, CuPy copies a table from the host.
             squares = functools.reduce(operator.add, first.send(totals))
             rate = self.threshold / xp.sqrt(xp.maximum(squares, xp.finfo(squares.dtype).tiny))
             rate = xp.where(rate < 1, rate, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
 
 MODULES: dict[str, tuple[str, ...]] = {
@@ -18,4 +19,4 @@ MODULES: dict[str, tuple[str, ...]] = {
     "smorms3": ("SMORMS3",),
 }
 
-__getattr__, __dir__ = registries.module_getattr(registries.optimizers, globals())
+__getattr__, __dir__ = lazy_module(globals(), registry=registries.optimizers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
 
 MODULES: dict[str, tuple[str, ...]] = {
@@ -10,4 +11,4 @@ MODULES: dict[str, tuple[str, ...]] = {
     "standard_updater": ("StandardUpdater",),
 }
 
-__getattr__, __dir__ = registries.module_getattr(registries.updaters, globals())
+__getattr__, __dir__ = lazy_module(globals(), registry=registries.updaters)

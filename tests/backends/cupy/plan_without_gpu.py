@@ -116,9 +116,7 @@ def plan(planner: Planner, sample: Sample, dtype: str, name: str) -> None:
                 (sample.x, sample.W, sample.y),
                 dtype,
                 layout,
-                sample.stride,
-                sample.pad,
-                sample.dilate,
+                sample.geometry,
             )
             settings = SETTINGS[name]
             if settings.workspace:

@@ -11,7 +11,9 @@ import pytest
 from chainer.backends.cupy.cudnn import kernels as declared
 from chainer.backends.cupy.cudnn import library
 from chainer.backends.cupy.cudnn.kernels import _checks as checks
-from chainer.core.arrays.kernel import ArraySpec, CallSpec, load_object
+from chainer.backends.operations.convolutions import ConvolutionGeometry
+from chainer.core.arrays.kernel import ArraySpec, CallSpec
+from chainer.core.lazy import resolve
 from chainer.core.registry import registries
 from tests.backends.cupy.cudnn_samples import SAMPLES
 from tests.backends.cupy.fake_cudnn import FakeCudnn
@@ -21,16 +23,13 @@ def array(shape, dtype="float32", contiguous=True):
     return ArraySpec(tuple(shape), np.dtype(dtype), contiguous)
 
 
-def convolution(x, W, b=None, *, out_size, stride=(1, 1), transposed=False, dtypes=None, **more):
+def convolution(x, W, b=None, *, out_size, transposed=False, dtypes=None, **windows):
     dtypes = dtypes or ["float32"] * 3
     arrays = [None if s is None else array(s, t) for s, t in zip((x, W, b), dtypes, strict=True)]
-    attributes = {"pad": (0, 0), "dilate": (1, 1), "groups": 1, **more}
-    return checks.convolution(
-        CallSpec(
-            tuple(arrays),
-            {"stride": stride, "out_size": out_size, "transposed": transposed, **attributes},
-        )
-    )
+    windows = {"stride": (1, 1), "pad": (0, 0), "dilate": (1, 1), **windows}
+    attributes = {"out_size": out_size, "transposed": transposed}
+    attributes["geometry"] = ConvolutionGeometry(**windows)
+    return checks.convolution(CallSpec(tuple(arrays), attributes))
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
@@ -120,10 +119,10 @@ def test_declarations_can_be_loaded():
         assert kernel.provider == "cudnn"
         assert registries.kernels.get(kernel.key) == kernel
         operation = registries.operations.get(kernel.operation)
-        implementation = load_object(kernel.load)
+        implementation = resolve(kernel.load)
         assert all(hasattr(implementation, method) for method in operation.methods)
-        assert callable(load_object(kernel.supports))
-        assert load_object(kernel.unavailable) is library.missing
+        assert callable(resolve(kernel.supports))
+        assert resolve(kernel.unavailable) is library.missing
 
 
 @pytest.fixture

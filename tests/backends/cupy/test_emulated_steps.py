@@ -10,6 +10,7 @@ import pytest
 import chainer
 from chainer.backends.cupy.compiler import types_for
 from chainer.backends.cupy.kernels import optimizer_updates as kernels
+from chainer.backends.operations.poolings import PoolingGeometry
 from chainer.training import optimizer_hooks as H
 from chainer.training import optimizers as O
 from tests.backends.cupy import emulator
@@ -65,9 +66,9 @@ def test_kernels_serve_all_operations_of_the_steps(fake_cupy):
     integers = fake_cupy.ones((2, 3), "i")
     assert chainer.explain("relu", integers).chosen.provider == "reference"
     images = fake_cupy.ones((1, 1, 2, 2, 2, 2), "f")
-    sizes = {name: (1,) * 4 for name in ("ksize", "stride", "out_size")}
-    chosen = chainer.explain("max_pooling_nd", images, pad=(0,) * 4, **sizes).chosen
-    assert chosen.provider == "reference"
+    geometry = PoolingGeometry((1,) * 4, (1,) * 4, (0,) * 4)
+    explanation = chainer.explain("max_pooling_nd", images, geometry=geometry, out_size=(1,) * 4)
+    assert explanation.chosen.provider == "reference"
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def embedding(spec: CallSpec) -> bool | str:
 
 def windows(spec: CallSpec) -> bool | str:
     """Images of up to three dimensions."""
-    n = len(spec.attributes["ksize"])
+    n = len(spec.attributes["geometry"].stride)
     if n > _MOST_AXES:
         return f"images have {n} dimensions, more than {_MOST_AXES}"
     return _all_floating(spec, 1)
@@ -48,7 +48,7 @@ def windows(spec: CallSpec) -> bool | str:
 
 def convolution(spec: CallSpec) -> bool | str:
     """Images of up to three dimensions."""
-    n = len(spec.attributes["stride"])
+    n = len(spec.attributes["geometry"].stride)
     if n > _MOST_AXES:
         return f"images have {n} dimensions, more than {_MOST_AXES}"
     return floating(spec)

@@ -1,4 +1,4 @@
-"""Sliding windows over images, as the CUDA sources take them."""
+"""Sliding windows over images, in the form that the CUDA sources take."""
 
 from __future__ import annotations
 
@@ -9,21 +9,32 @@ import numpy
 
 from chainer.backends.cupy.compiler import types_for
 from chainer.backends.cupy.kernels._base import CudaKernel, as_argument, is_wide
-from chainer.core.arrays.windows import Sizes
+from chainer.core.typing import Array, Shape
 
-#: The structure Geometry of the source.
+#: The structure ``Geometry`` of ``windows.cu``.
 _GEOMETRY = numpy.dtype(
     [(name, "<i4", 3) for name in ("in", "out", "size", "stride", "pad", "dilate")]
 )
-_MOST_AXES = 3
+_MAX_NDIM = 3
 
 
+# Filling the structure takes longer than launching a kernel, so that each one is made once.
 @lru_cache(maxsize=4096)
 def window_record(
-    in_size: Sizes, out_size: Sizes, ksize: Sizes, stride: Sizes, pad: Sizes, dilate: Sizes = ()
+    in_size: Shape, out_size: Shape, ksize: Shape, stride: Shape, pad: Shape, dilate: Shape = ()
 ) -> Any:
-    """Returns the structure that describes windows; it is passed to kernels by value."""
-    missing = _MOST_AXES - len(ksize)
+    """Returns the structure that describes windows; kernels get it by value.
+
+    Args:
+        in_size: Spatial size of the images that the windows are on.
+        out_size: Number of windows in each dimension.
+        ksize: Size of a window.
+        stride: Distance between neighboring windows.
+        pad: Padding in front of the images.
+        dilate: Distance between neighboring elements of a window; 1 if empty.
+    """
+    # The sources know three dimensions only: missing ones have length 1 and come first.
+    missing = _MAX_NDIM - len(ksize)
     record = numpy.zeros((), _GEOMETRY)
     for name, sizes, neutral in (
         ("in", in_size, 1),
@@ -38,12 +49,19 @@ def window_record(
 
 
 class WindowKernel(CudaKernel):
-    """What the kernels below share."""
+    """Base of the kernels on functions of ``windows.cu``."""
 
     source = "windows.cu"
 
-    def call(self, name: str, out: Any, *args: Any, patches: Any = None) -> None:
-        """Calls a function with one thread for each element of ``out``."""
+    def call(self, name: str, out: Array, *args: Any, patches: Array | None = None) -> None:
+        """Calls a function with one thread for each element of ``out``.
+
+        Args:
+            name: Name of the function.
+            out: Array that is written.
+            args: Arguments of the function, arrays or structures.
+            patches: The array of patches among them, which may have a dtype of its own.
+        """
         other = out if patches is None else patches
         arrays = [arg for arg in args if getattr(arg, "ndim", 0) > 0]
         types = types_for(out.dtype, wide=is_wide(out, *arrays), P=other.dtype)

@@ -4,157 +4,110 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import Any
 
-import numpy
-
-from chainer.backends.cupy.compiler import compute_dtype, types_for
-from chainer.backends.cupy.kernels._base import is_wide
+from chainer.backends.compute_dtypes import compute_dtype
 from chainer.backends.cupy.kernels._windows import WindowKernel, window_record
-from chainer.core.arrays.windows import Sizes
+from chainer.backends.operations.convolutions import ConvolutionGeometry
+from chainer.core.arrays.chunks import chunks
+from chainer.core.typing import Array, DType, DTypeLike, Shape
 
-#: Memory for patches of one block of samples.
+#: Memory for the patches of one block of samples: large enough to keep a GPU busy, and a small part
+#: of its memory.
 _PATCH_BYTES = 1 << 28
 
 
 class ConvolutionNDKernel(WindowKernel):
     """Kernel of ``convolution_nd``: patches of many samples at once, and batched products.
 
-    CuPy computes batched products of float16 in float32, and has none of bfloat16.
+    CuPy computes batched products of float16 in float32. It has no products of bfloat16, which is
+    converted to float32 first.
     """
 
     def forward(
-        self,
-        x: Any,
-        W: Any,
-        b: Any,
-        out_size: Sizes,
-        stride: Sizes,
-        pad: Sizes,
-        dilate: Sizes,
-        groups: int,
-    ) -> Any:
-        xp = self.xp
-        x, o = self.contiguous(x), W.shape[0]
-        dtype = compute_dtype(numpy.result_type(x.dtype, W.dtype))
-        weight = self._weight(W, groups, dtype)
+        self, x: Array, W: Array, b: Array | None, out_size: Shape, geometry: ConvolutionGeometry
+    ) -> Array:
+        x, o, groups = self.contiguous(x), W.shape[0], geometry.groups
+        dtype = compute_dtype(x.dtype, W.dtype)
+        weight = W.reshape(groups, o // groups, -1).astype(dtype, copy=False)
         y = self.new((len(x), o, *out_size), dtype)
         products = y.reshape(len(x), groups, o // groups, prod(out_size))
-        for block, patches in self._blocks(
-            x, W.shape[2:], tuple(out_size), stride, pad, dilate, groups, dtype
-        ):
-            xp.matmul(weight, patches, out=products[block])
+        for block, patches in self._patches(x, W.shape[2:], tuple(out_size), geometry, dtype):
+            self.xp.matmul(weight, patches, out=products[block])
         if b is not None:
             y += b.reshape(-1, *[1] * len(out_size))
         return y.astype(x.dtype, copy=False)
 
     def backward_data(
-        self,
-        gy: Any,
-        W: Any,
-        b: Any,
-        in_size: Sizes,
-        stride: Sizes,
-        pad: Sizes,
-        dilate: Sizes,
-        groups: int,
-    ) -> Any:
-        xp = self.xp
+        self, gy: Array, W: Array, b: Array | None, in_size: Shape, geometry: ConvolutionGeometry
+    ) -> Array:
         ksize, out_size = W.shape[2:], gy.shape[2:]
-        n, c = len(gy), W.shape[1] * groups
-        dtype = compute_dtype(numpy.result_type(gy.dtype, W.dtype))
-        weight = self._weight(W, groups, dtype).transpose(0, 2, 1)
-        gradients = self._grouped(gy.astype(dtype, copy=False), groups)
+        (n, o), groups = gy.shape[:2], geometry.groups
+        c = W.shape[1] * groups
+        dtype = compute_dtype(gy.dtype, W.dtype)
+        weight = W.reshape(groups, o // groups, -1).astype(dtype, copy=False).transpose(0, 2, 1)
+        gradients = _grouped(gy.astype(dtype, copy=False), groups)
         gx = self.new((n, c, *in_size), gy.dtype)
-        g = window_record(tuple(in_size), out_size, ksize, stride, pad, dilate)
-        for block in _slices(n, c * prod(ksize) * prod(out_size) * dtype.itemsize):
-            patches = self.contiguous(xp.matmul(weight, gradients[block]))
+        record = window_record(tuple(in_size), out_size, ksize, *geometry[:3])
+        bytes_of_sample = c * prod(ksize) * prod(out_size) * dtype.itemsize
+        for block in chunks(n, bytes_of_sample, _PATCH_BYTES):
+            patches = self.contiguous(self.xp.matmul(weight, gradients[block]))
             part = gx[block]
-            types = types_for(gx.dtype, wide=is_wide(part, patches), P=patches.dtype)
-            self.each("add_patches", types, part.size, patches, part, g)
+            self.call("add_patches", part, patches, part, record, patches=patches)
         if b is not None:
             gx += b.reshape(c, *[1] * len(ksize))
         return gx
 
     def backward_weight(
-        self,
-        x: Any,
-        gy: Any,
-        ksize: Sizes,
-        dtype: Any,
-        stride: Sizes,
-        pad: Sizes,
-        dilate: Sizes,
-        groups: int,
-    ) -> Any:
+        self, x: Array, gy: Array, ksize: Shape, dtype: DTypeLike, geometry: ConvolutionGeometry
+    ) -> Array:
         xp = self.xp
-        x = self.contiguous(x)
+        x, groups = self.contiguous(x), geometry.groups
         o, c = gy.shape[1], x.shape[1]
-        working = compute_dtype(numpy.result_type(x.dtype, gy.dtype))
-        gradients = self._grouped(gy.astype(working, copy=False), groups)
-        total = xp.zeros((groups, o // groups, c // groups * prod(ksize)), working)
-        for block, patches in self._blocks(
-            x, tuple(ksize), gy.shape[2:], stride, pad, dilate, groups, working
-        ):
+        sum_dtype = compute_dtype(x.dtype, gy.dtype)
+        gradients = _grouped(gy.astype(sum_dtype, copy=False), groups)
+        total = xp.zeros((groups, o // groups, c // groups * prod(ksize)), sum_dtype)
+        for block, patches in self._patches(x, tuple(ksize), gy.shape[2:], geometry, sum_dtype):
             products = xp.matmul(gradients[block], patches.transpose(0, 1, 3, 2))
             total += products.sum(axis=0)
         return total.reshape(o, c // groups, *ksize).astype(dtype, copy=False)
 
-    def _weight(self, W: Any, groups: int, dtype: Any) -> Any:
-        return W.reshape(groups, W.shape[0] // groups, -1).astype(dtype, copy=False)
-
-    def _grouped(self, gy: Any, groups: int) -> Any:
-        n, o = gy.shape[:2]
-        return gy.reshape(n, groups, o // groups, prod(gy.shape[2:]))
-
-    def _blocks(
-        self,
-        x: Any,
-        ksize: Sizes,
-        out_size: Sizes,
-        stride: Sizes,
-        pad: Sizes,
-        dilate: Sizes,
-        groups: int,
-        dtype: Any,
-    ) -> Iterator[tuple[slice, Any]]:
+    def _patches(
+        self, x: Array, ksize: Shape, out_size: Shape, geometry: ConvolutionGeometry, dtype: DType
+    ) -> Iterator[tuple[slice, Array]]:
         """Yields slices of the samples, and their patches ``(n, groups, rows, positions)``."""
-        n, c = x.shape[:2]
-        g = window_record(x.shape[2:], out_size, ksize, stride, pad, dilate)
+        (n, c), groups = x.shape[:2], geometry.groups
+        record = window_record(x.shape[2:], out_size, ksize, *geometry[:3])
         rows, positions = c // groups * prod(ksize), prod(out_size)
-        for block in _slices(n, groups * rows * positions * dtype.itemsize):
+        for block in chunks(n, groups * rows * positions * dtype.itemsize, _PATCH_BYTES):
             part = x[block]
             patches = self.new((len(part), groups, rows, positions), x.dtype)
-            types = types_for(x.dtype, wide=is_wide(part, patches), P=x.dtype)
-            self.each("copy_patches", types, patches.size, part, patches, g)
+            self.call("copy_patches", patches, part, patches, record)
             yield block, patches.astype(dtype, copy=False)
 
 
-def _slices(count: int, bytes_each: int) -> Iterator[slice]:
-    size = max(1, min(count, _PATCH_BYTES // max(bytes_each, 1)))
-    for start in range(0, count, size):
-        yield slice(start, min(count, start + size))
+def _grouped(gy: Array, groups: int) -> Array:
+    """Views the gradient of the output as ``(n, groups, channels of a group, positions)``."""
+    n, o = gy.shape[:2]
+    return gy.reshape(n, groups, o // groups, prod(gy.shape[2:]))
 
 
 class Im2ColKernel(WindowKernel):
     """Kernel of ``im2col``."""
 
     def forward(
-        self, x: Any, ksize: Sizes, stride: Sizes, pad: Sizes, dilate: Sizes, out_size: Sizes
-    ) -> Any:
+        self, x: Array, ksize: Shape, out_size: Shape, geometry: ConvolutionGeometry
+    ) -> Array:
         x = self.contiguous(x)
         patches = self.new((*x.shape[:2], *ksize, *out_size), x.dtype)
-        g = window_record(x.shape[2:], tuple(out_size), tuple(ksize), stride, pad, dilate)
-        self.call("copy_patches", patches, x, patches, g)
+        record = window_record(x.shape[2:], tuple(out_size), tuple(ksize), *geometry[:3])
+        self.call("copy_patches", patches, x, patches, record)
         return patches
 
-    def backward(
-        self, patches: Any, in_size: Sizes, stride: Sizes, pad: Sizes, dilate: Sizes
-    ) -> Any:
+    def backward(self, patches: Array, in_size: Shape, geometry: ConvolutionGeometry) -> Array:
         n = len(in_size)
         patches = self.contiguous(patches)
         ksize, out_size = patches.shape[2 : 2 + n], patches.shape[2 + n :]
         x = self.new((*patches.shape[:2], *in_size), patches.dtype)
-        g = window_record(tuple(in_size), out_size, ksize, stride, pad, dilate)
-        self.call("add_patches", x, patches, x, g, patches=patches)
+        record = window_record(tuple(in_size), out_size, ksize, *geometry[:3])
+        self.call("add_patches", x, patches, x, record, patches=patches)
         return x

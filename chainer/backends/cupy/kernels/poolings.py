@@ -2,108 +2,110 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy
 
 from chainer.backends.cupy.kernels._windows import WindowKernel, window_record
-from chainer.core.arrays.windows import Sizes
+from chainer.backends.operations.poolings import PoolingGeometry
+from chainer.core.typing import Array, Shape
 
 
 class MaxPoolingNDKernel(WindowKernel):
-    """Kernel of ``max_pooling_nd``; the residual is the place of each maximum in its window."""
+    """Kernel of ``max_pooling_nd``; the residual is the position of each maximum in its window."""
 
-    def forward(
-        self, x: Any, ksize: Sizes, stride: Sizes, pad: Sizes, out_size: Sizes
-    ) -> tuple[Any, Any]:
+    def forward(self, x: Array, out_size: Shape, geometry: PoolingGeometry) -> tuple[Array, Array]:
         x = self.contiguous(x)
         y = self.new((*x.shape[:2], *out_size), x.dtype)
         codes = self.new(y.shape, numpy.int32)
-        g = window_record(x.shape[2:], tuple(out_size), ksize, stride, pad)
-        self.call("maximum_forward", y, x, y, codes, g)
+        record = window_record(x.shape[2:], tuple(out_size), *geometry)
+        self.call("maximum_forward", y, x, y, codes, record)
         return y, codes
 
     def backward(
-        self, x: Any, y: Any, gy: Any, residual: Any, ksize: Sizes, stride: Sizes, pad: Sizes
-    ) -> Any:
+        self, x: Array, y: Array, gy: Array, residual: Array, geometry: PoolingGeometry
+    ) -> Array:
         gx = self.new(x.shape, x.dtype)
-        g = window_record(x.shape[2:], gy.shape[2:], ksize, stride, pad)
-        self.call("scatter", gx, self.contiguous(gy), residual, gx, g)
+        record = window_record(x.shape[2:], gy.shape[2:], *geometry)
+        self.call("scatter", gx, self.contiguous(gy), residual, gx, record)
         return gx
 
 
 class WindowIndexingKernel(WindowKernel):
     """Kernel of ``window_indexing``."""
 
-    def find(self, x: Any, y: Any, ksize: Sizes, stride: Sizes, pad: Sizes) -> Any:
+    def find(self, x: Array, y: Array, geometry: PoolingGeometry) -> Array:
         x, y = self.contiguous(x), self.contiguous(y)
         codes = self.new(y.shape, numpy.int32)
-        g = window_record(x.shape[2:], y.shape[2:], ksize, stride, pad)
-        self.call("find", y, x, y, codes, g)
+        record = window_record(x.shape[2:], y.shape[2:], *geometry)
+        self.call("find", y, x, y, codes, record)
         return codes
 
-    def gather(self, x: Any, indices: Any, ksize: Sizes, stride: Sizes, pad: Sizes) -> Any:
+    def gather(self, x: Array, indices: Array, geometry: PoolingGeometry) -> Array:
         x = self.contiguous(x)
         y = self.new(indices.shape, x.dtype)
-        g = window_record(x.shape[2:], indices.shape[2:], ksize, stride, pad)
-        self.call("gather", y, x, self._codes(indices), y, g)
+        record = window_record(x.shape[2:], indices.shape[2:], *geometry)
+        self.call("gather", y, x, self._codes(indices), y, record)
         return y
 
-    def scatter(
-        self, y: Any, indices: Any, in_size: Sizes, ksize: Sizes, stride: Sizes, pad: Sizes
-    ) -> Any:
+    def scatter(self, y: Array, indices: Array, in_size: Shape, geometry: PoolingGeometry) -> Array:
         x = self.new((*y.shape[:2], *in_size), y.dtype)
-        g = window_record(tuple(in_size), y.shape[2:], ksize, stride, pad)
-        self.call("scatter", x, self.contiguous(y), self._codes(indices), x, g)
+        record = window_record(tuple(in_size), y.shape[2:], *geometry)
+        self.call("scatter", x, self.contiguous(y), self._codes(indices), x, record)
         return x
 
-    def _codes(self, indices: Any) -> Any:
+    def _codes(self, indices: Array) -> Array:
+        """Returns indices in the type of the source; users may pass int64."""
         return self.contiguous(indices.astype(numpy.int32, copy=False))
 
 
-class _Sums(WindowKernel):
-    def sums(
-        self, x: Any, out_size: Sizes, ksize: Sizes, stride: Sizes, pad: Sizes, kind: int
-    ) -> Any:
+#: What sums of windows are divided by: nothing, the size of a window, or the number of its elements
+#: inside the image. The numbers are those of the source.
+_SUM, _MEAN, _MEAN_INSIDE = 0, 1, 2
+
+
+class _SumKernel(WindowKernel):
+    """Base of the kernels on sums of windows."""
+
+    def sums(self, x: Array, out_size: Shape, geometry: PoolingGeometry, kind: int) -> Array:
+        """Returns the sums of sliding windows, divided as ``kind`` says."""
         x = self.contiguous(x)
         y = self.new((*x.shape[:2], *out_size), x.dtype)
-        g = window_record(x.shape[2:], tuple(out_size), ksize, stride, pad)
-        self.call("sum_windows", y, x, y, g, kind)
+        record = window_record(x.shape[2:], tuple(out_size), *geometry)
+        self.call("sum_windows", y, x, y, record, kind)
         return y
 
-    def spread(
-        self, y: Any, in_size: Sizes, ksize: Sizes, stride: Sizes, pad: Sizes, kind: int
-    ) -> Any:
+    def spread(self, y: Array, in_size: Shape, geometry: PoolingGeometry, kind: int) -> Array:
+        """Adds each element to its whole window: the adjoint of :meth:`sums`."""
         y = self.contiguous(y)
         x = self.new((*y.shape[:2], *in_size), y.dtype)
-        g = window_record(tuple(in_size), y.shape[2:], ksize, stride, pad)
-        self.call("spread_windows", x, y, x, g, kind)
+        record = window_record(tuple(in_size), y.shape[2:], *geometry)
+        self.call("spread_windows", x, y, x, record, kind)
         return x
 
 
-def _kind(pad: Sizes, pad_value: Any) -> int:
-    return 1 if pad_value is not None or not any(pad) else 2
+def _mean_kind(geometry: PoolingGeometry, pad_value: int | None) -> int:
+    # Without padding all elements are inside, and the divisor is a constant.
+    return _MEAN if pad_value is not None or not any(geometry.pad) else _MEAN_INSIDE
 
 
-class AveragePoolingNDKernel(_Sums):
+class AveragePoolingNDKernel(_SumKernel):
     """Kernel of ``average_pooling_nd``."""
 
     def forward(
-        self, x: Any, ksize: Sizes, stride: Sizes, pad: Sizes, out_size: Sizes, pad_value: Any
-    ) -> Any:
-        return self.sums(x, out_size, ksize, stride, pad, _kind(pad, pad_value))
+        self, x: Array, out_size: Shape, geometry: PoolingGeometry, pad_value: int | None
+    ) -> Array:
+        return self.sums(x, out_size, geometry, _mean_kind(geometry, pad_value))
 
     def backward(
-        self, gy: Any, in_size: Sizes, ksize: Sizes, stride: Sizes, pad: Sizes, pad_value: Any
-    ) -> Any:
-        return self.spread(gy, in_size, ksize, stride, pad, _kind(pad, pad_value))
+        self, gy: Array, in_size: Shape, geometry: PoolingGeometry, pad_value: int | None
+    ) -> Array:
+        return self.spread(gy, in_size, geometry, _mean_kind(geometry, pad_value))
 
 
-class UnpoolingNDKernel(_Sums):
+class UnpoolingNDKernel(_SumKernel):
     """Kernel of ``unpooling_nd``."""
 
-    def forward(self, x: Any, out_size: Sizes, ksize: Sizes, stride: Sizes, pad: Sizes) -> Any:
-        return self.spread(x, out_size, ksize, stride, pad, 0)
+    def forward(self, x: Array, out_size: Shape, geometry: PoolingGeometry) -> Array:
+        return self.spread(x, out_size, geometry, _SUM)
 
-    def backward(self, gy: Any, in_size: Sizes, ksize: Sizes, stride: Sizes, pad: Sizes) -> Any:
-        return self.sums(gy, in_size, ksize, stride, pad, 0)
+    def backward(self, gy: Array, in_size: Shape, geometry: PoolingGeometry) -> Array:
+        return self.sums(gy, in_size, geometry, _SUM)

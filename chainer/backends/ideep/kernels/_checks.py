@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from math import prod
 
+from chainer.backends.operations.convolutions import ConvolutionGeometry
+from chainer.backends.operations.poolings import PoolingGeometry
 from chainer.core.arrays.kernel import ArraySpec, CallSpec
 
 #: Multiplications below which a matrix product through NumPy takes less time than the call costs.
@@ -94,7 +96,8 @@ def convolution(spec: CallSpec) -> bool | str:
     if not 3 <= x.ndim <= 5:
         return f"{x.ndim - 2} spatial dimensions; iDeep takes 1 to 3"
     a = spec.attributes
-    groups = a["groups"]
+    geometry: ConvolutionGeometry = a["geometry"]
+    groups = geometry.groups
     if groups < 1 or W.shape[0] % groups:
         return f"the number of groups, {groups}, does not divide {W.shape[0]} channels"
     if a["transposed"]:
@@ -104,8 +107,8 @@ def convolution(spec: CallSpec) -> bool | str:
     if x.shape[1] != channels:
         return f"x has {x.shape[1]} channels where W of shape {W.shape} needs {channels}"
     ksize = W.shape[2:]
-    extent = tuple([(k - 1) * d + 1 for k, d in zip(ksize, a["dilate"], strict=True)])
-    return _fits(in_size, out_size, extent, a["stride"], a["pad"])
+    extent = tuple([(k - 1) * d + 1 for k, d in zip(ksize, geometry.dilate, strict=True)])
+    return _fits(in_size, out_size, extent, geometry.stride, geometry.pad)
 
 
 def _fits(
@@ -149,16 +152,12 @@ def pooling(spec: CallSpec) -> bool | str:
     if not 3 <= x.ndim <= 5:
         return f"{x.ndim - 2} spatial dimensions; iDeep takes 1 to 3"
     a = spec.attributes
-    in_size, ksize, stride, pad, out_size = (
-        x.shape[2:],
-        a["ksize"],
-        a["stride"],
-        a["pad"],
-        a["out_size"],
-    )
+    geometry: PoolingGeometry = a["geometry"]
+    in_size, out_size = x.shape[2:], a["out_size"]
+    ksize, stride, pad = geometry
     for n, k, s, p, o in zip(in_size, ksize, stride, pad, out_size, strict=True):
         if p >= k or (o - 1) * s - p >= n:
-            return "a window lies in the padding entirely"
+            return "a window is entirely in the padding"
     return _fits(in_size, out_size, ksize, stride, pad)
 
 

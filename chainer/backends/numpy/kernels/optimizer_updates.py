@@ -1,8 +1,8 @@
 """Reference kernels of the parameter updates.
 
-The formulas are written as chains of ufuncs with explicit outputs: a NumPy expression would
-allocate an array for each operator. Large arrays are worked on in blocks that stay in the cache, so
-that only the first of a dozen passes reads main memory.
+The formulas are chains of ufuncs with explicit outputs, because a NumPy expression allocates an
+array for each operator. Large arrays are processed in blocks that stay in the cache, so that only
+the first of a dozen passes reads main memory.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy
 
+from chainer.backends.operations.optimizer_updates import compute_dtype
 from chainer.core.arrays.backend import HOST_FAMILY, Backend
-from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import ReferenceKernel
 
-#: Elements of a block. Half a dozen float32 arrays of this length fit a usual second level cache.
+#: Elements of a block. Six float32 arrays of this length fit into a second-level cache of 2 MB.
 BLOCK = 1 << 16
 
 _Arrays = tuple[Any, ...]
@@ -32,7 +32,7 @@ def _constant(value: float, dtype: numpy.dtype[Any]) -> numpy.ndarray[Any, Any]:
 
 
 class UpdateKernel(ReferenceKernel):
-    """What the kernels below share: blocks, scratch arrays and constants."""
+    """Base of the kernels below: blocks, scratch arrays and constants."""
 
     def __init__(self, backend: Backend) -> None:
         super().__init__(backend)
@@ -42,22 +42,22 @@ class UpdateKernel(ReferenceKernel):
         """Returns scalars in the form in which ufuncs take them fastest."""
         if not self._on_host:
             return values
-        dtype = _compute_dtype(param)
+        dtype = compute_dtype(param.dtype)
         return tuple([_constant(float(value), dtype) for value in values])
 
     def blocks(self, n_scratch: int, *arrays: Any) -> Iterator[_Arrays]:
         """Yields the arrays block by block, each time followed by scratch arrays of the same shape.
 
-        Blocks are views, so that what is done to them is done to the arrays. Of float16 arrays
-        float32 copies are yielded, which are written back (except the gradient, the second array)
-        afterwards: half precision is for storage, not for arithmetic. None stays None.
+        Blocks are views: changing them changes the arrays. For float16 arrays, float32 copies are
+        yielded and written back afterwards (except the gradient, the second array), because half
+        precision is for storage, not for arithmetic. None stays None.
 
         Args:
             n_scratch: Number of scratch arrays.
             arrays: Parameter, gradient and states.
         """
         param = arrays[0]
-        dtype = _compute_dtype(param)
+        dtype = compute_dtype(param.dtype)
         if param.size > BLOCK and self._on_host and all(map(_is_flat, arrays)):
             scratch = [numpy.empty(BLOCK, dtype) for _ in range(n_scratch)]
             flat = [None if array is None else array.reshape(-1) for array in arrays]
@@ -71,10 +71,6 @@ class UpdateKernel(ReferenceKernel):
             empty_like = self.xp.empty_like
             spare = [empty_like(param, dtype) for _ in range(n_scratch)]
             yield from _in_work_dtype(arrays, spare, dtype)
-
-
-def _compute_dtype(param: Any) -> Any:
-    return numpy.dtype(numpy.float32) if is_half(param.dtype) else param.dtype
 
 
 def _is_flat(array: Any) -> bool:
@@ -93,7 +89,7 @@ def _in_work_dtype(arrays: _Arrays, scratch: list[Any], dtype: Any) -> Iterator[
 
 
 def _average(xp: Any, mean: Any, value: Any, weight: Any) -> None:
-    """``mean += weight * (value - mean)``; ``value`` is used up and must not be ``mean``."""
+    """``mean += weight * (value - mean)``; overwrites ``value``, which must not be ``mean``."""
     xp.subtract(value, mean, value)
     xp.multiply(value, weight, value)
     xp.add(mean, value, mean)
@@ -394,7 +390,7 @@ class MSVAGKernel(UpdateKernel):
             xp.multiply(t, rho_, t)
             xp.add(t, square, t)
             undefined = t == 0
-            # Where both moments vanish the factor is one, whatever it multiplies.
+            # Where both moments are zero, the factor would be 0 / 0. The step is zero anyway.
             t[undefined] = one
             xp.divide(square, t, t)
             t[undefined] = one

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from types import EllipsisType
 
 import numpy
 
+from chainer.backends.compute_dtypes import compute_dtype, to_compute_dtype
 from chainer.backends.numpy.kernels._window_stages import (
     reduce_stage,
     reduced_shape,
@@ -14,57 +15,62 @@ from chainer.backends.numpy.kernels._window_stages import (
     stages,
     window_sums,
 )
+from chainer.backends.operations.poolings import PoolingGeometry
 from chainer.core.arrays.backend import HOST_FAMILY
-from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import ReferenceKernel
-from chainer.core.arrays.windows import Sizes
+from chainer.core.typing import Array, DType, Shape
 
 
 class MaxPoolingNDKernel(ReferenceKernel):
-    """Max pooling by maxima of slices; where the maxima were is found out in backward."""
+    """Max pooling by maxima of slices; only ``backward`` looks for the positions of the maxima."""
 
-    def forward(
-        self, x: Any, ksize: Sizes, stride: Sizes, pad: Sizes, out_size: Sizes
-    ) -> tuple[Any, Any]:
+    def forward(self, x: Array, out_size: Shape, geometry: PoolingGeometry) -> tuple[Array, None]:
         y = x
-        for stage in stages(ksize, x.shape[2:], out_size, stride, pad):
+        for stage in stages(geometry, x.shape[2:], out_size):
             y = reduce_stage(self.xp, "maximum", y, stage, out_size, -numpy.inf)
         return y, None
 
     def backward(
-        self, x: Any, y: Any, gy: Any, residual: Any, ksize: Sizes, stride: Sizes, pad: Sizes
-    ) -> Any:
+        self, x: Array, y: Array, gy: Array, residual: None, geometry: PoolingGeometry
+    ) -> Array:
         indexing = WindowIndexingKernel(self.backend)
-        codes = indexing.codes(x, y, ksize, stride, pad)
-        return indexing.scatter(gy, codes, x.shape[2:], ksize, stride, pad)
+        codes = indexing.codes(x, y, geometry)
+        return indexing.scatter(gy, codes, x.shape[2:], geometry)
 
 
 class WindowIndexingKernel(ReferenceKernel):
-    """Indexing of windows by way of flat indexes."""
+    """Indexing of windows by way of flat indices.
 
-    def find(self, x: Any, y: Any, ksize: Sizes, stride: Sizes, pad: Sizes) -> Any:
-        codes = self.codes(x, y, ksize, stride, pad)
-        return self.xp.where(codes == prod(ksize), 0, codes).astype(numpy.intp)
+    A *code* is the row-major position of an element in its window. The code ``prod(ksize)``
+    represents a window without a match.
+    """
 
-    def codes(self, x: Any, y: Any, ksize: Sizes, stride: Sizes, pad: Sizes) -> Any:
-        """Returns indexes in a small integer type; ``prod(ksize)`` for windows without a match."""
-        if self.backend.family != HOST_FAMILY:  # where looking at the codes means waiting for them
-            return self._codes(x, y, ksize, stride, pad, y.dtype.kind == "f")
-        codes = self._codes(x, y, ksize, stride, pad, False)
-        if y.dtype.kind == "f" and bool((codes == prod(ksize)).any()):
-            codes = self._codes(x, y, ksize, stride, pad, True)
+    def find(self, x: Array, y: Array, geometry: PoolingGeometry) -> Array:
+        codes = self.codes(x, y, geometry)
+        return self.xp.where(codes == prod(geometry.ksize), 0, codes).astype(numpy.intp)
+
+    def codes(self, x: Array, y: Array, geometry: PoolingGeometry) -> Array:
+        """Returns codes in a small integer type."""
+        is_float = y.dtype.kind == "f"
+        if self.backend.family != HOST_FAMILY:
+            # Reading the codes on the host would wait for the device. Handle NaN at once instead.
+            return self._codes(x, y, geometry, with_nan=is_float)
+        codes = self._codes(x, y, geometry, with_nan=False)
+        # A maximum that is NaN equals no element, so that its window has no match at first.
+        if is_float and bool((codes == prod(geometry.ksize)).any()):
+            codes = self._codes(x, y, geometry, with_nan=True)
         return codes
 
-    def _codes(
-        self, x: Any, y: Any, ksize: Sizes, stride: Sizes, pad: Sizes, with_nan: bool
-    ) -> Any:
-        # Along one axis after the other the lowest code among the elements that attain the maximum.
+    def _codes(self, x: Array, y: Array, geometry: PoolingGeometry, with_nan: bool) -> Array:
+        """Finds, axis by axis, the lowest code among the elements that attain the maximum."""
         xp = self.xp
-        none = prod(ksize)
+        none = prod(geometry.ksize)
+        # Sums of two codes must not overflow, hence 128. A byte per element is eight times less
+        # memory to read than an index.
         dtype = numpy.dtype(numpy.uint8 if none < 128 else numpy.intp)
         out_size = y.shape[2:]
-        found: Any = None
-        plan = list(stages(ksize, x.shape[2:], out_size, stride, pad))
+        found: Array = None
+        plan = list(stages(geometry, x.shape[2:], out_size))
         for stage in plan:
             last = stage is plan[-1]
             top = y if last else reduce_stage(xp, "maximum", x, stage, out_size, -numpy.inf)
@@ -75,9 +81,10 @@ class WindowIndexingKernel(ReferenceKernel):
                     differs = (candidates != top[piece.windows]) & (candidates == candidates)
                 else:
                     differs = candidates != top[piece.windows]
+                # `none` where the candidate differs from the maximum, else its code.
                 code = differs.astype(dtype)
                 if found is None:
-                    # Not a maximum with a number, which NumPy computes slowly.
+                    # Arithmetic instead of a maximum with a number, which NumPy computes slowly.
                     code *= dtype.type(none - piece.code)
                     code += dtype.type(piece.code)
                 else:
@@ -89,46 +96,46 @@ class WindowIndexingKernel(ReferenceKernel):
             x, found = top, codes
         return found
 
-    def gather(self, x: Any, indices: Any, ksize: Sizes, stride: Sizes, pad: Sizes) -> Any:
+    def gather(self, x: Array, indices: Array, geometry: PoolingGeometry) -> Array:
         xp = self.xp
         in_size = x.shape[2:]
-        size = _covered(ksize, in_size, indices.shape[2:], stride, pad)
+        size = _covered_size(geometry, in_size, indices.shape[2:])
         if size != in_size:
             padded = xp.zeros((*x.shape[:2], *size), x.dtype)
-            padded[_inner(pad, in_size)] = x
+            padded[_inside(geometry.pad, in_size)] = x
             x = padded
-        return x.reshape(-1).take(self._flat(indices, size, ksize, stride))
+        return x.reshape(-1).take(self._flat_indices(indices, size, geometry))
 
-    def scatter(
-        self, y: Any, indices: Any, in_size: Sizes, ksize: Sizes, stride: Sizes, pad: Sizes
-    ) -> Any:
+    def scatter(self, y: Array, indices: Array, in_size: Shape, geometry: PoolingGeometry) -> Array:
         xp = self.xp
-        size = _covered(ksize, in_size, y.shape[2:], stride, pad)
-        dtype = numpy.float32 if is_half(y.dtype) else y.dtype
+        size = _covered_size(geometry, in_size, y.shape[2:])
+        dtype = compute_dtype(y.dtype)
         x = xp.zeros((*y.shape[:2], *size), dtype)
         if y.size:
-            valid = indices < prod(ksize)
-            flat = self._flat(indices, size, ksize, stride)
+            valid = indices < prod(geometry.ksize)
+            flat = self._flat_indices(indices, size, geometry)
             values = y.astype(dtype, copy=False)
             if self.backend.family != HOST_FAMILY:
+                # A selection has a size that the host would have to wait for.
                 values = xp.where(valid, values, 0)
             elif not bool(valid.all()):
                 flat, values = flat[valid], values[valid]
             xp.add.at(x.reshape(-1), flat.ravel(), values.ravel())
         if size != in_size:
-            x = x[_inner(pad, in_size)]
+            x = x[_inside(geometry.pad, in_size)]
         return x.astype(y.dtype, order="C", copy=False)
 
-    def _flat(self, indices: Any, size: Sizes, ksize: Sizes, stride: Sizes) -> Any:
-        """Returns indexes into the ravelled images of spatial size ``size``, padding included."""
+    def _flat_indices(self, indices: Array, size: Shape, geometry: PoolingGeometry) -> Array:
+        """Returns indices into flattened images of spatial size ``size``, padding included."""
         xp = self.xp
+        ksize, stride, _ = geometry
         n = len(ksize)
         shape = indices.shape
         steps = [prod(size[i + 1 :]) for i in range(n)]
         offsets = xp.zeros((1,) * n, numpy.intp)
         for i, (k, step) in enumerate(zip(ksize, steps, strict=True)):
             offsets = offsets + _along(xp.arange(k) * step, i, n)
-        # One more entry for windows without a match.
+        # The table has one more entry, for windows without a match.
         table = xp.zeros(prod(ksize) + 1, numpy.intp)
         table[:-1] = offsets.ravel()
         flat = table.take(indices)
@@ -141,84 +148,72 @@ class WindowIndexingKernel(ReferenceKernel):
         return flat
 
 
-def _along(values: Any, axis: int, ndim: int) -> Any:
+def _along(values: Array, axis: int, ndim: int) -> Array:
+    """Returns a vector as an array of ``ndim`` dimensions whose elements are along an axis."""
     shape = [1] * ndim
     shape[axis] = -1
     return values.reshape(shape)
 
 
-def _covered(
-    ksize: Sizes, in_size: Sizes, out_size: Sizes, stride: Sizes, pad: Sizes
-) -> tuple[int, ...]:
+def _covered_size(geometry: PoolingGeometry, in_size: Shape, out_size: Shape) -> Shape:
     """Returns the size of the images with as much padding as the windows reach into."""
-    return tuple(
-        [
-            max(n + p, (m - 1) * s + k)
-            for k, n, m, s, p in zip(ksize, in_size, out_size, stride, pad, strict=True)
-        ]
-    )
+    sizes = zip(in_size, out_size, *geometry, strict=True)
+    return tuple([max(n + p, (m - 1) * s + k) for n, m, k, s, p in sizes])
 
 
-def _inner(pad: Sizes, in_size: Sizes) -> tuple[Any, ...]:
+def _inside(pad: Shape, in_size: Shape) -> tuple[EllipsisType | slice, ...]:
+    """Returns the index of the images without their padding."""
     return (..., *[slice(p, p + n) for p, n in zip(pad, in_size, strict=True)])
-
-
-def _widened(x: Any) -> Any:
-    return x.astype(numpy.float32) if is_half(x.dtype) else x
 
 
 class AveragePoolingNDKernel(ReferenceKernel):
     """Average pooling by sums of slices."""
 
     def forward(
-        self, x: Any, ksize: Sizes, stride: Sizes, pad: Sizes, out_size: Sizes, pad_value: Any
-    ) -> Any:
-        y = window_sums(self.xp, _widened(x), ksize, stride, pad, out_size)
-        y *= self._weights(y.dtype, ksize, stride, pad, x.shape[2:], out_size, pad_value)
+        self, x: Array, out_size: Shape, geometry: PoolingGeometry, pad_value: int | None
+    ) -> Array:
+        y = window_sums(self.xp, to_compute_dtype(x), geometry, out_size)
+        y *= self._weights(y.dtype, geometry, x.shape[2:], out_size, pad_value)
         return y.astype(x.dtype, copy=False)
 
     def backward(
-        self, gy: Any, in_size: Sizes, ksize: Sizes, stride: Sizes, pad: Sizes, pad_value: Any
-    ) -> Any:
-        out_size = gy.shape[2:]
-        wide = _widened(gy)
-        weights = self._weights(wide.dtype, ksize, stride, pad, in_size, out_size, pad_value)
-        gx = spread_windows(self.xp, wide * weights, ksize, stride, pad, in_size)
+        self, gy: Array, in_size: Shape, geometry: PoolingGeometry, pad_value: int | None
+    ) -> Array:
+        wide = to_compute_dtype(gy)
+        weights = self._weights(wide.dtype, geometry, in_size, gy.shape[2:], pad_value)
+        gx = spread_windows(self.xp, wide * weights, geometry, in_size)
         return gx.astype(gy.dtype, copy=False)
 
     def _weights(
         self,
-        dtype: Any,
-        ksize: Sizes,
-        stride: Sizes,
-        pad: Sizes,
-        in_size: Sizes,
-        out_size: Sizes,
-        pad_value: Any,
-    ) -> Any:
+        dtype: DType,
+        geometry: PoolingGeometry,
+        in_size: Shape,
+        out_size: Shape,
+        pad_value: int | None,
+    ) -> Array:
         """Returns the reciprocals of the numbers of elements that count."""
+        ksize, stride, pad = geometry
         if pad_value is not None or not any(pad):
             return dtype.type(1.0 / prod(ksize))
         xp = self.xp
         counts = xp.ones((1,) * len(ksize), dtype)
-        for axis, (k, n, m, s, p) in enumerate(
-            zip(ksize, in_size, out_size, stride, pad, strict=True)
-        ):
+        sizes = zip(ksize, in_size, out_size, stride, pad, strict=True)
+        for axis, (k, n, m, s, p) in enumerate(sizes):
             starts = xp.arange(m) * s - p
             inside = xp.minimum(starts + k, n) - xp.maximum(starts, 0)
-            shape = [1] * len(ksize)
-            shape[axis] = m
-            counts = counts * xp.maximum(inside, 1).reshape(shape).astype(dtype)
+            # The sum of a window without elements is zero; a count of one avoids dividing by zero.
+            counts = counts * _along(xp.maximum(inside, 1).astype(dtype), axis, len(ksize))
         return 1 / counts
 
 
 class UnpoolingNDKernel(ReferenceKernel):
     """Unpooling by slices."""
 
-    def forward(self, x: Any, out_size: Sizes, ksize: Sizes, stride: Sizes, pad: Sizes) -> Any:
-        y = spread_windows(self.xp, _widened(x), ksize, stride, pad, out_size)
+    def forward(self, x: Array, out_size: Shape, geometry: PoolingGeometry) -> Array:
+        y = spread_windows(self.xp, to_compute_dtype(x), geometry, out_size)
         return y.astype(x.dtype, copy=False)
 
-    def backward(self, gy: Any, in_size: Sizes, ksize: Sizes, stride: Sizes, pad: Sizes) -> Any:
-        gx = window_sums(self.xp, _widened(gy), ksize, stride, pad, in_size)
+    def backward(self, gy: Array, in_size: Shape, geometry: PoolingGeometry) -> Array:
+        gx = window_sums(self.xp, to_compute_dtype(gy), geometry, in_size)
         return gx.astype(gy.dtype, copy=False)

@@ -69,7 +69,7 @@ class SpecialKernel(ReferenceKernel):
         if native is not None:
             return native(*arguments)
         # SciPy works on host memory: other arrays travel there and back.
-        x = arguments[-1]
+        x: Array = arguments[-1]
         function = host_function(self.name, self.scipy_name or self.name)
         y = numpy.asarray(function(*[self._host(argument) for argument in arguments]))
         return self.backend.from_host(y.astype(x.dtype, copy=False), self.backend.device_of(x))

@@ -12,6 +12,7 @@ import numpy
 
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import using_config
+from chainer.core.typing import Array, FilePath, VariableLike
 from chainer.core.utils.argument import check_unexpected_kwargs, parse_kwargs
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math.average import average
@@ -50,7 +51,7 @@ class PretrainedNetwork(Chain):
         raise NotImplementedError(f"{type(self).__name__} must define '_prepare'")
 
     def forward(
-        self, x: Any, layers: Sequence[str] | None = None, **kwargs: Any
+        self, x: VariableLike, layers: Sequence[str] | None = None, **kwargs: Any
     ) -> dict[str, Variable]:
         """Computes all the feature maps specified by layers.
 
@@ -165,9 +166,7 @@ class PretrainedNetwork(Chain):
 
     # -- weights ----------------------------------------------------------------------------------
 
-    def _load_pretrained(
-        self, path: str | os.PathLike[str], npz: str, caffemodel: Callable[[], str]
-    ) -> None:
+    def _load_pretrained(self, path: FilePath, npz: str, caffemodel: Callable[[], str]) -> None:
         """Loads weights.
 
         Args:
@@ -187,7 +186,7 @@ class PretrainedNetwork(Chain):
         os.makedirs(os.path.dirname(target), exist_ok=True)
         save_npz(target, self, compression=False)
 
-    def _copy_caffemodel(self, path: str | os.PathLike[str]) -> None:
+    def _copy_caffemodel(self, path: FilePath) -> None:
         raise NotImplementedError(f"{type(self).__name__} must define '_copy_caffemodel'")
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, FilePath, VariableLike
 from chainer.functions.activation.relu import relu
 from chainer.functions.activation.softmax import softmax
 from chainer.functions.noise.dropout import dropout
@@ -112,7 +112,7 @@ class GoogLeNet(PretrainedNetwork):
     _feature_layer = "pool5"
     _removed_argument = "train"
 
-    def __init__(self, pretrained_model: str | os.PathLike[str] | None = "auto") -> None:
+    def __init__(self, pretrained_model: FilePath | None = "auto") -> None:
         super().__init__()
         init = LeCunUniform(scale=1.0) if pretrained_model is None else Constant(0)
         with self.init_scope():
@@ -164,9 +164,7 @@ class GoogLeNet(PretrainedNetwork):
         return functions
 
     @classmethod
-    def convert_caffemodel_to_npz(
-        cls, path_caffemodel: str | os.PathLike[str], path_npz: str | os.PathLike[str]
-    ) -> None:
+    def convert_caffemodel_to_npz(cls, path_caffemodel: FilePath, path_npz: FilePath) -> None:
         """Converts a pre-trained caffemodel to a chainer model.
 
         Args:
@@ -180,7 +178,7 @@ class GoogLeNet(PretrainedNetwork):
         model._copy_caffemodel(path_caffemodel)
         save_npz(path_npz, model, compression=False)
 
-    def _copy_caffemodel(self, path: str | os.PathLike[str]) -> None:
+    def _copy_caffemodel(self, path: FilePath) -> None:
         source = CaffeFunction(path)
         for name, caffe_name in _CAFFE_NAMES.items():
             copy_weights(source, caffe_name, self[name])
@@ -218,23 +216,23 @@ def prepare(image: Any, size: Sequence[int] | None = (224, 224)) -> Array:
     return prepare_image(image, size, _MEAN)
 
 
-def _max_pool(x: Any) -> Variable:
+def _max_pool(x: VariableLike) -> Variable:
     return max_pooling_2d(x, ksize=3, stride=2)
 
 
-def _average_pool_5(x: Any) -> Variable:
+def _average_pool_5(x: VariableLike) -> Variable:
     return average_pooling_2d(x, ksize=5, stride=3)
 
 
-def _average_pool_7(x: Any) -> Variable:
+def _average_pool_7(x: VariableLike) -> Variable:
     return average_pooling_2d(x, ksize=7, stride=1)
 
 
-def _lrn(x: Any) -> Variable:
+def _lrn(x: VariableLike) -> Variable:
     return local_response_normalization(x, n=5, k=1, alpha=1e-4 / 5)
 
 
-def _dropout(x: Any) -> Variable:
+def _dropout(x: VariableLike) -> Variable:
     return dropout(x, ratio=0.4)
 
 

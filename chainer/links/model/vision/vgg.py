@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, FilePath, VariableLike
 from chainer.functions.activation.relu import relu
 from chainer.functions.activation.softmax import softmax
 from chainer.functions.noise.dropout import dropout
@@ -72,7 +72,7 @@ class VGG16Layers(PretrainedNetwork):
 
     _feature_layer = "fc7"
 
-    def __init__(self, pretrained_model: str | os.PathLike[str] | None = "auto") -> None:
+    def __init__(self, pretrained_model: FilePath | None = "auto") -> None:
         super().__init__()
         # Random numbers for 138 million weights would be drawn in vain before loading.
         init = Normal(0.01) if pretrained_model is None else Constant(0)
@@ -105,9 +105,7 @@ class VGG16Layers(PretrainedNetwork):
         return functions
 
     @classmethod
-    def convert_caffemodel_to_npz(
-        cls, path_caffemodel: str | os.PathLike[str], path_npz: str | os.PathLike[str]
-    ) -> None:
+    def convert_caffemodel_to_npz(cls, path_caffemodel: FilePath, path_npz: FilePath) -> None:
         """Converts a pre-trained caffemodel to a chainer model.
 
         Args:
@@ -121,7 +119,7 @@ class VGG16Layers(PretrainedNetwork):
         model._copy_caffemodel(path_caffemodel)
         save_npz(path_npz, model, compression=False)
 
-    def _copy_caffemodel(self, path: str | os.PathLike[str]) -> None:
+    def _copy_caffemodel(self, path: FilePath) -> None:
         source = CaffeFunction(path)
         for path, child in self.namedlinks(skipself=True):
             copy_weights(source, path.removeprefix("/"), child)
@@ -155,7 +153,7 @@ def prepare(image: Any, size: Sequence[int] | None = (224, 224)) -> Array:
     return prepare_image(image, size, _MEAN)
 
 
-def _pool(x: Any) -> Variable:
+def _pool(x: VariableLike) -> Variable:
     return max_pooling_2d(x, ksize=2)
 
 

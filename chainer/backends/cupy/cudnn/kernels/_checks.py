@@ -6,6 +6,7 @@ Each returns True, or the reason why not.
 from __future__ import annotations
 
 from chainer.backends.cupy.cudnn.kernels.convolutions import padding_behind
+from chainer.backends.operations.convolutions import ConvolutionGeometry
 from chainer.core.arrays.kernel import ArraySpec, CallSpec
 
 _DTYPES = ("float16", "bfloat16", "float32", "float64")
@@ -45,7 +46,8 @@ def convolution(spec: CallSpec) -> bool | str:
     if W.ndim != x.ndim:
         return f"W has {W.ndim} dimensions and x has {x.ndim}"
     a = spec.attributes
-    groups = a["groups"]
+    geometry: ConvolutionGeometry = a["geometry"]
+    groups = geometry.groups
     if groups < 1 or W.shape[0] % groups:
         return f"the number of groups, {groups}, does not divide {W.shape[0]} channels"
     if a["transposed"]:
@@ -54,9 +56,8 @@ def convolution(spec: CallSpec) -> bool | str:
         in_size, out_size, channels = x.shape[2:], a["out_size"], W.shape[1] * groups
     if x.shape[1] != channels:
         return f"x has {x.shape[1]} channels where W of shape {W.shape} needs {channels}"
-    for n, k, o, s, p, d in zip(
-        in_size, W.shape[2:], out_size, a["stride"], a["pad"], a["dilate"], strict=True
-    ):
+    windows = geometry.stride, geometry.pad, geometry.dilate
+    for n, k, o, s, p, d in zip(in_size, W.shape[2:], out_size, *windows, strict=True):
         behind = padding_behind(n, k, o, s, p, d)
         if o < 1 or n < 1 or behind < 0 or (n + p + behind - (k - 1) * d - 1) // s + 1 != o:
             return f"output size {out_size} is not that of windows over size {in_size}"

@@ -295,10 +295,17 @@ def strided(shape: tuple[int, ...], strides: tuple[int, ...], data_type: int = C
 @functools.lru_cache(maxsize=1024)
 def any_md(shape: tuple[int, ...], data_type: int = C.F32) -> Any:
     """A descriptor that lets a primitive choose the layout."""
+    return _tagged_md(shape, C.TAG_ANY, data_type)
+
+
+def tagged(shape: tuple[int, ...], tag: int, data_type: int = C.F32) -> Layout:
+    """The layout that oneDNN has a number for."""
+    return intern(_tagged_md(shape, tag, data_type))
+
+
+def _tagged_md(shape: tuple[int, ...], tag: int, data_type: int) -> Any:
     box = ffi.new("md_t *")
-    status = lib.dnnl_memory_desc_create_with_tag(
-        box, len(shape), c_dims(shape), data_type, C.TAG_ANY
-    )
+    status = lib.dnnl_memory_desc_create_with_tag(box, len(shape), c_dims(shape), data_type, tag)
     check(status, f"describe an array of shape {shape}")
     return own_md(box)
 
@@ -315,4 +322,5 @@ __all__ = [
     "row_major_strides",
     "strided",
     "strided_md",
+    "tagged",
 ]

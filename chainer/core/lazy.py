@@ -1,0 +1,143 @@
+"""Lazy references and lazy modules: an object is imported when it is first used.
+
+``import chainer`` has to be quick, so the modules with many public names import nothing by
+themselves. They list where a name is defined, and :func:`lazy_module` makes the attributes.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
+
+
+class _Entry(Protocol):
+    def load(self) -> Any: ...
+
+
+class _Names(Protocol):
+    """What :func:`lazy_module` needs of a :class:`~chainer.core.registry.registry.Registry`."""
+
+    def find(self, name: str) -> _Entry | None: ...
+
+    def entry(self, name: str) -> _Entry: ...
+
+    def names(self) -> list[str]: ...
+
+    def load_all(self) -> None: ...
+
+    def add_listener(self, listener: Callable[[str], object]) -> None: ...
+
+
+def resolve(reference: Any, package: str | None = None) -> Any:
+    """Returns the object behind a lazy reference.
+
+    Args:
+        reference: ``"package.module:attribute"``, where the attribute may be dotted, or
+            ``"package.module"``. Anything but a string is returned as it is.
+        package: Package that a reference with a leading dot is relative to.
+
+    Raises:
+        ImportError: If the module cannot be imported.
+        AttributeError: If it has no such attribute.
+
+    Example:
+        >>> from chainer.core.lazy import resolve
+        >>> resolve("math:sqrt")(4.0)
+        2.0
+    """
+    if not isinstance(reference, str):
+        return reference
+    module, _, attribute = reference.partition(":")
+    obj: Any = importlib.import_module(module, package)
+    for part in attribute.split(".") if attribute else ():
+        obj = getattr(obj, part)
+    return obj
+
+
+def lazy_module(
+    module_globals: dict[str, Any],
+    names: Mapping[str, str | Callable[[str], Any]] | None = None,
+    *,
+    registry: _Names | None = None,
+    submodules: Iterable[str] = (),
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Returns ``__getattr__`` and ``__dir__`` for a module whose attributes are imported lazily.
+
+    An attribute is looked up in ``names``, in the registry, and among the submodules of a package.
+    The first access imports the object and stores it as an attribute of the module, so that every
+    later access costs nothing. If the registry replaces or removes the entry, the stored attribute
+    is dropped. A name must not be that of a submodule of the same package: Python would put the
+    module in its place as soon as the module is imported.
+
+    Args:
+        module_globals: ``globals()`` of the module.
+        names: Name -> module that defines it; ``".linear"`` is relative to the package. Or a
+            function that makes the object when it is called with the name.
+        registry: Registry whose entries are attributes of the module, too.
+        submodules: Submodules that ``dir()`` lists. All others can be accessed as well.
+
+    Returns:
+        tuple: The two functions.
+
+    Example:
+        In ``chainer/optimizers/__init__.py``::
+
+            from chainer.core.lazy import lazy_module
+            from chainer.core.registry import registries
+
+            __getattr__, __dir__ = lazy_module(globals(), registry=registries.optimizers)
+    """
+    module_name: str = module_globals["__name__"]
+    package: str | None = module_globals.get("__package__")
+    defined_in: Mapping[str, str | Callable[[str], Any]] = names or {}
+    from_registry: set[str] = set()
+
+    def getattr_(name: str) -> Any:
+        source = defined_in.get(name)
+        if source is not None:
+            value = source(name) if callable(source) else resolve(f"{source}:{name}", package)
+            module_globals[name] = value
+            return value
+        # Tools probe modules for names such as __wrapped__ or _repr_html_. That must not import
+        # anything: looking for a name in a registry may load every installed plugin.
+        if not name.startswith("_"):
+            entry = None if registry is None else registry.find(name)
+            if entry is None and is_submodule(module_globals, name):
+                return importlib.import_module(f"{module_name}.{name}")
+            if registry is not None:
+                value = (registry.entry(name) if entry is None else entry).load()
+                from_registry.add(name)
+                module_globals[name] = value
+                return value
+        raise AttributeError(f"module {module_name!r} has no attribute {name!r}")
+
+    def dir_() -> list[str]:
+        listed = {*module_globals, *defined_in, *submodules}
+        if registry is not None:
+            registry.load_all()
+            listed.update(registry.names())
+        return sorted(listed)
+
+    def forget(name: str) -> None:
+        # Attributes that the module itself defines stay.
+        if name in from_registry:
+            from_registry.discard(name)
+            module_globals.pop(name, None)
+
+    if registry is not None:
+        registry.add_listener(forget)
+    return getattr_, dir_
+
+
+def is_submodule(module_globals: dict[str, Any], name: str) -> bool:
+    """Returns whether a package has a submodule of this name, imported or not.
+
+    Args:
+        module_globals: ``globals()`` of the package, or of a module, which has none.
+        name: Name of the submodule.
+    """
+    if "__path__" not in module_globals:
+        return False
+    return importlib.util.find_spec(f"{module_globals['__name__']}.{name}") is not None

@@ -1,0 +1,118 @@
+# Written by scripts/make_stubs.py. Do not edit.
+
+from chainer import (
+    backends as backends,
+    distributions as distributions,
+    function_hooks as function_hooks,
+    functions as functions,
+    link_hooks as link_hooks,
+    links as links,
+    plugins as plugins,
+    testing as testing,
+    training as training,
+)
+from chainer.backends import cuda as cuda
+from chainer.core import types as types, typing as typing, utils as utils, warnings as warnings
+from chainer.core.arrays import (
+    backend as backend,
+    device as device,
+    device_resident as device_resident,
+    kernel as kernel,
+)
+from chainer.core.arrays.backend import get_device as get_device, using_device as using_device
+from chainer.core.arrays.device import Device as Device
+from chainer.core.arrays.device_resident import DeviceResident as DeviceResident
+from chainer.core.arrays.kernel import explain as explain
+from chainer.core.autograd import (
+    function as function,
+    function_hook as function_hook,
+    function_node as function_node,
+    variable as variable,
+)
+from chainer.core.autograd.function import (
+    Function as Function,
+    FunctionAdapter as FunctionAdapter,
+    force_backprop_mode as force_backprop_mode,
+    no_backprop_mode as no_backprop_mode,
+)
+from chainer.core.autograd.function_hook import (
+    FunctionHook as FunctionHook,
+    get_function_hooks as get_function_hooks,
+    thread_local as thread_local,
+)
+from chainer.core.autograd.function_node import FunctionNode as FunctionNode
+from chainer.core.autograd.grad import grad as grad
+from chainer.core.autograd.parameter import Parameter as Parameter
+from chainer.core.autograd.variable import Variable as Variable, as_variable as as_variable
+from chainer.core.autograd.variable_node import VariableNode as VariableNode
+from chainer.core.config import configuration as configuration
+from chainer.core.config.configuration import (
+    GlobalConfig as GlobalConfig,
+    LocalConfig as LocalConfig,
+    config as config,
+    global_config as global_config,
+    using_config as using_config,
+)
+from chainer.core.config.debug import (
+    DebugMode as DebugMode,
+    is_debug as is_debug,
+    set_debug as set_debug,
+)
+from chainer.core.config.dtype import get_dtype as get_dtype, mixed16 as mixed16
+from chainer.core.lazy import lazy_module as lazy_module
+from chainer.core.reporting import reporter as reporter
+from chainer.core.reporting.reporter import (
+    DictSummary as DictSummary,
+    Reporter as Reporter,
+    Summary as Summary,
+    get_current_reporter as get_current_reporter,
+    report as report,
+    report_scope as report_scope,
+)
+from chainer.core.runtime_info import print_runtime_info as print_runtime_info
+from chainer.core.version import __version__ as __version__
+from chainer.distributions import distribution as distribution
+from chainer.distributions.distribution import (
+    Distribution as Distribution,
+    cross_entropy as cross_entropy,
+    kl_divergence as kl_divergence,
+    register_kl as register_kl,
+)
+from chainer.links import (
+    initializer as initializer,
+    initializers as initializers,
+    link as link,
+    link_hook as link_hook,
+    sequential as sequential,
+    serializer as serializer,
+    serializers as serializers,
+)
+from chainer.links.caffe import exporters as exporters
+from chainer.links.chain import Chain as Chain
+from chainer.links.chain_list import ChainList as ChainList
+from chainer.links.initializer import Initializer as Initializer
+from chainer.links.link import Link as Link
+from chainer.links.link_hook import LinkHook as LinkHook
+from chainer.links.sequential import Sequential as Sequential
+from chainer.links.serializer import (
+    AbstractSerializer as AbstractSerializer,
+    Deserializer as Deserializer,
+    Serializer as Serializer,
+)
+from chainer.testing import gradient_check as gradient_check
+from chainer.training import (
+    computational_graph as computational_graph,
+    dataset as dataset,
+    datasets as datasets,
+    iterators as iterators,
+    optimizer as optimizer,
+    optimizer_hooks as optimizer_hooks,
+    optimizers as optimizers,
+)
+from chainer.training.optimizer import (
+    GradientMethod as GradientMethod,
+    Optimizer as Optimizer,
+    UpdateRule as UpdateRule,
+)
+
+disable_experimental_feature_warning: bool

@@ -1,0 +1,122 @@
+# Written by scripts/make_stubs.py. Do not edit.
+
+from typing import Any
+
+from chainer.backends.operations import (
+    activations as activations,
+    convolutions as convolutions,
+    cross_entropies as cross_entropies,
+    dropouts as dropouts,
+    embeddings as embeddings,
+    indexing as indexing,
+    joining as joining,
+    linear_algebra as linear_algebra,
+    linears as linears,
+    lstm_cells as lstm_cells,
+    normalizations as normalizations,
+    optimizer_updates as optimizer_updates,
+    poolings as poolings,
+    reductions as reductions,
+    response_normalizations as response_normalizations,
+    rnns as rnns,
+    roi_poolings as roi_poolings,
+    sampled_losses as sampled_losses,
+    sequence_losses as sequence_losses,
+    spatial_transformers as spatial_transformers,
+    special as special,
+)
+from chainer.backends.operations.activations import (
+    clipped_relu as clipped_relu,
+    crelu as crelu,
+    elu as elu,
+    hard_sigmoid as hard_sigmoid,
+    leaky_relu as leaky_relu,
+    log_softmax as log_softmax,
+    prelu as prelu,
+    relu as relu,
+    rrelu as rrelu,
+    sigmoid as sigmoid,
+    softmax as softmax,
+    softplus as softplus,
+    swish as swish,
+    tanh as tanh,
+)
+from chainer.backends.operations.convolutions import (
+    convolution_nd as convolution_nd,
+    im2col as im2col,
+)
+from chainer.backends.operations.cross_entropies import (
+    loss_mean as loss_mean,
+    softmax_cross_entropy as softmax_cross_entropy,
+)
+from chainer.backends.operations.dropouts import dropout as dropout
+from chainer.backends.operations.embeddings import embedding as embedding
+from chainer.backends.operations.gradient_hooks import gradient_hooks as gradient_hooks
+from chainer.backends.operations.indexing import scatter_add as scatter_add
+from chainer.backends.operations.joining import concat as concat, split_axis as split_axis
+from chainer.backends.operations.linear_algebra import inverse as inverse
+from chainer.backends.operations.linears import linear as linear
+from chainer.backends.operations.lstm_cells import (
+    lstm_cell as lstm_cell,
+    s_lstm_cell as s_lstm_cell,
+    tree_lstm_cell as tree_lstm_cell,
+)
+from chainer.backends.operations.normalizations import (
+    batch_normalization as batch_normalization,
+    batch_renormalization as batch_renormalization,
+    fixed_batch_normalization as fixed_batch_normalization,
+    layer_normalization as layer_normalization,
+)
+from chainer.backends.operations.optimizer_updates import (
+    ada_delta_update as ada_delta_update,
+    ada_grad_update as ada_grad_update,
+    adam_update as adam_update,
+    corrected_momentum_sgd_update as corrected_momentum_sgd_update,
+    momentum_sgd_update as momentum_sgd_update,
+    msvag_update as msvag_update,
+    nesterov_ag_update as nesterov_ag_update,
+    rmsprop_graves_update as rmsprop_graves_update,
+    rmsprop_update as rmsprop_update,
+    sgd_update as sgd_update,
+    smorms3_update as smorms3_update,
+)
+from chainer.backends.operations.poolings import (
+    average_pooling_nd as average_pooling_nd,
+    max_pooling_nd as max_pooling_nd,
+    unpooling_nd as unpooling_nd,
+    window_indexing as window_indexing,
+)
+from chainer.backends.operations.reductions import axes_sum as axes_sum
+from chainer.backends.operations.response_normalizations import (
+    local_response_normalization as local_response_normalization,
+)
+from chainer.backends.operations.rnns import n_step_rnn as n_step_rnn
+from chainer.backends.operations.roi_poolings import roi_pooling_2d as roi_pooling_2d
+from chainer.backends.operations.sampled_losses import (
+    black_out as black_out,
+    negative_sampling as negative_sampling,
+)
+from chainer.backends.operations.sequence_losses import (
+    connectionist_temporal_classification as connectionist_temporal_classification,
+    linear_chain_crf as linear_chain_crf,
+)
+from chainer.backends.operations.spatial_transformers import (
+    spatial_transformer_sampler as spatial_transformer_sampler,
+)
+from chainer.backends.operations.special import (
+    digamma as digamma,
+    erf as erf,
+    erfc as erfc,
+    erfcinv as erfcinv,
+    erfcx as erfcx,
+    erfinv as erfinv,
+    lgamma as lgamma,
+    log_ndtr as log_ndtr,
+    ndtr as ndtr,
+    ndtri as ndtri,
+    polygamma as polygamma,
+    zeta as zeta,
+)
+
+# Installed packs register more names.
+def __getattr__(name: str) -> Any: ...
