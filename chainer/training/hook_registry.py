@@ -40,7 +40,7 @@ class HookRegistry:
         # A copy: a hook may remove itself while the hooks are called.
         return list((self.pre if timing == "pre" else self.post).values())
 
-    def add(self, hook: Any, name: str | None, timing: str) -> None:
+    def add(self, hook: Callable[..., Any], name: str | None, timing: str) -> None:
         """Registers a hook.
 
         Raises:
@@ -76,7 +76,7 @@ class HookRegistry:
         raise KeyError(f'hook "{name}" does not exist; registered hooks: {known}')
 
 
-def _timing_of(hook: Any) -> str:
+def _timing_of(hook: Callable[..., Any]) -> str:
     timing = getattr(hook, "timing", "pre")
     if timing not in ("pre", "post"):
         warnings.warn(

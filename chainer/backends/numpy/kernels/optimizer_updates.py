@@ -16,6 +16,7 @@ import numpy
 from chainer.backends.operations.optimizer_updates import compute_dtype
 from chainer.core.arrays.backend import HOST_FAMILY, Backend
 from chainer.core.arrays.kernel import ReferenceKernel
+from chainer.core.typing import Array, ArrayModule, DType, HostArray, Scalar
 
 #: Elements of a block. Six float32 arrays of this length fit into a second-level cache of 2 MB.
 BLOCK = 1 << 16
@@ -24,7 +25,7 @@ _Arrays = tuple[Any, ...]
 
 
 @lru_cache(maxsize=1024)
-def _constant(value: float, dtype: numpy.dtype[Any]) -> numpy.ndarray[Any, Any]:
+def _constant(value: float, dtype: DType) -> HostArray:
     # NumPy takes an array operand about one microsecond faster than a Python float.
     constant = numpy.array(value, dtype)
     constant.flags.writeable = False
@@ -38,14 +39,14 @@ class UpdateKernel(ReferenceKernel):
         super().__init__(backend)
         self._on_host = backend.family == HOST_FAMILY
 
-    def constants(self, param: Any, *values: float) -> tuple[Any, ...]:
+    def constants(self, param: Array, *values: float) -> tuple[Any, ...]:
         """Returns scalars in the form in which ufuncs take them fastest."""
         if not self._on_host:
             return values
         dtype = compute_dtype(param.dtype)
         return tuple([_constant(float(value), dtype) for value in values])
 
-    def blocks(self, n_scratch: int, *arrays: Any) -> Iterator[_Arrays]:
+    def blocks(self, n_scratch: int, *arrays: Array) -> Iterator[_Arrays]:
         """Yields the arrays block by block, each time followed by scratch arrays of the same shape.
 
         Blocks are views: changing them changes the arrays. For float16 arrays, float32 copies are
@@ -73,11 +74,11 @@ class UpdateKernel(ReferenceKernel):
             yield from _in_work_dtype(arrays, spare, dtype)
 
 
-def _is_flat(array: Any) -> bool:
+def _is_flat(array: Array | None) -> bool:
     return array is None or (type(array) is numpy.ndarray and array.flags.c_contiguous)
 
 
-def _in_work_dtype(arrays: _Arrays, scratch: list[Any], dtype: Any) -> Iterator[_Arrays]:
+def _in_work_dtype(arrays: _Arrays, scratch: list[Array], dtype: DType) -> Iterator[_Arrays]:
     if arrays[0].dtype == dtype:
         yield (*arrays, *scratch)
         return
@@ -88,7 +89,7 @@ def _in_work_dtype(arrays: _Arrays, scratch: list[Any], dtype: Any) -> Iterator[
             array[...] = wide[index]
 
 
-def _average(xp: Any, mean: Any, value: Any, weight: Any) -> None:
+def _average(xp: ArrayModule, mean: Array, value: Array, weight: Array | Scalar) -> None:
     """``mean += weight * (value - mean)``; overwrites ``value``, which must not be ``mean``."""
     xp.subtract(value, mean, value)
     xp.multiply(value, weight, value)
@@ -98,7 +99,7 @@ def _average(xp: Any, mean: Any, value: Any, weight: Any) -> None:
 class SGDKernel(UpdateKernel):
     """Reference of ``sgd_update``."""
 
-    def update(self, param: Any, grad: Any, *, lr: float) -> None:
+    def update(self, param: Array, grad: Array, *, lr: float) -> None:
         """See :class:`~chainer.backends.operations.optimizer_updates.SGDUpdate`."""
         xp = self.xp
         (lr_,) = self.constants(param, lr)
@@ -110,7 +111,7 @@ class SGDKernel(UpdateKernel):
 class MomentumSGDKernel(UpdateKernel):
     """Reference of ``momentum_sgd_update``."""
 
-    def update(self, param: Any, grad: Any, v: Any, *, lr: float, momentum: float) -> None:
+    def update(self, param: Array, grad: Array, v: Array, *, lr: float, momentum: float) -> None:
         """See :class:`~chainer.backends.operations.optimizer_updates.MomentumSGDUpdate`."""
         xp = self.xp
         lr_, momentum_ = self.constants(param, lr, momentum)
@@ -124,7 +125,7 @@ class MomentumSGDKernel(UpdateKernel):
 class CorrectedMomentumSGDKernel(UpdateKernel):
     """Reference of ``corrected_momentum_sgd_update``."""
 
-    def update(self, param: Any, grad: Any, v: Any, *, lr: float, momentum: float) -> None:
+    def update(self, param: Array, grad: Array, v: Array, *, lr: float, momentum: float) -> None:
         """See :class:`~.operations.optimizer_updates.CorrectedMomentumSGDUpdate`."""
         xp = self.xp
         lr_, momentum_ = self.constants(param, lr, momentum)
@@ -138,7 +139,7 @@ class CorrectedMomentumSGDKernel(UpdateKernel):
 class NesterovAGKernel(UpdateKernel):
     """Reference of ``nesterov_ag_update``."""
 
-    def update(self, param: Any, grad: Any, v: Any, *, lr: float, momentum: float) -> None:
+    def update(self, param: Array, grad: Array, v: Array, *, lr: float, momentum: float) -> None:
         """See :class:`~chainer.backends.operations.optimizer_updates.NesterovAGUpdate`."""
         xp = self.xp
         lr_, momentum_, ahead, jump = self.constants(
@@ -157,7 +158,7 @@ class NesterovAGKernel(UpdateKernel):
 class AdaGradKernel(UpdateKernel):
     """Reference of ``ada_grad_update``."""
 
-    def update(self, param: Any, grad: Any, h: Any, *, lr: float, eps: float) -> None:
+    def update(self, param: Array, grad: Array, h: Array, *, lr: float, eps: float) -> None:
         """See :class:`~chainer.backends.operations.optimizer_updates.AdaGradUpdate`."""
         xp = self.xp
         lr_, eps_ = self.constants(param, lr, eps)
@@ -174,7 +175,9 @@ class AdaGradKernel(UpdateKernel):
 class AdaDeltaKernel(UpdateKernel):
     """Reference of ``ada_delta_update``."""
 
-    def update(self, param: Any, grad: Any, msg: Any, msdx: Any, *, rho: float, eps: float) -> None:
+    def update(
+        self, param: Array, grad: Array, msg: Array, msdx: Array, *, rho: float, eps: float
+    ) -> None:
         """See :class:`~chainer.backends.operations.optimizer_updates.AdaDeltaUpdate`."""
         xp = self.xp
         weight, eps_ = self.constants(param, 1 - rho, eps)
@@ -196,11 +199,11 @@ class AdamKernel(UpdateKernel):
 
     def update(
         self,
-        param: Any,
-        grad: Any,
-        m: Any,
-        v: Any,
-        vhat: Any,
+        param: Array,
+        grad: Array,
+        m: Array,
+        v: Array,
+        vhat: Array,
         *,
         alpha_t: float,
         beta1: float,
@@ -253,9 +256,9 @@ class RMSpropKernel(UpdateKernel):
 
     def update(
         self,
-        param: Any,
-        grad: Any,
-        ms: Any,
+        param: Array,
+        grad: Array,
+        ms: Array,
         *,
         lr: float,
         alpha: float,
@@ -284,11 +287,11 @@ class RMSpropGravesKernel(UpdateKernel):
 
     def update(
         self,
-        param: Any,
-        grad: Any,
-        n: Any,
-        g: Any,
-        delta: Any,
+        param: Array,
+        grad: Array,
+        n: Array,
+        g: Array,
+        delta: Array,
         *,
         lr: float,
         alpha: float,
@@ -319,7 +322,7 @@ class SMORMS3Kernel(UpdateKernel):
     """Reference of ``smorms3_update``."""
 
     def update(
-        self, param: Any, grad: Any, mem: Any, g: Any, g2: Any, *, lr: float, eps: float
+        self, param: Array, grad: Array, mem: Array, g: Array, g2: Array, *, lr: float, eps: float
     ) -> None:
         """See :class:`~chainer.backends.operations.optimizer_updates.SMORMS3Update`."""
         xp = self.xp
@@ -351,10 +354,10 @@ class MSVAGKernel(UpdateKernel):
 
     def update(
         self,
-        param: Any,
-        grad: Any,
-        m: Any,
-        v: Any,
+        param: Array,
+        grad: Array,
+        m: Array,
+        v: Array,
         *,
         lr: float,
         beta: float,
