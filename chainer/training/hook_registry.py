@@ -55,6 +55,7 @@ class HookRegistry:
         if timing == "auto":
             timing = _timing_of(hook)
         if name is None:
+            # Functions have a ``__name__``; hooks that are objects have a ``name``.
             name = getattr(hook, "name", None) or getattr(hook, "__name__", None)
             if name is None:
                 raise ValueError(f"hook {hook!r} has no name; give one by add_hook(hook, name=...)")

@@ -103,7 +103,7 @@ class HDF5Serializer(serializer_module.Serializer):
         elif array.dtype.kind == "U":
             dtype = _h5py().string_dtype()
             self.group.create_dataset(name, data=array.astype(object), dtype=dtype)
-        elif array.size <= 1:
+        elif array.size <= 1:  # HDF5 cannot compress scalars, nor does a single element gain
             self.group.create_dataset(name, data=array)
         else:
             self.group.create_dataset(name, data=array, compression=self.compression)

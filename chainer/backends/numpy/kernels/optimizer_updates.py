@@ -42,6 +42,7 @@ class UpdateKernel(ReferenceKernel):
     def constants(self, param: Array, *values: float) -> tuple[Any, ...]:
         """Returns scalars in the form in which ufuncs take them fastest."""
         if not self._on_host:
+            # An accelerator passes numbers to its kernels; an array would have to be copied there.
             return values
         dtype = compute_dtype(param.dtype)
         return tuple([_constant(float(value), dtype) for value in values])
@@ -60,6 +61,7 @@ class UpdateKernel(ReferenceKernel):
         param = arrays[0]
         dtype = compute_dtype(param.dtype)
         if param.size > BLOCK and self._on_host and all(map(_is_flat, arrays)):
+            # Scratch arrays are made once, so that they are in the cache from the second block on.
             scratch = [numpy.empty(BLOCK, dtype) for _ in range(n_scratch)]
             flat = [None if array is None else array.reshape(-1) for array in arrays]
             for start in range(0, param.size, BLOCK):
@@ -69,6 +71,8 @@ class UpdateKernel(ReferenceKernel):
                 spare = scratch if size == BLOCK else [array[:size] for array in scratch]
                 yield from _in_work_dtype(part, spare, dtype)
         else:
+            # Small arrays need no blocks. Strided ones cannot be cut into flat blocks without a
+            # copy, and on accelerators each block would be another launch.
             empty_like = self.xp.empty_like
             spare = [empty_like(param, dtype) for _ in range(n_scratch)]
             yield from _in_work_dtype(arrays, spare, dtype)
@@ -142,6 +146,7 @@ class NesterovAGKernel(UpdateKernel):
     def update(self, param: Array, grad: Array, v: Array, *, lr: float, momentum: float) -> None:
         """See :class:`~chainer.backends.operations.optimizer_updates.NesterovAGUpdate`."""
         xp = self.xp
+        # The factors of the velocity and of the gradient in the step.
         lr_, momentum_, ahead, jump = self.constants(
             param, lr, momentum, momentum * momentum, 1 + momentum
         )
@@ -215,6 +220,8 @@ class AdamKernel(UpdateKernel):
     ) -> None:
         """See :class:`~chainer.backends.operations.optimizer_updates.AdamUpdate`."""
         xp = self.xp
+        # Factors of the whole array are multiplied here, as Python floats, so that each costs one
+        # pass less.
         weight1, weight2, eps_, scale = self.constants(
             param, 1 - beta1, 1 - beta2, eps, eta * alpha_t
         )
@@ -237,6 +244,7 @@ class AdamKernel(UpdateKernel):
                 second = vhat_
             xp.sqrt(second, t)
             xp.add(t, eps_, t)
+            # AdaBound clips the factor of each element, which therefore has to be made first.
             if rate is None:
                 xp.divide(m_, t, t)
                 xp.multiply(t, scale, t)
@@ -343,6 +351,7 @@ class SMORMS3Kernel(UpdateKernel):
             xp.add(mem_, one, mem_)
             xp.sqrt(g2_, t)
             xp.add(t, eps_, t)
+            # ``x`` is used up only now: the memory above depends on it before it is clipped.
             xp.minimum(x, lr_, out=x)
             xp.multiply(x, grad_, x)
             xp.divide(x, t, x)
