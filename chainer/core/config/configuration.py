@@ -319,6 +319,7 @@ def _defaults() -> GlobalConfig:
         "debug": _environment_flag("CHAINER_DEBUG", False),
         "dtype": _environment_dtype("CHAINER_DTYPE"),
         "enable_backprop": True,
+        "in_recomputing": False,
         "keep_graph_on_report": _environment_flag("CHAINER_KEEP_GRAPH_ON_REPORT", False),
         "kernels": tuple(filter(None, os.environ.get("CHAINER_KERNELS", "").split(","))),
         "lazy_grad_sum": _environment_flag("CHAINER_LAZY_GRAD_SUM", False),
@@ -327,6 +328,7 @@ def _defaults() -> GlobalConfig:
         "use_cudnn": _environment_choice("CHAINER_USE_CUDNN", "auto"),
         "use_cudnn_tensor_core": "auto",
         "use_ideep": _environment_choice("CHAINER_USE_IDEEP", "never"),
+        "_will_recompute": False,
     }
     for name, value in values.items():
         setattr(entries, name, value)
