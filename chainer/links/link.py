@@ -350,8 +350,11 @@ class Link(DeviceResident):
         Args:
             include_uninit (bool): Whether uninitialized parameters are included.
         """
-        for _, param in self.namedparams(include_uninit):
-            yield param
+        members = vars(self)
+        for name in self._params:
+            param = members[name]
+            if include_uninit or param.array is not None:
+                yield param
 
     def namedparams(self, include_uninit: bool = True) -> Iterator[tuple[str, Parameter]]:
         """Returns a generator of all (path, param) pairs under the hierarchy, see :meth:`params`.
