@@ -651,6 +651,10 @@ def __getattr__(name: str) -> Any:
         from chainer.core.autograd.parameter import Parameter
 
         return Parameter
+    if name in ("_create_variable", "_recover_parameter"):  # pickles refer to these names
+        from chainer.core.autograd import unpickling
+
+        return getattr(unpickling, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

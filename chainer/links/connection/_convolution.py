@@ -95,6 +95,8 @@ class ConvolutionLink(Link):
     @property
     def ndim(self) -> int:
         """Number of spatial dimensions."""
+        if self.W.array is not None:
+            return self.W.ndim - 2
         # Release 7 keeps this size as a tuple, the others as they were given.
         return len(self.ksize)
 
@@ -118,7 +120,7 @@ class ConvolutionLink(Link):
     def printable_specs(self) -> Iterator[tuple[str, Any]]:
         """Pairs of name and value that describe the link when it is printed."""
         for name in self._spec_names:
-            yield name, self.b is None if name == "nobias" else getattr(self, name)
+            yield name, self.b is None if name == "nobias" else getattr(self, name, None)
 
 
 class ConvolutionLink2D(ConvolutionLink):

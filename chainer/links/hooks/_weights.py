@@ -27,11 +27,11 @@ class WeightHook(LinkHook):
 
     #: The parameter that was replaced in the latest call.
     original_weight: Parameter
+    #: The parameters that are replaced at the moment, the latest at the end.
+    _replaced: list[Parameter]
 
     def __init__(self, weight_name: str, name: str | None) -> None:
         self.weight_name = weight_name
-        # Links may share a hook, and a link may call another one that has the same hook.
-        self._replaced: list[Parameter] = []
         if name is not None:
             self.name = name
 
@@ -66,7 +66,10 @@ class WeightHook(LinkHook):
                 link, args.args[0] if args.args else next(iter(args.kwargs.values()))
             )
         replacement = self._replacement(link, weight)
-        self._replaced.append(weight)
+        # Links may share a hook, and a link may call another one that has the same hook. Hooks
+        # restored from pickles of release 7 lack the attribute.
+        replaced: list[Parameter] = vars(self).setdefault("_replaced", [])
+        replaced.append(weight)
         self.original_weight = weight
         setattr(link, self.weight_name, replacement)
 

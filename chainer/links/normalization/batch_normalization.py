@@ -82,8 +82,11 @@ class BatchNormalization(Link):
     avg_mean: Array | None = None
     avg_var: Array | None = None
 
-    #: Data type of parameters and statistics; links restored from old pickles lack it.
+    # Links restored from pickles of older releases lack these.
+    axis: Sequence[int] | None = None
     _highprec_dtype: DType | None = None
+    _initial_avg_mean: InitializerLike = None
+    _initial_avg_var: InitializerLike = None
 
     def __init__(
         self,
@@ -104,8 +107,8 @@ class BatchNormalization(Link):
             raise RuntimeError("size or axis is required")
         self._highprec_dtype = get_dtype(dtype, map_mixed16=numpy.float32)
         self.axis = (int(axis),) if isinstance(axis, (int, numpy.integer)) else axis
-        self._initial_avg_mean = get_initializer(initial_avg_mean, default=0)
-        self._initial_avg_var = get_initializer(initial_avg_var, default=1)
+        self._initial_avg_mean = initial_avg_mean
+        self._initial_avg_var = initial_avg_var
         self.decay = decay
         self.eps = eps
         self.N = 0
@@ -123,8 +126,8 @@ class BatchNormalization(Link):
             self._initialize_params(_as_shape(size))
 
     def _initialize_params(self, shape: Shape) -> None:
-        self.avg_mean = self._statistics(self._initial_avg_mean, shape)
-        self.avg_var = self._statistics(self._initial_avg_var, shape)
+        self.avg_mean = self._statistics(get_initializer(self._initial_avg_mean, default=0), shape)
+        self.avg_var = self._statistics(get_initializer(self._initial_avg_var, default=1), shape)
         for param in (self.gamma, self.beta):
             if param is not None and param.array is None:
                 param.initialize(shape)
@@ -141,7 +144,8 @@ class BatchNormalization(Link):
         yield "size", shape[0] if shape is not None and len(shape) == 1 else shape
         yield "decay", self.decay
         yield "eps", self.eps
-        yield "dtype", self._highprec_dtype
+        dtype = self._highprec_dtype
+        yield "dtype", self.avg_mean.dtype if dtype is None and self.avg_mean is not None else dtype
         yield "use_gamma", self.gamma is not None
         yield "use_beta", self.beta is not None
 

@@ -61,6 +61,8 @@ class BatchRenormalization(BatchNormalization):
     d = None
     # Links restored from pickles of release 7 lack it.
     freeze_running_statistics = False
+    #: Kept statistics before the call that F.forget will repeat.
+    _previous: tuple[Array, Array] | None = None
 
     def __init__(
         self,
@@ -94,8 +96,6 @@ class BatchRenormalization(BatchNormalization):
         self.rmax = rmax
         self.dmax = dmax
         self.freeze_running_statistics = freeze_running_statistics
-        #: Kept statistics before the call that F.forget will repeat.
-        self._previous: tuple[Array, Array] | None = None
 
     @property
     def printable_specs(self) -> Iterator[tuple[str, Any]]:
