@@ -1,4 +1,7 @@
-"""Functions that pickles of the releases 4 to 7 call to restore variables and parameters."""
+"""Functions that pickles of the releases 4 to 7 call to restore variables and parameters.
+
+The pickles refer to them as ``chainer.variable._create_variable`` and ``_recover_parameter``.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, DeviceLike
 
 
-def _create_variable(
+def create_variable(
     data: Array | None,
     name: str | None,
     grad: Array | None,
@@ -32,7 +35,7 @@ def _create_variable(
     return variable
 
 
-def _recover_parameter(
+def recover_parameter(
     data: Array | None, name: str | None, grad: Array | None, *rest: Any
 ) -> Parameter:
     """Restores a parameter.
@@ -41,15 +44,13 @@ def _recover_parameter(
         data: Its array; None if it is uninitialized.
         name: Its name.
         grad: Its gradient.
-        rest: Release 4: initializer and update rule. Releases 5 and 6: these and the device. Release
-            7: whether the gradient is valid, the initializer, the update rule and the device.
+        rest: Release 4: the initializer and the update rule. Releases 5 and 6: these and the
+            device. Release 7: whether the gradient is valid, and then these.
     """
-    was_cleared = False
-    if len(rest) == 4:
-        was_cleared, *rest = rest
-    initializer, update_rule, *device = rest
+    was_cleared, *values = rest if len(rest) == 4 else (False, *rest)
+    initializer, update_rule, *device = values
     # An array as initializer would become the array of the parameter.
-    is_array = find_backend(type(initializer)) is not None
+    is_array = find_backend(initializer.__class__) is not None
     if data is None:
         parameter = Parameter(None if is_array else initializer, name=name)
     else:

@@ -654,7 +654,7 @@ def __getattr__(name: str) -> Any:
     if name in ("_create_variable", "_recover_parameter"):  # pickles refer to these names
         from chainer.core.autograd import unpickling
 
-        return getattr(unpickling, name)
+        return getattr(unpickling, name[1:])
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import InitializerLike, IntPair, Shape, VariableLike
+from chainer.core.typing import InitializerLike, IntPair, IntTuple, Shape, VariableLike
 from chainer.core.utils.conv import get_conv_outsize, pair
 from chainer.functions.connection.local_convolution_2d import local_convolution_2d
 from chainer.links.initializers import get_initializer
@@ -47,7 +47,7 @@ class LocalConvolution2D(Link):
 
     # Links restored from pickles of older releases lack these.
     in_channels: int | None = None
-    in_size: IntPair | None = None
+    in_size: IntTuple | None = None
 
     def __init__(
         self,

@@ -2,10 +2,10 @@
 
 Run in an environment of that release: python make_upstream_pickles.py FILE
 
-``FILE``, a zip archive, gets for every case of ``link_cases.py`` that the release has: ``CASE``, the
-link with other parameters than at first, and ``CASE/lazy``, the link without input size.
-``model`` is a model with nested links whose parameters have update rules and gradients, ``hooked``
-a link with a link hook.
+``FILE``, a zip archive, gets for every case of ``link_cases.py`` that the release has: ``CASE``,
+the link with other parameters than at first, and ``CASE/lazy``, the link without input size.
+``model`` is a model with nested links whose parameters have update rules and gradients, and
+``hooked`` a link with a link hook.
 """
 
 import os
