@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -26,9 +25,9 @@ from chainer.functions.normalization.batch_normalization import (
     batch_normalization,
     fixed_batch_normalization,
 )
-from chainer.links.initializer import Initializer
 from chainer.links.initializers import generate_array, get_initializer
 from chainer.links.link import Link
+from chainer.links.normalization._parameters import of_dtype, typed_parameter
 
 
 class BatchNormalization(Link):
@@ -119,9 +118,9 @@ class BatchNormalization(Link):
         self.register_persistent("N")
         with self.init_scope():
             if use_gamma:
-                self.gamma = _parameter(initial_gamma, 1, self._highprec_dtype)
+                self.gamma = typed_parameter(initial_gamma, 1, self._highprec_dtype)
             if use_beta:
-                self.beta = _parameter(initial_beta, 0, self._highprec_dtype)
+                self.beta = typed_parameter(initial_beta, 0, self._highprec_dtype)
         if size is not None:
             self._initialize_params(_as_shape(size))
 
@@ -134,7 +133,7 @@ class BatchNormalization(Link):
 
     def _statistics(self, initializer: Callable[[Array], None], shape: Shape) -> Array:
         device = self.device
-        initializer = _of_dtype(initializer, self._highprec_dtype)
+        initializer = of_dtype(initializer, self._highprec_dtype)
         return generate_array(initializer, shape, device.xp, device=device)
 
     @property
@@ -239,27 +238,3 @@ def _as_shape(size: ShapeLike) -> Shape:
     if not isinstance(size, Sequence) or isinstance(size, str):
         raise TypeError(f"size must be an int or a tuple of ints, got {size!r}")
     return tuple(size)
-
-
-class _Typed(Initializer):
-    """A callable that fills arrays, as an initializer of a data type."""
-
-    def __init__(self, function: Callable[[Array], None], dtype: DTypeLike) -> None:
-        self._function = function
-        super().__init__(dtype)
-
-    def __call__(self, array: Array) -> None:
-        self._function(array)
-
-
-def _of_dtype(initializer: Callable[[Array], None], dtype: DTypeLike) -> Callable[[Array], None]:
-    """Returns an initializer of a data type, whatever data type the given one has."""
-    if not isinstance(initializer, Initializer):
-        return _Typed(initializer, dtype)
-    initializer = copy.copy(initializer)
-    initializer.dtype = dtype
-    return initializer
-
-
-def _parameter(initializer: InitializerLike, default: float, dtype: DTypeLike) -> Parameter:
-    return Parameter(_of_dtype(get_initializer(initializer, default), dtype))

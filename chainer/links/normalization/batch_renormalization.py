@@ -104,6 +104,20 @@ class BatchRenormalization(BatchNormalization):
         yield "rmax", self.rmax
         yield "dmax", self.dmax
 
+    def forward(self, x: VariableLike, finetune: bool = False) -> Variable:
+        """Normalizes the input.
+
+        Args:
+            x (Variable or array): Input of shape ``(B, C, ...)``, where ``C`` are the channel
+                dimensions.
+            finetune (bool): In training mode, whether to keep exact averages instead of moving
+                ones.
+
+        Returns:
+            Variable: Output of the shape and dtype of ``x``.
+        """
+        return super().forward(x, finetune=finetune)
+
     def _normalize(
         self, x: VariableLike, gamma: VariableLike, beta: VariableLike, decay: float
     ) -> Variable:
