@@ -62,7 +62,7 @@ ALIASES: dict[str, str] = {
     "chainer.types": "chainer.core.types",
     "chainer.typing": "chainer.core.typing",
     "chainer.utils": "chainer.core.utils",
-    "chainer.variable": "chainer.core.autograd.variable",
+    "chainer.variable": "chainer.core.autograd.variables",
     "chainer.warnings": "chainer.core.warnings",
 }
 """Second name of a module -> its canonical name, under which it is implemented."""

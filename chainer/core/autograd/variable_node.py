@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 if TYPE_CHECKING:
     from chainer.core.autograd.function import Function
@@ -119,7 +119,7 @@ class VariableNode:
 
     @creator_node.setter
     def creator_node(self, creator_node: Function | FunctionNode | None) -> None:
-        node: FunctionNode | None = getattr(creator_node, "node", creator_node)
+        node: FunctionNode | None = cast("Any", getattr(creator_node, "node", creator_node))
         self._creator_node = node
         if node is not None:
             self._rank = node.rank + 1
