@@ -11,8 +11,8 @@ from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import config
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import assert_kwargs_empty, check_unexpected_kwargs
-from chainer.functions._composed import composed_gradients
 from chainer.functions.connection._n_step_composition import n_step_composition
+from chainer.functions.rules.compositions import gradients_of_composition
 
 #: Number of weights (and of biases) of a layer, by mode.
 WEIGHTS = {"lstm": 8, "gru": 6, "tanh": 2, "relu": 2}
@@ -180,7 +180,7 @@ class BaseNStepRNN(FunctionNode):
             self._batch_sizes,
             self._kernel.masks(self._residual) if self.ratio else None,
         )
-        return composed_gradients(
+        return gradients_of_composition(
             composition, self.get_retained_inputs(), target_input_indexes, grad_outputs
         )
 

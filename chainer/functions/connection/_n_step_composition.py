@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.core.autograd.variable import Variable
-from chainer.functions._composed import Composition
 from chainer.functions.activation.relu import relu
 from chainer.functions.activation.sigmoid import sigmoid
 from chainer.functions.activation.tanh import tanh
@@ -13,6 +12,7 @@ from chainer.functions.array.concat import concat
 from chainer.functions.array.get_item import get_item
 from chainer.functions.array.stack import stack
 from chainer.functions.connection.linear import linear
+from chainer.functions.rules.compositions import Composition
 
 
 def n_step_composition(

@@ -14,12 +14,12 @@ from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.utils import type_check
 from chainer.core.utils.conv import pair
-from chainer.functions._composed import composed_gradients
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.im2col import im2col
 from chainer.functions.array.reshape import reshape
 from chainer.functions.array.transpose import transpose
 from chainer.functions.math.matmul import matmul
+from chainer.functions.rules.compositions import gradients_of_composition
 
 _Pair = tuple[int, int]
 
@@ -161,7 +161,7 @@ class LocalConvolution2DFunction(FunctionNode):
         return gW.reshape(W.shape)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return composed_gradients(
+        return gradients_of_composition(
             self._composition, self.get_retained_inputs(), target_input_indexes, grad_outputs
         )
 
