@@ -9,6 +9,7 @@ from math import prod
 
 from chainer.backends.operations.convolutions import ConvolutionGeometry
 from chainer.backends.operations.poolings import PoolingGeometry
+from chainer.backends.operations.rnns import RNNLayout
 from chainer.core.arrays.kernel import ArraySpec, CallSpec
 
 #: Multiplications below which a matrix product through NumPy takes less time than the call costs.
@@ -212,13 +213,12 @@ def recurrence(spec: CallSpec) -> bool | str:
     reason = _why_not(spec.arrays)
     if reason is not None:
         return reason
-    a = spec.attributes
-    if a["mode"] not in ("lstm", "gru"):
-        return f"iDeep has LSTM and GRU, not {a['mode']!r}"
+    layout: RNNLayout = spec.attributes["layout"]
+    if layout.mode not in ("lstm", "gru"):
+        return f"iDeep has LSTM and GRU, not {layout.mode!r}"
     hx = spec.arrays[1]
     assert hx is not None
-    sizes = a["batch_sizes"]
-    if any(n != hx.shape[1] for n in sizes):
+    if any(n != hx.shape[1] for n in layout.batch_sizes):
         return "iDeep takes sequences of one length"
     return True
 
