@@ -32,7 +32,7 @@ from chainer.core.config.configuration import (
     using_config,
 )
 from chainer.core.config.debug import DebugMode, is_debug, set_debug
-from chainer.core.config.dtype import get_dtype
+from chainer.core.config.dtype import get_dtype, mixed16
 from chainer.core.lazy import lazy_module
 from chainer.core.runtime_info import print_runtime_info
 from chainer.core.version import __version__
@@ -51,6 +51,7 @@ _LAZY: dict[str, str] = {
     "Deserializer": "chainer.links.serializer",
     "DeviceResident": "chainer.core.arrays.device_resident",
     "DictSummary": "chainer.core.reporting.reporter",
+    "Distribution": "chainer.distributions.distribution",
     "GradientMethod": "chainer.training.optimizer",
     "Initializer": "chainer.links.initializer",
     "Link": "chainer.links.link",
@@ -61,14 +62,17 @@ _LAZY: dict[str, str] = {
     "Serializer": "chainer.links.serializer",
     "Summary": "chainer.core.reporting.reporter",
     "UpdateRule": "chainer.training.optimizer",
+    "cross_entropy": "chainer.distributions.distribution",
     "get_current_reporter": "chainer.core.reporting.reporter",
+    "kl_divergence": "chainer.distributions.distribution",
+    "register_kl": "chainer.distributions.distribution",
     "report": "chainer.core.reporting.reporter",
     "report_scope": "chainer.core.reporting.reporter",
 }
 
 # Packages that are imported when they are first used, and the second names of modules.
 _SUBMODULES = frozenset(
-    {"backends", "functions", "links", "plugins", "testing", "training", *_aliases.top_level()}
+    {"backends", "distributions", "functions", "links", "plugins", "testing", "training", *_aliases.top_level()}
 )
 
 # What is in _LAZY is public, too; checkers read __init__.pyi.
@@ -96,6 +100,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "global_config",
     "grad",
     "is_debug",
+    "mixed16",
     "no_backprop_mode",
     "print_runtime_info",
     "set_debug",
@@ -118,7 +123,11 @@ __getattr__, __dir__ = lazy_module(globals(), _LAZY, submodules=_SUBMODULES)
 
 def _start() -> None:
     from chainer import plugins
+    from chainer.backends.cupy import settings as cudnn_settings
+    from chainer.backends.ideep import settings as ideep_settings
 
+    cudnn_settings.declare_entries()
+    ideep_settings.declare_entries()
     plugins.start(__version__)
 
 

@@ -3,10 +3,13 @@
 Type checkers and editors do not run code, so they need stubs in two cases:
 
 - ``chainer.functions``, ``chainer`` and the like get their attributes from a registry or a table
-  (``chainer.core.lazy.lazy_module``). Their stubs are beside their code.
+  (``chainer.core.lazy.lazy_module``);
 - ``chainer.optimizers`` and the like are second names of modules that are implemented elsewhere
-  (``chainer._aliases``). Their stubs are ``stubs/chainer-stubs``, a partial stub package
-  as in PEP 561, which checkers read together with ``chainer``. The wheel contains both.
+  (``chainer._aliases``).
+
+All stubs are in ``stubs/chainer-stubs``, a partial stub package as in PEP 561, which checkers read
+together with ``chainer``. The wheel contains both. There are no stubs beside the code: pyright does
+not read them if there is a partial stub package.
 
     python scripts/make_stubs.py            writes the stubs
     python scripts/make_stubs.py --check    exits with 1 if a stub is outdated
@@ -33,13 +36,14 @@ from chainer.plugins import _builtin  # noqa: E402
 HEADER = "# Written by scripts/make_stubs.py. Do not edit.\n"
 WIDTH = 100
 
-#: The stub package of the second names.
+#: The stub package.
 STUB_PACKAGE = Path("stubs", "chainer-stubs")
 
 #: Hook of a pack -> module that shows what it registers.
 SHOWN_BY = {
     "chainer_functions": "chainer.functions",
     "chainer_function_hooks": "chainer.functions.hooks",
+    "chainer_distributions": "chainer.distributions",
     "chainer_links": "chainer.links",
     "chainer_serializers": "chainer.links.serializers",
     "chainer_optimizers": "chainer.training.optimizers",
@@ -178,7 +182,10 @@ def aliases() -> dict[Path, str]:
 def all_stubs() -> dict[Path, str]:
     """Returns the text of every stub, by path relative to the repository."""
     stubs = {"chainer": front_door(), **registered(), **{name: table(name) for name in TABLES}}
-    texts = {Path(*name.split("."), "__init__.pyi"): text for name, text in stubs.items()}
+    texts = {
+        STUB_PACKAGE.joinpath(*name.split(".")[1:], "__init__.pyi"): text
+        for name, text in stubs.items()
+    }
     texts |= aliases()
     texts = {path: f"{HEADER}\n{text}" for path, text in texts.items()}
     # As PEP 561 has it: what is not in this package is in `chainer` itself.

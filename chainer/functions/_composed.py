@@ -14,6 +14,7 @@ from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.grad import grad
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import using_config
+from chainer.core.typing import Array, Arrays, Grads, Indexes
 
 Composition = Callable[..., tuple[Variable, ...]]
 
@@ -30,13 +31,13 @@ class Composed(FunctionNode):
     def __init__(self, composition: Composition) -> None:
         self._composition = composition
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         self.retain_inputs(range(len(inputs)))
         with using_config("enable_backprop", False):
             outputs = self._composition(*[Variable(x) for x in inputs])
         return tuple([y.array for y in outputs])
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
         return composed_gradients(
             self._composition, self.get_retained_inputs(), target_input_indexes, grad_outputs
         )
@@ -94,5 +95,5 @@ class _Gradient:
         )
 
 
-def _zeros_like(array: Any) -> Any:
+def _zeros_like(array: Array) -> Any:
     return array * 0

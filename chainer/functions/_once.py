@@ -11,6 +11,7 @@ from typing import Any
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
+from chainer.core.typing import Array, Arrays, Grads, Indexes
 
 
 class _LastGradients(FunctionNode):
@@ -22,11 +23,11 @@ class _LastGradients(FunctionNode):
         self._gradients = gradients
         self._refusal = refusal
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         gradients, self._gradients = self._gradients, ()
         return gradients
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
         raise RuntimeError(self._refusal)
 
 
@@ -54,7 +55,7 @@ def gradients_once(
     return tuple([variables.get(i) for i in targets])
 
 
-def _stand_in(function: FunctionNode, index: int, array: Any) -> Variable:
+def _stand_in(function: FunctionNode, index: int, array: Array) -> Variable:
     """Returns a Variable at the place of an input in the graph, whatever its values are."""
     node = (function.inputs or ())[index]
     variable = Variable(array, requires_grad=node.requires_grad)

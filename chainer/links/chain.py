@@ -74,7 +74,7 @@ class Chain(Composite):
             AttributeError: If the chain has an attribute of this name.
             TypeError: If ``link`` is not a link, or the name not a string.
         """
-        if name in self.__dict__:
+        if name in vars(self):
             raise AttributeError(f"cannot register a new link {name}: attribute exists")
         if not isinstance(link, Link):
             raise TypeError(
@@ -85,16 +85,16 @@ class Chain(Composite):
 
     def _named_children(self) -> Iterator[tuple[str, Link]]:
         # Client libraries replace children in __dict__, so each is looked up when it is visited.
-        members = self.__dict__
+        members = vars(self)
         for name in self._children:
             yield name, members[name]
 
     def _partner(self, link: Link, name: str) -> Link:
-        return link.__dict__[name]
+        return vars(link)[name]
 
     def _copy_shallow(self) -> Self:
         replica = super()._copy_shallow()
-        members = replica.__dict__
+        members = vars(replica)
         members["_children"] = self._children.copy()
         for name in self._children:
             child = members[name].copy("share")
@@ -109,6 +109,6 @@ class Chain(Composite):
             state (dict): Attributes of the chain.
         """
         super().__setstate__(state)
-        members = self.__dict__
+        members = vars(self)
         if "_children" in members:
             members["_children"] = NameSet(members["_children"])

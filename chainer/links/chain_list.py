@@ -137,5 +137,5 @@ class ChainList(Composite, MutableSequence[Any]):
             child = child.copy("share")
             child.name = str(i)
             children.append(child)
-        replica.__dict__["_children"] = children
+        vars(replica)["_children"] = children
         return replica

@@ -10,8 +10,6 @@ from chainer.core.autograd.parameter import Parameter
 from chainer.links.link import Link
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from chainer.links.serializer import AbstractSerializer
 
 

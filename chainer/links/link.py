@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy
@@ -14,7 +14,9 @@ from chainer.core.arrays.backend import copyto, find_backend, get_device
 from chainer.core.arrays.device_resident import DeviceResident, DeviceResidentsVisitor
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
+from chainer.core.lazy import lazy_module
 from chainer.core.typing import DTypeLike, InitializerLike, ShapeLike
+from chainer.links.errors import MissingForwardError
 from chainer.links.initializers.constant import NaN
 from chainer.links.link_hook import (
     LinkHook,
@@ -44,13 +46,6 @@ def check_copy_mode(mode: str) -> None:
         raise ValueError(
             f"The 'mode' argument should be either 'init','copy', or 'share'. But {mode} was given."
         )
-
-
-class MissingForwardError(AttributeError, TypeError):
-    """A link that defines neither ``forward`` nor ``__call__`` was called.
-
-    Release 4 raises TypeError, release 7 AttributeError; programs catch either.
-    """
 
 
 class Link(DeviceResident):
@@ -304,7 +299,7 @@ class Link(DeviceResident):
         Raises:
             AttributeError: If the link has an attribute of this name.
         """
-        if name in self.__dict__:
+        if name in vars(self):
             raise AttributeError(f"cannot register a new parameter {name}: attribute exists")
         if initializer is None:
             initializer = NaN(dtype)
@@ -321,7 +316,7 @@ class Link(DeviceResident):
         Raises:
             AttributeError: If the link has an attribute of this name.
         """
-        if name in self.__dict__:
+        if name in vars(self):
             raise AttributeError(f"cannot register a new persistent value {name}: attribute exists")
         self._persistent.add(name)
         self._params.discard(name)
@@ -364,7 +359,7 @@ class Link(DeviceResident):
         Args:
             include_uninit (bool): Whether uninitialized parameters are included.
         """
-        members = self.__dict__
+        members = vars(self)
         for name in self._params:
             param = members[name]
             if include_uninit or param.array is not None:
@@ -430,7 +425,7 @@ class Link(DeviceResident):
 
     def _copy_shallow(self) -> Self:
         replica = copy.copy(self)
-        members = replica.__dict__
+        members = vars(replica)
         members["_params"] = self._params.copy()
         members["_persistent"] = self._persistent.copy()
         for name in self._params:
@@ -452,17 +447,17 @@ class Link(DeviceResident):
             KeyError: If the source has no parameter or persistent value of a name.
         """
         for name in self._params:
-            self.__dict__[name].copydata(_source_param(link, name))
+            vars(self)[name].copydata(_source_param(link, name))
         if copy_persistent:
             for name in self._persistent:
-                if name not in link.__dict__:
+                if name not in vars(link):
                     raise KeyError(
                         f"the source {type(link).__name__} has no persistent value {name!r}"
                     )
-                self._copy_persistent(name, link.__dict__[name])
+                self._copy_persistent(name, vars(link)[name])
 
     def _copy_persistent(self, name: str, source: Any) -> None:
-        members = self.__dict__
+        members = vars(self)
         if _is_array(members[name]) and _is_array(source):
             copyto(members[name], source)
         else:
@@ -478,7 +473,7 @@ class Link(DeviceResident):
             KeyError: If the source has no parameter of a name.
         """
         for name in self._params:
-            self.__dict__[name].addgrad(_source_param(link, name))
+            vars(self)[name].addgrad(_source_param(link, name))
 
     def repeat(self, n_repeat: int, mode: str = "init") -> Sequential:
         """Repeats this link multiple times to make a :class:`~chainer.Sequential`.
@@ -573,7 +568,7 @@ class Link(DeviceResident):
             visitor (DeviceResidentsVisitor): The visitor.
         """
         super().device_resident_accept(visitor)
-        members = self.__dict__
+        members = vars(self)
         for name in self._params:
             visitor.visit_variable(members[name])
         for name in self._persistent:
@@ -607,7 +602,7 @@ class Link(DeviceResident):
         Args:
             serializer (AbstractSerializer): Serializer or deserializer.
         """
-        members = self.__dict__
+        members = vars(self)
         for name in self._params:
             param = members[name]
             data = serializer(name, param.array)
@@ -628,7 +623,7 @@ class Link(DeviceResident):
         Args:
             state (dict): Attributes of the link.
         """
-        members = self.__dict__
+        members = vars(self)
         members.update(state)
         # Older releases pickle the names as sets.
         for key in ("_params", "_persistent"):
@@ -659,20 +654,14 @@ def _is_array(value: object) -> bool:
 
 def _source_param(link: Link, name: str) -> Any:
     """Returns the parameter of another link that has the name of one of this link."""
-    param = link.__dict__.get(name)
+    param = vars(link).get(name)
     if not isinstance(param, Variable):
         raise KeyError(f"the source {type(link).__name__} has no parameter {name!r}")
     return param
 
 
-def __getattr__(name: str) -> Any:
-    # chainer.link has the three base classes. The containers are imported at first use because
-    # their modules import this one.
-    if name == "Chain":
-        from chainer.links.chain import Chain as value
-    elif name == "ChainList":
-        from chainer.links.chain_list import ChainList as value
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value
-    return value
+# chainer.link has the three base classes. The containers are imported at first use because their
+# modules import this one.
+__getattr__, __dir__ = lazy_module(
+    globals(), {"Chain": "chainer.links.chain", "ChainList": "chainer.links.chain_list"}
+)

@@ -11,17 +11,11 @@ from typing import TYPE_CHECKING, Any
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.parameter import Parameter
 from chainer.links.chain_list import ChainList
+from chainer.links.errors import LayerIndexError
 from chainer.links.link import Link, check_copy_mode
 
 if TYPE_CHECKING:
     from typing import Self
-
-
-class LayerIndexError(IndexError, ValueError):
-    """The index of an assignment is out of range.
-
-    Lists raise IndexError then; Sequential of the releases 4 to 7 raises ValueError.
-    """
 
 
 def _layer_name(layer: Callable[..., Any]) -> str:
@@ -304,7 +298,7 @@ class Sequential(ChainList):
         """
         check_copy_mode(mode)
         replica = self._copy_members(mode)
-        members = replica.__dict__
+        members = vars(replica)
         layers: list[Any] = []
         copies: dict[int, list[Link]] = {}
         for layer in self._layers:
@@ -325,8 +319,8 @@ class Sequential(ChainList):
         if mode == "share":
             return super(ChainList, self)._copy_shallow()  # without the children
         replica = copy.copy(self)
-        members = replica.__dict__
-        own = {k: v for k, v in self.__dict__.items() if k not in ("_layers", "_children")}
+        members = vars(replica)
+        own = {k: v for k, v in vars(self).items() if k not in ("_layers", "_children")}
         members.update(copy.deepcopy(own, {id(self): replica}))
         if mode == "init":
             for name in self._params:
@@ -342,17 +336,17 @@ class Sequential(ChainList):
                     "Sequential which has at least one lambda function as its member cannot be "
                     f"pickled (layer {i}); use functools.partial or a named function instead"
                 )
-        return self.__dict__
+        return vars(self)
 
     def __copy__(self) -> Self:
         replica = object.__new__(type(self))
-        replica.__dict__.update(self.__dict__)
+        vars(replica).update(vars(self))
         return replica
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         replica = object.__new__(type(self))
         memo[id(self)] = replica
-        replica.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        vars(replica).update(copy.deepcopy(vars(self), memo))
         return replica
 
     def copyparams(self, link: Link, copy_persistent: bool = True) -> None:
@@ -373,7 +367,7 @@ class Sequential(ChainList):
 
     def _partner(self, link: Link, name: str) -> Link:
         # Children are numbered among the links, elements of the sequence are layers.
-        return link.__dict__["_children"][int(name)]
+        return vars(link)["_children"][int(name)]
 
     def _printed_children(self) -> Iterator[tuple[str, str]]:
         for i, layer in enumerate(self._layers):

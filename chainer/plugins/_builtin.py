@@ -13,6 +13,7 @@ PACKS: dict[str, str] = {
     "cupy": "chainer.backends.cupy.pack",
     "ideep": "chainer.backends.ideep.pack",
     "functions": "chainer.functions.pack",
+    "distributions": "chainer.distributions.pack",
     "links": "chainer.links.pack",
     "training": "chainer.training.pack",
 }
@@ -22,6 +23,7 @@ FILLS: dict[str, frozenset[str]] = {
     "cupy": frozenset({"backends", "kernels"}),
     "ideep": frozenset({"backends", "kernels"}),
     "functions": frozenset({"functions", "variable_methods", "function_hooks"}),
+    "distributions": frozenset({"distributions"}),
     "links": frozenset({"links", "initializers", "serializers"}),
     "training": frozenset(
         {

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-import numpy
-
 from chainer.core.arrays.backend import backend_of
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import Operation
@@ -17,16 +15,9 @@ from chainer.training.update_rule import UpdateRule
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter
 
-_FLOAT32 = numpy.dtype(numpy.float32)
-
 #: Methods that make up an update. Where a subclass overrides one of them, an update is more than a
 #: kernel's call, so that it cannot be grouped.
 _STEPS_OF_UPDATE = frozenset(("begin_update", "update", "update_core", "update_core_gpu"))
-
-
-def compute_dtype(dtype: DType) -> DType:
-    """Returns the data type in which kernels compute the update of parameters of a dtype."""
-    return _FLOAT32 if is_half(dtype) else dtype
 
 
 #: A kernel, and the arrays and the hyperparameters that its method ``update`` takes.

@@ -8,10 +8,9 @@ from typing import Any, Self
 
 from chainer.core.arrays.backend import backend_of
 from chainer.core.autograd.parameter import Parameter
-from chainer.core.autograd.variable import Variable
 from chainer.core.lazy import lazy_module
 from chainer.links.link import Link
-from chainer.links.serializer import Serializer
+from chainer.links.serializer import AbstractSerializer, Serializer
 from chainer.training.grouped_update import call_hook_for_params, update_parameters
 from chainer.training.hook_registry import HookRegistry
 from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
@@ -200,7 +199,7 @@ class Optimizer:
     def reallocate_cleared_grads(self) -> None:
         """Gives every parameter without gradient one; nothing to do in this class."""
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes or deserializes the optimizer.
 
         The states of the update rules and the counters ``t`` and ``epoch`` are saved or loaded; the
@@ -395,7 +394,8 @@ class GradientMethod(Optimizer):
         target = self._target()
         if lossfun is not None:
             loss = lossfun(*args, **kwds)
-            if not isinstance(loss, Variable):
+            # Whatever can be differentiated will do; programs hand in mocks and wrapped variables.
+            if not hasattr(loss, "backward"):
                 raise TypeError(
                     f"lossfun must return a chainer.Variable, got {type(loss).__name__}"
                 )

@@ -12,11 +12,13 @@ import chainer
 from chainer.core.config.configuration import GlobalConfig, LocalConfig, using_config
 
 DEFAULTS = {
+    "_will_recompute": False,
     "autotune": False,
     "cudnn_deterministic": False,
     "debug": False,
     "dtype": np.dtype("float32"),
     "enable_backprop": True,
+    "in_recomputing": False,
     "keep_graph_on_report": False,
     "kernels": (),
     "lazy_grad_sum": False,
@@ -239,6 +241,7 @@ class TestEnvironment:
             ("CHAINER_USE_CUDNN", "never", "use_cudnn", "never"),
             ("CHAINER_USE_IDEEP", "auto", "use_ideep", "auto"),
             ("CHAINER_DTYPE", "float16", "dtype", "float16"),
+            ("CHAINER_DTYPE", "mixed16", "dtype is chainer.mixed16", "True"),
             ("CHAINER_KERNELS", "one,two", "kernels", "('one', 'two')"),
         ],
     )
@@ -253,10 +256,12 @@ class TestEnvironment:
             ("CHAINER_USE_IDEEP", "1"),
             ("CHAINER_USE_CUDNN", ""),
             ("CHAINER_DTYPE", "float99"),
+            ("CHAINER_DTYPE", "int32"),
         ],
     )
     def test_bad_values(self, variable, text):
         result = in_process("import chainer", **{variable: text})
         assert result.returncode != 0
-        assert f"ValueError: environment variable {variable} must" in result.stderr
+        error = "TypeError" if variable == "CHAINER_DTYPE" else "ValueError"
+        assert f"{error}: environment variable {variable} must" in result.stderr
         assert repr(text) in result.stderr

@@ -125,9 +125,11 @@ class TestDeprecatedMethods:
     def test_a_link_on_an_accelerator_stays_there(self, strict):
         other = chainer.get_device("@strict:1")
         model = chainer.ChainList(L.Linear(2, 2).to_device(other), L.Linear(2, 2))
-        with pytest.warns(RuntimeWarning, match="is on @strict:1 and stays there"):
-            with pytest.warns(DeprecationWarning, match="to_gpu is deprecated"):
-                model.to_gpu(strict)
+        with (
+            pytest.warns(RuntimeWarning, match="is on @strict:1 and stays there"),
+            pytest.warns(DeprecationWarning, match="to_gpu is deprecated"),
+        ):
+            model.to_gpu(strict)
         first, second = (
             chainer.backend.get_device_from_array(link.W.array) for link in model.children()
         )

@@ -483,7 +483,7 @@ class TestTraps:
         assert np.isnan(fresh.W.grad).all()
         model = chainer.Sequential(chainer.Chain(l=link)).copy()
         assert model[0].l.W.grad is None
-        with pytest.warns(DeprecationWarning):
+        with pytest.warns(DeprecationWarning, match=r"zerograds? is deprecated"):
             shared.zerograds()
         assert (link.W.grad == 1).all()
 
@@ -519,7 +519,7 @@ class TestTraps:
         assert link._cpu
         pytest.importorskip("chainer_strict_backend")
         link.to_device("@strict:1")
-        with pytest.warns(DeprecationWarning):
+        with pytest.warns(DeprecationWarning, match="Link._device_id"):
             assert link._device_id == 1
         assert not link._cpu
 

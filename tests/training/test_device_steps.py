@@ -352,6 +352,7 @@ def test_dynamic_loss_scaling_on_a_device(in_float32):
 
 def test_state_follows_the_parameter():
     model = chainer.Link(p=(2,))
+    model.p.array[...] = 0
     optimizer = O.MomentumSGD(1.0, 0.5).setup(model)
     for device in ("@numpy", "@strict:0", "@strict:1", "@numpy"):
         model.to_device(device)

@@ -66,6 +66,18 @@ class TestFloat32Update:
         np.testing.assert_allclose(model.p.array, [1 - 20e-4], atol=5e-4)
         assert model.p.array[0] < 1
 
+    def test_the_copy_is_a_parameter(self):
+        param = Parameter(np.ones(1, np.float16), name="p")
+        rule = param.update_rule = O.SGD(0.5).create_update_rule()
+        rule.use_fp32_update()
+        seen = []
+        rule.add_hook(lambda rule, p: seen.append(p), "hook")
+        param.grad = np.ones(1, np.float16)
+        param.update()
+        assert type(seen[0]) is Parameter
+        assert (seen[0].dtype, seen[0].name) == (np.float32, "p")
+        np.testing.assert_array_equal(param.array, np.float16([0.5]))
+
     def test_state_is_float32(self):
         model = Link()
         with model.init_scope():

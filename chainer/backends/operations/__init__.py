@@ -34,7 +34,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "gradient_hooks": ("gradient_hooks",),
     "indexing": ("scatter_add",),
     "joining": ("concat", "split_axis"),
-    "linear_algebra": ("inverse",),
+    "linear_algebra": ("cholesky", "inverse"),
     "linears": ("linear",),
     "lstm_cells": ("lstm_cell", "s_lstm_cell", "tree_lstm_cell"),
     "normalizations": (
@@ -65,10 +65,12 @@ MODULES: dict[str, tuple[str, ...]] = {
     "reductions": ("axes_sum",),
     "response_normalizations": ("local_response_normalization",),
     "rnns": ("n_step_rnn",),
-    "roi_poolings": ("roi_pooling_2d",),
+    "roi_aligns": ("roi_average_align_2d", "roi_max_align_2d"),
+    "roi_poolings": ("roi_average_pooling_2d", "roi_max_pooling_2d", "roi_pooling_2d"),
     "sampled_losses": ("black_out", "negative_sampling"),
     "sequence_losses": ("connectionist_temporal_classification", "linear_chain_crf"),
     "spatial_transformers": ("spatial_transformer_sampler",),
+    "strided_views": ("as_strided",),
     "special": (
         "digamma",
         "erf",

@@ -107,11 +107,9 @@ class _Transfer(DeviceResidentsVisitor):
             _active.transfer = outer
 
     def visit_device_resident(self, device_resident: DeviceResident) -> None:
-        device_resident._device = self.device
-        if (
-            self._method in device_resident._overridden_transfers
-            and id(device_resident) not in self._called
-        ):
+        device_resident._device = self.device  # pyright: ignore[reportPrivateUsage]
+        overridden = device_resident._overridden_transfers  # pyright: ignore[reportPrivateUsage]
+        if self._method in overridden and id(device_resident) not in self._called:
             self._called.add(id(device_resident))
             method = getattr(device_resident, self._method)
             if self._method == "to_gpu":
@@ -138,6 +136,35 @@ class _Transfer(DeviceResidentsVisitor):
                 stacklevel=2,
             )
         return True
+
+
+class HostToDevice(DeviceResidentsVisitor):
+    """Moves what is in host memory to a device; what is on an accelerator stays there.
+
+    Args:
+        device: The device.
+    """
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+        # Whether the arrays of the object that is being visited stay. An uninitialized parameter
+        # has no array of its own that would tell.
+        self._stays = False
+
+    def visit_device_resident(self, device_resident: DeviceResident) -> None:
+        """Notes the device, unless the object is on an accelerator."""
+        self._stays = device_resident.device.backend.is_accelerator
+        if not self._stays:
+            device_resident._device = self._device  # pyright: ignore[reportPrivateUsage]
+
+    def visit_array(self, arr: Array) -> Array:
+        """Returns the array on the device; one on an accelerator as it is."""
+        return arr if backend_of(arr).is_accelerator else self._device.send(arr)
+
+    def visit_variable(self, param: Variable) -> None:
+        """Moves the variable to the device, unless it is on an accelerator."""
+        if not (self._stays if param.array is None else backend_of(param.array).is_accelerator):
+            param.to_device(self._device)
 
 
 class _DeviceResidentMeta(FinalMeta, abc.ABCMeta):

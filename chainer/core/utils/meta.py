@@ -52,6 +52,7 @@ class FinalMeta(type):
     def __new__(
         mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any
     ) -> FinalMeta:
+        """Creates a class, if it overrides no final method of a base class."""
         for attribute in namespace:
             for base in bases:
                 action = getattr(getattr(base, attribute, None), _MARK, None)

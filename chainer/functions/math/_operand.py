@@ -8,6 +8,7 @@ import numpy
 
 from chainer.core.arrays.backend import find_backend, not_an_array_message
 from chainer.core.autograd.gradient_arrays import ONE_DEVICE
+from chainer.core.typing import Array, ArrayModule, DType
 from chainer.core.utils import type_check
 
 _SCALARS = (int, float, complex, numpy.generic)  # bool is an int
@@ -43,7 +44,7 @@ def constant_label(value: Any) -> str:
     return f"({value})" if negative else str(value)
 
 
-def as_operand(value: Any, x: Any, xp: Any) -> Any:
+def as_operand(value: Any, x: Array, xp: ArrayModule) -> Any:
     """Returns a constant such that the result of an operator has the dtype of ``x``.
 
     Args:
@@ -82,7 +83,7 @@ def as_operand(value: Any, x: Any, xp: Any) -> Any:
     return scalar[()] if dtype.kind == "V" else scalar.item()
 
 
-def _is_complex(what: str, dtype: Any) -> TypeError:
+def _is_complex(what: str, dtype: DType) -> TypeError:
     return TypeError(
         f"the {what} cannot be an operand of a Variable of dtype {dtype}: its imaginary part would "
         "be lost. Cast the Variable by chainer.functions.cast to a complex dtype."

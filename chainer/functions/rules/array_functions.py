@@ -13,6 +13,7 @@ from chainer.backends.operations.reductions import axes_sum
 from chainer.core.config.configuration import using_config
 from chainer.core.typing import Array, ArrayModule, Axis, DTypeLike, Shape
 from chainer.functions._broadcasting import broadcast_array, reduce_to_shape
+from chainer.functions._matrix_products import matrix_product
 
 #: Functions of array namespaces that have the name, the arguments and the meaning of a function of
 #: ``chainer.functions``.
@@ -22,7 +23,7 @@ _SAME = frozenset(
         *("exp", "expm1", "log", "log10", "log1p", "log2", "sqrt", "square", "cumprod", "cumsum"),
         *("arccos", "arcsin", "arctan", "arctan2", "arctanh", "cos", "cosh", "sin", "sinh"),
         *("tan", "tanh", "expand_dims", "flip", "fliplr", "flipud", "moveaxis", "reshape"),
-        *("squeeze", "stack", "swapaxes", "tile", "transpose"),
+        *("rollaxis", "squeeze", "stack", "swapaxes", "tile", "transpose"),
     )
 )
 
@@ -72,6 +73,10 @@ class ArrayFunctions:
     def concat(self, xs: Sequence[Array], axis: int = 1) -> Array:
         """Concatenation along an axis."""
         return self.xp.concatenate(xs, axis=axis)
+
+    def matmul(self, a: Array, b: Array, transa: bool = False, transb: bool = False) -> Array:
+        """Products of matrices, or of stacks of matrices."""
+        return matrix_product(self.xp, a, b, transa, transb)
 
     def get_item(self, x: Array, slices: Any) -> Array:
         """Selected elements."""

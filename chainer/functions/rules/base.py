@@ -47,7 +47,7 @@ class RuleFunction(FunctionNode):
         """
         outputs = self._retained_output_arrays
         values = grad_outputs if outputs is None else outputs + grad_outputs
-        indexes = self._retained_inputs
+        indexes: Any = self._retained_inputs
         if not indexes:
             return first + values
         # The property retained_input_arrays costs as much as the arithmetic on small arrays, hence
@@ -56,8 +56,15 @@ class RuleFunction(FunctionNode):
         if nodes is None or self._converted is not None or len(indexes) > 2:
             return first + self.retained_input_arrays + values
         if len(indexes) == 1:
-            return (*first, nodes[indexes[0]].data, *values)
-        return (*first, nodes[indexes[0]].data, nodes[indexes[1]].data, *values)
+            (i,) = indexes
+            return (*first, nodes[i].data, *values)
+        i, j = indexes
+        return (*first, nodes[i].data, nodes[j].data, *values)
+
+
+def expect_one_array(self: FunctionNode, in_types: type_check.TypeInfoTuple) -> None:
+    """Type check (``check_type_forward``) of one input of any shape and dtype."""
+    type_check.expect(in_types.size() == 1)
 
 
 def expect_one_float(self: FunctionNode, in_types: type_check.TypeInfoTuple) -> None:

@@ -163,7 +163,7 @@ class _Gradient:
             )
         return tuple(
             [
-                Variable(inputs[i].array * 0) if gradient is None else gradient
+                Variable(inputs[i].xp.zeros_like(inputs[i].array)) if gradient is None else gradient
                 for i, gradient in zip(self._targets, gradients, strict=True)
             ]
         )

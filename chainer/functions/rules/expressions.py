@@ -99,12 +99,22 @@ class UnaryFunction(ExpressionFunction):
     def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
         return (self.gradient(ops, *values),)
 
-    # The same as in the base class but for one call less: most functions are unary.
+    # What the base class does, with the few cases written out: most functions are unary, and on
+    # small arrays they take as long as the calls that lead to them.
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         ops = numpy_functions if self.xp is numpy else array_functions(self.xp)
-        if self._retained_inputs or self._retained_outputs:
-            return (self.gradient(*self.rule_arguments((ops,), grad_outputs)),)
-        return (self.gradient(ops, grad_outputs[0]),)
+        outputs = self._retained_output_arrays
+        if not self._retained_inputs:
+            if outputs is None:
+                return (self.gradient(ops, grad_outputs[0]),)
+            return (self.gradient(ops, outputs[0], grad_outputs[0]),)
+        if self._converted is None:
+            x = self.input_nodes[0].data
+        else:
+            (x,) = self.retained_input_arrays
+        if outputs is None:
+            return (self.gradient(ops, x, grad_outputs[0]),)
+        return (self.gradient(ops, x, outputs[0], grad_outputs[0]),)
 
 
 class ElementwiseFunction(UnaryFunction):

@@ -13,16 +13,14 @@ from chainer.functions.rules.gradient_nodes import FormulaGradient, OpaqueFormul
 class KernelFunction(RuleFunction):
     """Function whose output and gradient are array code; a formula gives gradients of gradients.
 
-    Subclasses name an operation, which has a method ``forward`` for the output and a method
-    ``backward`` for the gradient, or define ``forward`` and ``backward_arrays`` themselves. In the
-    graph of gradients, the gradient is one node that runs the array code. :meth:`gradients` is
-    evaluated only when that node is differentiated.
+    Subclasses define ``forward`` and ``backward_arrays``, or name an operation that takes nothing
+    but arrays. In the graph of gradients, the gradient is one node that runs the array code.
+    :meth:`gradients` is evaluated only when that node is differentiated.
 
     Attributes:
-        operation: The operation. ``select`` and ``forward`` of its kernels get the inputs and the
-            attributes. ``backward`` gets the retained inputs, the retained outputs, the gradient of
-            the output and the attributes, and returns one array or a tuple with one for each input.
-        attributes: Names of the attributes of this object that are arguments of the operation.
+        operation: The operation. The method ``forward`` of its kernels gets the inputs. The method
+            ``backward`` gets the retained inputs, the retained outputs and the gradient of the
+            output, and returns one array, or a tuple with one for each input.
 
     Example:
         >>> from chainer.functions.rules import KernelFunction
@@ -39,7 +37,6 @@ class KernelFunction(RuleFunction):
     """
 
     operation: ClassVar[Operation]
-    attributes: ClassVar[tuple[str, ...]] = ()
     _kernel: Any = None
 
     def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
@@ -60,18 +57,16 @@ class KernelFunction(RuleFunction):
         )
 
     def forward(self, inputs: Arrays) -> Arrays:
-        if not self.attributes:
+        if len(inputs) != 1:
             kernel = self._kernel = self.operation.select(*inputs)
             return (kernel.forward(*inputs),)
-        arguments = {name: getattr(self, name) for name in self.attributes}
-        kernel = self._kernel = self.operation.select(*inputs, **arguments)
-        return (kernel.forward(*inputs, *arguments.values()),)
+        # The case of relu and sigmoid, for which on small arrays unpacking tuples counts.
+        (x,) = inputs
+        kernel = self._kernel = self.operation.select(x)
+        return (kernel.forward(x),)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
-        arguments = self.rule_arguments((), grad_outputs)
-        if self.attributes:
-            arguments += tuple([getattr(self, name) for name in self.attributes])
-        gradients = self._kernel.backward(*arguments)
+        gradients = self._kernel.backward(*self.rule_arguments((), grad_outputs))
         if gradients.__class__ is not tuple:
             return (gradients,)
         return tuple([gradients[i] for i in target_input_indexes])

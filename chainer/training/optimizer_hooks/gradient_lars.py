@@ -27,9 +27,8 @@ class GradientLARS(GradientHook):
 
     .. math:: r = \frac{\|w\|}{\epsilon + \|\nabla L(w)\| + \beta \|w\|}
 
-    if the norm of the weight array exceeds ``threshold``, and one otherwise. The coefficient
-    :math:`\eta` of the first paper is to be multiplied into the learning rate of
-    :class:`~chainer.optimizers.SGD` or :class:`~chainer.optimizers.MomentumSGD`.
+    if the norm of the weight array exceeds ``threshold``, and one otherwise. To use the coefficient
+    :math:`\eta` of the first paper, multiply the learning rate of the optimizer by it.
 
     Args:
         threshold (float): Weight norm up to which gradients are not scaled.

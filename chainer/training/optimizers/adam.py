@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from chainer.backends.operations.optimizer_updates import adam_update
+from chainer.backends.operations.optimizer_updates import adam_update, compute_dtype
 from chainer.core.arrays.backend import backend_of
 from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
-from chainer.training.kernel_rule import KernelCall, KernelUpdateRule, compute_dtype
+from chainer.training.kernel_rule import KernelCall, KernelUpdateRule
 from chainer.training.optimizer import GradientMethod
 
 if TYPE_CHECKING:

@@ -273,6 +273,47 @@ def regions(k, a, dtype, scale):
     return y, indices, gx, k.gather(x, indices, rois)
 
 
+#: (y_min, x_min, y_max, x_max): inside, over the border, less than a pixel, outside, upside down.
+REGIONS = [
+    [1, 1, 6, 6],
+    [0, 2, 7, 8.5],
+    [5, 5, 5.3, 5],
+    [6, 7, 12, 14],
+    [20, 1, 22, 3],
+    [3, 3, 1, 1],
+]
+
+
+def pooled_regions(k, a, *geometry):
+    x = a(spread(2, 3, 9, 8))
+    rois, images = a(np.array(REGIONS)), a(np.array([0, 1, -1, 0, 1, 0]), "l")
+    y, chosen = k.forward(x, rois, images, (3, 2), *geometry)
+    gy = a(rand(*y.shape))
+    gx = k.backward(gy, chosen, rois, images, (2, 3, 9, 8), (3, 2), *geometry)
+    gathered = k.gather(x, chosen, rois, images, (3, 2), *geometry)
+    return [r for r in (y, chosen, gx, gathered) if r is not None]
+
+
+@sample("roi_max_pooling_2d", (1.0,), (0.5,))
+def largest_pixels(k, a, dtype, scale):
+    return pooled_regions(k, a, scale)
+
+
+@sample("roi_average_pooling_2d", (1.0,), (0.5,))
+def means_of_pixels(k, a, dtype, scale):
+    return pooled_regions(k, a, scale)
+
+
+@sample("roi_max_align_2d", (1.0, (None, None)), (0.5, (2, None)), (0.7, (1, 3)))
+def largest_samples(k, a, dtype, scale, ratio):
+    return pooled_regions(k, a, scale, ratio)
+
+
+@sample("roi_average_align_2d", (1.0, (None, None)), (0.5, (2, None)), (0.7, (1, 3)))
+def means_of_samples(k, a, dtype, scale, ratio):
+    return pooled_regions(k, a, scale, ratio)
+
+
 @sample("spatial_transformer_sampler", dtypes="fd")
 def sampler(k, a, dtype):
     x, gy = a(rand(2, 3, 5, 6)), a(rand(2, 3, 4, 3))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -281,6 +282,15 @@ def test_gradients_filled_by_hand_with_the_private_name():
     param.update()
     np.testing.assert_array_equal(param.array, [-1])
     assert param._loss_scale is None
+
+
+def test_mocked_loss():
+    optimizer = O.SGD().setup(Pair())
+    optimizer.set_loss_scale(4.0)
+    lossfun = mock.MagicMock()
+    optimizer.update(lossfun, 1, factor=2)
+    assert lossfun.call_args_list == [mock.call(1, factor=2)]
+    lossfun.return_value.backward.assert_called_once_with(loss_scale=4.0)
 
 
 def test_update_calls_each_step_by_name():

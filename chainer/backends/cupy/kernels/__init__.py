@@ -52,6 +52,7 @@ _BY_OPERATION = {
     "linear": ("linears:LinearKernel", "floating"),
     "axes_sum": ("reductions:AxesSumKernel", "floating"),
     "loss_mean": ("cross_entropies:LossMeanKernel", "labelled"),
+    "cholesky": ("linear_algebra:CholeskyKernel", "floating"),
     "inverse": ("linear_algebra:InverseKernel", "floating"),
     "batch_normalization": ("normalizations:BatchNormalizationKernel", "floating"),
     "fixed_batch_normalization": ("normalizations:FixedBatchNormalizationKernel", "floating"),
@@ -60,9 +61,14 @@ _BY_OPERATION = {
         "response_normalizations:ResponseNormalizationKernel",
         "floating",
     ),
+    "as_strided": ("strided_views:AsStridedKernel", "anything"),
     "embedding": ("embeddings:EmbeddingKernel", "embedding"),
     "scatter_add": ("indexing:ScatterAddKernel", "anything"),
     "roi_pooling_2d": ("roi_poolings:ROIPooling2DKernel", "floating"),
+    "roi_max_pooling_2d": ("roi_poolings:ROIMaxPooling2DKernel", "regions"),
+    "roi_average_pooling_2d": ("roi_poolings:ROIAveragePooling2DKernel", "regions"),
+    "roi_max_align_2d": ("roi_aligns:ROIMaxAlign2DKernel", "regions"),
+    "roi_average_align_2d": ("roi_aligns:ROIAverageAlign2DKernel", "regions"),
     "spatial_transformer_sampler": (
         "spatial_transformers:SpatialTransformerSamplerKernel",
         "floating",
@@ -90,6 +96,19 @@ _DETERMINISTIC = {
     "embedding": ("embeddings:DeterministicEmbeddingKernel", "deterministic_embedding"),
     "scatter_add": ("indexing:DeterministicScatterAddKernel", "deterministic"),
     "roi_pooling_2d": ("roi_poolings:DeterministicROIPooling2DKernel", "deterministic"),
+    "roi_max_pooling_2d": (
+        "roi_poolings:DeterministicROIMaxPooling2DKernel",
+        "deterministic_regions",
+    ),
+    "roi_average_pooling_2d": (
+        "roi_poolings:DeterministicROIAveragePooling2DKernel",
+        "deterministic_regions",
+    ),
+    "roi_max_align_2d": ("roi_aligns:DeterministicROIMaxAlign2DKernel", "deterministic_regions"),
+    "roi_average_align_2d": (
+        "roi_aligns:DeterministicROIAverageAlign2DKernel",
+        "deterministic_regions",
+    ),
     "spatial_transformer_sampler": (
         "spatial_transformers:DeterministicSpatialTransformerSamplerKernel",
         "deterministic",

@@ -8,7 +8,11 @@ from typing import Any
 import numpy
 
 from chainer.backends.numpy.kernels.linear_algebra import SINGULAR
+from chainer.backends.numpy.kernels.linear_algebra import (
+    CholeskyKernel as ReferenceCholeskyKernel,
+)
 from chainer.core.config.configuration import config
+from chainer.core.typing import Array
 
 
 class InverseKernel:
@@ -31,3 +35,13 @@ class InverseKernel:
                 return xp.linalg.solve(a, unit)
             except numpy.linalg.LinAlgError as error:
                 raise ValueError(SINGULAR) from error
+
+
+class CholeskyKernel(ReferenceCholeskyKernel):
+    """Kernel of ``cholesky``."""
+
+    def forward(self, a: Array) -> Array:
+        cupyx = importlib.import_module("cupyx")
+        # To look whether the matrix is positive definite means to wait for the device.
+        with cupyx.errstate(linalg="raise" if config.debug else "ignore"):
+            return super().forward(a)

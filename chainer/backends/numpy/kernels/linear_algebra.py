@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy
 
+from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.config.configuration import config
+from chainer.core.typing import Array
 
 #: What is said of a matrix that has no inverse.
 SINGULAR = "Input has singular matrices."
@@ -24,3 +26,11 @@ class InverseKernel(ReferenceKernel):
         if config.debug and not self.xp.isfinite(y).all() and self.xp.isfinite(a).all():
             raise ValueError(SINGULAR)
         return y
+
+
+class CholeskyKernel(ReferenceKernel):
+    """Cholesky factor of a matrix."""
+
+    def forward(self, a: Array) -> Array:
+        wide = a.astype(numpy.float32) if is_half(a.dtype) else a
+        return self.xp.linalg.cholesky(wide).astype(a.dtype, copy=False)

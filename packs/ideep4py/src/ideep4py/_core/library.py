@@ -20,6 +20,8 @@ from ideep4py._core.declarations import CDEF
 SONAME = "libdnnl.so.3"
 _INSTALL = 'pip install "onednn-cpu-gomp==2023.2.0"'
 _AVX2 = 0x7
+_AVX512 = 0x27
+_AVX512_BF16 = 0xE7
 
 
 def _fail(message: str) -> ImportError:
@@ -109,7 +111,10 @@ def _load() -> tuple[Any, Any, str, tuple[int, int, int]]:
 
 
 ffi, lib, LIBRARY_PATH, ONEDNN_VERSION = _load()
-CPU_ISA: str = C.ISA_NAMES.get(lib.dnnl_get_effective_cpu_isa(), "unknown")
+_isa: int = lib.dnnl_get_effective_cpu_isa()
+CPU_ISA: str = C.ISA_NAMES.get(_isa, "unknown")
+HAS_AVX512: bool = _isa & _AVX512 == _AVX512
+HAS_AVX512_BF16: bool = _isa & _AVX512_BF16 == _AVX512_BF16
 NULL = ffi.NULL
 
 

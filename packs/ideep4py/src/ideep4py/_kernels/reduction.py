@@ -34,6 +34,8 @@ class _Sum:
         kept = tuple(1 if i in axes else n for i, n in enumerate(x.shape))
         out = L.dense(kept, x.data_type)
         self.run: Any = None
+        if kept == x.shape:  # a sum over axes of length 1, which oneDNN refuses
+            return
         try:
             pd = describe(
                 lib.dnnl_reduction_primitive_desc_create,

@@ -96,11 +96,12 @@ def plan_forward(
     y = (x.shape[0], w[0], *out)
     direct = _Forward(x, w, y, bias, window, groups, relu)
     if _patches.suits(groups, x.data_type, x.shape, w, y).forward:
-        images = choice.images_in((x, direct.x), direct.y)
+        # Row-major where oneDNN would fill the last block of channels up.
+        images = choice.images_in((x, direct.x, L.dense(x.shape)), (direct.y, L.dense(y)))
         if images is not None:
             return _patches.Forward(*images, window, bias=bias, relu=relu)
     if choice.suits(window, groups, x.data_type, y, x.shape[1]).data:
-        images = choice.images_in((x, direct.x), direct.y)
+        images = choice.images_in((x, direct.x), (direct.y,))
         if images is not None:
             return forward.Forward(*images, window.pad, bias=bias, relu=relu)
     return direct
@@ -154,7 +155,7 @@ def plan_backward_data(
     window = backward_window(gy.shape, w, x, stride, pad, dilate, groups)
     direct = _BackwardData(gy, w, x, window, groups)
     if choice.suits(window, groups, gy.data_type, x, gy.shape[1]).data:
-        images = choice.images_in((gy, direct.gy), direct.gx)
+        images = choice.images_in((gy, direct.gy), (direct.gx,))
         if images is not None:
             before = tuple(2 - p for p in window.pad)
             turned = forward.Forward(*images, before, turned=True)
@@ -264,7 +265,9 @@ def plan_backward_weights(
         if wider is not None:
             return wider
     if _patches.suits(groups, x.data_type, x.shape, w, gy.shape).weights:
-        images = choice.images_in((x, direct.x), (gy, direct.gy))
+        images = choice.images_in(
+            (x, direct.x, L.dense(x.shape)), (gy, direct.gy, L.dense(gy.shape))
+        )
         if images is not None:
             return _patches.Weights(*images, window)
     if choice.suits(window, groups, x.data_type, gy.shape, x.shape[1]).weights:

@@ -15,7 +15,7 @@ import numpy as np
 from ideep4py._core import constants as C
 from ideep4py._core import layout as L
 from ideep4py._core.buffers import allocate
-from ideep4py._core.library import ffi, lib
+from ideep4py._core.library import HAS_AVX512, ffi, lib
 from ideep4py._core.reorder import Move
 from ideep4py._kernels.gemm import sgemm
 from ideep4py._kernels.products import product
@@ -25,11 +25,16 @@ from ideep4py.ops._windows import Window
 _SHARE = 8
 """Filters must have this many times the elements of input and output."""
 
-_LARGE = 1 << 16
+_LARGE = 1 << 18
 """Filters must have this many elements: smaller ones are brought into blocks in no time."""
 
 _POSITIONS = 128
 """The window must have at most this many positions: with more, the arithmetic prevails."""
+
+_POSITIONS_FOR_GRADIENT = 64 if HAS_AVX512 else 1
+"""The window must have this many positions for the gradient by filters: with AVX-512 oneDNN's own
+is faster for fewer.
+"""
 
 
 class Suits(NamedTuple):
@@ -48,14 +53,15 @@ def suits(
     groups: int, data_type: int, x: tuple[int, ...], w: tuple[int, ...], y: tuple[int, ...]
 ) -> Suits:
     """Whether products of patches are faster than oneDNN's convolution."""
+    positions = math.prod(y) // y[1]
     large = (
         len(x) == 4
         and groups == 1
         and data_type == C.F32
         and math.prod(w) >= max(_LARGE, _SHARE * (math.prod(x) + math.prod(y)))
-        and math.prod(y) // y[1] <= _POSITIONS
+        and positions <= _POSITIONS
     )
-    return Suits(large and math.prod(w[2:]) > 1, large)
+    return Suits(large and math.prod(w[2:]) > 1, large and positions >= _POSITIONS_FOR_GRADIENT)
 
 
 class Patches:

@@ -2,6 +2,7 @@
 
 from chainer import (
     backends as backends,
+    distributions as distributions,
     function_hooks as function_hooks,
     functions as functions,
     link_hooks as link_hooks,
@@ -11,7 +12,7 @@ from chainer import (
     training as training,
 )
 from chainer.backends import cuda as cuda
-from chainer.core import typing as typing, utils as utils, warnings as warnings
+from chainer.core import types as types, typing as typing, utils as utils, warnings as warnings
 from chainer.core.arrays import (
     backend as backend,
     device as device,
@@ -57,7 +58,7 @@ from chainer.core.config.debug import (
     is_debug as is_debug,
     set_debug as set_debug,
 )
-from chainer.core.config.dtype import get_dtype as get_dtype
+from chainer.core.config.dtype import get_dtype as get_dtype, mixed16 as mixed16
 from chainer.core.lazy import lazy_module as lazy_module
 from chainer.core.reporting import reporter as reporter
 from chainer.core.reporting.reporter import (
@@ -70,6 +71,13 @@ from chainer.core.reporting.reporter import (
 )
 from chainer.core.runtime_info import print_runtime_info as print_runtime_info
 from chainer.core.version import __version__ as __version__
+from chainer.distributions import distribution as distribution
+from chainer.distributions.distribution import (
+    Distribution as Distribution,
+    cross_entropy as cross_entropy,
+    kl_divergence as kl_divergence,
+    register_kl as register_kl,
+)
 from chainer.links import (
     initializer as initializer,
     initializers as initializers,
