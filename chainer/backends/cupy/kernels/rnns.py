@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.backends.cupy.kernels._rnn_functions import RNNFunctions
 from chainer.backends.numpy.kernels._rnn_cells import Cell, CellGradients, Steps
 from chainer.backends.numpy.kernels.rnns import NStepRNNKernel as ReferenceNStepRNNKernel
@@ -20,7 +18,7 @@ class NStepRNNKernel(ReferenceNStepRNNKernel):
         super().__init__(backend)
         self._functions = RNNFunctions(backend)
 
-    def make_cell(self, mode: str, w: list[Array], b: list[Array], steps: Steps) -> Any:
+    def make_cell(self, mode: str, w: list[Array], b: list[Array], steps: Steps) -> Array:
         return _CELLS[mode](self._functions, mode, w, b, steps)
 
     def _mask(self, x: Array, ratio: float) -> Array:

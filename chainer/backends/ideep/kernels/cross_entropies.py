@@ -7,14 +7,15 @@ from typing import Any
 import numpy
 
 from chainer.backends.ideep.kernels._base import IdeepKernel
+from chainer.core.typing import Array
 
 
 class SoftmaxCrossEntropyKernel(IdeepKernel):
     """Kernel of ``softmax_cross_entropy`` for matrices of scores."""
 
     def forward(
-        self, x: Any, t: Any, class_weight: Any, ignore_label: int, keep_score: bool
-    ) -> tuple[Any, Any]:
+        self, x: Array, t: Array, class_weight: Array, ignore_label: int, keep_score: bool
+    ) -> tuple[Array, Array]:
         logs = self.ops.log_softmax(x, 1)
         valid = t != ignore_label
         labels = numpy.where(valid, t, 0)
@@ -27,8 +28,8 @@ class SoftmaxCrossEntropyKernel(IdeepKernel):
         return losses, numpy.asarray(self.ops.eltwise_inplace(logs, "exp"))
 
     def backward(
-        self, x: Any, t: Any, class_weight: Any, ignore_label: int, score: Any, scale: Any
-    ) -> Any:
+        self, x: Array, t: Array, class_weight: Array, ignore_label: int, score: Array, scale: Any
+    ) -> Array:
         if score is None:
             score = self.ops.softmax(x, 1)
         valid = t != ignore_label

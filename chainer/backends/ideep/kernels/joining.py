@@ -6,17 +6,17 @@ Dense arrays are left to NumPy, which is as fast and takes arrays apart without 
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 from chainer.backends.ideep.kernels._base import IdeepKernel
 from chainer.backends.numpy.kernels.joining import ConcatKernel as ReferenceConcatKernel
 from chainer.backends.numpy.kernels.joining import SplitAxisKernel as ReferenceSplitAxisKernel
 from chainer.core.arrays.backend import Backend, get_backend
+from chainer.core.typing import Array, Arrays, DTypeLike
 
 Bounds = tuple[int, ...]
 
 
-def _in_blocks(array: Any) -> bool:
+def _in_blocks(array: Array) -> bool:
     layout = getattr(array, "layout", None)
     return layout is not None and not layout.dense
 
@@ -33,12 +33,12 @@ class ConcatKernel(IdeepKernel):
         super().__init__(backend)
         self._reference = ReferenceConcatKernel(get_backend("numpy"))
 
-    def forward(self, xs: tuple[Any, ...], axis: int) -> Any:
+    def forward(self, xs: Arrays, axis: int) -> Array:
         if any(map(_in_blocks, xs)):
             return self.ops.concat(xs, axis)
         return self._reference.forward(xs, axis)
 
-    def backward(self, gy: Any, bounds: Bounds, axis: int) -> tuple[Any, ...]:
+    def backward(self, gy: Array, bounds: Bounds, axis: int) -> Arrays:
         if _in_blocks(gy):
             return self.ops.split(gy, bounds[1:-1], axis)
         return self._reference.backward(gy, bounds, axis)
@@ -52,19 +52,19 @@ class SplitAxisKernel(IdeepKernel):
         self._to_xp = backend.to_xp
         self._reference = ReferenceSplitAxisKernel(get_backend("numpy"))
 
-    def forward(self, x: Any, bounds: Bounds, axis: int) -> tuple[Any, ...]:
+    def forward(self, x: Array, bounds: Bounds, axis: int) -> Arrays:
         if _in_blocks(x) and _all_pieces(bounds):
             return self.ops.split(x, bounds[1:-1], axis)
         return self._reference.forward(self._to_xp(x), bounds, axis)
 
     def backward(
         self,
-        gys: tuple[Any, ...],
+        gys: Arrays,
         shape: tuple[int, ...],
-        dtype: Any,
+        dtype: DTypeLike,
         bounds: Bounds,
         axis: int,
-    ) -> Any:
+    ) -> Array:
         if (
             any(map(_in_blocks, gys))
             and _all_pieces(bounds)

@@ -8,6 +8,7 @@ import numpy
 
 from chainer.backends.ideep.kernels._base import IdeepKernel
 from chainer.core.config.configuration import threads
+from chainer.core.typing import Array
 
 Axes = tuple[int, ...]
 
@@ -17,15 +18,15 @@ class BatchNormalizationKernel(IdeepKernel):
 
     def forward(
         self,
-        x: Any,
-        gamma: Any,
-        beta: Any,
-        running_mean: Any,
-        running_var: Any,
+        x: Array,
+        gamma: Array,
+        beta: Array,
+        running_mean: Array,
+        running_var: Array,
         eps: float,
         decay: float,
         axis: Axes,
-    ) -> tuple[Any, Any, Any, Any]:
+    ) -> tuple[Array, Array, Array, Array]:
         y, mean, var, _ = self.ops.batch_normalization(x, gamma, beta, eps)
         plain_var = numpy.asarray(var)
         if running_mean is not None:
@@ -38,13 +39,20 @@ class BatchNormalizationKernel(IdeepKernel):
         return y, mean, inv_std, (var, eps)
 
     def backward(
-        self, x: Any, gamma: Any, gy: Any, mean: Any, inv_std: Any, residual: Any, axis: Axes
-    ) -> tuple[Any, Any, Any]:
+        self,
+        x: Array,
+        gamma: Array,
+        gy: Array,
+        mean: Array,
+        inv_std: Array,
+        residual: Any,
+        axis: Axes,
+    ) -> tuple[Array, Array, Array]:
         var, eps = residual
         return self.ops.batch_normalization_backward(x, gy, gamma, mean, var, eps)
 
 
-def _update(running: Any, statistic: Any, decay: float) -> None:
+def _update(running: Array, statistic: Array, decay: float) -> None:
     running = numpy.asarray(running)  # shares the memory of an mdarray
     running *= decay
     running += (statistic * numpy.float32(1 - decay)).astype(running.dtype, copy=False)
@@ -59,15 +67,15 @@ class FixedBatchNormalizationKernel(IdeepKernel):
     """
 
     def forward(
-        self, x: Any, gamma: Any, beta: Any, mean: Any, var: Any, eps: float, axis: Axes
-    ) -> Any:
+        self, x: Array, gamma: Array, beta: Array, mean: Array, var: Array, eps: float, axis: Axes
+    ) -> Array:
         # Nobody has a NumPy view of what lies in blocks, so that it stays as it is.
         defer = not (threads.state.enable_backprop or _is_dense(x))
         return self.ops.fixed_batch_normalization(x, gamma, beta, mean, var, eps, defer=defer)
 
     def backward(
-        self, x: Any, gamma: Any, mean: Any, var: Any, gy: Any, eps: float, axis: Axes
-    ) -> tuple[Any, Any, Any, Any, Any]:
+        self, x: Array, gamma: Array, mean: Array, var: Array, gy: Array, eps: float, axis: Axes
+    ) -> tuple[Array, Array, Array, Array, Array]:
         gx, ggamma, gbeta = self.ops.batch_normalization_backward(
             x, gy, gamma, mean, var, eps, fixed=True
         )
@@ -78,5 +86,5 @@ class FixedBatchNormalizationKernel(IdeepKernel):
         return gx, ggamma, gbeta, gmean, gvar
 
 
-def _is_dense(x: Any) -> bool:
+def _is_dense(x: Array) -> bool:
     return x.__class__ is numpy.ndarray or x.layout.dense

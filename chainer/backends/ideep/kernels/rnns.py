@@ -22,7 +22,7 @@ class NStepRNNKernel(ReferenceNStepRNNKernel):
         super().__init__(backend)
         self._ops = library.operations()
 
-    def make_cell(self, mode: str, w: list[Array], b: list[Array], steps: Steps) -> Any:
+    def make_cell(self, mode: str, w: list[Array], b: list[Array], steps: Steps) -> Array:
         return _CELLS[mode](self._ops, w, b, steps)
 
 
@@ -75,7 +75,7 @@ class _Cell:
         last_c = None if found.c is None else numpy.asarray(found.c)
         return self._packed(found.y), numpy.asarray(found.h), last_c
 
-    def _run(self, x: Array, h: Array, c: Array) -> Any:
+    def _run(self, x: Array, h: Array, c: Array) -> Array:
         """Calls the primitive; returns its outputs and what the gradient needs."""
         raise NotImplementedError
 
@@ -105,7 +105,7 @@ class _LSTMCell(_Cell):
         # Parameters must not share memory with the gradients of others, hence the copy.
         return [*gb, *gb.copy()]
 
-    def _run(self, x: Array, h: Array, c: Array) -> Any:
+    def _run(self, x: Array, h: Array, c: Array) -> Array:
         return self._ops.lstm(x, h, c, self._W, self._U, self._b)
 
 
@@ -121,7 +121,7 @@ class _GRUCell(_Cell):
     def _split_biases(self, gb: Array) -> list[Array]:
         return [gb[1], gb[0], gb[2], gb[1].copy(), gb[0].copy(), gb[3]]
 
-    def _run(self, x: Array, h: Array, c: Array) -> Any:
+    def _run(self, x: Array, h: Array, c: Array) -> Array:
         return self._ops.gru(x, h, self._W, self._U, self._b)
 
 

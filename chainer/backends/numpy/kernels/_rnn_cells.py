@@ -98,7 +98,7 @@ class PackedParts:
         times = zip(ends, batch_sizes, arrays, strict=True)
         self._of_start = {end - n: array for end, n, array in times if n}
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Any) -> Array:
         if isinstance(index, tuple):
             return PackedParts([array[index] for array in self._arrays], self._batch_sizes)
         return self._of_start[index.start]

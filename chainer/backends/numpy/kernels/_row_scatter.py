@@ -7,11 +7,11 @@ taken apart into columns, or rows are added one by one, which is better where th
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy
 
 from chainer.core.arrays.chunks import chunks
+from chainer.core.typing import Array
 
 #: Rows whose numbers are looked at at a time: by rows, and by columns, which is a call for each.
 ROW_BLOCK, COLUMN_BLOCK = 128, 1024
@@ -19,7 +19,7 @@ ROW_BLOCK, COLUMN_BLOCK = 128, 1024
 ELEMENTS_OF_ROW = 200
 
 
-def scatter_add_rows(matrix: Any, numbers: Any, rows: Any) -> None:
+def scatter_add_rows(matrix: Array, numbers: Array, rows: Array) -> None:
     """Adds rows to ``matrix[numbers]``; rows of the same number add up.
 
     Args:
@@ -39,7 +39,7 @@ def scatter_add_rows(matrix: Any, numbers: Any, rows: Any) -> None:
             scatter_add_columns(matrix, numbers[part], rows[part].T)
 
 
-def scatter_add_columns(matrix: Any, numbers: Any, columns: Iterable[Any]) -> None:
+def scatter_add_columns(matrix: Array, numbers: Array, columns: Iterable[Array]) -> None:
     """Adds rows, given by their columns, to ``matrix[numbers]``."""
     numbers = numbers.astype(numpy.intp, copy=False)
     for target, column in zip(matrix.T, columns, strict=True):

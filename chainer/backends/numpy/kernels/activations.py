@@ -10,14 +10,15 @@ import numpy
 
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import ReferenceKernel
+from chainer.core.typing import Array, ArrayModule, DTypeLike
 
 
 @functools.cache
-def _numpy_constant(value: float, dtype: Any) -> Any:
+def _numpy_constant(value: float, dtype: DTypeLike) -> Array:
     return numpy.asarray(value, dtype)
 
 
-def _constant(xp: Any, value: float, dtype: Any) -> Any:
+def _constant(xp: ArrayModule, value: float, dtype: DTypeLike) -> Array:
     return _numpy_constant(value, dtype) if xp is numpy else value
 
 
@@ -25,7 +26,7 @@ def _in_float32(function: Callable[..., Any]) -> Callable[..., Any]:
     """Lets a method with array arguments first compute half precision in single precision."""
 
     @functools.wraps(function)
-    def wrapper(self: Any, first: Any, *rest: Any) -> Any:
+    def wrapper(self: Array, first: Array, *rest: Array) -> Array:
         dtype = first.dtype
         if not is_half(dtype):
             return function(self, first, *rest)
@@ -38,11 +39,11 @@ def _in_float32(function: Callable[..., Any]) -> Callable[..., Any]:
 class ReLUKernel(ReferenceKernel):
     """Reference of ``relu``."""
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """Returns ``max(x, 0)``."""
         return self.xp.maximum(x, _constant(self.xp, 0, x.dtype))
 
-    def backward(self, y: Any, gy: Any) -> Any:
+    def backward(self, y: Array, gy: Array) -> Array:
         """Returns ``gy`` where ``y > 0``, 0 elsewhere."""
         return gy * (y > _constant(self.xp, 0, y.dtype))
 
@@ -51,14 +52,14 @@ class LeakyReLUKernel(ReferenceKernel):
     """Reference of ``leaky_relu``."""
 
     @_in_float32
-    def forward(self, x: Any, slope: float) -> Any:
+    def forward(self, x: Array, slope: float) -> Array:
         """Returns ``x`` where ``x >= 0``, else ``slope * x``."""
         y = x * slope
         larger_or_smaller = self.xp.maximum if slope <= 1 else self.xp.minimum
         return larger_or_smaller(x, y, out=y) if y.ndim else larger_or_smaller(x, y)
 
     @_in_float32
-    def backward(self, signed: Any, gy: Any, slope: float) -> Any:
+    def backward(self, signed: Array, gy: Array, slope: float) -> Array:
         """Returns ``gy`` where ``signed >= 0``, else ``slope * gy``."""
         slopes = (signed >= 0).astype(gy.dtype)
         if 0 <= slope <= 1 and gy.ndim:
@@ -73,7 +74,7 @@ class SigmoidKernel(ReferenceKernel):
     """Reference of ``sigmoid``."""
 
     @_in_float32
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """Returns ``1 / (1 + exp(-x))``."""
         if self.xp is numpy:
             y = _exp_of_negative(x)
@@ -82,7 +83,7 @@ class SigmoidKernel(ReferenceKernel):
         y += _constant(self.xp, 1, x.dtype)
         return self.xp.reciprocal(y)
 
-    def backward(self, y: Any, gy: Any) -> Any:
+    def backward(self, y: Array, gy: Array) -> Array:
         """Returns ``gy * y * (1 - y)``."""
         gx = _constant(self.xp, 1, y.dtype) - y
         gx *= y
@@ -91,7 +92,7 @@ class SigmoidKernel(ReferenceKernel):
 
 
 @numpy.errstate(over="ignore")
-def _exp_of_negative(x: Any) -> Any:
+def _exp_of_negative(x: Array) -> Array:
     # Infinity is as good as any: its reciprocal is 0.
     return numpy.exp(-x)
 
@@ -100,7 +101,7 @@ class ELUKernel(ReferenceKernel):
     """Reference of ``elu``."""
 
     @_in_float32
-    def forward(self, x: Any, alpha: float) -> Any:
+    def forward(self, x: Array, alpha: float) -> Array:
         """Returns ``x`` where ``x >= 0``, else ``alpha * (exp(x) - 1)``."""
         xp = self.xp
         zero, one = _constant(xp, 0, x.dtype), _constant(xp, 1, x.dtype)
@@ -116,7 +117,7 @@ class ELUKernel(ReferenceKernel):
         y += xp.maximum(x, zero)
         return y
 
-    def backward(self, x: Any, y: Any, gy: Any, alpha: float) -> Any:
+    def backward(self, x: Array, y: Array, gy: Array, alpha: float) -> Array:
         """Returns ``gy`` where ``x >= 0``, else ``gy * (y + alpha)``."""
         xp = self.xp
         zero = _constant(xp, 0, y.dtype)
@@ -135,7 +136,7 @@ class SoftmaxKernel(ReferenceKernel):
     """Reference of ``softmax``."""
 
     @_in_float32
-    def forward(self, x: Any, axis: int) -> Any:
+    def forward(self, x: Array, axis: int) -> Array:
         """Returns the softmax along an axis."""
         if not x.size:  # there is no maximum, nor anything to compute
             return x.copy()
@@ -145,7 +146,7 @@ class SoftmaxKernel(ReferenceKernel):
         return y
 
     @_in_float32
-    def backward(self, y: Any, gy: Any, axis: int) -> Any:
+    def backward(self, y: Array, gy: Array, axis: int) -> Array:
         """Returns ``y * (gy - sum(gy * y))``."""
         gx = y * gy
         self.xp.subtract(gy, gx.sum(axis=axis, keepdims=True), out=gx)
@@ -157,7 +158,7 @@ class LogSoftmaxKernel(ReferenceKernel):
     """Reference of ``log_softmax``."""
 
     @_in_float32
-    def forward(self, x: Any, axis: int) -> Any:
+    def forward(self, x: Array, axis: int) -> Array:
         """Returns the logarithm of the softmax along an axis."""
         if not x.size:
             return x.copy()
@@ -167,7 +168,7 @@ class LogSoftmaxKernel(ReferenceKernel):
         return y
 
     @_in_float32
-    def backward(self, y: Any, gy: Any, axis: int) -> Any:
+    def backward(self, y: Array, gy: Array, axis: int) -> Array:
         """Returns ``gy - exp(y) * sum(gy)``."""
         gx = self.xp.exp(y)
         gx *= gy.sum(axis=axis, keepdims=True)
@@ -177,7 +178,7 @@ class LogSoftmaxKernel(ReferenceKernel):
 class TanhKernel(ReferenceKernel):
     """Reference of ``tanh``."""
 
-    def backward(self, y: Any, gy: Any) -> Any:
+    def backward(self, y: Array, gy: Array) -> Array:
         """Returns ``gy * (1 - y * y)``."""
         # Three passes of array by array: a Python scalar operand costs as much as another pass.
         gx = y * y
@@ -188,7 +189,7 @@ class TanhKernel(ReferenceKernel):
 class SoftplusKernel(ReferenceKernel):
     """Reference of ``softplus``."""
 
-    def forward(self, x: Any, beta: float) -> Any:
+    def forward(self, x: Array, beta: float) -> Array:
         """Returns ``log(1 + exp(beta * x)) / beta``."""
         xp = self.xp
         scaled = x * beta
@@ -198,7 +199,7 @@ class SoftplusKernel(ReferenceKernel):
         y *= 1 / beta
         return y
 
-    def backward(self, x: Any, gy: Any, beta: float) -> Any:
+    def backward(self, x: Array, gy: Array, beta: float) -> Array:
         """Returns ``gy`` times the sigmoid of ``beta * x``."""
         gx = self.xp.tanh(x * (0.5 * beta))
         gx *= 0.5
@@ -210,13 +211,13 @@ class SoftplusKernel(ReferenceKernel):
 class SwishKernel(ReferenceKernel):
     """Reference of ``swish``."""
 
-    def forward(self, x: Any, beta: Any) -> Any:
+    def forward(self, x: Array, beta: Array) -> Array:
         """Returns ``x * sigmoid(beta * x)``."""
         y = self._sigmoid(x, expand_parameter(beta, x.ndim))
         y *= x
         return y
 
-    def backward(self, x: Any, beta: Any, gy: Any, wants_beta: bool) -> tuple[Any, Any]:
+    def backward(self, x: Array, beta: Array, gy: Array, wants_beta: bool) -> tuple[Array, Array]:
         """Returns the gradients of ``x`` and, if wanted, ``beta``."""
         b = expand_parameter(beta, x.ndim)
         s = self._sigmoid(x, b)
@@ -232,7 +233,7 @@ class SwishKernel(ReferenceKernel):
         slope *= gy
         return gx, reduce_to_parameter(slope, beta)
 
-    def _sigmoid(self, x: Any, beta: Any) -> Any:
+    def _sigmoid(self, x: Array, beta: Array) -> Array:
         y = x * beta
         y *= 0.5
         self.xp.tanh(y, out=y)
@@ -241,12 +242,12 @@ class SwishKernel(ReferenceKernel):
         return y
 
 
-def expand_parameter(w: Any, ndim: int) -> Any:
+def expand_parameter(w: Array, ndim: int) -> Array:
     """Gives ``(s_1, ..., s_M)`` the axes of ``(B, s_1, ..., s_N)``, some of length one."""
     return w.reshape((1, *w.shape) + (1,) * (ndim - w.ndim - 1))
 
 
-def reduce_to_parameter(array: Any, w: Any) -> Any:
+def reduce_to_parameter(array: Array, w: Array) -> Array:
     """Sums ``(B, s_1, ..., s_N)`` along the axes that ``w``, ``(s_1, ..., s_M)``, has not."""
     axes = (0, *range(1 + w.ndim, array.ndim))
     return array.sum(axis=axes).reshape(w.shape)
@@ -255,14 +256,14 @@ def reduce_to_parameter(array: Any, w: Any) -> Any:
 class ClippedReLUKernel(ReferenceKernel):
     """Reference of ``clipped_relu``."""
 
-    def forward(self, x: Any, cap: float) -> tuple[Any, Any]:
+    def forward(self, x: Array, cap: float) -> tuple[Array, Array]:
         """Returns ``min(max(x, 0), cap)`` and where it is between them."""
         y = self.xp.clip(x, 0, cap)
         inside = self.xp.asarray(y > 0)  # no scalar, which NumPy makes of no dimensions
         inside &= y < cap
         return y, inside
 
-    def backward(self, inside: Any, gy: Any) -> Any:
+    def backward(self, inside: Array, gy: Array) -> Array:
         """Returns ``gy`` where ``inside``, 0 elsewhere."""
         return self.xp.where(inside, gy, self.xp.zeros((), gy.dtype))
 
@@ -270,13 +271,13 @@ class ClippedReLUKernel(ReferenceKernel):
 class HardSigmoidKernel(ReferenceKernel):
     """Reference of ``hard_sigmoid``."""
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """Returns ``min(max(0.2 * x + 0.5, 0), 1)``."""
         y = x * 0.2
         y += 0.5
         return self.xp.clip(y, 0, 1)
 
-    def backward(self, x: Any, gy: Any) -> Any:
+    def backward(self, x: Array, gy: Array) -> Array:
         """Returns ``0.2 * gy`` where ``-2.5 < x < 2.5``, 0 elsewhere."""
         gx = gy * ((x > -2.5) & (x < 2.5))
         gx *= 0.2
@@ -286,11 +287,11 @@ class HardSigmoidKernel(ReferenceKernel):
 class PReLUKernel(ReferenceKernel):
     """Reference of ``prelu``."""
 
-    def forward(self, x: Any, W: Any) -> Any:
+    def forward(self, x: Array, W: Array) -> Array:
         """Returns ``x`` where ``x >= 0``, else ``W * x``."""
         return self.xp.where(x >= 0, x, x * expand_parameter(W, x.ndim))
 
-    def backward(self, x: Any, W: Any, gy: Any, wants_weight: bool) -> tuple[Any, Any]:
+    def backward(self, x: Array, W: Array, gy: Array, wants_weight: bool) -> tuple[Array, Array]:
         """Returns the gradients of ``x`` and, if wanted, ``W``."""
         gx = gy * self.xp.where(x >= 0, 1, expand_parameter(W, x.ndim)).astype(x.dtype, copy=False)
         gW = reduce_to_parameter(self.xp.minimum(x, 0) * gy, W) if wants_weight else None
@@ -300,12 +301,12 @@ class PReLUKernel(ReferenceKernel):
 class RReLUKernel(ReferenceKernel):
     """Reference of ``rrelu``."""
 
-    def forward(self, x: Any, r: Any) -> Any:
+    def forward(self, x: Array, r: Array) -> Array:
         """Returns ``x`` where ``x >= 0``, else ``r * x``."""
         # Slopes are at most one: of x and r * x the larger one is right.
         return self.xp.maximum(x, x * r)
 
-    def backward(self, x: Any, r: Any, gy: Any) -> Any:
+    def backward(self, x: Array, r: Array, gy: Array) -> Array:
         """Returns ``gy`` where ``x >= 0``, else ``r * gy``."""
         return gy * (r + (1 - r) * (x >= 0))
 
@@ -313,7 +314,7 @@ class RReLUKernel(ReferenceKernel):
 class CReLUKernel(ReferenceKernel):
     """Reference of ``crelu``."""
 
-    def forward(self, x: Any, axis: int) -> Any:
+    def forward(self, x: Array, axis: int) -> Array:
         """Returns ``max(x, 0)`` and ``max(-x, 0)`` side by side."""
         axis %= x.ndim
         n = x.shape[axis]
@@ -323,7 +324,7 @@ class CReLUKernel(ReferenceKernel):
         self.xp.maximum(-x, 0, out=negative)
         return y
 
-    def backward(self, x: Any, gy: Any, axis: int) -> Any:
+    def backward(self, x: Array, gy: Array, axis: int) -> Array:
         """Returns the gradient of ``x``."""
         positive, negative = _halves(gy, axis % x.ndim)
         gx = positive * (x > 0)
@@ -331,7 +332,7 @@ class CReLUKernel(ReferenceKernel):
         return gx
 
 
-def _halves(y: Any, axis: int) -> tuple[Any, Any]:
+def _halves(y: Array, axis: int) -> tuple[Array, Array]:
     n = y.shape[axis] // 2
     before = (slice(None),) * axis
     return y[(*before, slice(None, n))], y[(*before, slice(n, None))]

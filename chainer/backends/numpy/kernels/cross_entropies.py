@@ -8,14 +8,15 @@ import numpy
 
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import ReferenceKernel
+from chainer.core.typing import Array
 
 
 class SoftmaxCrossEntropyKernel(ReferenceKernel):
     """Softmax cross entropy with log-sum-exp; float16 is computed in float32."""
 
     def forward(
-        self, x: Any, t: Any, class_weight: Any, ignore_label: int, keep_score: bool
-    ) -> tuple[Any, Any]:
+        self, x: Array, t: Array, class_weight: Array, ignore_label: int, keep_score: bool
+    ) -> tuple[Array, Array]:
         xp = self.xp
         dtype = x.dtype
         if is_half(dtype):
@@ -38,8 +39,8 @@ class SoftmaxCrossEntropyKernel(ReferenceKernel):
         return losses.astype(dtype, copy=False), score
 
     def backward(
-        self, x: Any, t: Any, class_weight: Any, ignore_label: int, score: Any, scale: Any
-    ) -> Any:
+        self, x: Array, t: Array, class_weight: Array, ignore_label: int, score: Array, scale: Any
+    ) -> Array:
         xp = self.xp
         dtype = x.dtype if score is None else score.dtype
         if score is None:
@@ -66,7 +67,7 @@ class SoftmaxCrossEntropyKernel(ReferenceKernel):
             xp.put_along_axis(gx, index, hit, axis=1)
         return gx.astype(dtype, copy=False)
 
-    def _pick(self, array: Any, labels: Any) -> Any:
+    def _pick(self, array: Array, labels: Array) -> Array:
         xp = self.xp
         if array.ndim == 2:
             return array[xp.arange(len(labels)), labels]
@@ -76,7 +77,9 @@ class SoftmaxCrossEntropyKernel(ReferenceKernel):
 class LossMeanKernel(ReferenceKernel):
     """Mean of the losses of labelled samples."""
 
-    def forward(self, losses: Any, t: Any, ignore_label: int, count: int | None) -> tuple[Any, Any]:
+    def forward(
+        self, losses: Array, t: Array, ignore_label: int, count: int | None
+    ) -> tuple[Array, Array]:
         xp = self.xp
         if count is None:
             coefficient = 1.0 / xp.maximum((t != ignore_label).sum(), 1)

@@ -17,12 +17,13 @@ from chainer.backends.numpy.kernels._row_scatter import (
 from chainer.core.arrays.chunks import chunk_bytes, chunks
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import ReferenceKernel
+from chainer.core.typing import Array
 
 
 class EmbeddingKernel(ReferenceKernel):
     """Embedding by gathering rows; gradients are written, and added where a number comes again."""
 
-    def forward(self, x: Any, W: Any, ignore_label: int | None) -> Any:
+    def forward(self, x: Array, W: Array, ignore_label: int | None) -> Array:
         if ignore_label is None:
             return W.take(x, axis=0)
         ignored = x == ignore_label
@@ -30,7 +31,9 @@ class EmbeddingKernel(ReferenceKernel):
         y[ignored] = 0
         return y
 
-    def backward(self, x: Any, gy: Any, shape: tuple[int, int], ignore_label: int | None) -> Any:
+    def backward(
+        self, x: Array, gy: Array, shape: tuple[int, int], ignore_label: int | None
+    ) -> Array:
         numbers = x.ravel()
         rows = gy.reshape(len(numbers), shape[1])
         if ignore_label is not None:
@@ -52,7 +55,9 @@ class EmbeddingKernel(ReferenceKernel):
                 _add_again(gW, numbers, again, rows.__getitem__)
         return gW.astype(gy.dtype, copy=False)
 
-    def backward_outer(self, x: Any, factors: Any, vectors: Any, shape: tuple[int, int]) -> Any:
+    def backward_outer(
+        self, x: Array, factors: Array, vectors: Array, shape: tuple[int, int]
+    ) -> Array:
         count = factors.shape[1]
         vectors = vectors.astype(factors.dtype, copy=False)
         numbers, flat = x.ravel(), factors.ravel()
@@ -77,7 +82,7 @@ class EmbeddingKernel(ReferenceKernel):
         return gW
 
 
-def _come_again(numbers: Any, shape: tuple[int, int]) -> Any | None:
+def _come_again(numbers: Array, shape: tuple[int, int]) -> Any | None:
     """Tells which of the numbers come again later; None if those are too many for a loop."""
     count, width = shape
     most = len(numbers) * width // ELEMENTS_OF_ROW
@@ -91,7 +96,7 @@ def _come_again(numbers: Any, shape: tuple[int, int]) -> Any | None:
     return again if numpy.count_nonzero(again) <= most else None
 
 
-def _add_again(gW: Any, numbers: Any, again: Any, row: Callable[[int], Any]) -> None:
+def _add_again(gW: Array, numbers: Array, again: Array, row: Callable[[int], Any]) -> None:
     """Adds the rows that come again to those of ``gW``, which hold the last of each number."""
     for part in chunks(len(numbers), 1, ROW_BLOCK):
         places = numpy.nonzero(again[part])[0] + part.start

@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from chainer.core.arrays.kernel import ReferenceKernel
+from chainer.core.typing import Array
 
 _Entries = Sequence[tuple[Any, Any, float | None]]
 
@@ -25,26 +26,26 @@ class GradientHooksKernel(ReferenceKernel):
         for param, grad, scale in entries:
             self._add(self.xp.sign(param) * rate, grad, scale)
 
-    def _add(self, change: Any, grad: Any, scale: float | None) -> None:
+    def _add(self, change: Array, grad: Array, scale: float | None) -> None:
         if scale is None:
             grad += change.astype(grad.dtype, copy=False)
         else:
             true = grad.astype(change.dtype) / scale
             grad[...] = ((true + change) * scale).astype(grad.dtype, copy=False)
 
-    def clip(self, grads: Sequence[Any], low: float, high: float) -> None:
+    def clip(self, grads: Sequence[Array], low: float, high: float) -> None:
         """Limits every element to an interval."""
         for grad in grads:
             self.xp.clip(grad, low, high, out=grad)
 
-    def scale(self, grads: Sequence[Any], factor: Any) -> None:
+    def scale(self, grads: Sequence[Array], factor: Array) -> None:
         """Multiplies gradients by a number, an array."""
         for grad in grads:
             grad[...] = (grad * factor).astype(grad.dtype, copy=False)
 
-    def sum_of_squares(self, grads: Sequence[Any]) -> Any:
+    def sum_of_squares(self, grads: Sequence[Array]) -> Array:
         """Returns the sum of the squares of all elements."""
-        totals: Any = 0
+        totals: Array = 0
         for grad in grads:
             wide = grad.astype(numpy.float32) if grad.dtype.itemsize == 2 else grad
             flat = wide.reshape(-1)

@@ -10,6 +10,7 @@ import numpy
 from chainer.backends.numpy.kernels._row_scatter import scatter_add_rows
 from chainer.core.arrays.backend import HOST_FAMILY
 from chainer.core.arrays.kernel import ReferenceKernel
+from chainer.core.typing import Array
 
 
 def selects_once(slices: Any) -> bool:
@@ -22,7 +23,7 @@ def selects_once(slices: Any) -> bool:
     return True
 
 
-def rows_of(slices: Any) -> Any:
+def rows_of(slices: Any) -> Array:
     """Returns the only integer array in an index, if it is applied to the first axis."""
     if isinstance(slices, tuple) and len(slices) == 1:
         slices = slices[0]
@@ -33,7 +34,7 @@ def rows_of(slices: Any) -> Any:
     return slices if kind in ("i", "u") else None
 
 
-def _after_whole_axis(slices: Any) -> Any:
+def _after_whole_axis(slices: Any) -> Array:
     """Returns the rest of an index that takes all of the first axis, else None.
 
     The rest has one array and slices only: axes come in their order.
@@ -53,7 +54,7 @@ class ScatterAddKernel(ReferenceKernel):
     same elements of each row, go another way with NumPy.
     """
 
-    def add_at(self, a: Any, slices: Any, b: Any) -> None:
+    def add_at(self, a: Array, slices: Any, b: Array) -> None:
         """Adds ``b`` to ``a[slices]`` in place."""
         xp = self.xp
         if selects_once(slices) or not a.size:
@@ -76,7 +77,7 @@ class ScatterAddKernel(ReferenceKernel):
             positions = self.positions(a.shape, slices)
             xp.add.at(a.reshape(-1), positions.reshape(-1), b.reshape(-1))
 
-    def _numbers(self, a: Any, rows: Any) -> Any:
+    def _numbers(self, a: Array, rows: Array) -> Array:
         """Numbers of rows as one axis; none of them is negative, but with NumPy."""
         xp = self.xp
         if xp is numpy:
@@ -88,10 +89,10 @@ class ScatterAddKernel(ReferenceKernel):
             raise IndexError(f"an index is out of bounds for axis 0 with size {len(a)}")
         return rows if xp is numpy else xp.where(rows < 0, rows + len(a), rows)
 
-    def positions(self, shape: tuple[int, ...], slices: Any) -> Any:
+    def positions(self, shape: tuple[int, ...], slices: Any) -> Array:
         """Positions of the selected elements, of the shape of the selection."""
         xp = self.xp
-        total: Any = None
+        total: Array = None
         stride = 1
         for axis in reversed(range(len(shape))):
             length = shape[axis]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy
 
 from chainer.core.arrays.extended_dtypes import is_half
@@ -18,7 +16,7 @@ SINGULAR = "Input has singular matrices."
 class InverseKernel(ReferenceKernel):
     """Inverse of each matrix of a stack."""
 
-    def forward(self, a: Any) -> Any:
+    def forward(self, a: Array) -> Array:
         try:
             y = self.xp.linalg.inv(a)
         except numpy.linalg.LinAlgError as error:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.core.arrays.kernel import ReferenceKernel
+from chainer.core.typing import Array, ArrayModule
 
 
-def sigmoid_in_place(xp: Any, x: Any) -> None:
+def sigmoid_in_place(xp: ArrayModule, x: Array) -> None:
     """Replaces an array by its sigmoid; by tanh, which neither overflows nor loses digits."""
     x *= 0.5
     xp.tanh(x, out=x)
@@ -18,7 +19,7 @@ def sigmoid_in_place(xp: Any, x: Any) -> None:
 class LSTMCellKernel(ReferenceKernel):
     """LSTM cell; the gates are kept apart, each contiguous, for backward."""
 
-    def forward(self, c_prev: Any, x: Any) -> tuple[Any, Any, Any]:
+    def forward(self, c_prev: Array, x: Array) -> tuple[Array, Array, Array]:
         xp = self.xp
         gates = self._apart(x)
         xp.tanh(gates[0], out=gates[0])
@@ -30,24 +31,24 @@ class LSTMCellKernel(ReferenceKernel):
         h *= o
         return c, h, gates
 
-    def sigmoid_in_place(self, x: Any) -> None:
+    def sigmoid_in_place(self, x: Array) -> None:
         """Replaces a contiguous array by its sigmoid."""
         sigmoid_in_place(self.xp, x)
 
-    def _apart(self, x: Any) -> Any:
+    def _apart(self, x: Array) -> Array:
         """Copies neighbours into four contiguous arrays."""
         shape = (x.shape[0], x.shape[1] // 4, 4, *x.shape[2:])
         order = (2, 0, 1, *range(3, len(shape)))
         return x.reshape(shape).transpose(order).copy()
 
-    def _parts(self, x: Any) -> list[Any]:
+    def _parts(self, x: Array) -> list[Array]:
         """Returns views of the four sources, whose units are neighbours."""
         units = x.reshape((x.shape[0], x.shape[1] // 4, 4, *x.shape[2:]))
         return [units[:, :, k] for k in range(4)]
 
     def backward(
-        self, c_prev: Any, x: Any, c: Any, saved: Any, gc: Any, gh: Any
-    ) -> tuple[Any, Any]:
+        self, c_prev: Array, x: Array, c: Array, saved: Any, gc: Array, gh: Array
+    ) -> tuple[Array, Array]:
         xp = self.xp
         a, i, f, o = saved
         gx = xp.empty(x.shape, saved.dtype)
@@ -88,7 +89,7 @@ class LSTMCellKernel(ReferenceKernel):
 class SLSTMCellKernel(ReferenceKernel):
     """Reference of ``s_lstm_cell``."""
 
-    def forward(self, c1: Any, c2: Any, x1: Any, x2: Any) -> tuple[Any, Any, Any]:
+    def forward(self, c1: Array, c2: Array, x1: Array, x2: Array) -> tuple[Array, Array, Array]:
         xp = self.xp
         y1, y2 = _units(x1), _units(x2)
         a1, a2 = xp.tanh(y1[:, :, 0]), xp.tanh(y2[:, :, 0])
@@ -100,20 +101,20 @@ class SLSTMCellKernel(ReferenceKernel):
             c += left * right
         return c, xp.tanh(c) * o, (a1, a2, i1, i2, f1, f2, o)
 
-    def _sigmoid(self, x: Any) -> Any:
+    def _sigmoid(self, x: Array) -> Array:
         y = x.copy()
         sigmoid_in_place(self.xp, y)
         return y
 
     def backward(
-        self, c1: Any, c2: Any, x1: Any, x2: Any, c: Any, saved: Any, gc: Any, gh: Any
-    ) -> tuple[Any, Any, Any, Any]:
+        self, c1: Array, c2: Array, x1: Array, x2: Array, c: Array, saved: Any, gc: Array, gh: Array
+    ) -> tuple[Array, Array, Array, Array]:
         xp = self.xp
         a1, a2, i1, i2, f1, f2, o = saved
         total, go = _through_output(xp, c, o, gc, gh)
         go = 0 if go is None else go * (1 - o)
 
-        def gx(c_prev: Any, a: Any, i: Any, f: Any, x: Any) -> Any:
+        def gx(c_prev: Array, a: Array, i: Array, f: Array, x: Array) -> Array:
             gx = xp.empty(x.shape, x.dtype)
             units = _units(gx)
             units[:, :, 0] = _product(total, i, 1 - a * a)
@@ -130,7 +131,7 @@ class SLSTMCellKernel(ReferenceKernel):
 class TreeLSTMCellKernel(ReferenceKernel):
     """Reference of ``tree_lstm_cell``."""
 
-    def forward(self, cs: list[Any], x: Any) -> tuple[Any, Any, Any]:
+    def forward(self, cs: list[Array], x: Array) -> tuple[Array, Array, Array]:
         xp = self.xp
         size = x.shape[1] // (3 + len(cs))
         cell_input = xp.tanh(x[:, :size])
@@ -143,8 +144,8 @@ class TreeLSTMCellKernel(ReferenceKernel):
         return c, xp.tanh(c) * gates[:, size : 2 * size], (cell_input, gates)
 
     def backward(
-        self, cs: list[Any], x: Any, c: Any, saved: Any, gc: Any, gh: Any
-    ) -> tuple[list[Any], Any]:
+        self, cs: list[Array], x: Array, c: Array, saved: Any, gc: Array, gh: Array
+    ) -> tuple[list[Array], Any]:
         xp = self.xp
         cell_input, gates = saved
         size = x.shape[1] // (3 + len(cs))
@@ -161,8 +162,8 @@ class TreeLSTMCellKernel(ReferenceKernel):
 
 
 def _through_output(
-    xp: Any, c: Any, o: Any, gc: Any, gh: Any, before_gate: bool = False
-) -> tuple[Any, Any]:
+    xp: ArrayModule, c: Array, o: Array, gc: Array, gh: Array, before_gate: bool = False
+) -> tuple[Array, Array]:
     """Returns the gradients of the cell state and, None for zeros, of the output gate.
 
     That of the gate is multiplied by the gate unless ``before_gate``.
@@ -179,7 +180,7 @@ def _through_output(
     return total, go
 
 
-def _product(first: Any, second: Any, *others: Any) -> Any:
+def _product(first: Array, second: Array, *others: Any) -> Array:
     """Multiplies arrays in the memory of the first product."""
     product = first * second
     for other in others:
@@ -187,6 +188,6 @@ def _product(first: Any, second: Any, *others: Any) -> Any:
     return product
 
 
-def _units(x: Any) -> Any:
+def _units(x: Array) -> Array:
     """Separates the four sources of each unit, which are neighbours: ``(B, n, 4, ...)``."""
     return x.reshape((x.shape[0], x.shape[1] // 4, 4, *x.shape[2:]))

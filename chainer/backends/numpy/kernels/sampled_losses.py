@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.arrays.kernel import ReferenceKernel
+from chainer.core.typing import Array, Arrays
 
 
 class NegativeSamplingKernel(ReferenceKernel):
     """Negative sampling loss by a softplus that does not overflow."""
 
-    def _signed(self, scores: Any) -> Any:
+    def _signed(self, scores: Array) -> Array:
         signed = scores.copy()
         signed[:, 0] *= -1
         return signed
 
-    def forward(self, scores: Any) -> Any:
+    def forward(self, scores: Array) -> Array:
         xp = self.xp
         signed = self._signed(scores)
         tail = xp.abs(signed)
@@ -25,7 +24,7 @@ class NegativeSamplingKernel(ReferenceKernel):
         tail += xp.maximum(signed, 0)
         return tail.sum(axis=1)
 
-    def backward(self, scores: Any) -> Any:
+    def backward(self, scores: Array) -> Array:
         slopes = self._signed(scores)
         # The sigmoid by tanh, which does not overflow.
         slopes *= 0.5
@@ -42,7 +41,7 @@ class BlackOutKernel(ReferenceKernel):
     Of the other classes none has more than half of the probability, so ``log1p(-p)`` is exact.
     """
 
-    def _normalize(self, scores: Any) -> tuple[Any, ...]:
+    def _normalize(self, scores: Array) -> Arrays:
         """Returns rows, likeliest class of each, ``p``, softmax of the others, both log-sums."""
         xp = self.xp
         rows = xp.arange(len(scores))
@@ -65,7 +64,7 @@ class BlackOutKernel(ReferenceKernel):
         log_other_sums = xp.log(xp.maximum(other_sums, 1)) + next_maxima
         return rows, top, p, others, log_sums, log_other_sums
 
-    def forward(self, scores: Any) -> Any:
+    def forward(self, scores: Array) -> Array:
         xp = self.xp
         if not scores.size:
             return xp.zeros(len(scores), scores.dtype)
@@ -75,7 +74,7 @@ class BlackOutKernel(ReferenceKernel):
         misses[rows, top] = log_other_sums - log_sums
         return log_sums - scores[:, 0] - misses[:, 1:].sum(axis=1)
 
-    def backward(self, scores: Any) -> Any:
+    def backward(self, scores: Array) -> Array:
         xp = self.xp
         if not scores.size:
             return xp.zeros_like(scores)

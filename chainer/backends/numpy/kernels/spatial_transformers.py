@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy
 
 from chainer.core.arrays.chunks import chunks
 from chainer.core.arrays.kernel import ReferenceKernel
+from chainer.core.typing import Array, ArrayModule
 
 
-def sampling_positions(xp: Any, coordinates: Any, length: int) -> tuple[Any, Any]:
+def sampling_positions(xp: ArrayModule, coordinates: Array, length: int) -> tuple[Array, Array]:
     """Turns coordinates along an axis into positions in an image with a border of zeros.
 
     Args:
@@ -33,7 +33,7 @@ def sampling_positions(xp: Any, coordinates: Any, length: int) -> tuple[Any, Any
     return before.astype(numpy.intp), position
 
 
-def add_border(xp: Any, x: Any) -> Any:
+def add_border(xp: ArrayModule, x: Array) -> Array:
     """Returns images with a border of zeros, channels last, of shape ``(N, H + 3, W + 3, C)``."""
     n, c, h, w = x.shape
     padded = xp.zeros((n, h + 3, w + 3, c), dtype=x.dtype)
@@ -44,7 +44,7 @@ def add_border(xp: Any, x: Any) -> Any:
 class SpatialTransformerSamplerKernel(ReferenceKernel):
     """Channels come last while sampling: a point gathers the vectors of four pixels."""
 
-    def forward(self, x: Any, grid: Any) -> Any:
+    def forward(self, x: Array, grid: Array) -> Array:
         """Returns the images at the points of the grid."""
         if x.dtype.char == "e":
             return self.forward(x.astype("f"), grid.astype("f")).astype("e")
@@ -53,7 +53,7 @@ class SpatialTransformerSamplerKernel(ReferenceKernel):
             self._sample(x[block], grid[block], y[block])
         return y
 
-    def _blocks(self, x: Any, grid: Any) -> Iterable[slice]:
+    def _blocks(self, x: Array, grid: Array) -> Iterable[slice]:
         """Blocks of images: their pixels at all the points would take much memory."""
         if self.xp is not numpy:
             return (slice(0, len(x)),)
@@ -61,7 +61,7 @@ class SpatialTransformerSamplerKernel(ReferenceKernel):
         points = grid.shape[2] * grid.shape[3]
         return chunks(len(x), (8 * points + 2 * (h + 3) * (w + 3)) * c * x.dtype.itemsize, 1 << 21)
 
-    def _sample(self, x: Any, grid: Any, y: Any) -> None:
+    def _sample(self, x: Array, grid: Array, y: Array) -> None:
         _, corners, (fu, fv) = self._gather(x, grid)
         (a, b), (c, d) = corners
         fu, fv = fu[:, None], fv[:, None]
@@ -78,7 +78,7 @@ class SpatialTransformerSamplerKernel(ReferenceKernel):
         n, _, h, w = grid.shape
         y[...] = a.reshape((n, h, w, x.shape[1])).transpose(0, 3, 1, 2)
 
-    def _gather(self, x: Any, grid: Any) -> tuple[Any, Any, tuple[Any, Any]]:
+    def _gather(self, x: Array, grid: Array) -> tuple[Array, Array, tuple[Array, Array]]:
         """Returns flat indexes of the upper left pixels, the four pixels, and the distances."""
         xp = self.xp
         n, c, h, w = x.shape
@@ -96,7 +96,7 @@ class SpatialTransformerSamplerKernel(ReferenceKernel):
         )
         return rows, corners, (fu.reshape(-1), fv.reshape(-1))
 
-    def backward(self, x: Any, grid: Any, gy: Any) -> tuple[Any, Any]:
+    def backward(self, x: Array, grid: Array, gy: Array) -> tuple[Array, Array]:
         """Returns the gradients with respect to the images and to the points."""
         if x.dtype.char == "e":
             wide = [array.astype("f") for array in (x, grid, gy)]
@@ -107,7 +107,7 @@ class SpatialTransformerSamplerKernel(ReferenceKernel):
             self._differentiate(x[block], grid[block], gy[block], gx[block], ggrid[block])
         return gx, ggrid
 
-    def _differentiate(self, x: Any, grid: Any, gy: Any, gx: Any, ggrid: Any) -> None:
+    def _differentiate(self, x: Array, grid: Array, gy: Array, gx: Array, ggrid: Array) -> None:
         """Fills ``gx`` and ``ggrid``."""
         xp = self.xp
         n, c, h, w = x.shape
@@ -134,7 +134,7 @@ class SpatialTransformerSamplerKernel(ReferenceKernel):
                 xp.add.at(flat, positions.reshape(-1), values.reshape(-1))
         gx[...] = padded[:, 1 : h + 1, 1 : w + 1].transpose(0, 3, 1, 2)
 
-    def _inside(self, grid: Any, h: int, w: int) -> Any:
+    def _inside(self, grid: Array, h: int, w: int) -> Array:
         """Where points were not moved onto the border."""
         xp = self.xp
         inside = xp.empty(grid.shape, dtype=bool)
@@ -145,6 +145,6 @@ class SpatialTransformerSamplerKernel(ReferenceKernel):
         return inside
 
 
-def _rowwise_dot(a: Any, b: Any) -> Any:
+def _rowwise_dot(a: Array, b: Array) -> Array:
     a *= b
     return a.sum(axis=1)
