@@ -124,7 +124,7 @@ def s_lstm(k, a, dtype, shape):
     x1, x2 = (a(rand(shape[0], 4 * shape[1], *shape[2:])) for _ in range(2))
     c, h, saved = k.forward(c1, c2, x1, x2)
     pairs = ((gc, gh), (None, gh), (gc, None))
-    gradients = [k.backward(c1, c2, x1, x2, c, saved, *pair) for pair in pairs]
+    gradients = [k.backward((c1, c2, x1, x2), c, saved, *pair) for pair in pairs]
     return (c, h, *gradients[0], *gradients[1], *gradients[2])
 
 

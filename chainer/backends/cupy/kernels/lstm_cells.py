@@ -11,7 +11,7 @@ import numpy
 from chainer.backends.cupy.compiler import types_for
 from chainer.backends.cupy.kernels._base import as_argument, is_wide
 from chainer.backends.cupy.kernels._rnn_functions import RNNFunctions
-from chainer.core.typing import Array
+from chainer.core.typing import Array, Arrays
 
 #: The structure Children of the source.
 MOST_CHILDREN = 16
@@ -21,7 +21,7 @@ _CHILDREN = numpy.dtype(
 
 
 class LSTMCellKernel(RNNFunctions):
-    """Kernel of ``lstm_cell``: gates are computed again in backward, not saved."""
+    """Kernel of ``lstm_cell``; backward computes the gates again."""
 
     def forward(self, c_prev: Array, x: Array) -> tuple[Array, Array, Array]:
         c_prev, x = self.contiguous(c_prev), self.contiguous(x)
@@ -40,7 +40,7 @@ class LSTMCellKernel(RNNFunctions):
 
 
 class SLSTMCellKernel(RNNFunctions):
-    """Kernel of ``s_lstm_cell``: gates are computed again in backward, not saved."""
+    """Kernel of ``s_lstm_cell``; backward computes the gates again."""
 
     def forward(self, c1: Array, c2: Array, x1: Array, x2: Array) -> tuple[Array, Array, Array]:
         c1, c2, x1, x2 = map(self.contiguous, (c1, c2, x1, x2))
@@ -49,16 +49,16 @@ class SLSTMCellKernel(RNNFunctions):
         return c, h, None
 
     def backward(
-        self, c1: Array, c2: Array, x1: Array, x2: Array, c: Array, saved: Any, gc: Array, gh: Array
+        self, inputs: Arrays, c: Array, saved: None, gc: Array, gh: Array
     ) -> tuple[Array, Array, Array, Array]:
-        arrays = tuple(map(self.contiguous, (c1, c2, x1, x2, c, gc, gh)))
+        arrays = tuple(map(self.contiguous, (*inputs, c, gc, gh)))
         gradients = tuple([self.new_like(array) for array in arrays[:4]])
-        self.call("s_lstm_backward", arrays[4], *arrays, *gradients, prod(x1.shape[2:]))
+        self.call("s_lstm_backward", arrays[4], *arrays, *gradients, prod(arrays[2].shape[2:]))
         return gradients[0], gradients[1], gradients[2], gradients[3]
 
 
 class TreeLSTMCellKernel(RNNFunctions):
-    """Kernel of ``tree_lstm_cell``: gates are computed again in backward, not saved."""
+    """Kernel of ``tree_lstm_cell``; backward computes the gates again."""
 
     def forward(self, cs: list[Array], x: Array) -> tuple[Array, Array, Array]:
         cs, x = [self.contiguous(c) for c in cs], self.contiguous(x)

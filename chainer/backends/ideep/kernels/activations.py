@@ -1,4 +1,4 @@
-"""Kernels of activation functions."""
+"""oneDNN kernels of activation functions."""
 
 from __future__ import annotations
 

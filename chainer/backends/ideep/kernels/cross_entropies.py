@@ -1,4 +1,4 @@
-"""Kernel of the softmax cross entropy."""
+"""oneDNN kernel of the softmax cross entropy."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ class SoftmaxCrossEntropyKernel(IdeepKernel):
     ) -> tuple[Array, Array]:
         logs = self.ops.log_softmax(x, 1)
         valid = t != ignore_label
+        # Ignored labels may be out of range: they look up class 0, and a factor of 0 follows.
         labels = numpy.where(valid, t, 0)
         losses = -numpy.asarray(logs)[numpy.arange(len(labels)), labels]
         if class_weight is not None:
@@ -38,6 +39,7 @@ class SoftmaxCrossEntropyKernel(IdeepKernel):
         if class_weight is not None:
             factors *= class_weight[labels]
         first = factors[0]
+        # One factor for all samples, the usual case, is a call of oneDNN with several threads.
         if (factors == first).all():
             gx = numpy.asarray(self.ops.eltwise(score, "linear", float(first)))
         else:

@@ -1,4 +1,4 @@
-"""Kernel of dropout."""
+"""oneDNN kernel of dropout."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class DropoutKernel(IdeepKernel):
     def forward(self, x: Array, ratio: float) -> tuple[Array, Array]:
         kept = numpy.random.rand(*x.shape) >= ratio
         mask = numpy.multiply(kept, numpy.float32(1.0 / (1 - ratio)))
-        # Laid out as x is: the gradient needs the mask again.
+        # In the layout of x, so that neither of the two products converts it.
         mask = self.ops.reorder(mask, x.layout)
         return self.ops.mul(x, mask), mask
 

@@ -1,6 +1,6 @@
-"""Kernels that join arrays and take them apart, where these lie in blocks.
+"""oneDNN kernels that join and split arrays with a blocked layout.
 
-Dense arrays are left to NumPy, which is as fast and takes arrays apart without copying.
+Dense arrays are left to NumPy, which is as fast, and which splits arrays without copying.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from chainer.core.typing import Array, Arrays, DTypeLike
 Bounds = tuple[int, ...]
 
 
-def _in_blocks(array: Array) -> bool:
+def _is_blocked(array: Array) -> bool:
+    """Returns whether an array is an mdarray with a blocked layout."""
     layout = getattr(array, "layout", None)
     return layout is not None and not layout.dense
 
 
 def _all_pieces(bounds: Bounds) -> bool:
-    """Whether every piece has elements and none overlaps another."""
+    """Returns whether every piece has elements and none overlaps another."""
     return all([start < stop for start, stop in pairwise(bounds)])
 
 
@@ -34,12 +35,12 @@ class ConcatKernel(IdeepKernel):
         self._reference = ReferenceConcatKernel(get_backend("numpy"))
 
     def forward(self, xs: Arrays, axis: int) -> Array:
-        if any(map(_in_blocks, xs)):
+        if any(map(_is_blocked, xs)):
             return self.ops.concat(xs, axis)
         return self._reference.forward(xs, axis)
 
     def backward(self, gy: Array, bounds: Bounds, axis: int) -> Arrays:
-        if _in_blocks(gy):
+        if _is_blocked(gy):
             return self.ops.split(gy, bounds[1:-1], axis)
         return self._reference.backward(gy, bounds, axis)
 
@@ -53,7 +54,7 @@ class SplitAxisKernel(IdeepKernel):
         self._reference = ReferenceSplitAxisKernel(get_backend("numpy"))
 
     def forward(self, x: Array, bounds: Bounds, axis: int) -> Arrays:
-        if _in_blocks(x) and _all_pieces(bounds):
+        if _is_blocked(x) and _all_pieces(bounds):
             return self.ops.split(x, bounds[1:-1], axis)
         return self._reference.forward(self._to_xp(x), bounds, axis)
 
@@ -66,10 +67,10 @@ class SplitAxisKernel(IdeepKernel):
         axis: int,
     ) -> Array:
         if (
-            any(map(_in_blocks, gys))
+            any(map(_is_blocked, gys))
             and _all_pieces(bounds)
             and all([gy is not None for gy in gys])
         ):
             return self.ops.concat(gys, axis)
-        plain = tuple([None if gy is None else self._to_xp(gy) for gy in gys])
-        return self._reference.backward(plain, shape, dtype, bounds, axis)
+        dense = tuple([None if gy is None else self._to_xp(gy) for gy in gys])
+        return self._reference.backward(dense, shape, dtype, bounds, axis)

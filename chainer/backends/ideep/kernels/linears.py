@@ -1,4 +1,4 @@
-"""Kernel of the affine transformation."""
+"""oneDNN kernel of the affine transformation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernel of LSTM cells: the sigmoid of oneDNN takes half the time of NumPy's."""
+"""oneDNN kernel of LSTM cells, whose sigmoid takes half the time of NumPy's."""
 
 from __future__ import annotations
 

@@ -28,12 +28,12 @@ class BatchNormalizationKernel(IdeepKernel):
         axis: Axes,
     ) -> tuple[Array, Array, Array, Array]:
         y, mean, var, _ = self.ops.batch_normalization(x, gamma, beta, eps)
-        plain_var = numpy.asarray(var)
+        batch_var = numpy.asarray(var)
         if running_mean is not None:
             count = x.size // x.shape[1]
             _update(running_mean, numpy.asarray(mean), decay)
-            _update(running_var, plain_var * numpy.float32(count / max(count - 1, 1)), decay)
-        inv_std = plain_var + numpy.float32(eps)
+            _update(running_var, batch_var * numpy.float32(count / max(count - 1, 1)), decay)
+        inv_std = batch_var + numpy.float32(eps)
         numpy.sqrt(inv_std, out=inv_std)
         numpy.reciprocal(inv_std, out=inv_std)
         return y, mean, inv_std, (var, eps)
@@ -53,7 +53,7 @@ class BatchNormalizationKernel(IdeepKernel):
 
 
 def _update(running: Array, statistic: Array, decay: float) -> None:
-    running = numpy.asarray(running)  # shares the memory of an mdarray
+    running = numpy.asarray(running)  # a view that shares the memory of an mdarray
     running *= decay
     running += (statistic * numpy.float32(1 - decay)).astype(running.dtype, copy=False)
 
@@ -61,15 +61,15 @@ def _update(running: Array, statistic: Array, decay: float) -> None:
 class FixedBatchNormalizationKernel(IdeepKernel):
     """Kernel of ``fixed_batch_normalization``.
 
-    In inference, what lies in blocks is normalised when somebody looks at it: a relu that follows
-    does both in one pass. (In training, the primitive that computes the statistics writes the
-    output as well, before anybody knows what follows.)
+    In inference, the normalization of an array with a blocked layout is deferred until its values
+    are read, so that a ReLU that follows is computed in the same pass. In training there is nothing
+    to defer: the primitive that computes the statistics also writes the output.
     """
 
     def forward(
         self, x: Array, gamma: Array, beta: Array, mean: Array, var: Array, eps: float, axis: Axes
     ) -> Array:
-        # Nobody has a NumPy view of what lies in blocks, so that it stays as it is.
+        # A blocked array cannot change until then, because no NumPy view of it can exist.
         defer = not (threads.state.enable_backprop or _is_dense(x))
         return self.ops.fixed_batch_normalization(x, gamma, beta, mean, var, eps, defer=defer)
 

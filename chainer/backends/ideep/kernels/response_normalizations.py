@@ -9,7 +9,10 @@ from chainer.core.typing import Array
 
 
 class ResponseNormalizationKernel(IdeepKernel):
-    """Kernel of ``local_response_normalization``; oneDNN divides ``alpha`` by ``n``."""
+    """Kernel of ``local_response_normalization``.
+
+    oneDNN divides ``alpha`` by ``n``, which the factor ``n`` below undoes.
+    """
 
     def forward(self, x: Array, n: int, k: float, alpha: float, beta: float) -> tuple[Array, Array]:
         return self.ops.local_response_normalization(x, n, k, alpha * n, beta)

@@ -13,6 +13,8 @@ from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.typing import Array, ArrayModule, DTypeLike
 
 
+# NumPy converts a Python number to an array at each operation, which takes as long as the operation
+# on a small array. Other namespaces pass numbers to their kernels by value.
 @functools.cache
 def _numpy_constant(value: float, dtype: DTypeLike) -> Array:
     return numpy.asarray(value, dtype)
@@ -23,10 +25,15 @@ def _constant(xp: ArrayModule, value: float, dtype: DTypeLike) -> Array:
 
 
 def _in_float32(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Lets a method with array arguments first compute half precision in single precision."""
+    """Decorator: a method computes arrays of 16-bit types in float32.
+
+    Args:
+        function: Method whose first argument is an array. Other arguments that are arrays of the
+            same dtype are converted as well.
+    """
 
     @functools.wraps(function)
-    def wrapper(self: Array, first: Array, *rest: Array) -> Array:
+    def wrapper(self: ReferenceKernel, first: Array, *rest: Any) -> Array:
         dtype = first.dtype
         if not is_half(dtype):
             return function(self, first, *rest)
@@ -55,6 +62,7 @@ class LeakyReLUKernel(ReferenceKernel):
     def forward(self, x: Array, slope: float) -> Array:
         """Returns ``x`` where ``x >= 0``, else ``slope * x``."""
         y = x * slope
+        # Of x and slope * x one is always right; a selection by a mask takes three times as long.
         larger_or_smaller = self.xp.maximum if slope <= 1 else self.xp.minimum
         return larger_or_smaller(x, y, out=y) if y.ndim else larger_or_smaller(x, y)
 
@@ -62,6 +70,7 @@ class LeakyReLUKernel(ReferenceKernel):
     def backward(self, signed: Array, gy: Array, slope: float) -> Array:
         """Returns ``gy`` where ``signed >= 0``, else ``slope * gy``."""
         slopes = (signed >= 0).astype(gy.dtype)
+        # Slopes are 0 or 1 here, so that a maximum in place replaces 0 by the slope.
         if 0 <= slope <= 1 and gy.ndim:
             self.xp.maximum(slopes, slope, out=slopes)
         else:
@@ -93,7 +102,7 @@ class SigmoidKernel(ReferenceKernel):
 
 @numpy.errstate(over="ignore")
 def _exp_of_negative(x: Array) -> Array:
-    # Infinity is as good as any: its reciprocal is 0.
+    # An overflow gives infinity, whose reciprocal is the right result, 0.
     return numpy.exp(-x)
 
 
@@ -106,7 +115,7 @@ class ELUKernel(ReferenceKernel):
         xp = self.xp
         zero, one = _constant(xp, 0, x.dtype), _constant(xp, 1, x.dtype)
         half = _constant(xp, 0.5, x.dtype)
-        # expm1(x) = (exp(x) + 1) * tanh(x / 2): as accurate, and much faster in NumPy.
+        # expm1(x) = (exp(x) + 1) * tanh(x / 2) is as accurate, and much faster in NumPy.
         negative = xp.minimum(x, zero)
         y = xp.exp(negative)
         y += one
@@ -138,8 +147,9 @@ class SoftmaxKernel(ReferenceKernel):
     @_in_float32
     def forward(self, x: Array, axis: int) -> Array:
         """Returns the softmax along an axis."""
-        if not x.size:  # there is no maximum, nor anything to compute
+        if not x.size:  # an empty array has no maximum
             return x.copy()
+        # Shifted by the maximum, no exponential overflows. All steps work in the memory of y.
         y = x - x.max(axis=axis, keepdims=True)
         self.xp.exp(y, out=y)
         y /= y.sum(axis=axis, keepdims=True)
@@ -180,7 +190,7 @@ class TanhKernel(ReferenceKernel):
 
     def backward(self, y: Array, gy: Array) -> Array:
         """Returns ``gy * (1 - y * y)``."""
-        # Three passes of array by array: a Python scalar operand costs as much as another pass.
+        # gy - gy * y * y: an operand that is a Python number costs as much as another pass.
         gx = y * y
         gx *= gy
         return gy - gx
@@ -193,7 +203,7 @@ class SoftplusKernel(ReferenceKernel):
         """Returns ``log(1 + exp(beta * x)) / beta``."""
         xp = self.xp
         scaled = x * beta
-        # log(1 + exp(-|s|)) + max(s, 0): nothing overflows.
+        # log(1 + exp(-|s|)) + max(s, 0) is the same, and no exponential overflows.
         y = xp.log1p(xp.exp(-abs(scaled)))
         y += xp.maximum(scaled, 0)
         y *= 1 / beta
@@ -201,6 +211,7 @@ class SoftplusKernel(ReferenceKernel):
 
     def backward(self, x: Array, gy: Array, beta: float) -> Array:
         """Returns ``gy`` times the sigmoid of ``beta * x``."""
+        # A sigmoid by tanh neither overflows nor loses digits.
         gx = self.xp.tanh(x * (0.5 * beta))
         gx *= 0.5
         gx += 0.5
@@ -223,7 +234,7 @@ class SwishKernel(ReferenceKernel):
         s = self._sigmoid(x, b)
         slope = s * s
         slope -= s
-        slope *= -x  # x s (1 - s)
+        slope *= -x  # now x * s * (1 - s), the derivative with respect to the product
         gx = slope * b
         gx += s
         gx *= gy
@@ -243,12 +254,25 @@ class SwishKernel(ReferenceKernel):
 
 
 def expand_parameter(w: Array, ndim: int) -> Array:
-    """Gives ``(s_1, ..., s_M)`` the axes of ``(B, s_1, ..., s_N)``, some of length one."""
+    """Returns a parameter in a shape that broadcasts to the input.
+
+    Args:
+        w: Parameter of shape ``(s_1, ..., s_M)``.
+        ndim: Number of dimensions of the input, whose shape is ``(B, s_1, ..., s_N)``.
+
+    Returns:
+        Array of shape ``(1, s_1, ..., s_M, 1, ..., 1)``.
+    """
     return w.reshape((1, *w.shape) + (1,) * (ndim - w.ndim - 1))
 
 
 def reduce_to_parameter(array: Array, w: Array) -> Array:
-    """Sums ``(B, s_1, ..., s_N)`` along the axes that ``w``, ``(s_1, ..., s_M)``, has not."""
+    """Returns the sums of an array over the axes along which a parameter is shared.
+
+    Args:
+        array: Array of shape ``(B, s_1, ..., s_N)``.
+        w: Parameter of shape ``(s_1, ..., s_M)``, which the result has.
+    """
     axes = (0, *range(1 + w.ndim, array.ndim))
     return array.sum(axis=axes).reshape(w.shape)
 
@@ -259,7 +283,8 @@ class ClippedReLUKernel(ReferenceKernel):
     def forward(self, x: Array, cap: float) -> tuple[Array, Array]:
         """Returns ``min(max(x, 0), cap)`` and where it is between them."""
         y = self.xp.clip(x, 0, cap)
-        inside = self.xp.asarray(y > 0)  # no scalar, which NumPy makes of no dimensions
+        # asarray, because NumPy returns a scalar for an array without dimensions.
+        inside = self.xp.asarray(y > 0)
         inside &= y < cap
         return y, inside
 
@@ -303,7 +328,7 @@ class RReLUKernel(ReferenceKernel):
 
     def forward(self, x: Array, r: Array) -> Array:
         """Returns ``x`` where ``x >= 0``, else ``r * x``."""
-        # Slopes are at most one: of x and r * x the larger one is right.
+        # Slopes are at most one, so that the larger of x and r * x is right.
         return self.xp.maximum(x, x * r)
 
     def backward(self, x: Array, r: Array, gy: Array) -> Array:

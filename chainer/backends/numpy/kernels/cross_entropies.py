@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy
-
-from chainer.core.arrays.extended_dtypes import is_half
+from chainer.backends.compute_dtypes import compute_dtype, to_compute_dtype
 from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.typing import Array
 
@@ -19,14 +17,15 @@ class SoftmaxCrossEntropyKernel(ReferenceKernel):
     ) -> tuple[Array, Array]:
         xp = self.xp
         dtype = x.dtype
-        if is_half(dtype):
-            x = x.astype(numpy.float32)
+        x = to_compute_dtype(x)
         if x.size == 0:
             return xp.zeros(t.shape, dtype), (xp.zeros_like(x) if keep_score else None)
+        # Shifted by the maximum, no exponential overflows.
         shifted = x - x.max(axis=1, keepdims=True)
         exponentials = xp.exp(shifted)
         sums = exponentials.sum(axis=1, keepdims=True)
         valid = t != ignore_label
+        # Ignored labels may be out of range: they look up class 0, and a factor of 0 follows.
         labels = xp.where(valid, t, 0)
         losses = xp.log(sums[:, 0]) - self._pick(shifted, labels)
         if class_weight is not None:
@@ -44,8 +43,7 @@ class SoftmaxCrossEntropyKernel(ReferenceKernel):
         xp = self.xp
         dtype = x.dtype if score is None else score.dtype
         if score is None:
-            if is_half(dtype):
-                x = x.astype(numpy.float32)
+            x = to_compute_dtype(x)
             if x.size == 0:
                 return xp.zeros(x.shape, dtype)
             score = x - x.max(axis=1, keepdims=True)
@@ -59,6 +57,8 @@ class SoftmaxCrossEntropyKernel(ReferenceKernel):
         if class_weight is not None:
             factors *= class_weight[labels]
         gx = score * factors[:, None]
+        # The gradient is the softmax, less one at the label. Two dimensions, the usual case, are
+        # indexed several times faster than take_along_axis does it.
         if gx.ndim == 2:
             gx[xp.arange(len(t)), labels] -= factors
         else:
@@ -85,5 +85,5 @@ class LossMeanKernel(ReferenceKernel):
             coefficient = 1.0 / xp.maximum((t != ignore_label).sum(), 1)
         else:
             coefficient = 1.0 / max(count, 1)
-        total = losses.sum(dtype=losses.dtype if losses.dtype.itemsize > 2 else "float32")
+        total = losses.sum(dtype=compute_dtype(losses.dtype))
         return xp.asarray(total * coefficient, dtype=losses.dtype), coefficient

@@ -1,4 +1,4 @@
-"""Reference kernels of joining arrays and taking them apart."""
+"""Reference kernels of joining and splitting arrays."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ class SplitAxisKernel(ReferenceKernel):
     ) -> Array:
         """Returns a new array, 0 where there is no gradient."""
         xp = self.xp
+        # Bounds that fall make pieces overlap, as in NumPy. Otherwise each element is written once.
         rising = all([a <= b for a, b in pairwise(bounds)])
         complete = rising and not any([gy is None for gy in gys])
         gx = xp.empty(shape, dtype) if complete else xp.zeros(shape, dtype)

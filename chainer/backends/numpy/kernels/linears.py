@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import numpy
-
+from chainer.backends.compute_dtypes import compute_dtype
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.typing import Array, DTypeLike
@@ -26,11 +25,9 @@ class LinearKernel(ReferenceKernel):
 
 
 def _product(a: Array, b: Array, dtype: DTypeLike) -> Array:
-    # The operator serves any NumPy-like array, and has no Python code in the way.
+    # The operator is the fastest way to a product, as no Python code is in between.
     if a.dtype == dtype == b.dtype and not is_half(dtype):
         return a @ b
-    working = numpy.result_type(a.dtype, b.dtype)
-    if is_half(working):  # NumPy has no fast product of halves, and float32 is more exact
-        working = numpy.dtype(numpy.float32)
-    product = a.astype(working, copy=False) @ b.astype(working, copy=False)
+    wide = compute_dtype(a.dtype, b.dtype)
+    product = a.astype(wide, copy=False) @ b.astype(wide, copy=False)
     return product.astype(dtype, copy=False)

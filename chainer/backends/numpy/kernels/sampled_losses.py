@@ -1,4 +1,4 @@
-"""Reference kernels of losses of a correct class against sampled ones."""
+"""Reference kernels of losses that compare the correct class with sampled classes."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ class NegativeSamplingKernel(ReferenceKernel):
     def forward(self, scores: Array) -> Array:
         xp = self.xp
         signed = self._signed(scores)
+        # log(1 + exp(-|s|)) + max(s, 0) is the softplus, in the memory of one array.
         tail = xp.abs(signed)
         xp.negative(tail, out=tail)
         xp.exp(tail, out=tail)
@@ -26,7 +27,7 @@ class NegativeSamplingKernel(ReferenceKernel):
 
     def backward(self, scores: Array) -> Array:
         slopes = self._signed(scores)
-        # The sigmoid by tanh, which does not overflow.
+        # The sigmoid is computed by tanh, which does not overflow.
         slopes *= 0.5
         self.xp.tanh(slopes, out=slopes)
         slopes *= 0.5
@@ -38,11 +39,17 @@ class NegativeSamplingKernel(ReferenceKernel):
 class BlackOutKernel(ReferenceKernel):
     """BlackOut loss; ``1 - p`` of the most probable class is computed from the other classes.
 
-    Of the other classes none has more than half of the probability, so ``log1p(-p)`` is exact.
+    ``1 - p`` would lose all digits where ``p`` is close to one. Each of the other classes has at
+    most half of the probability, so that ``log1p(-p)`` is accurate for them.
     """
 
     def _normalize(self, scores: Array) -> Arrays:
-        """Returns rows, likeliest class of each, ``p``, softmax of the others, both log-sums."""
+        """Returns what both methods need.
+
+        Returns:
+            tuple: Indices of the rows, the most probable class of each row, the probabilities, the
+            softmax of the other classes, and the log-sum-exp of all and of the other classes.
+        """
         xp = self.xp
         rows = xp.arange(len(scores))
         top = scores.argmax(axis=1)
@@ -80,8 +87,8 @@ class BlackOutKernel(ReferenceKernel):
             return xp.zeros_like(scores)
         rows, top, p, others, _, _ = self._normalize(scores)
         # With r_s = p_s / (1 - p_s) the slope is p_k - [k = 0] + [k > 0] p_k - p_k sum_{s != k} r_s
-        # over samples s; the likeliest class, whose r is without bound, enters by p_k r_s =
-        # p_s p_k / (1 - p_s).
+        # over samples s. For the most probable class r is unbounded; its term p_k r_s is computed
+        # as p_s p_k / (1 - p_s), where p_k / (1 - p_s) is the softmax of the other classes.
         ratios = p.copy()
         ratios[:, 0] = 0
         ratios[rows, top] = 0

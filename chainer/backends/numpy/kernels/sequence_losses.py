@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy
 
+from chainer.backends.compute_dtypes import to_compute_dtype
 from chainer.core.arrays.backend import HOST_FAMILY
-from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.typing import Array, DTypeLike
 
-# Logarithm of the probability of what cannot be: absorbs whatever is added to it, and differences
-# of it are not NaN as those of infinities are.
+# Logarithm of a probability of zero. It absorbs everything that is added to it. Unlike those of
+# minus infinity, its differences are not NaN.
 NEVER = -1e30
+# Loss of a sequence without any alignment, where the dtype can represent it.
 IMPOSSIBLE_LOSS = 1e10
 
 
@@ -31,14 +32,15 @@ class ConnectionistTemporalClassificationKernel(ReferenceKernel):
     ) -> tuple[Array, Array]:
         xp = self.xp
         dtype = x.dtype
-        x = _working(x)
+        x = to_compute_dtype(x)
         steps, batch, _ = x.shape
         labels = self._labels(t, blank, label_length)
         log_sums = self._log_sums(x)
         emissions = self._emissions(x, labels, blank, log_sums)
         states = emissions.shape[2]
         skip = self._skip(labels, x.dtype)
-        # Two columns that are never reached stand before the first state.
+        # Two columns in front of the first state are never reached. With them, the slices for
+        # "one state before" and "two states before" need no special case.
         trellis = xp.full((steps, batch, states + 2), NEVER, x.dtype)
         trellis[0, :, 2:4] = emissions[0, :, :2]
         scratch = xp.empty((3, batch, states), x.dtype)
@@ -72,12 +74,12 @@ class ConnectionistTemporalClassificationKernel(ReferenceKernel):
         xp = self.xp
         labels, log_sums, emissions, skip, trellis, log_p, possible = saved
         dtype = x.dtype
-        x = _working(x)
+        x = to_compute_dtype(x)
         steps, batch, _ = x.shape
         states = emissions.shape[2]
         rows = xp.arange(batch)
 
-        # beta[s]: log probability of reaching the end from state s, without the present emission.
+        # beta[s]: log probability of reaching the end from state s, without its own emission.
         ends = xp.full((batch, states), NEVER, x.dtype)
         end = 2 * label_length
         ends[rows, xp.maximum(end - 1, 0)] = 0
@@ -166,15 +168,15 @@ class ConnectionistTemporalClassificationKernel(ReferenceKernel):
 class LinearChainCRFKernel(ReferenceKernel):
     """Forward algorithm, its adjoint, and Viterbi decoding, one step for the whole batch at a time.
 
-    ``alpha_t = log(exp(alpha_{t-1}) exp(cost)) + x_t``. Where all transition costs are within a
-    range that exponentials stand, the sum over labels is a matrix product of exponentials shifted
-    by the maximum of each row; what underflows in it is too small to count. For wider costs each
-    sum is shifted by its own maximum.
+    ``alpha_t = log(exp(alpha_{t-1}) exp(cost)) + x_t``. Where the transition costs differ so little
+    that their exponentials neither overflow nor underflow, the sum over labels is a matrix product
+    of exponentials shifted by the maximum of each row. For a wider range of costs each sum is
+    shifted by its own maximum, which is slower.
     """
 
     def forward(self, cost: Array, xs: Sequence[Array]) -> tuple[Array, Array]:
         xp = self.xp
-        cost, xs = _working(cost), [_working(x) for x in xs]
+        cost, xs = to_compute_dtype(cost), [to_compute_dtype(x) for x in xs]
         step = self._narrow_step if self._is_narrow(cost) else self._wide_step
         table = self._table(cost)
         alpha = xs[0]
@@ -237,8 +239,9 @@ class LinearChainCRFKernel(ReferenceKernel):
         return path[::-1]
 
     def _is_narrow(self, cost: Array) -> bool:
-        if self.backend.family != HOST_FAMILY:  # where looking at values means waiting for them
-            return False
+        if self.backend.family != HOST_FAMILY:
+            return False  # reading the costs would wait for the device
+        # Half of the range of exponentials, in logarithms, and some room for the sums.
         limit = 300 if cost.dtype == numpy.float64 else 40
         return bool(cost.size and cost.max() - cost.min() <= limit)
 
@@ -290,7 +293,3 @@ class LinearChainCRFKernel(ReferenceKernel):
         flow = kept * g[:, None]
         gcost += flow.sum(axis=0)
         return flow.sum(axis=2)
-
-
-def _working(x: Array) -> Array:
-    return x.astype(numpy.float32) if is_half(x.dtype) else x

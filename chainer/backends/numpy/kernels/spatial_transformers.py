@@ -12,7 +12,7 @@ from chainer.core.typing import Array, ArrayModule
 
 
 def sampling_positions(xp: ArrayModule, coordinates: Array, length: int) -> tuple[Array, Array]:
-    """Turns coordinates along an axis into positions in an image with a border of zeros.
+    """Converts coordinates along an axis to positions in an image with a border of zeros.
 
     Args:
         xp: Array namespace.
@@ -20,9 +20,9 @@ def sampling_positions(xp: ArrayModule, coordinates: Array, length: int) -> tupl
         length: Number of pixels.
 
     Returns:
-        The index of the pixel before (counting from 0 at the border, so that there are
-        ``length + 3`` pixels: one of border before, two behind) and the distance from it. Points
-        outside the border are moved onto it.
+        The index of the pixel before the point, and the distance of the point from it. Indices
+        count from 0 at the border: there are ``length + 3`` pixels, one of the border in front and
+        two behind. Points outside the border are moved onto it.
     """
     half = (length - 1) / 2
     position = coordinates * half
@@ -42,10 +42,11 @@ def add_border(xp: ArrayModule, x: Array) -> Array:
 
 
 class SpatialTransformerSamplerKernel(ReferenceKernel):
-    """Channels come last while sampling: a point gathers the vectors of four pixels."""
+    """Bilinear sampling with the channels last, so that a point gathers four contiguous vectors."""
 
     def forward(self, x: Array, grid: Array) -> Array:
         """Returns the images at the points of the grid."""
+        # Interpolation in float16 would lose digits in every product.
         if x.dtype.char == "e":
             return self.forward(x.astype("f"), grid.astype("f")).astype("e")
         y = self.xp.empty((*x.shape[:2], *grid.shape[2:]), x.dtype)
@@ -54,7 +55,7 @@ class SpatialTransformerSamplerKernel(ReferenceKernel):
         return y
 
     def _blocks(self, x: Array, grid: Array) -> Iterable[slice]:
-        """Blocks of images: their pixels at all the points would take much memory."""
+        """Returns slices of the images, whose gathered pixels need much memory."""
         if self.xp is not numpy:
             return (slice(0, len(x)),)
         c, h, w = x.shape[1:]
@@ -65,7 +66,7 @@ class SpatialTransformerSamplerKernel(ReferenceKernel):
         _, corners, (fu, fv) = self._gather(x, grid)
         (a, b), (c, d) = corners
         fu, fv = fu[:, None], fv[:, None]
-        # Horizontally first: two interpolations, and one between them.
+        # Two horizontal interpolations and a vertical one, in the memory of the gathered pixels.
         b -= a
         b *= fu
         a += b
@@ -79,7 +80,7 @@ class SpatialTransformerSamplerKernel(ReferenceKernel):
         y[...] = a.reshape((n, h, w, x.shape[1])).transpose(0, 3, 1, 2)
 
     def _gather(self, x: Array, grid: Array) -> tuple[Array, Array, tuple[Array, Array]]:
-        """Returns flat indexes of the upper left pixels, the four pixels, and the distances."""
+        """Returns flat indices of the upper left pixels, the four pixels, and the distances."""
         xp = self.xp
         n, c, h, w = x.shape
         iu, fu = sampling_positions(xp, grid[:, 0], w)
@@ -114,7 +115,7 @@ class SpatialTransformerSamplerKernel(ReferenceKernel):
         rows, corners, (fu, fv) = self._gather(x, grid)
         (a, b), (e, d) = corners
         gy = xp.ascontiguousarray(gy.transpose(0, 2, 3, 1)).reshape((-1, c))
-        # With respect to the points: how fast the interpolated values change.
+        # With respect to the points: the slopes of the interpolated values.
         top, left = b - a, e - a
         twist = d - e - top
         gu = _rowwise_dot(top + twist * fv[:, None], gy) * ((w - 1) / 2)
@@ -135,7 +136,7 @@ class SpatialTransformerSamplerKernel(ReferenceKernel):
         gx[...] = padded[:, 1 : h + 1, 1 : w + 1].transpose(0, 3, 1, 2)
 
     def _inside(self, grid: Array, h: int, w: int) -> Array:
-        """Where points were not moved onto the border."""
+        """Returns 1 where a point was not moved onto the border, else 0."""
         xp = self.xp
         inside = xp.empty(grid.shape, dtype=bool)
         for k, length in enumerate((w, h)):
