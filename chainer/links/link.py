@@ -14,6 +14,7 @@ from chainer.core.arrays.backend import copyto, find_backend, get_device
 from chainer.core.arrays.device_resident import DeviceResident, DeviceResidentsVisitor
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
+from chainer.core.lazy import lazy_module
 from chainer.core.typing import DTypeLike, InitializerLike, ShapeLike
 from chainer.links.errors import MissingForwardError
 from chainer.links.initializers.constant import NaN
@@ -659,14 +660,8 @@ def _source_param(link: Link, name: str) -> Any:
     return param
 
 
-def __getattr__(name: str) -> Any:
-    # chainer.link has the three base classes. The containers are imported at first use because
-    # their modules import this one.
-    if name == "Chain":
-        from chainer.links.chain import Chain as value
-    elif name == "ChainList":
-        from chainer.links.chain_list import ChainList as value
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value
-    return value
+# chainer.link has the three base classes. The containers are imported at first use because their
+# modules import this one.
+__getattr__, __dir__ = lazy_module(
+    globals(), {"Chain": "chainer.links.chain", "ChainList": "chainer.links.chain_list"}
+)

@@ -1,4 +1,4 @@
-"""The pack of Chainer's own links, initializers and serializers."""
+"""Chainer's own links, link hooks, initializers and serializers as a plugin."""
 
 from __future__ import annotations
 

@@ -12,11 +12,13 @@ import chainer
 from chainer.core.config.configuration import GlobalConfig, LocalConfig, using_config
 
 DEFAULTS = {
+    "_will_recompute": False,
     "autotune": False,
     "cudnn_deterministic": False,
     "debug": False,
     "dtype": np.dtype("float32"),
     "enable_backprop": True,
+    "in_recomputing": False,
     "keep_graph_on_report": False,
     "kernels": (),
     "lazy_grad_sum": False,

@@ -84,11 +84,9 @@ def choose_precision(ideep4py: ModuleType) -> None:
     """
     if os.environ.get("CHAINER_IDEEP_BFLOAT16", "0") != "1":
         return
-    if ideep4py.ops.has_bfloat16():
+    try:
         ideep4py.set_math_mode("bfloat16")
-        return
-    warnings.warn(
-        "CHAINER_IDEEP_BFLOAT16=1 changes nothing: this CPU has no instructions for bfloat16",
-        RuntimeWarning,
-        stacklevel=2,
-    )
+    except RuntimeError as error:
+        warnings.warn(
+            f"CHAINER_IDEEP_BFLOAT16=1 changes nothing: {error}", RuntimeWarning, stacklevel=2
+        )

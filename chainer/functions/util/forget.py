@@ -24,7 +24,9 @@ class Forget(FunctionNode):
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         self.retain_inputs(range(len(inputs)))
-        with using_config("enable_backprop", False):
+        # Links with running statistics consult _will_recompute and in_recomputing, so that they
+        # update them once.
+        with using_config("enable_backprop", False), using_config("_will_recompute", True):
             outputs = _call(self.func, [Variable(x) for x in inputs])
         return tuple([y.array for y in outputs])
 
@@ -40,7 +42,7 @@ class Forget(FunctionNode):
             for i, x in enumerate(self.retained_input_arrays)
         ]
         # A graph of its own; parameters that the function refers to get their gradients on the way.
-        with using_config("enable_backprop", True):
+        with using_config("enable_backprop", True), using_config("in_recomputing", True):
             outputs = _call(self.func, inputs)
             start = _StartOfBackward(grad_outputs).apply(outputs)[0]
         start.backward()

@@ -22,7 +22,8 @@ class DepthwiseConvolution2D(Link):
     parameters.
 
     Args:
-        in_channels (int or None): Number of channels of input arrays; inferred at the first call if None.
+        in_channels (int or None): Number of channels of input arrays; inferred at the first call if
+            None.
         channel_multiplier (int): Number of filters of each channel; there are
             ``in_channels * channel_multiplier`` output channels.
         ksize (int or pair of ints): Size of filters (a.k.a. kernels).
