@@ -61,9 +61,13 @@ def test_no_broadcasting_of_batches():
 @pytest.mark.parametrize("scipy", [True, False])
 def test_elements_outside_of_the_matrix(scipy, monkeypatch):
     monkeypatch.setattr(sparse_products, "_has_scipy", lambda: scipy)
-    matrix = CooMatrix(np.ones(2), np.array([0, 5]), np.array([0, 1]), (2, 3))
-    with pytest.raises((ValueError, IndexError), match="exceeds|out of bounds"):
-        F.sparse_matmul(matrix, np.ones((3, 2)))
+    data, good, bad = np.ones((2, 2)), np.array([[0, 1], [1, 0]]), np.array([[0, 5], [1, 0]])
+    for row, col, name in ((bad, good, "row"), (good, bad, "column")):
+        match = f"{name} index exceeds matrix dimensions: 5, expected less than"
+        with pytest.raises(ValueError, match=match):
+            F.sparse_matmul(CooMatrix(data[0], row[0], col[0], (2, 3)), np.ones((3, 2)))
+        with pytest.raises(ValueError, match=match):
+            F.sparse_matmul(CooMatrix(data, row, col, (2, 3)), np.ones((2, 3, 2)))
 
 
 @pytest.mark.parametrize("shape", [(40, 30), (3, 40, 30)])
@@ -74,7 +78,6 @@ def test_kernel_with_and_without_scipy(shape, dtype, monkeypatch):
     b = random.standard_normal((*shape[:-2], 30, 50))
     matrix = to_coo(a.astype(dtype))
     kernel = coo_product.reference_for(get_backend("numpy"))
-    monkeypatch.setattr(sparse_products, "_CHUNK_BYTES", 5000)
     for scipy in (True, False):
         monkeypatch.setattr(sparse_products, "_has_scipy", lambda scipy=scipy: scipy)
         arrays = (matrix.data.array, matrix.row, matrix.col)

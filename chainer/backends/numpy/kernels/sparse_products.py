@@ -10,13 +10,10 @@ from math import prod
 import numpy
 
 from chainer.backends.operations.indexing import scatter_add
-from chainer.core.arrays.chunks import chunks
+from chainer.core.arrays.chunks import chunk_bytes, chunks
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.typing import Array
-
-#: Memory for the rows that belong to a chunk of elements.
-_CHUNK_BYTES = 1 << 20
 
 
 class CooProductKernel(ReferenceKernel):
@@ -25,6 +22,9 @@ class CooProductKernel(ReferenceKernel):
     def multiply(self, data: Array, row: Array, col: Array, rows: int, dense: Array) -> Array:
         dtype = numpy.result_type(data.dtype, dense.dtype)
         data, dense = _widened(data, dtype), _widened(dense, dtype)
+        if self.xp is numpy:  # elsewhere, looking at values means waiting
+            _check_range(row, rows, "row")
+            _check_range(col, dense.shape[-2], "column")
         if self.xp is numpy and _has_scipy():
             y = _multiply_by_scipy(data, row, col, rows, dense)
         else:
@@ -41,7 +41,7 @@ class CooProductKernel(ReferenceKernel):
         places = self._flat(xp.where(used, row, 0), rows)
         sources = self._flat(xp.where(used, col, 0), dense.shape[-2])
         from_rows, to_rows = _as_rows(dense), _as_rows(y)
-        for chunk in chunks(data.size, n * data.itemsize, _CHUNK_BYTES):
+        for chunk in chunks(data.size, n * data.itemsize, chunk_bytes(dense.nbytes, 2)):
             values = from_rows[sources[chunk]] * data[chunk, None]
             scatter_add.select(to_rows, values).add_at(to_rows, places[chunk], values)
         return y
@@ -56,7 +56,7 @@ class CooProductKernel(ReferenceKernel):
         n = left.shape[-1]
         left, right = _as_rows(left), _as_rows(right)
         data = xp.empty(row.size, left.dtype)
-        for chunk in chunks(row.size, 2 * n * left.itemsize, _CHUNK_BYTES):
+        for chunk in chunks(row.size, 2 * n * left.itemsize, chunk_bytes(right.nbytes, 2)):
             data[chunk] = xp.einsum("kn,kn->k", left[left_rows[chunk]], right[right_rows[chunk]])
         data = data.reshape(row.shape)
         return xp.where(used, data, xp.zeros_like(data)).astype(dtype, copy=False)
@@ -77,19 +77,30 @@ def _widened(array: Array, dtype: numpy.dtype) -> Array:
     return array.astype(numpy.float32 if is_half(dtype) else dtype, copy=False)
 
 
+def _check_range(index: Array, length: int, name: str) -> None:
+    if index.size and index.max() >= length:
+        raise ValueError(
+            f"{name} index exceeds matrix dimensions: {index.max()}, expected less than {length}"
+        )
+
+
 @cache
 def _has_scipy() -> bool:
     return importlib.util.find_spec("scipy") is not None
 
 
 def _multiply_by_scipy(data: Array, row: Array, col: Array, rows: int, dense: Array) -> Array:
-    if data.ndim == 2:
-        y = numpy.empty((len(dense), rows, dense.shape[-1]), data.dtype)
-        for i, matrix in enumerate(zip(data, row, col, strict=True)):
-            y[i] = _multiply_by_scipy(*matrix, rows, dense[i])
-        return y
+    """Multiplies by a CSR matrix; that of a batch has its matrices on the diagonal."""
+    m, n = dense.shape[-2:]
+    blocks = len(dense) if dense.ndim == 3 else 1
+    if blocks > 1:
+        number = numpy.arange(blocks)[:, None]
+        used = row >= 0
+        row, col = numpy.where(used, row + number * rows, -1), col + number * m
+    data, row, col = data.reshape(-1), row.reshape(-1), col.reshape(-1)
     if row.size and row.min() < 0:
         used = row >= 0
         data, row, col = data[used], row[used], col[used]
     sparse = importlib.import_module("scipy.sparse")
-    return sparse.coo_matrix((data, (row, col)), (rows, len(dense))).tocsr() @ dense
+    matrix = sparse.coo_matrix((data, (row, col)), (blocks * rows, blocks * m)).tocsr()
+    return (matrix @ dense.reshape((blocks * m, n))).reshape((*dense.shape[:-2], rows, n))
