@@ -32,6 +32,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "dropouts": ("dropout",),
     "embeddings": ("embedding",),
     "gradient_hooks": ("gradient_hooks",),
+    "group_normalizations": ("decorrelated_batch_normalization", "group_normalization"),
     "indexing": ("scatter_add",),
     "joining": ("concat", "split_axis"),
     "linear_algebra": ("cholesky", "inverse"),
