@@ -62,6 +62,7 @@ ALIASES: dict[str, str] = {
     "chainer.types": "chainer.core.types",
     "chainer.typing": "chainer.core.typing",
     "chainer.utils": "chainer.core.utils",
+    "chainer.utils.sparse": "chainer.core.autograd.sparse",
     "chainer.variable": "chainer.core.autograd.variables",
     "chainer.warnings": "chainer.core.warnings",
 }
