@@ -39,7 +39,7 @@ WIDTH = 100
 #: The stub package.
 STUB_PACKAGE = Path("stubs", "chainer-stubs")
 
-#: Hook of a pack -> module that shows what it registers.
+#: Hook of a pack -> module whose attributes are what the hook registers.
 SHOWN_BY = {
     "chainer_functions": "chainer.functions",
     "chainer_function_hooks": "chainer.functions.hooks",
@@ -67,7 +67,7 @@ def __getattr__(name: str) -> Any: ...
 
 
 class _Collector:
-    """Stands in for a registry; notes what a pack registers."""
+    """A replacement for a registry that remembers what a pack registers."""
 
     def __init__(self) -> None:
         self.targets: dict[str, str] = {}
@@ -119,7 +119,7 @@ def registered() -> dict[str, str]:
             function(collector)
             names = {name: target.partition(":")[0] for name, target in collector.targets.items()}
             module = SHOWN_BY[hook]
-            # A name hides the submodule of the same name, which therefore is not shown.
+            # If a registered name is also that of a submodule, the attribute is the object.
             below = {m: module for m in submodules(module) if m not in names and m != "pack"}
             stubs[module] = "from typing import Any\n\n" + reexports(names | below) + OTHERS
     missing = set(SHOWN_BY.values()) - set(stubs)

@@ -52,9 +52,7 @@ def test_gaussian_noise_can_be_used_again():
     _, eps = F.gaussian(mean, ln_var, return_eps=True)
     np.random.seed(0)
     np.testing.assert_array_equal(eps, np.random.standard_normal((2, 3)).astype("f"))
-    with pytest.raises(
-        TypeError, match="gaussian\\(\\) got an unexpected keyword argument 'foo'"
-    ):
+    with pytest.raises(TypeError, match="gaussian\\(\\) got an unexpected keyword argument 'foo'"):
         F.gaussian(mean, ln_var, foo=1)
 
 
