@@ -152,7 +152,12 @@ def front_door() -> str:
 def table(name: str) -> str:
     """Returns the stub of a module whose attributes are listed in a table."""
     module = importlib.import_module(name)
-    names = {n: importlib.util.resolve_name(m, name) for n, m in module._NAMES.items()}
+    names = {
+        n: importlib.util.resolve_name(m, name)
+        for n, m in module._NAMES.items()
+        # Private names are for programs of earlier releases, a function makes a module.
+        if isinstance(m, str) and not n.startswith("_")
+    }
     return reexports(names | dict.fromkeys(module._SUBMODULES, name))
 
 

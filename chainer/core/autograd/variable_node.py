@@ -74,7 +74,7 @@ class VariableNode:
         self._creator_node: FunctionNode | None = None
         self._rank = 0
         self._requires_grad: bool = variable._requires_grad
-        self.data: Array | None = None
+        self.data: Array = None
         self.name = name
         # Kept although it could be asked of the array: nodes outlive arrays, and the pair is part
         # of the signature by which passed type checks are remembered.

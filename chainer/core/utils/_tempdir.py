@@ -23,7 +23,7 @@ def tempdir(*, ignore_errors: bool = False, **kwargs: Any) -> Generator[str]:
         ...     os.path.isdir(path)
         True
     """
-    path = tempfile.mkdtemp(**kwargs)
+    path: str = tempfile.mkdtemp(**kwargs)
     try:
         yield path
     finally:

@@ -9,7 +9,7 @@ import numpy
 
 from chainer.core.arrays.backend import get_array_module
 from chainer.core.arrays.windows import add_patches, copy_patches
-from chainer.core.typing import Array, IntPair, IntTuple
+from chainer.core.typing import Array, IntPair
 
 
 class OutputSizeError(AssertionError, ValueError):
@@ -92,7 +92,9 @@ def pair(value: IntPair, name: str, least: int | None = 1) -> tuple[int, int]:
     return first, second
 
 
-def as_sizes(value: IntTuple, n: int, name: str, least: int | None = 1) -> tuple[int, ...]:
+def as_sizes(
+    value: Iterable[int] | object, n: int, name: str, least: int | None = 1
+) -> tuple[int, ...]:
     """Returns an int as a tuple of ``n`` times itself, and ``n`` ints as a tuple.
 
     Args:

@@ -88,4 +88,4 @@ def as_constants(arrays: Arrays) -> Variables:
 
 
 def _constant(array: Array) -> Variable:
-    return Variable._of_array(array, False)
+    return Variable._from_array(array, False)

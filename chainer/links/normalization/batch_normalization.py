@@ -82,7 +82,7 @@ class BatchNormalization(Link):
     avg_var: Array | None = None
 
     # Links restored from pickles of older releases lack these.
-    axis: Sequence[int] | None = None
+    axis: tuple[int, ...] | None = None
     _highprec_dtype: DType | None = None
     _initial_avg_mean: InitializerLike = None
     _initial_avg_var: InitializerLike = None
@@ -105,7 +105,9 @@ class BatchNormalization(Link):
         if size is None and axis is None:
             raise RuntimeError("size or axis is required")
         self._highprec_dtype = get_dtype(dtype, map_mixed16=numpy.float32)
-        self.axis = (int(axis),) if isinstance(axis, (int, numpy.integer)) else axis
+        if isinstance(axis, (int, numpy.integer)):
+            axis = (int(axis),)
+        self.axis = None if axis is None else tuple(axis)
         self._initial_avg_mean = initial_avg_mean
         self._initial_avg_var = initial_avg_var
         self.decay = decay

@@ -63,13 +63,11 @@ def _align(reduce, outside):
                     values = []
                     for p in rows:
                         for q in columns:
-                            near = _near(p, x.shape[2]), _near(q, x.shape[3])
+                            rows, cols = _near(p, x.shape[2]), _near(q, x.shape[3])
                             values.append(
                                 np.full(x.shape[1], outside)
-                                if None in near
-                                else sum(
-                                    u * v * image[:, r, c] for r, u in near[0] for c, v in near[1]
-                                )
+                                if rows is None or cols is None
+                                else sum(u * v * image[:, r, c] for r, u in rows for c, v in cols)
                             )
                     y[n, :, i, j] = reduce(values, axis=0)
         return y
