@@ -6,11 +6,10 @@ import contextlib
 import shutil
 import tempfile
 from collections.abc import Generator
-from typing import Any
 
 
 @contextlib.contextmanager
-def tempdir(*, ignore_errors: bool = False, **kwargs: Any) -> Generator[str]:
+def tempdir(*, ignore_errors: bool = False, **kwargs: str | None) -> Generator[str]:
     """Context manager of a new directory, which is removed at the end.
 
     Args:

@@ -63,11 +63,15 @@ def _align(reduce, outside):
                     values = []
                     for p in rows:
                         for q in columns:
-                            rows, cols = _near(p, x.shape[2]), _near(q, x.shape[3])
+                            near_rows, near_columns = _near(p, x.shape[2]), _near(q, x.shape[3])
                             values.append(
                                 np.full(x.shape[1], outside)
-                                if rows is None or cols is None
-                                else sum(u * v * image[:, r, c] for r, u in rows for c, v in cols)
+                                if near_rows is None or near_columns is None
+                                else sum(
+                                    u * v * image[:, r, c]
+                                    for r, u in near_rows
+                                    for c, v in near_columns
+                                )
                             )
                     y[n, :, i, j] = reduce(values, axis=0)
         return y
