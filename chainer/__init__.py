@@ -7,6 +7,8 @@ used.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chainer import _aliases
 from chainer.core.arrays.backend import get_device, using_device
 from chainer.core.arrays.device import Device
@@ -31,10 +33,13 @@ from chainer.core.config.configuration import (
     using_config,
 )
 from chainer.core.config.debug import DebugMode, is_debug, set_debug
-from chainer.core.config.dtype import get_dtype
+from chainer.core.config.dtype import get_dtype, mixed16
 from chainer.core.lazy import lazy_module
 from chainer.core.runtime_info import print_runtime_info
 from chainer.core.version import __version__
+
+if TYPE_CHECKING:
+    from chainer.links.link_hook import LinkHook
 
 #: Set this to True to switch off the FutureWarning of experimental features.
 disable_experimental_feature_warning = False
@@ -43,26 +48,41 @@ disable_experimental_feature_warning = False
 _LAZY: dict[str, str] = {
     "AbstractSerializer": "chainer.links.serializer",
     "Chain": "chainer.links.chain",
-    "ChainList": "chainer.links.chain",
+    "ChainList": "chainer.links.chain_list",
     "Deserializer": "chainer.links.serializer",
+    "DeviceResident": "chainer.core.arrays.device_resident",
     "DictSummary": "chainer.core.reporting.reporter",
+    "Distribution": "chainer.distributions.distribution",
     "GradientMethod": "chainer.training.optimizer",
     "Initializer": "chainer.links.initializer",
-    "Link": "chainer.links.base_link",
+    "Link": "chainer.links.link",
+    "LinkHook": "chainer.links.link_hook",
     "Optimizer": "chainer.training.optimizer",
     "Reporter": "chainer.core.reporting.reporter",
     "Sequential": "chainer.links.sequential",
     "Serializer": "chainer.links.serializer",
     "Summary": "chainer.core.reporting.reporter",
     "UpdateRule": "chainer.training.optimizer",
+    "cross_entropy": "chainer.distributions.distribution",
     "get_current_reporter": "chainer.core.reporting.reporter",
+    "kl_divergence": "chainer.distributions.distribution",
+    "register_kl": "chainer.distributions.distribution",
     "report": "chainer.core.reporting.reporter",
     "report_scope": "chainer.core.reporting.reporter",
 }
 
 # Packages that are imported when they are first used, and the second names of modules.
 _SUBMODULES = frozenset(
-    {"backends", "functions", "links", "plugins", "testing", "training", *_aliases.top_level()}
+    {
+        "backends",
+        "distributions",
+        "functions",
+        "links",
+        "plugins",
+        "testing",
+        "training",
+        *_aliases.top_level(),
+    }
 )
 
 # The names of _LAZY are public as well. Type checkers read the stubs instead of this list.
@@ -90,6 +110,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "global_config",
     "grad",
     "is_debug",
+    "mixed16",
     "no_backprop_mode",
     "print_runtime_info",
     "set_debug",
@@ -98,6 +119,13 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "using_device",
     *_LAZY,
 ]
+
+
+def _get_link_hooks() -> dict[str, LinkHook]:
+    """Returns the link hooks of this thread; libraries of release 7 call it by this name."""
+    from chainer.links.link_hook import get_link_hooks
+
+    return get_link_hooks()
 
 
 __getattr__, __dir__ = lazy_module(globals(), _LAZY, submodules=_SUBMODULES)

@@ -31,6 +31,8 @@ ALIASES: dict[str, str] = {
     "chainer.dataset": "chainer.training.dataset",
     "chainer.datasets": "chainer.training.datasets",
     "chainer.device": "chainer.core.arrays.device",
+    "chainer.device_resident": "chainer.core.arrays.device_resident",
+    "chainer.distribution": "chainer.distributions.distribution",
     "chainer.exporters": "chainer.links.caffe.exporters",
     "chainer.function": "chainer.core.autograd.function",
     "chainer.function_hook": "chainer.core.autograd.function_hook",
@@ -42,6 +44,8 @@ ALIASES: dict[str, str] = {
     "chainer.iterators": "chainer.training.iterators",
     "chainer.kernel": "chainer.core.arrays.kernel",
     "chainer.link": "chainer.links.link",
+    "chainer.link_hook": "chainer.links.link_hook",
+    "chainer.link_hooks": "chainer.links.hooks",
     "chainer.links.connection.gru": "chainer.links.rnn.gru",
     "chainer.links.connection.lstm": "chainer.links.rnn.lstm",
     "chainer.links.connection.mgu": "chainer.links.rnn.mgu",
@@ -58,9 +62,12 @@ ALIASES: dict[str, str] = {
     "chainer.sequential": "chainer.links.sequential",
     "chainer.serializer": "chainer.links.serializer",
     "chainer.serializers": "chainer.links.serializers",
+    "chainer.types": "chainer.core.types",
     "chainer.typing": "chainer.core.typing",
     "chainer.utils": "chainer.core.utils",
-    "chainer.variable": "chainer.core.autograd.variable",
+    "chainer.utils.sparse": "chainer.core.autograd.sparse",
+    "chainer.variable": "chainer.core.autograd.variables",
+    "chainer.warnings": "chainer.core.warnings",
 }
 """Second name of a module -> its canonical name, under which it is implemented."""
 

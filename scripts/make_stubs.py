@@ -43,6 +43,8 @@ STUB_PACKAGE = Path("stubs", "chainer-stubs")
 SHOWN_BY = {
     "chainer_functions": "chainer.functions",
     "chainer_function_hooks": "chainer.functions.hooks",
+    "chainer_link_hooks": "chainer.links.hooks",
+    "chainer_distributions": "chainer.distributions",
     "chainer_links": "chainer.links",
     "chainer_serializers": "chainer.links.serializers",
     "chainer_optimizers": "chainer.training.optimizers",
@@ -150,7 +152,12 @@ def front_door() -> str:
 def table(name: str) -> str:
     """Returns the stub of a module whose attributes are listed in a table."""
     module = importlib.import_module(name)
-    names = {n: importlib.util.resolve_name(m, name) for n, m in module._NAMES.items()}
+    names = {
+        n: importlib.util.resolve_name(m, name)
+        for n, m in module._NAMES.items()
+        # Private names are for programs of earlier releases, a function makes a module.
+        if isinstance(m, str) and not n.startswith("_")
+    }
     return reexports(names | dict.fromkeys(module._SUBMODULES, name))
 
 

@@ -6,6 +6,7 @@ used, everything that needs it raises a RuntimeError that says what is missing.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -469,7 +470,9 @@ def should_use_cudnn(level: str, lowest_version: int = 0) -> bool:
         level (str): ``'==always'`` or ``'>=auto'``: what ``config.use_cudnn`` must be at least.
         lowest_version (int): Lowest version of cuDNN needed, in its own numbers: 90100 is 9.1.0.
     """
-    allowed = _allowed("use_cudnn", level, config.use_cudnn) and __getattr__("cudnn_enabled")
+    # Through the module object, because a module's own code does not see its lazy attributes.
+    this_module: Any = sys.modules[__name__]
+    allowed = _allowed("use_cudnn", level, config.use_cudnn) and this_module.cudnn_enabled
     if not allowed or lowest_version == 0:
         return allowed
     return cudnn_library.require().backend_version() >= lowest_version

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from chainer.core.typing import Shape
 from chainer.core.utils import type_check
 from chainer.functions._scalars import as_int
 
@@ -64,7 +65,7 @@ def normalized_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
     return tuple(axes)
 
 
-def kept_shape(shape: tuple[int, ...], axes: Iterable[int]) -> tuple[int, ...]:
+def kept_shape(shape: Shape, axes: Iterable[int]) -> tuple[int, ...]:
     """Returns a shape with length 1 at some axes (given as nonnegative numbers)."""
     reduced = list(shape)
     for a in axes:

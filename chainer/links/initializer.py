@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
 
-from chainer.core.arrays.backend import get_device_from_array
+from chainer.core.typing import Array, DTypeLike, Shape
+from chainer.links.errors import InvalidValueError
 
 
 class Initializer:
@@ -17,12 +18,20 @@ class Initializer:
 
     Attributes:
         dtype: That data type.
+
+    Example:
+        >>> class Ramp(chainer.Initializer):
+        ...     def __call__(self, array):
+        ...         array[...] = np.arange(array.size).reshape(array.shape)
+        >>> L.Linear(3, 2, initialW=Ramp()).W.array
+        array([[0., 1., 2.],
+               [3., 4., 5.]], dtype=float32)
     """
 
-    def __init__(self, dtype: Any = None) -> None:
+    def __init__(self, dtype: DTypeLike = None) -> None:
         self.dtype = dtype
 
-    def __call__(self, array: Any) -> None:
+    def __call__(self, array: Array) -> None:
         """Initializes given array in place.
 
         Args:
@@ -30,31 +39,15 @@ class Initializer:
         """
         raise NotImplementedError(f"{type(self).__name__} does not define __call__")
 
-    def _check_dtype(self, array: Any) -> None:
+    def _check_dtype(self, array: Array) -> None:
         if self.dtype is not None and array.dtype != self.dtype:
-            raise ValueError(
+            raise InvalidValueError(
                 f"dtype of the array must be {self.dtype}, the dtype of the initializer "
                 f"{type(self).__name__}, got {array.dtype}"
             )
 
 
-def draw(array: Any, distribution: str, *arguments: Any) -> Any:
-    """Draws random numbers of the shape of an array, on its device.
-
-    Args:
-        array (array): The array.
-        distribution (str): Name of a function of the random number source: ``'normal'``, ...
-        arguments: Parameters of the distribution.
-
-    Returns:
-        array: The random numbers.
-    """
-    device = get_device_from_array(array)
-    with device.backend.use(device):
-        return getattr(device.backend.random(device), distribution)(*arguments, size=array.shape)
-
-
-def get_fans(shape: tuple[int, ...]) -> tuple[int, int]:
+def get_fans(shape: Shape) -> tuple[int, int]:
     """Returns the numbers of input and output units of a weight array.
 
     Args:
@@ -73,7 +66,5 @@ def get_fans(shape: tuple[int, ...]) -> tuple[int, int]:
     """
     if len(shape) < 2:
         raise ValueError(f"shape must be of length >= 2. Actual shape: {shape}")
-    field = 1
-    for length in shape[2:]:
-        field *= length
+    field = math.prod(shape[2:])
     return shape[1] * field, shape[0] * field

@@ -1,8 +1,677 @@
-"""Links and chains (public module ``chainer.link``)."""
+"""The base class of everything that holds parameters (public module ``chainer.link``)."""
 
 from __future__ import annotations
 
-from chainer.links.base_link import Link
-from chainer.links.chain import Chain, ChainList
+import contextlib
+import copy
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+import numpy
+
+from chainer.core.arrays.backend import copyto, find_backend, get_device
+from chainer.core.arrays.device_resident import DeviceResident, DeviceResidentsVisitor
+from chainer.core.autograd.parameter import Parameter
+from chainer.core.autograd.variable import Variable
+from chainer.core.lazy import lazy_module
+from chainer.core.typing import DTypeLike, InitializerLike, ShapeLike
+from chainer.links.errors import MissingForwardError
+from chainer.links.initializers.constant import NaN
+from chainer.links.link_hook import (
+    LinkHook,
+    _ForwardPostprocessCallbackArgs,
+    _ForwardPreprocessCallbackArgs,
+    hook_count,
+    thread_hooks,
+)
+from chainer.links.name_set import NameSet
 
 __all__ = ["Chain", "ChainList", "Link"]
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from chainer.links.chain import Chain as Chain
+    from chainer.links.chain_list import ChainList as ChainList
+    from chainer.links.sequential import Sequential
+    from chainer.links.serializer import AbstractSerializer
+
+_COPY_MODES = ("init", "copy", "share")
+
+
+def check_copy_mode(mode: str) -> None:
+    """Raises ValueError unless ``mode`` is a mode of copying links."""
+    if mode not in _COPY_MODES:
+        raise ValueError(
+            f"The 'mode' argument should be either 'init','copy', or 'share'. But {mode} was given."
+        )
+
+
+class Link(DeviceResident):
+    """Building block of model definitions.
+
+    A link holds parameters and persistent values. Both have names and are attributes of the link.
+    Assigning a :class:`~chainer.Parameter` to an attribute within :meth:`init_scope` registers it.
+    Parameters and persistent values are saved and loaded by serializers, moved between devices and
+    copied with the link. The link does not look at its other attributes.
+
+    A subclass defines ``forward``; calling the link runs its link hooks around ``forward``. A
+    subclass may also override ``__call__``, but then its hooks do not run.
+
+    Args:
+        params: Names and shapes of initial parameters, each a shape or a tuple ``(shape, dtype)``.
+            Their values are NaN.
+
+    Attributes:
+        name (str): Name of this link, given by the parent chain; None without a parent.
+
+    Example:
+        >>> class LinearLayer(chainer.Link):
+        ...     def __init__(self, n_in, n_out):
+        ...         super().__init__()
+        ...         with self.init_scope():
+        ...             self.W = chainer.Parameter(chainer.initializers.Normal(), (n_out, n_in))
+        ...             self.b = chainer.Parameter(0, (n_out,))
+        ...     def forward(self, x):
+        ...         return F.linear(x, self.W, self.b)
+        >>> LinearLayer(3, 2)(np.zeros((4, 3), np.float32)).shape
+        (4, 2)
+    """
+
+    name: str | None = None
+
+    _params: NameSet
+    _persistent: NameSet
+    _within_init_scope: bool = False
+    _local_link_hooks: dict[str, LinkHook] | None = None
+    # Whether Link.__init__ has been called. The name that Python makes of it, _Link__init_done, is
+    # the one in pickles of release 7.
+    __init_done: bool = False
+    #: Whether a base class behind Link defines ``__call__``, which is then called for ``forward``.
+    _calls_mixin: ClassVar[bool] = False
+    # Whether a call may go to forward at once: the link is initialized, has no hooks of its own
+    # and no mixin. One flag keeps the usual call short.
+    _calls_forward: bool = False
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__()
+        self._params = NameSet()
+        self._persistent = NameSet()
+        self._within_init_scope = False
+        self.name = None
+        self.__init_done = True
+        self._calls_forward = not self._calls_mixin
+        for name, value in params.items():
+            shape, dtype = _shape_and_dtype(value)
+            self.add_param(name, shape, dtype=dtype)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        behind = cls.__mro__[cls.__mro__.index(Link) + 1 :]
+        cls._calls_mixin = any("__call__" in base.__dict__ for base in behind)
+
+    # -- calls ------------------------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls ``forward`` with the same arguments, and the link hooks before and after it."""
+        if self._calls_forward and not hook_count.value:
+            try:
+                forward = self.forward  # type: ignore[attr-defined]
+            except AttributeError:
+                forward = self._find_forward()
+            return forward(*args, **kwargs)
+        return self._call_with_hooks(args, kwargs)
+
+    def _find_forward(self) -> Any:
+        """Returns what computes: ``__call__`` of a class behind Link, or else ``forward``.
+
+        Raises:
+            MissingForwardError: If there is neither.
+        """
+        if self._calls_mixin:
+            return getattr(super(), "__call__")  # noqa: B004, B009
+        forward = getattr(self, "forward", None)
+        if forward is not None:
+            return forward
+        if hasattr(type(self), "forward"):
+            # A property that fails: its own error says more.
+            return self.__getattribute__("forward")
+        name = type(self).__name__
+        raise MissingForwardError(
+            f"{name!r} object has no attribute 'forward': it has neither '{name}.__call__' "
+            "method overridden nor 'forward' method defined."
+        )
+
+    def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if not self.__init_done:
+            raise RuntimeError("Link.__init__() has not been called.")
+        hooks = thread_hooks.hooks
+        if self._local_link_hooks:
+            # A hook of the link takes the place of one of the thread that has the same name.
+            hooks = {**hooks, **self._local_link_hooks}
+        # A hook may be deleted while it runs.
+        active = tuple(hooks.values())
+        if not active:
+            return self._find_forward()(*args, **kwargs)
+        before = _ForwardPreprocessCallbackArgs(self, "forward", args, kwargs)
+        started: list[LinkHook] = []
+        try:
+            for hook in active:
+                hook.forward_preprocess(before)
+                started.append(hook)
+            out = self._find_forward()(*args, **kwargs)
+        except BaseException:
+            for hook in started:
+                hook._forward_failed(before)  # pyright: ignore[reportPrivateUsage]
+            raise
+        after = _ForwardPostprocessCallbackArgs(self, "forward", args, kwargs, out)
+        for hook in active:
+            hook.forward_postprocess(after)
+        return out
+
+    @property
+    def local_link_hooks(self) -> dict[str, LinkHook]:
+        """Link hooks of this link, by name, in the order in which they run."""
+        if self._local_link_hooks is None:
+            self._local_link_hooks = {}
+            self._calls_forward = False
+        return self._local_link_hooks
+
+    def add_hook(self, hook: LinkHook, name: str | None = None) -> Self:
+        """Registers a link hook that is active for this link only.
+
+        Args:
+            hook (LinkHook): The hook.
+            name (str): Name to register it under; ``hook.name`` by default.
+
+        Returns:
+            Link: This link.
+
+        Raises:
+            TypeError: If ``hook`` is not a link hook.
+            KeyError: If the link has a hook of this name.
+        """
+        if not isinstance(hook, LinkHook):
+            raise TypeError(f"Hook must be of type LinkHook, got {type(hook).__name__}")
+        hooks = self.local_link_hooks
+        name = hook.name if name is None else name
+        if name in hooks:
+            raise KeyError(f"Hook {name} already exists")
+        hooks[name] = hook
+        hook.added(self)
+        return self
+
+    def delete_hook(self, name: str) -> None:
+        """Deletes a link hook of this link.
+
+        Args:
+            name (str): Name under which it is registered.
+
+        Raises:
+            KeyError: If the link has no hook of this name.
+        """
+        hooks = self.local_link_hooks
+        if name not in hooks:
+            raise KeyError(f"Hook {name} does not exist")
+        hooks[name].deleted(self)
+        del hooks[name]
+
+    # -- text -------------------------------------------------------------------------------------
+
+    @property
+    def printable_specs(self) -> Iterator[tuple[str, Any]]:
+        """Pairs of name and value that describe the link when it is printed."""
+        return iter(())
+
+    def __str__(self) -> str:
+        specs = ", ".join(f"{name}={value}" for name, value in self.printable_specs)
+        return f"{type(self).__name__}({specs})"
+
+    def __repr__(self) -> str:
+        text = str(self)
+        return f"<{type(self).__name__} {hex(id(self))}>" if "\n" in text else text
+
+    # -- registration -----------------------------------------------------------------------------
+
+    @classmethod
+    def from_params(cls, *args: Any, **kwargs: Any) -> Self:
+        """Creates a link whose parameters are copies of given arrays; some links define it.
+
+        Raises:
+            NotImplementedError: If the class does not.
+        """
+        raise NotImplementedError("This link does not implement `from_params`.")
+
+    @property
+    def within_init_scope(self) -> bool:
+        """True if the current code is inside of an initialization scope."""
+        return self._within_init_scope
+
+    @contextlib.contextmanager
+    def init_scope(self) -> Iterator[None]:
+        """Creates an initialization scope: a context in which assigning a parameter registers it.
+
+        Example:
+            >>> class MyLink(chainer.Link):
+            ...     def __init__(self):
+            ...         super().__init__()
+            ...         with self.init_scope():
+            ...             self.W = chainer.Parameter(0, (10, 5))
+            >>> [name for name, _ in MyLink().namedparams()]
+            ['/W']
+        """
+        if not self.__init_done:
+            raise RuntimeError(
+                f"{type(self).__name__}: Link.__init__() has not been called; call "
+                "super().__init__() before init_scope()"
+            )
+        before = self._within_init_scope
+        self._within_init_scope = True
+        try:
+            yield
+        finally:
+            self._within_init_scope = before
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self._within_init_scope and isinstance(value, Parameter):
+            value.name = name
+            self._params.add(name)
+            self._persistent.discard(name)
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        if self.__init_done:
+            self._params.discard(name)
+            self._persistent.discard(name)
+        object.__delattr__(self, name)
+
+    def add_param(
+        self,
+        name: str,
+        shape: ShapeLike | None = None,
+        dtype: DTypeLike = numpy.float32,
+        initializer: InitializerLike = None,
+    ) -> None:
+        """Registers a parameter to the link.
+
+        Assigning a :class:`~chainer.Parameter` within :meth:`init_scope` does the same.
+
+        Args:
+            name (str): Name of the parameter and of the attribute.
+            shape (int or tuple of ints): Shape; the parameter is left uninitialized if omitted.
+            dtype: Data type of the parameter array; ``chainer.config.dtype`` has no effect here.
+            initializer: Initializer, array or scalar; ``dtype`` is then ignored.
+
+        Raises:
+            AttributeError: If the link has an attribute of this name.
+        """
+        if name in vars(self):
+            raise AttributeError(f"cannot register a new parameter {name}: attribute exists")
+        if initializer is None:
+            initializer = NaN(dtype)
+        with self.init_scope():
+            setattr(self, name, Parameter(initializer, shape))
+
+    def add_persistent(self, name: str, value: Any) -> None:
+        """Registers a persistent value to the link and sets it as an attribute.
+
+        Args:
+            name (str): Name of the value and of the attribute.
+            value: Value: an array, a scalar or anything serializers can store.
+
+        Raises:
+            AttributeError: If the link has an attribute of this name.
+        """
+        if name in vars(self):
+            raise AttributeError(f"cannot register a new persistent value {name}: attribute exists")
+        self._persistent.add(name)
+        self._params.discard(name)
+        object.__setattr__(self, name, value)
+
+    def register_persistent(self, name: str) -> None:
+        """Registers an attribute of a given name as a persistent value.
+
+        A parameter of this name becomes a persistent value.
+
+        Args:
+            name (str): Name of an existing attribute.
+
+        Raises:
+            AttributeError: If there is no such attribute.
+        """
+        if not hasattr(self, name):
+            raise AttributeError(
+                f"cannot register non-existent attribute {name} as a persistent value"
+            )
+        self._persistent.add(name)
+        self._params.discard(name)
+
+    # -- hierarchy --------------------------------------------------------------------------------
+
+    def params(self, include_uninit: bool = True) -> Iterator[Parameter]:
+        """Returns a generator of all parameters under the link hierarchy.
+
+        Own parameters come first, in lexical order of their names, then those of the children.
+
+        Args:
+            include_uninit (bool): Whether uninitialized parameters are included.
+        """
+        members = vars(self)
+        for name in self._params:
+            param = members[name]
+            if include_uninit or param.array is not None:
+                yield param
+
+    def namedparams(self, include_uninit: bool = True) -> Iterator[tuple[str, Parameter]]:
+        """Returns a generator of all (path, param) pairs under the hierarchy, see :meth:`params`.
+
+        Args:
+            include_uninit (bool): Whether uninitialized parameters are included.
+        """
+        members = vars(self)
+        for name in self._params:
+            param = members[name]
+            if include_uninit or param.array is not None:
+                yield "/" + name, param
+
+    def links(self, skipself: bool = False) -> Iterator[Link]:
+        """Returns a generator of all links under the hierarchy.
+
+        Args:
+            skipself (bool): Whether this link is left out.
+        """
+        if not skipself:
+            yield self
+        for child in self.children():
+            yield from child.links()
+
+    def namedlinks(self, skipself: bool = False) -> Iterator[tuple[str, Link]]:
+        """Returns a generator of all (path, link) pairs under the hierarchy.
+
+        Args:
+            skipself (bool): Whether this link is left out.
+        """
+        if not skipself:
+            yield "/", self
+
+    def children(self) -> Iterator[Link]:
+        """Returns a generator of all child links."""
+        return iter(())
+
+    # -- copies -----------------------------------------------------------------------------------
+
+    def copy(self, mode: str = "share") -> Self:
+        """Copies the link hierarchy to a new one.
+
+        Args:
+            mode (str): ``'share'``: parameters are new objects that share their arrays with those
+                of this link, and have no gradient. ``'copy'``: everything is copied deeply.
+                ``'init'``: as ``'copy'``, but parameters are initialized anew.
+
+        Returns:
+            Link: The copy. A copy of mode ``'share'`` has no name.
+        """
+        check_copy_mode(mode)
+        if mode == "share":
+            replica = self._copy_shallow()
+            replica.name = None
+            return replica
+        replica = copy.deepcopy(self)
+        if mode == "init":
+            for param in replica.params(include_uninit=False):
+                # In-place arithmetic leaves variables in the place of parameters.
+                if isinstance(param, Parameter):
+                    param.initialize(param.shape)
+            for link in replica.links():
+                link._on_reinitialize()
+        return replica
+
+    def _on_reinitialize(self) -> None:
+        """Hook: called after all parameters were re-initialized.
+
+        Override it to fill parameters by other means than their initializers.
+        """
+
+    def _copy_shallow(self) -> Self:
+        replica = copy.copy(self)
+        members = vars(replica)
+        members["_params"] = self._params.copy()
+        members["_persistent"] = self._persistent.copy()
+        for name in self._params:
+            param = copy.copy(members[name])
+            # With the gradient array shared, accumulation in one link would show in the other.
+            param.cleargrad()
+            members[name] = param
+        return replica
+
+    def copyparams(self, link: Link, copy_persistent: bool = True) -> None:
+        """Copies all parameters from given link, across devices if need be; not the gradients.
+
+        Args:
+            link (Link): Source link, of the same structure.
+            copy_persistent (bool): Whether persistent values are copied, too. Arrays are copied
+                into the arrays of this link; all other values become deep copies.
+
+        Raises:
+            KeyError: If the source has no parameter or persistent value of a name.
+        """
+        for name in self._params:
+            vars(self)[name].copydata(_source_param(link, name))
+        if copy_persistent:
+            for name in self._persistent:
+                if name not in vars(link):
+                    raise KeyError(
+                        f"the source {type(link).__name__} has no persistent value {name!r}"
+                    )
+                self._copy_persistent(name, vars(link)[name])
+
+    def _copy_persistent(self, name: str, source: Any) -> None:
+        members = vars(self)
+        if _is_array(members[name]) and _is_array(source):
+            copyto(members[name], source)
+        else:
+            members[name] = copy.deepcopy(source)
+
+    def addgrads(self, link: Link) -> None:
+        """Accumulates gradient values from given link, across devices if need be.
+
+        Args:
+            link (Link): Source link, of the same structure.
+
+        Raises:
+            KeyError: If the source has no parameter of a name.
+        """
+        for name in self._params:
+            vars(self)[name].addgrad(_source_param(link, name))
+
+    def repeat(self, n_repeat: int, mode: str = "init") -> Sequential:
+        """Repeats this link multiple times to make a :class:`~chainer.Sequential`.
+
+        Args:
+            n_repeat (int): Number of times to repeat; the result is empty if it is not positive.
+            mode (str): ``'init'``: each copy is initialized anew. ``'copy'``: the copies have the
+                same values but are independent. ``'share'``: they share their parameters.
+
+        Example:
+            >>> len(L.Linear(10, 10).repeat(3))
+            3
+        """
+        from chainer.links.sequential import Sequential
+
+        return Sequential(*(self.copy(mode) for _ in range(n_repeat)))
+
+    # -- training ---------------------------------------------------------------------------------
+
+    def cleargrads(self) -> None:
+        """Clears all gradient arrays; called before the backward computation of an iteration."""
+        for param in self.params():
+            param.cleargrad()
+
+    def zerograds(self) -> None:
+        """Initializes all gradient arrays by zero.
+
+        Deprecated since v1.15; use :meth:`cleargrads`.
+        """
+        warnings.warn(
+            "Link.zerograds is deprecated. Use Link.cleargrads instead.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        for param in self.params():
+            param.zerograd()
+
+    def count_params(self) -> int:
+        """Returns the number of scalars in all parameters; warns about uninitialized parameters."""
+        size = 0
+        for path, param in self.namedparams():
+            if param.array is None:
+                warnings.warn(
+                    f"Parameter '{path}' has not been initialized, so the resulting count will not "
+                    "include the number of parameters in it.",
+                    stacklevel=2,
+                )
+                continue
+            size += param.size
+        return size
+
+    @property
+    def update_enabled(self) -> bool:
+        """True if at least one parameter has an update rule enabled."""
+        return any(rule.enabled for rule in self._update_rules())
+
+    def enable_update(self) -> None:
+        """Enables the update rules of all parameters under the link hierarchy."""
+        for rule in self._update_rules():
+            rule.enabled = True
+
+    def disable_update(self) -> None:
+        """Disables the update rules of all parameters under the link hierarchy."""
+        for rule in self._update_rules():
+            rule.enabled = False
+
+    def _update_rules(self) -> Iterator[Any]:
+        for param in self.params():
+            # In-place arithmetic leaves variables, which have no rule, in the place of parameters.
+            rule = getattr(param, "update_rule", None)
+            if rule is not None:
+                yield rule
+
+    # -- devices ----------------------------------------------------------------------------------
+
+    def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
+        """Shows a visitor this link, its parameters, and its persistent values that are arrays.
+
+        A subclass that holds other arrays or variables overrides the method:
+
+        Example:
+            >>> class Lookup(chainer.Link):
+            ...     def __init__(self, table):
+            ...         super().__init__()
+            ...         self.table = table
+            ...     def device_resident_accept(self, visitor):
+            ...         super().device_resident_accept(visitor)
+            ...         self.table = visitor.visit_array(self.table)
+            >>> link = Lookup(np.arange(3)).to_device("@numpy")
+
+        Args:
+            visitor (DeviceResidentsVisitor): The visitor.
+        """
+        super().device_resident_accept(visitor)
+        members = vars(self)
+        for name in self._params:
+            visitor.visit_variable(members[name])
+        for name in self._persistent:
+            value = members[name]
+            if isinstance(value, Variable):  # a parameter that was registered as persistent
+                visitor.visit_variable(value)
+            elif _is_array(value):
+                members[name] = visitor.visit_array(value)
+
+    @property
+    def _device_id(self) -> int | None:
+        warnings.warn(
+            "Link._device_id is left only for backward compatibility and likely to be removed. "
+            "Use Link.device instead.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        device = self.device
+        return device.index if device.backend.is_accelerator else None
+
+    @property
+    def _cpu(self) -> bool:
+        """Whether the link is in host memory; links of release 4 had this attribute."""
+        return not self.device.backend.is_accelerator
+
+    # -- serialization ----------------------------------------------------------------------------
+
+    def serialize(self, serializer: AbstractSerializer) -> None:
+        """Serializes the link: parameters and persistent values, by name.
+
+        Args:
+            serializer (AbstractSerializer): Serializer or deserializer.
+        """
+        members = vars(self)
+        for name in self._params:
+            param = members[name]
+            data = serializer(name, param.array)
+            if param.array is None and data is not None:
+                # The file contains the shape that the first call would have determined.
+                param.initialize(data.shape)
+                copyto(param.array, data if find_backend(type(data)) else numpy.asarray(data))
+        for name in self._persistent:
+            value = members[name]
+            if isinstance(value, Variable):  # a parameter that was registered as persistent
+                value.array = serializer(name, value.array)
+            else:
+                members[name] = serializer(name, value)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restores a link; pickles of the releases 4 and 7 can be read.
+
+        Args:
+            state (dict): Attributes of the link.
+        """
+        members = vars(self)
+        members.update(state)
+        # Older releases pickle the names as sets.
+        for key in ("_params", "_persistent"):
+            if key in members:
+                members[key] = NameSet(members[key])
+        # Pickles of release 4 neither tell that __init__ was called nor contain a device object.
+        members["_Link__init_done"] = "_params" in members
+        members["_calls_forward"] = (
+            self.__init_done and not self._calls_mixin and not self._local_link_hooks
+        )
+        if state.get("_cpu") is False:
+            members["_device"] = get_device(f"@cupy:{state['_device_id']}")
+
+
+def _shape_and_dtype(value: Any) -> tuple[ShapeLike | None, DTypeLike]:
+    """Splits a value of the constructor into shape and dtype."""
+    if isinstance(value, tuple):
+        pair = cast("tuple[Any, ...]", value)
+        # (2, 3) is a shape, (2, numpy.float16) a length and a dtype.
+        if len(pair) == 2 and not isinstance(pair[1], (int, numpy.integer)):
+            return pair
+    return value, numpy.float32
+
+
+def _is_array(value: object) -> bool:
+    return find_backend(type(value)) is not None
+
+
+def _source_param(link: Link, name: str) -> Any:
+    """Returns the parameter of another link that has the name of one of this link."""
+    param = vars(link).get(name)
+    if not isinstance(param, Variable):
+        raise KeyError(f"the source {type(link).__name__} has no parameter {name!r}")
+    return param
+
+
+# chainer.link has the three base classes. The containers are imported at first use because their
+# modules import this one.
+__getattr__, __dir__ = lazy_module(
+    globals(), {"Chain": "chainer.links.chain", "ChainList": "chainer.links.chain_list"}
+)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.parameter import Parameter
-from chainer.links.base_link import Link, check_mode
-from chainer.links.chain import Chain, ChainList
+from chainer.links.chain_list import ChainList
+from chainer.links.errors import LayerIndexError
+from chainer.links.link import Link, check_copy_mode
 
 if TYPE_CHECKING:
     from typing import Self
 
 
-def _layer_name(layer: Any) -> str:
-    """Name of a layer: the class of a link, the name of a function."""
+def _layer_name(layer: Callable[..., Any]) -> str:
+    """Returns the class name of a link, the name of a function."""
     if isinstance(layer, Link):
         return type(layer).__name__
     while isinstance(layer, partial):
@@ -25,16 +27,20 @@ def _layer_name(layer: Any) -> str:
     return getattr(layer, "__name__", type(layer).__name__)
 
 
+def _is_lambda(layer: Callable[..., Any]) -> bool:
+    return getattr(layer, "__name__", None) == "<lambda>"
+
+
 class Sequential(ChainList):
-    """Sequential link: a list of callables, each fed with what the one before returned.
+    """Sequential link: a list of callables, each called with the result of the previous one.
 
     Layers are links, functions, function nodes such as ``F.Reshape((1, 3, 224, 224))`` or any
-    callables. The object is a list as well: it can be indexed,
-    sliced, extended, added to another one and repeated. ``print`` shows one layer per line.
+    callables. The object is a mutable sequence of its layers, and it can be added to another one
+    and repeated. ``print`` shows one layer per line.
 
     Args:
-        layers: The layers in the order of their calls. One that returns a tuple feeds the next with
-            several arguments.
+        layers: The layers in the order of their calls. If one returns a tuple, the next one is
+            called with its elements as arguments.
 
     Example:
         >>> model = chainer.Sequential(L.Linear(10, 10), F.relu)
@@ -47,30 +53,33 @@ class Sequential(ChainList):
 
     _layers: list[Any]
 
-    def __init__(self, *layers: Any) -> None:
+    def __init__(self, *layers: Callable[..., Any]) -> None:
         super().__init__()
         self._layers = []
         for layer in layers:
             self.append(layer)
 
-    def __call__(self, *x: Any) -> Any:
-        """Feeds the input through the layers.
+    def forward(self, *x: Any) -> Any:
+        """Calls the layers one after the other.
 
         Args:
-            x: Input variables of the first layer.
+            x: Inputs of the first layer.
 
         Returns:
-            The output of the final layer (or the arguments if there is no layer).
-        """
-        return self.forward(*x)
+            What the last layer returns.
 
-    def forward(self, *x: Any) -> Any:
-        """Feeds the input through the layers; see :meth:`__call__`."""
+        Raises:
+            RuntimeError: If there is no layer.
+        """
+        if not self._layers:
+            raise RuntimeError("Sequential does not have any layer.")
+        out: Any = x
         for layer in self._layers:
             # A function node belongs to one graph: each call applies a copy.
             out = copy.copy(layer).apply(x) if isinstance(layer, FunctionNode) else layer(*x)
             x = out if isinstance(out, tuple) else (out,)
-        return x if len(x) > 1 else x[0] if x else None
+        # A function node always returns a tuple.
+        return out[0] if isinstance(self._layers[-1], FunctionNode) and len(out) == 1 else out
 
     # -- list interface ---------------------------------------------------------------------------
 
@@ -81,8 +90,9 @@ class Sequential(ChainList):
                 f"But given {layer!r} is not callable."
             )
 
-    # The numbers of child links are their names in files. Earlier releases number them in a way of
-    # their own (all but the first in reversed order, mostly), which is kept so that files load.
+    # The numbers of child links are their names in files. Earlier releases insert a child behind
+    # the first link that precedes it among the layers, so that appended links get numbers in
+    # reversed order (all but the first one). The rule is kept so that files load.
 
     def _insert_child(self, i: int, link: Link) -> None:
         """Makes a link just inserted as the i-th layer a child."""
@@ -132,7 +142,7 @@ class Sequential(ChainList):
             return
         self._check_layer(layer)
         if not -len(self) <= i < len(self):
-            raise IndexError(f"index {i} is out of range for {len(self)} layers")
+            raise LayerIndexError(f"index {i} is out of range for {len(self)} layers")
         i %= len(self)
         del self[i]
         self.insert(i, layer)
@@ -150,8 +160,8 @@ class Sequential(ChainList):
     def __reversed__(self) -> Iterator[Any]:
         return reversed(self._layers)
 
-    def __contains__(self, layer: Any) -> bool:
-        return any(layer is own for own in self._layers)
+    def __contains__(self, value: object) -> bool:
+        return any(value is layer for layer in self._layers)
 
     def __add__(self, other: Sequential) -> Sequential:
         if not isinstance(other, Sequential):
@@ -162,10 +172,15 @@ class Sequential(ChainList):
         return Sequential(*self._layers, *other._layers)
 
     def __iadd__(self, other: Iterable[Any]) -> Self:
+        if not isinstance(other, Iterable):
+            raise ValueError(
+                "add (+) operator supports only objects of Sequential class, "
+                f"but {type(other)} is given."
+            )
         self.extend(other)
         return self
 
-    def append(self, layer: Any) -> None:
+    def append(self, layer: Callable[..., Any]) -> None:
         """Adds a layer to the tail of the list.
 
         Args:
@@ -173,23 +188,21 @@ class Sequential(ChainList):
         """
         self.insert(len(self), layer)
 
-    def add_link(self, link: Any) -> None:
-        """Adds a layer to the tail of the list; same as :meth:`append`.
-
-        Args:
-            link (Link or callable): The layer.
-        """
-        self.append(link)
-
-    def insert(self, i: int, layer: Any) -> None:
+    def insert(self, i: int, layer: Callable[..., Any]) -> None:
         """Inserts a layer before an index.
 
         Args:
-            i (int): Position in the list.
+            i (int): Position in the list, ``-len`` to ``len``.
             layer (Link or callable): The layer.
+
+        Raises:
+            IndexError: If the index is out of range.
+            ValueError: If the layer is not callable.
         """
+        if not -len(self) <= i <= len(self):
+            raise IndexError(f"Index out of range: {i}")
         self._check_layer(layer)
-        i = slice(i, None).indices(len(self))[0]  # as in lists
+        i = slice(i, None).indices(len(self))[0]  # counts a negative index from the end
         self._layers.insert(i, layer)
         if isinstance(layer, Link):
             self._insert_child(i, layer)
@@ -283,9 +296,9 @@ class Sequential(ChainList):
         Args:
             mode (str): ``'init'``, ``'copy'`` or ``'share'``.
         """
-        check_mode(mode)
+        check_copy_mode(mode)
         replica = self._copy_members(mode)
-        members = replica.__dict__
+        members = vars(replica)
         layers: list[Any] = []
         copies: dict[int, list[Link]] = {}
         for layer in self._layers:
@@ -293,7 +306,8 @@ class Sequential(ChainList):
                 layers.append(layer.copy(mode))
                 copies.setdefault(id(layer), []).append(layers[-1])
             else:
-                layers.append(_copy_layer(layer, mode))
+                # A function is its own copy; an object that is callable may have a state.
+                layers.append(copy.copy(layer))
         members["_layers"] = layers
         members["_children"] = [copies[id(child)].pop(0) for child in self._children]
         replica._rename()
@@ -305,8 +319,8 @@ class Sequential(ChainList):
         if mode == "share":
             return super(ChainList, self)._copy_shallow()  # without the children
         replica = copy.copy(self)
-        members = replica.__dict__
-        own = {k: v for k, v in self.__dict__.items() if k not in ("_layers", "_children")}
+        members = vars(replica)
+        own = {k: v for k, v in vars(self).items() if k not in ("_layers", "_children")}
         members.update(copy.deepcopy(own, {id(self): replica}))
         if mode == "init":
             for name in self._params:
@@ -317,54 +331,56 @@ class Sequential(ChainList):
 
     def __getstate__(self) -> dict[str, Any]:
         for i, layer in enumerate(self._layers):
-            if getattr(layer, "__name__", None) == "<lambda>":
+            if _is_lambda(layer):
                 raise ValueError(
                     "Sequential which has at least one lambda function as its member cannot be "
                     f"pickled (layer {i}); use functools.partial or a named function instead"
                 )
-        return self.__dict__
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        return vars(self)
 
     def __copy__(self) -> Self:
         replica = object.__new__(type(self))
-        replica.__dict__.update(self.__dict__)
+        vars(replica).update(vars(self))
         return replica
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         replica = object.__new__(type(self))
         memo[id(self)] = replica
-        replica.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        vars(replica).update(copy.deepcopy(vars(self), memo))
         return replica
 
-    def __str__(self) -> str:
-        return "".join(f"{i}\t{_describe(layer)}\n" for i, layer in enumerate(self._layers))
+    def copyparams(self, link: Link, copy_persistent: bool = True) -> None:
+        """Copies all parameters from another :class:`Sequential`, layer by layer.
+
+        Args:
+            link (Sequential): Source, of the same structure.
+            copy_persistent (bool): Whether persistent values are copied, too.
+
+        Raises:
+            ValueError: If ``link`` is not a :class:`Sequential`.
+        """
+        if not isinstance(link, Sequential):
+            raise ValueError(
+                "Objects other than Sequential object cannot be copied to a Sequential object."
+            )
+        super().copyparams(link, copy_persistent)
+
+    def _partner(self, link: Link, name: str) -> Link:
+        # Children are numbered among the links, elements of the sequence are layers.
+        return vars(link)["_children"][int(name)]
+
+    def _printed_children(self) -> Iterator[tuple[str, str]]:
+        for i, layer in enumerate(self._layers):
+            yield str(i), _source(layer) if _is_lambda(layer) else str(layer)
 
     def __repr__(self) -> str:
         names = ", ".join(map(_layer_name, self._layers))
-        return f"Sequential({names})"
+        return f"{type(self).__name__}({names})"
 
 
-def _copy_layer(layer: Callable[..., Any], mode: str) -> Callable[..., Any]:
-    return layer if mode == "share" else copy.deepcopy(layer)
-
-
-def _describe(layer: Any) -> str:
-    """One line on a layer: its name, and parameters with their shapes."""
-    name = _layer_name(layer)
-    if isinstance(layer, Sequential):
-        return f"{name}\twhich has {len(layer)} layers"
-    if isinstance(layer, Chain):
-        return f"{name}\tThe structure behind a Chain is determined at runtime."
-    if isinstance(layer, ChainList):
-        return f"{name}\twhich has {len(layer)} links"
-    if isinstance(layer, Link):
-        shapes = [
-            f"{path[1:]}{param.shape if param.array is not None else '(None)'}\t"
-            for path, param in layer.namedparams()
-        ]
-        return f"{name}\t{''.join(shapes)}"
-    if isinstance(layer, partial):
-        return str(layer)
-    return name
+def _source(function: Callable[..., Any]) -> str:
+    """Returns the source text of the lines that define a lambda, or its ``str``."""
+    try:
+        return inspect.getsource(function).strip().rstrip(",")
+    except (OSError, TypeError):  # made by eval or in an interpreter
+        return str(function)

@@ -12,6 +12,7 @@ PACKS: dict[str, str] = {
     "cupy": "chainer.backends.cupy.pack",
     "ideep": "chainer.backends.ideep.pack",
     "functions": "chainer.functions.pack",
+    "distributions": "chainer.distributions.pack",
     "links": "chainer.links.pack",
     "training": "chainer.training.pack",
 }
@@ -21,7 +22,8 @@ FILLS: dict[str, frozenset[str]] = {
     "cupy": frozenset({"backends", "kernels"}),
     "ideep": frozenset({"backends", "kernels"}),
     "functions": frozenset({"functions", "variable_methods", "function_hooks"}),
-    "links": frozenset({"links", "initializers", "serializers"}),
+    "distributions": frozenset({"distributions"}),
+    "links": frozenset({"links", "link_hooks", "initializers", "serializers"}),
     "training": frozenset(
         {
             "optimizers",

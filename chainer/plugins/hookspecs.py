@@ -73,8 +73,18 @@ def chainer_function_hooks(registry: PackRegistry) -> None:
 
 
 @hookspec
+def chainer_distributions(registry: PackRegistry) -> None:
+    """Registers :class:`~chainer.Distribution` classes: attributes of ``chainer.distributions``."""
+
+
+@hookspec
 def chainer_links(registry: PackRegistry) -> None:
     """Registers :class:`~chainer.Link` classes: attributes of ``chainer.links``."""
+
+
+@hookspec
+def chainer_link_hooks(registry: PackRegistry) -> None:
+    """Registers :class:`~chainer.LinkHook` classes: attributes of ``chainer.link_hooks``."""
 
 
 @hookspec

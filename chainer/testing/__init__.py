@@ -24,24 +24,27 @@ _NAMES: dict[str, str] = {
     "BackendConfig": ".backend",
     "ErrorInput": ".op_spec",
     "FunctionTestCase": ".function_case",
-    "FunctionTestError": ".case",
-    "InitializerArgument": ".link_initializers_case",
+    "FunctionTestError": ".errors",
+    "InitializerArgument": ".initializer_argument",
     "LinkInitializersTestCase": ".link_initializers_case",
     "LinkTestCase": ".link_case",
-    "LinkTestError": ".case",
+    "LinkTestError": ".errors",
     "OpSpec": ".op_spec",
     "OptimizerTestCase": ".optimizer_case",
-    "OptimizerTestError": ".case",
+    "OptimizerTestError": ".errors",
     "Sample": ".op_spec",
     "Tolerance": ".op_spec",
     "assert_allclose": ".array",
     "assert_warns": ".helper",
+    "distribution_unittest": ".distribution_test",
     "fix_random": ".random",
+    "from_pytest_parameterize": ".parameterized",
     "generate_matrix": ".matrix",
     "generate_seed": ".random",
     "get_trainer_with_mock_updater": ".training",
     "inject_backend_tests": ".backend",
     "parameterize": ".parameterized",
+    "parameterize_pytest": ".parameterized",
     "patch": ".helper",
     "product": ".parameterized",
     "product_dict": ".parameterized",
@@ -54,7 +57,15 @@ _NAMES: dict[str, str] = {
     "without_requires": ".helper",
 }
 
-_SUBMODULES = ("attr", "condition", "gradient_check", "op_spec", "specs")
+_SUBMODULES = (
+    "attr",
+    "condition",
+    "doctest_helper",
+    "function_link",
+    "gradient_check",
+    "op_spec",
+    "specs",
+)
 
 # Type checkers read __init__.pyi, which is made from the table.
 __all__ = list(_NAMES)  # pyright: ignore[reportUnsupportedDunderAll]

@@ -1,8 +1,10 @@
-"""Markers of tests that need hardware, a library or patience.
+"""Markers of tests that need hardware or a library, or that take long.
 
 ``pytest -m 'not cudnn and not slow'`` leaves the marked tests out. Tests that need GPUs are also
-skipped when there are fewer: ``CHAINER_TEST_GPU_LIMIT`` says how many may be used; by default it is
-as many as the ``cupy`` backend finds.
+skipped where there are fewer: ``CHAINER_TEST_GPU_LIMIT`` is the number of GPUs that may be used; by
+default it is the number which the ``cupy`` backend finds.
+
+The module can be imported without pytest; using a marker then raises RuntimeError.
 """
 
 from __future__ import annotations
@@ -15,17 +17,56 @@ from typing import Any
 
 try:
     import pytest
-except ImportError as error:  # pragma: no cover
-    raise ImportError('chainer.testing.attr needs pytest: pip install "chainer[test]"') from error
+
+    _error: ImportError | None = None
+except ImportError as error:
+    _error = error
+
+
+def is_available() -> bool:
+    """Returns whether pytest is installed, which the markers need."""
+    return _error is None
+
+
+def check_available() -> None:
+    """Raises RuntimeError if pytest is not installed."""
+    if _error is not None:
+        raise RuntimeError(
+            'markers of tests need pytest: pip install "chainer[test]"\n'
+            f"Reason: {type(_error).__name__}: {_error}"
+        ) from _error
+
+
+def get_error() -> ImportError | None:
+    """Returns the error of importing pytest, or None."""
+    return _error
+
+
+class _MissingMark:
+    """A marker where pytest is not installed: refuses to be used."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        check_available()
+
+
+def _mark(name: str) -> Any:
+    return getattr(pytest.mark, name) if is_available() else _MissingMark(name)
+
+
+#: Marks a test that needs ChainerX, which is not a part of this Chainer.
+chainerx = _mark("chainerx")
 
 #: Marks a test that needs cuDNN.
-cudnn = pytest.mark.cudnn
+cudnn = _mark("cudnn")
 
 #: Marks a test that needs iDeep.
-ideep = pytest.mark.ideep
+ideep = _mark("ideep")
 
 #: Marks a test that takes long.
-slow = pytest.mark.slow
+slow = _mark("slow")
 
 
 def gpu_limit() -> int:
@@ -57,19 +98,31 @@ def _available_gpus() -> int:
 def multi_gpu(gpu_num: int) -> Callable[[Any], Any]:
     """Returns a decorator for tests that need several GPUs.
 
+    The tests get the marks ``gpu``, by which projects deselect tests, and ``multi_gpu``.
+
     Args:
         gpu_num (int): Number of required GPUs.
     """
+    check_available()
     limit = gpu_limit()
-    # unittest's own skip, which both runners honour.
+    # unittest's own skip, which pytest understands, too.
     skip = unittest.skipIf(
         gpu_num > limit, f"needs {gpu_num} GPUs, CHAINER_TEST_GPU_LIMIT is {limit}"
     )
 
     def decorate(test: Any) -> Any:
-        return pytest.mark.multi_gpu(gpu_num)(skip(test))
+        return pytest.mark.gpu(pytest.mark.multi_gpu(gpu_num)(skip(test)))
 
     return decorate
+
+
+def gpu_or_skip(test: Any) -> Any:
+    """Marks a test of this package that needs a GPU; without pytest it is skipped.
+
+    Args:
+        test: Test function.
+    """
+    return gpu(test) if is_available() else unittest.skip("needs a GPU and pytest")(test)
 
 
 def gpu(f: Any) -> Any:
@@ -78,6 +131,7 @@ def gpu(f: Any) -> Any:
     Args:
         f: Test function or class.
     """
+    check_available()
     limit = gpu_limit()
     skip = unittest.skipIf(limit < 1, f"needs a GPU, CHAINER_TEST_GPU_LIMIT is {limit}")
     return pytest.mark.gpu(skip(f))

@@ -15,11 +15,13 @@ from chainer.core.arrays.backend import get_device
 from chainer.core.arrays.device import Device
 from chainer.core.config.configuration import using_config
 from chainer.core.registry import registries
-from chainer.testing.parameterized import TestCaseBundle
+from chainer.testing.bundle import TestCaseBundle, over_bundles
 
-_DEFAULTS: dict[str, Any] = {
-    "device": None,
-    "kernels": (),
+#: Parameters of earlier releases in their order there, which is that of the parts of
+#: :meth:`BackendConfig.get_func_str`.
+_RELEASED: dict[str, Any] = {
+    "use_chainerx": False,
+    "chainerx_device": None,
     "use_cuda": False,
     "cuda_device": None,
     "use_cudnn": "never",
@@ -27,9 +29,10 @@ _DEFAULTS: dict[str, Any] = {
     "autotune": False,
     "cudnn_fast_batch_normalization": False,
     "use_ideep": "never",
-    "use_chainerx": False,
-    "chainerx_device": None,
 }
+
+#: All parameters: those of earlier releases, and ours.
+_DEFAULTS: dict[str, Any] = {**_RELEASED, "device": None, "kernels": ()}
 
 #: Parameters that are entries of ``chainer.config``.
 _ENTRIES = (
@@ -43,19 +46,23 @@ _ENTRIES = (
 
 
 class BackendConfig:
-    """A device to test on, and what the configuration says meanwhile.
+    """A device to test on, and the configuration to test with.
 
-    As a context manager it makes the device current and sets the configuration.
+    As a context manager it makes the device current and sets the configuration. The device is
+    looked up when it is asked for, so that a configuration of an unavailable backend can be made.
 
     Args:
         params (dict): What differs from the defaults: ``device`` (a specifier such as
-            ``'@strict:0'``), ``kernels`` (names of kernel providers to prefer), and those known
-            from Chainer: ``use_cuda`` and ``cuda_device``, ``use_cudnn``, ``cudnn_deterministic``,
-            ``autotune``, ``cudnn_fast_batch_normalization``, ``use_ideep``. Configurations with
-            ``use_chainerx`` are accepted, and tests with them skipped.
+            ``'@strict:0'``), ``kernels`` (names of kernel providers to prefer), and the parameters
+            of earlier releases: ``use_cuda`` and ``cuda_device``, ``use_cudnn``,
+            ``cudnn_deterministic``, ``autotune``, ``cudnn_fast_batch_normalization``,
+            ``use_ideep``, ``use_chainerx`` and ``chainerx_device``. Tests with ``use_chainerx``
+            are skipped.
 
     Raises:
+        TypeError: If ``params`` is not a dictionary.
         ValueError: If there is no parameter of such a name.
+        AssertionError: If ``use_chainerx`` is set and ``chainerx_device`` is not a string.
 
     Example:
         >>> config = chainer.testing.BackendConfig({'use_cudnn': 'always'})
@@ -71,6 +78,8 @@ class BackendConfig:
     device_name: str
 
     def __init__(self, params: Mapping[str, Any]) -> None:
+        if not isinstance(params, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"params must be a dictionary, got {params!r}")
         for name in params:
             if name not in _DEFAULTS:
                 raise ValueError(
@@ -81,6 +90,11 @@ class BackendConfig:
         self._contexts: list[contextlib.ExitStack] = []
         if self._params["use_cuda"] and self._params["cuda_device"] is None:
             self._params["cuda_device"] = 0
+        if self._params["use_chainerx"] and not isinstance(self._params["chainerx_device"], str):
+            raise AssertionError(
+                "use_chainerx needs a string as chainerx_device, got "
+                f"{self._params['chainerx_device']!r}"
+            )
         self.device_name = self._name_device()
 
     def __getattr__(self, name: str) -> Any:
@@ -124,6 +138,19 @@ class BackendConfig:
         text = "_".join(parts) or "cpu"
         return "".join(c if c.isalnum() else "_" for c in text).strip("_")
 
+    def get_func_str(self) -> str:
+        """Returns the parameters as a part of a class's name.
+
+        Those of earlier releases all, ours where they are given:
+        ``'use_chainerx_false__chainerx_device_None__use_cuda_false__...__use_ideep_never'``.
+        """
+        shown = {name: self._params[name] for name in _RELEASED}
+        shown |= {name: value for name, value in self._given.items() if name not in _RELEASED}
+        return "__".join(
+            f"{name}_{str(value).lower() if isinstance(value, bool) else value}"
+            for name, value in shown.items()
+        )
+
     def get_array(self, arrays: Any) -> Any:
         """Moves NumPy arrays to the device.
 
@@ -156,12 +183,16 @@ class BackendConfig:
         from chainer.testing import attr
 
         marks: list[Any] = []
-        if self._params["use_cuda"]:
-            index = self._params["cuda_device"]
-            marks.append(attr.multi_gpu(index + 1) if index else attr.gpu)
+        if self._params["use_chainerx"]:
+            marks.append(attr.chainerx)
+            kind, _, index = self._params["chainerx_device"].partition(":")
+            if kind == "cuda":
+                marks += _gpu_marks(int(index or 0))
+        elif self._params["use_cuda"]:
+            marks += _gpu_marks(self._params["cuda_device"])
             if self._params["use_cudnn"] != "never":
                 marks.append(attr.cudnn)
-        if self._params["use_ideep"] != "never":
+        elif self._params["use_ideep"] != "never":
             marks.append(attr.ideep)
         return marks
 
@@ -179,6 +210,12 @@ class BackendConfig:
     def __repr__(self) -> str:
         given = "".join(f" {name}={value!r}" for name, value in self._given.items())
         return f"<BackendConfig{given or ' cpu'}>"
+
+
+def _gpu_marks(index: int) -> list[Any]:
+    from chainer.testing import attr
+
+    return [attr.gpu, *([attr.multi_gpu(index + 1)] if index else [])]
 
 
 def _missing(backend: str) -> str | None:
@@ -207,8 +244,9 @@ def inject_backend_tests(
     """Class decorator that makes a test class for each of several backend configurations.
 
     The tests named get a :class:`BackendConfig` as argument ``backend_config``. Tests whose backend
-    is not installed, or does not work here, are skipped and say why. It works under unittest and
-    under pytest, where the tests also get the marks of :mod:`chainer.testing.attr`.
+    is not installed, or does not work here, are skipped with the reason. It works under unittest
+    and under pytest, where the tests also get the marks of :mod:`chainer.testing.attr`. The other
+    tests of the class run once, in a class of their own.
 
     Args:
         method_names (list of str): Names of the test methods. None for all tests that take an
@@ -217,10 +255,13 @@ def inject_backend_tests(
             configuration.
 
     Returns:
-        Class decorator. What it returns takes the name of the class but is no class; see
-        :func:`parameterize`, with which it can be combined.
+        Class decorator. It binds the name of the class to a bundle of classes; see
+        :func:`parameterize`, with which it can be combined. It can be applied several times: each
+        application multiplies the tests it names.
 
     Raises:
+        TypeError: If ``method_names`` is not a list or None, or ``params`` not a list of
+            dictionaries.
         ValueError: If a class has no test of a name, or a parameter does not exist.
 
     Example:
@@ -231,55 +272,73 @@ def inject_backend_tests(
         ...         x = backend_config.get_array(np.ones(3, 'f'))
         ...         assert float(x.sum()) == 3
     """
-    configs = [BackendConfig(param) for param in params]
+    if method_names is not None and not isinstance(method_names, list):
+        raise TypeError(f"method_names must be a list of names or None, got {method_names!r}")
+    if not isinstance(params, list):
+        raise TypeError(f"params must be a list of dictionaries, got {params!r}")
+    # Equal configurations would make classes of one name, of which the last one stays.
+    configs = {config.get_func_str(): config for config in map(BackendConfig, params)}
 
-    def decorate(cls: Any) -> Any:
-        if isinstance(cls, TestCaseBundle):
-            return cls.map(decorate)
-        if not isinstance(cls, type):
-            raise TypeError(f"inject_backend_tests decorates a test class, got {cls!r}")
-        names = list(_tests_with_argument(cls)) if method_names is None else list(method_names)
-        for name in names:
-            if not callable(getattr(cls, name, None)):
-                raise ValueError(f"{cls.__name__} has no test {name!r} to inject a backend into")
-        cases = [_make_case(cls, names, config) for config in configs]
+    def decorate(cls: type) -> Any:
+        if method_names is None:
+            names = list(_tests_with_argument(cls))
+        else:
+            names = [name for name in method_names if callable(getattr(cls, name, None))]
+            for name in method_names:
+                if not hasattr(cls, name):
+                    raise ValueError(
+                        f"{cls.__name__} has no test {name!r} to inject a backend into"
+                    )
+        if not names:  # a class of another application of the decorator, which has other tests
+            return cls
+        cases = [_make_case(cls, names, suffix, config) for suffix, config in configs.items()]
+        if _tests(cls) - set(names):
+            without = dict.fromkeys(names)
+            cases.append(_derived(cls, "other_tests", without))
         return TestCaseBundle(cls, cases, cls.__module__)
 
-    return decorate
+    return over_bundles(decorate, "inject_backend_tests")
+
+
+def _tests(cls: type) -> set[str]:
+    return {name for name in dir(cls) if name.startswith("test_") and callable(getattr(cls, name))}
 
 
 def _tests_with_argument(cls: type) -> Iterator[str]:
     for name in dir(cls):
         method = inspect.getattr_static(cls, name)
         if (
-            name.startswith("test")
+            name.startswith("test_")
             and isinstance(method, types.FunctionType)
             and len(inspect.signature(method).parameters) > 1
         ):
             yield name
 
 
-def _make_case(cls: type, names: Sequence[str], config: BackendConfig) -> type:
-    members: dict[str, Any] = {
-        "__module__": cls.__module__,
-        "__doc__": cls.__doc__,
-        "backend_config": config,
-    }
+def _make_case(cls: type, names: Sequence[str], suffix: str, config: BackendConfig) -> type:
     marks = config.get_pytest_marks() if importlib.util.find_spec("pytest") else []
+    # None hides the tests that run without a configuration: test runners look for callables.
+    members: dict[str, Any] = dict.fromkeys(_tests(cls) - set(names))
+    members["backend_config"] = config
     for name in names:
         method = _with_config(getattr(cls, name), config)
         for mark in marks:
             method = mark(method)
         members[name] = method
-    return type(cls)(f"{cls.__name__}_{config.label}", (cls,), members)
+    return _derived(cls, suffix, members)
+
+
+def _derived(cls: type, suffix: str, members: dict[str, Any]) -> type:
+    members |= {"__module__": cls.__module__, "__doc__": cls.__doc__}
+    return type(cls)(f"{cls.__name__}_{suffix}", (cls,), members)
 
 
 def _with_config(method: Callable[..., Any], config: BackendConfig) -> Callable[..., Any]:
     @functools.wraps(method)
-    def wrapped(self: Any) -> Any:
+    def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
         skip_unless_available(config)
         try:
-            return method(self, config)
+            return method(self, config, *args, **kwargs)
         except unittest.SkipTest:
             raise
         except Exception as error:

@@ -19,6 +19,7 @@ from chainer.core.config.configuration import using_config
 from chainer.testing import random
 from chainer.testing.array import assert_allclose, to_host
 from chainer.testing.backend import BackendConfig, skip_unless_available
+from chainer.testing.errors import TestCaseError
 
 #: Accepted errors of forward, backward and double backward computation, by dtype.
 _FORWARD = {"float16": (5e-3, 5e-3)}
@@ -31,20 +32,10 @@ _OTHERS = ((1e-5, 1e-4), (1e-5, 1e-4), (1e-4, 1e-3))
 LAYOUTS = ("contiguous", "strided")
 
 
-class FunctionTestError(AssertionError):
-    """Raised when the target function is implemented incorrectly."""
+class VariantTests:
+    """Tests that run for several dtypes, memory layouts and devices; base of the test cases.
 
-
-class LinkTestError(AssertionError):
-    """Raised when the target link is implemented incorrectly."""
-
-
-class OptimizerTestError(AssertionError):
-    """Raised when the target optimizer is implemented incorrectly."""
-
-
-class VariantTestCase(unittest.TestCase):
-    """Runs its tests for several dtypes, memory layouts and devices; base of the test cases.
+    It does not derive from :class:`unittest.TestCase`, so that it can be mixed into one.
 
     Attributes:
         dtypes (tuple of str): Floating-point dtypes to test with, such as ``('float16',
@@ -52,8 +43,8 @@ class VariantTestCase(unittest.TestCase):
         layouts (tuple of str): ``'contiguous'``, ``'strided'`` or both; None for what
             ``contiguous`` says.
         devices (tuple of str): Specifiers of devices to test on, such as ``('@numpy',
-            '@strict:1')``. Tests of one that is not installed are skipped. None for the one of
-            :func:`inject_backend_tests`, ``'@numpy'`` without it.
+            '@strict:1')``. Tests of a device that is not installed are skipped. None for the
+            device of :func:`inject_backend_tests`, ``'@numpy'`` without it.
         contiguous: ``'C'`` for C-contiguous arrays, None for arrays that are not contiguous, as far
             as possible.
         numerical_grad_dtype: Dtype in which gradients are computed by finite differences.
@@ -71,9 +62,19 @@ class VariantTestCase(unittest.TestCase):
 
     #: Tests that there are variants of.
     _tests: ClassVar[tuple[str, ...]] = ()
-    _error: ClassVar[type[AssertionError]] = AssertionError
+    #: Attributes that are dictionaries of options.
+    _options: ClassVar[tuple[str, ...]] = ()
+    _error: ClassVar[type[TestCaseError]] = TestCaseError
+    #: Whether the random numbers of the running test were seeded already.
+    _seeded: bool = False
     #: Dtype of the variant that runs.
     _dtype: Any = None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # Each instance gets dictionaries of its own: setUp of existing test suites updates them.
+        for name in self._options:
+            setattr(self, name, dict(getattr(self, name) or {}))
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -94,27 +95,24 @@ class VariantTestCase(unittest.TestCase):
 
     @contextlib.contextmanager
     def _running(self, test_name: str, backend_config: Any) -> Generator[Device]:
-        """What surrounds a test: the device, the configuration, repeatable random numbers."""
+        """Surrounds a test: chooses the device, sets the configuration, seeds random numbers."""
         config = backend_config or self.backend_config or BackendConfig({})
         skip_unless_available(config)
         self.test_name, self.backend_config = test_name, config
-        self.before_test(test_name)
-        if getattr(self, f"skip_{test_name.removeprefix('test_')}_test", False):
-            raise unittest.SkipTest(f"skip_{test_name.removeprefix('test_')}_test is set")
-        seed = zlib.crc32(self.id().encode())
-        random.do_setup(seed=seed)
-        try:
-            with config:
-                backend = config.device.backend
-                if backend.family != HOST_FAMILY:
-                    backend.random(config.device).seed(seed)
-                if self._dtype is None:
-                    yield config.device
-                else:
-                    with using_config("dtype", self._dtype):
-                        yield config.device
-        finally:
-            random.do_teardown()
+        seed = zlib.crc32(f"{type(self).__qualname__}.{test_name}".encode())
+        with contextlib.ExitStack() as stack:
+            if not self._seeded:
+                stack.enter_context(random.seeded(seed))
+            self.before_test(test_name)
+            if getattr(self, f"skip_{test_name.removeprefix('test_')}_test", False):
+                raise unittest.SkipTest(f"skip_{test_name.removeprefix('test_')}_test is set")
+            stack.enter_context(config)
+            backend = config.device.backend
+            if backend.family != HOST_FAMILY:
+                backend.random(config.device).seed(seed)
+            if self._dtype is not None:
+                stack.enter_context(using_config("dtype", self._dtype))
+            yield config.device
 
     # -- arrays -----------------------------------------------------------------------------------
 
@@ -222,6 +220,23 @@ class VariantTestCase(unittest.TestCase):
             )
 
 
+class VariantTestCase(VariantTests, unittest.TestCase):
+    """Test case of :mod:`unittest` whose random numbers are the same in each run.
+
+    The numbers are seeded before ``setUp``: what a test draws there is the same in each run, and a
+    test that seeds the generator itself gets the numbers of its own seed.
+    """
+
+    def run(self, result: unittest.TestResult | None = None) -> unittest.TestResult | None:
+        """Runs the test, with seeded random numbers."""
+        with random.seeded(zlib.crc32(self.id().encode())):
+            self._seeded = True
+            try:
+                return super().run(result)
+            finally:
+                self._seeded = False
+
+
 def _replace_by_variants(cls: Any, name: str) -> None:
     """Puts a test of its own for each dtype, layout and device in the place of one test."""
     test: Any = getattr(cls, name, None)
@@ -229,6 +244,8 @@ def _replace_by_variants(cls: Any, name: str) -> None:
         if other.startswith(f"{name}__"):  # of the base class
             test = test or getattr(getattr(cls, other), "variant_of", None)
             setattr(cls, other, None)
+    if test is None:  # a test that runs only in classes which ask for it
+        return
     if not (cls.dtypes or cls.layouts or cls.devices):
         setattr(cls, name, test)
         return
@@ -274,13 +291,14 @@ def to_layout(array: Any, device: Device, strided: bool) -> Any:
     Args:
         array: The array.
         device: The device.
-        strided: Whether it shall lie with gaps in memory. Arrays of less than two elements are
-            contiguous all the same.
+        strided: Whether to leave gaps between the elements in memory. Arrays of less than two
+            elements stay contiguous.
     """
     host = numpy.array(array, order="C")
     if not strided or array.size < 2:
         return device.send(host)
-    if array.ndim > 1 and min(array.shape) > 1:  # gaps and, for its neighbours, the other order
+    # Fortran's order of axes beside the gaps, where the shape shows it.
+    if array.ndim > 1 and min(array.shape) > 1:
         padded = numpy.zeros((*array.shape[:0:-1], 2 * array.shape[0]), array.dtype)
         padded[..., ::2] = host.T
         return device.send(padded)[..., ::2].T

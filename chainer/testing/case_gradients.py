@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from chainer.core.autograd.variable import Variable
 from chainer.testing import gradient_check
-from chainer.testing.case import VariantTestCase, describe
+from chainer.testing.case import VariantTests, describe
+from chainer.testing.errors import TestCaseError
 
 #: How often inputs are drawn anew when the function is not differentiable at them.
 _ATTEMPTS = 100
@@ -54,25 +54,7 @@ def checked_gradients(
     return gradients
 
 
-@contextlib.contextmanager
-def _implemented(error_class: type[AssertionError], what: str) -> Generator[None]:
-    """Turns failures of a gradient check into the error of the test case.
-
-    Args:
-        error_class: That error.
-        what: What is checked, such as ``'backward'``.
-    """
-    try:
-        yield
-    except error_class:
-        raise
-    except (AssertionError, gradient_check.NondifferentiableError) as error:
-        raise error_class(
-            f"{what} is not implemented correctly\n\n{type(error).__name__}: {error}"
-        ) from error
-
-
-def _dodging(check: Callable[[], None], dodge: bool, error_class: type[AssertionError]) -> None:
+def _dodging(check: Callable[[], None], dodge: bool, error_class: type[TestCaseError]) -> None:
     """Repeats a check with other inputs as long as the function is not differentiable at them.
 
     Args:
@@ -89,7 +71,7 @@ def _dodging(check: Callable[[], None], dodge: bool, error_class: type[Assertion
     raise error_class(f"not differentiable at any of the inputs that {_ATTEMPTS} draws gave")
 
 
-class DifferentiationTests(VariantTestCase):
+class DifferentiationTests(VariantTests):
     """Tests of gradients, at inputs where there is one.
 
     Attributes:
@@ -105,5 +87,8 @@ class DifferentiationTests(VariantTestCase):
         }
 
     def _differentiably(self, check: Callable[[], None], what: str) -> None:
-        with _implemented(self._error, what):
+        with self._error.raise_if_fail(
+            f"{what} is not implemented correctly",
+            (AssertionError, gradient_check.NondifferentiableError),
+        ):
             _dodging(check, self.dodge_nondifferentiable, self._error)

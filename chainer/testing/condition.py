@@ -1,11 +1,8 @@
-"""Tests that may fail now and then: repeated trials.
-
-``setUp`` and ``tearDown`` of a :class:`unittest.TestCase` (``setup_method`` and ``teardown_method``
-of other classes) are run between trials.
-"""
+"""Tests that may fail now and then: repeated trials."""
 
 from __future__ import annotations
 
+import copy
 import functools
 import traceback
 import unittest
@@ -14,20 +11,25 @@ from typing import Any
 
 
 def repeat_with_success_at_least(times: int, min_success: int) -> Callable[[Any], Any]:
-    """Decorator for multiple trials of a test.
+    """Decorator of test methods for several trials.
 
-    The test passes if at least ``min_success`` of ``times`` trials succeed. Trials end as soon as
-    the result is certain. A skipped trial skips the test.
+    The test passes if at least ``min_success`` of ``times`` trials succeed. Each trial runs
+    ``setUp``, the method and ``tearDown`` (``setup_method`` and ``teardown_method`` of other
+    classes) on an instance of its own. Trials end as soon as the result is certain. A skipped trial
+    skips the test.
 
     Args:
         times (int): The number of trials.
         min_success (int): The number of trials that must succeed.
 
     Raises:
-        ValueError: If ``times`` is less than ``min_success`` or less than one.
+        AssertionError: If ``times`` is less than ``min_success`` or less than one.
     """
     if times < 1 or not 0 <= min_success <= times:
-        raise ValueError(f"cannot demand {min_success} successes of {times} trials")
+        raise AssertionError(
+            f"min_success must be between 0 and times, and times at least 1; got {min_success} "
+            f"and {times}"
+        )
 
     def decorate(test: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(test)
@@ -36,10 +38,8 @@ def repeat_with_success_at_least(times: int, min_success: int) -> Callable[[Any]
             reports: list[str] = []
             last: Exception | None = None
             for trial in range(times):
-                if trial:
-                    _renew(self)
                 try:
-                    test(self, *args, **kwargs)
+                    _run_trial(self, test, args, kwargs)
                 except unittest.SkipTest:
                     raise
                 except Exception as error:
@@ -61,21 +61,33 @@ def repeat_with_success_at_least(times: int, min_success: int) -> Callable[[Any]
     return decorate
 
 
-def _renew(test_case: Any) -> None:
-    """Brings a test case back to where it was before the trial."""
+def _run_trial(
+    test_case: Any, test: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
+    """Runs a test on a new instance."""
     if isinstance(test_case, unittest.TestCase):
-        test_case.tearDown()
-        test_case.doCleanups()
-        test_case.setUp()
+        trial: Any = type(test_case)(test_case._testMethodName)  # pyright: ignore[reportPrivateUsage]
+        try:
+            trial.setUp()
+            try:
+                test(trial, *args, **kwargs)
+            finally:
+                trial.tearDown()
+        finally:
+            trial.doCleanups()
         return
-    for name in ("teardown_method", "setup_method"):
-        method = getattr(test_case, name, None)
-        if method is not None:
-            method()
+    trial = copy.copy(test_case)
+    if hasattr(trial, "setup_method"):
+        trial.setup_method()
+    try:
+        test(trial, *args, **kwargs)
+    finally:
+        if hasattr(trial, "teardown_method"):
+            trial.teardown_method()
 
 
 def repeat(times: int) -> Callable[[Any], Any]:
-    """Decorator that imposes the test to be successful in a row.
+    """Decorator of test methods that must succeed several times in a row.
 
     Args:
         times (int): The number of trials, all of which must succeed.
@@ -84,9 +96,9 @@ def repeat(times: int) -> Callable[[Any], Any]:
 
 
 def retry(times: int) -> Callable[[Any], Any]:
-    """Decorator that imposes the test to be successful at least once.
+    """Decorator of test methods that must succeed once.
 
     Args:
-        times (int): The number of trials.
+        times (int): The largest number of trials.
     """
     return repeat_with_success_at_least(times, 1)

@@ -61,8 +61,8 @@ def check_backward(
     product with a random direction is compared with the derivative in that direction found by
     finite differences: a wrong gradient fails with high probability at the cost of two more calls.
 
-    Inputs of integer dtype must not get a gradient. An input that gets no gradient at all counts as
-    one with a zero gradient.
+    Gradients of integer inputs are not looked at. An input that gets no gradient counts as one with
+    a zero gradient.
 
     Args:
         func (callable): A function which gets Variables and returns a Variable or a tuple of
@@ -97,7 +97,7 @@ def check_backward(
         >>> x = np.array([[1., -2.], [3., 4.]], dtype=np.float32)
         >>> gradient_check.check_backward(lambda x: x * x, x, np.ones_like(x), dtype=np.float64)
     """
-    _Check(
+    _CheckBackward(
         func, x_data, y_grad, params, eps, atol, rtol, no_grads, dtype, detect_nondifferentiable
     ).run()
 
@@ -128,7 +128,8 @@ def check_double_backward(
         y_grad (ndarray or tuple of ndarrays or None): Gradients of the return values of ``func``;
             None for a loss function.
         x_grad_grad (ndarray or tuple of ndarrays): Gradients of the gradients w.r.t. each input,
-            None for those in ``no_grads``.
+            one for each input that is not in ``no_grads``, or one for each input with None for
+            those in ``no_grads``.
         params (Variable or tuple of Variables): Variables used by ``func`` whose gradients are
             checked, too.
         params_grad_grad (ndarray or tuple of ndarrays): Gradients of the gradients w.r.t.
@@ -155,11 +156,12 @@ def check_double_backward(
     xs = _as_tuple(x_data)
     skipped = _skipped(xs, no_grads)
     params = _as_tuple(params)
-    ggxs = _as_tuple(x_grad_grad) + _as_tuple(params_grad_grad)
-    if len(ggxs) != len(xs) + len(params):
+    ggxs = _grads_of_checked(_as_tuple(x_grad_grad), skipped)
+    ggparams = _as_tuple(params_grad_grad)
+    if len(ggparams) != len(params):
         raise ValueError(
-            f"x_grad_grad and params_grad_grad must have {len(xs)} and {len(params)} elements, "
-            f"got {len(_as_tuple(x_grad_grad))} and {len(_as_tuple(params_grad_grad))}"
+            f"params_grad_grad must have as many elements as params, {len(params)}, got "
+            f"{len(ggparams)}"
         )
     gys = _as_tuple(y_grad) if y_grad is not None else (None,)
     given = [gy is not None for gy in gys]
@@ -182,11 +184,10 @@ def check_double_backward(
             )
         return tuple(differentiated)
 
-    wanted = tuple(g for g, keep in zip(ggxs[: len(xs)], kept, strict=True) if keep)
     check_backward(
         first_order_grad,
         xs + tuple(gy for gy in gys if gy is not None),
-        wanted + ggxs[len(xs) :],
+        ggxs + ggparams,
         params=params,
         eps=eps,
         atol=atol,
@@ -203,15 +204,36 @@ def _as_tuple(value: Any) -> tuple[Any, ...]:
     return (value,)
 
 
+def _as_input(x: Any) -> Variable | None:
+    """Returns an array as an input of the function; integer arrays require no gradient."""
+    return None if x is None else Variable(x, requires_grad=x.dtype.kind == "f")
+
+
 def _skipped(xs: tuple[Any, ...], no_grads: Sequence[bool] | None) -> list[bool]:
     if no_grads is None:
-        return [x.dtype.kind != "f" for x in xs]
+        return [x is None or x.dtype.kind != "f" for x in xs]
     if len(no_grads) != len(xs):
         raise ValueError(
             "Length of no_grads param and xs should be same.\n"
             f"Actual: {len(xs)} (x_data) != {len(no_grads)} (no_grads)"
         )
     return list(no_grads)
+
+
+def _grads_of_checked(ggxs: tuple[Any, ...], skipped: list[bool]) -> tuple[Any, ...]:
+    """Returns the double gradients of the inputs that are checked."""
+    checked = skipped.count(False)
+    if len(ggxs) == checked:
+        return ggxs
+    if len(ggxs) != len(skipped):
+        raise ValueError(
+            f"x_grad_grad must have an element for each of the {checked} inputs that are checked, "
+            f"got {len(ggxs)}"
+        )
+    for i, (ggx, skip) in enumerate(zip(ggxs, skipped, strict=True)):
+        if skip and ggx is not None:
+            raise ValueError(f"x_grad_grad[{i}] must be None: inputs[{i}] is not checked")
+    return tuple(ggx for ggx, skip in zip(ggxs, skipped, strict=True) if not skip)
 
 
 def _check_output_gradients(ys: tuple[Any, ...], gys: tuple[Any, ...]) -> None:
@@ -229,7 +251,7 @@ def _check_output_gradients(ys: tuple[Any, ...], gys: tuple[Any, ...]) -> None:
         )
 
 
-class _Check:
+class _CheckBackward:
     """One comparison of gradients; see :func:`check_backward` for the arguments."""
 
     def __init__(
@@ -280,7 +302,7 @@ class _Check:
 
     def _backward(self) -> tuple[tuple[Any, ...], list[Any]]:
         """Returns copies of the outputs, and the gradients of the checked inputs and parameters."""
-        xs = [Variable(x, requires_grad=x.dtype.kind == "f") for x in self.x_data]
+        xs = [_as_input(x) for x in self.x_data]
         for param in self.params:
             param.cleargrad()
         with using_config("enable_backprop", True):
@@ -299,13 +321,15 @@ class _Check:
                 start = StartOfBackward(tuple(g for _, g in reached))
                 start.apply([y for y, _ in reached])[0].backward()
         for i, (x, skip) in enumerate(zip(xs, self.skipped, strict=True)):
-            if skip and x.grad is not None:
-                kind = (
-                    "no_grads is set for it" if x.dtype.kind == "f" else f"its dtype is {x.dtype}"
+            # Gradients of integer inputs do not arrive: these Variables require none.
+            if skip and x is not None and x.requires_grad and x.grad is not None:
+                raise RuntimeError(
+                    f"gradient of int variable must be None: no_grads is set for inputs[{i}]"
                 )
-                raise RuntimeError(f"the gradient of inputs[{i}] must be None: {kind}")
-        checked: list[Variable] = [x for x, skip in zip(xs, self.skipped, strict=True) if not skip]
-        return outputs, [v.grad for v in checked + list(self.params)]
+        checked = [
+            x for x, skip in zip(xs, self.skipped, strict=True) if x is not None and not skip
+        ]
+        return outputs, [v.grad for v in [*checked, *self.params]]
 
     def _initial_gradients(self, ys: tuple[Any, ...]) -> tuple[Any, ...]:
         if self.gys is None:
@@ -322,9 +346,30 @@ class _Check:
 
     def _directions(self, arrays: list[Any]) -> list[Any]:
         """Returns a random direction of unit length, one part for each checked array."""
-        parts: list[Any] = [numpy.random.uniform(-1, 1, x.shape) for x in arrays]
-        length = numpy.sqrt(sum(float((r * r).sum()) for r in parts))
-        return [r / length if length else r for r in parts]
+        bounds = numpy.cumsum([0, *[x.size for x in arrays]])
+        direction = self._sample_unit_vector(int(bounds[-1]), numpy)
+        return [
+            direction[start:stop].reshape(x.shape)
+            for x, start, stop in zip(arrays, bounds[:-1], bounds[1:], strict=True)
+        ]
+
+    @staticmethod
+    def _sample_unit_vector(size: int, xp: Any) -> Any:
+        """Returns a random vector of unit length without components close to zero.
+
+        A wrong gradient of a single element would not be found with a component close to zero; each
+        is at least a tenth of the root mean square, ``0.1 / sqrt(size)``.
+        """
+        vector: Any = xp.random.standard_normal(size)
+        while True:
+            length = xp.sqrt((vector * vector).sum())
+            if size:
+                vector = vector / length
+            small = xp.abs(vector) < 0.1 / max(size, 1) ** 0.5
+            if not small.any():
+                return vector
+            # Moved beyond the bound, which changes the length a little: check again.
+            vector = xp.where(small, xp.copysign(0.2 / max(size, 1) ** 0.5, vector), vector)
 
     def _numerical(self, ys: tuple[Any, ...], directions: list[Any]) -> float:
         """Returns the derivative in the direction, by finite differences."""
@@ -350,9 +395,7 @@ class _Check:
                 self.params, saved, param_bases, directions[len(moving) :], strict=True
             ):
                 param.array = moved(array, base, direction)
-            results = _as_tuple(
-                self.func(*[Variable(x, requires_grad=x.dtype.kind == "f") for x in arguments])
-            )
+            results = _as_tuple(self.func(*[_as_input(x) for x in arguments]))
             # An output without a gradient, or that does not depend on anything, adds nothing.
             return tuple(
                 numpy.zeros(to_host(gy).shape) if y is None and gy is not None else y
@@ -382,7 +425,7 @@ class _Check:
         return to_host(array).astype(numpy.float64)
 
     def _cast(self, array: Any) -> Any:
-        if self.dtype is None or array.dtype.kind != "f":
+        if array is None or self.dtype is None or array.dtype.kind != "f":
             return array
         backend = backend_of(array)
         host = backend.to_host(array).astype(self.dtype)

@@ -12,11 +12,13 @@ from typing import Any
 
 
 @contextlib.contextmanager
-def assert_warns(expected: type[Warning]) -> Generator[None, None, None]:
+def assert_warns(
+    expected: type[Warning] | tuple[type[Warning], ...],
+) -> Generator[None]:
     """Context manager which fails unless a warning of a category is given inside.
 
     Args:
-        expected: Class of the warning; a subclass counts.
+        expected: Class of the warning, or a tuple of classes; a subclass counts.
 
     Raises:
         AssertionError: If no such warning was given.
@@ -31,9 +33,11 @@ def assert_warns(expected: type[Warning]) -> Generator[None, None, None]:
         yield
     if any(issubclass(warning.category, expected) for warning in caught):
         return
+    classes = expected if isinstance(expected, tuple) else (expected,)
+    names = " or ".join(cls.__name__ for cls in classes)
     others = ", ".join(warning.category.__name__ for warning in caught)
     raise AssertionError(
-        f"{expected.__name__} not triggered" + (f"; other warnings: {others}" if others else "")
+        f"{names} not triggered" + (f"; other warnings: {others}" if others else "")
     )
 
 
@@ -89,8 +93,17 @@ def without_requires(*requirements: str) -> Callable[[Any], Any]:
     Args:
         requirements: Requirement specifiers such as ``'numpy>=2.1'``.
     """
-    skip = all(_satisfied(text) for text in requirements)
+    skip = requirements_satisfied(*requirements)
     return unittest.skipIf(skip, f"requires without: {', '.join(requirements)}")
+
+
+def requirements_satisfied(*requirements: str) -> bool:
+    """Returns whether all requirements are satisfied by the installed distributions.
+
+    Args:
+        requirements: Requirement specifiers such as ``'numpy>=2.1'``.
+    """
+    return all(_satisfied(text) for text in requirements)
 
 
 def _satisfied(text: str) -> bool:

@@ -3,33 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from chainer.core.arrays.device import Device
 from chainer.links.initializers import generate_array, get_initializer
 from chainer.testing.array import to_host
-from chainer.testing.link_case import LinkCase
+from chainer.testing.case import VariantTestCase
+from chainer.testing.initializer_argument import InitializerArgument, check_initializer
+from chainer.testing.link_case import LinkTests
 
 
-class InitializerArgument:
-    """An argument of a link, and the initializer it stands for.
-
-    For :meth:`LinkInitializersTestCase.get_initializers`, where the two are not the same.
-
-    Args:
-        argument_value: What the constructor of the link gets, such as None.
-        expected_initializer: What the link is to make of it: an initializer, an array or a number.
-    """
-
-    def __init__(self, argument_value: Any, expected_initializer: Any) -> None:
-        self.argument_value = argument_value
-        self.expected_initializer = expected_initializer
-
-    def __repr__(self) -> str:
-        return f"InitializerArgument({self.argument_value!r}, {self.expected_initializer!r})"
-
-
-class LinkInitializersTestCase(LinkCase):
+class LinkInitializersTestCase(LinkTests, VariantTestCase):
     """Base class of test cases of the initializers of links.
 
     Required methods:
@@ -80,8 +64,9 @@ class LinkInitializersTestCase(LinkCase):
     """
 
     skip_initializers_test: bool = False
-    check_initializers_options: dict[str, Any] | None = None
+    check_initializers_options: dict[str, Any] = {}
 
+    _options: ClassVar[tuple[str, ...]] = ("check_initializers_options",)
     _tests: ClassVar[tuple[str, ...]] = ("test_initializers",)
 
     def get_initializers(self) -> tuple[Sequence[Any], ...]:
@@ -91,7 +76,7 @@ class LinkInitializersTestCase(LinkCase):
     def test_initializers(self, backend_config: Any = None) -> None:
         """Tests that the parameters of a link are correctly initialized."""
         with self._running("test_initializers", backend_config) as device:
-            lists = self.get_initializers()
+            lists = self._lists()
             count = len(self._initializers())
             if not len(lists) == len(self.param_names) <= count:
                 raise TypeError(
@@ -102,6 +87,21 @@ class LinkInitializersTestCase(LinkCase):
             for i, initializers in enumerate(lists):
                 for initializer in initializers:
                     self._check_initializer(i, initializer, device)
+
+    def _lists(self) -> list[Sequence[Any]]:
+        """Returns the lists of initializers, checked."""
+        lists: Any = self.get_initializers()
+        if not isinstance(lists, (tuple, list)) or not all(
+            isinstance(initializers, (tuple, list)) for initializers in cast("list[Any]", lists)
+        ):
+            raise TypeError(
+                "`get_initializers()` must return a tuple or list with a tuple or list of "
+                f"initializers for each parameter, got {lists!r}"
+            )
+        for i, initializers in enumerate(cast("list[Any]", lists)):
+            for initializer in initializers:
+                check_initializer(initializer, f"an element of `get_initializers()[{i}]`")
+        return list(cast("list[Any]", lists))
 
     def _check_initializer(self, index: int, initializer: Any, device: Device) -> None:
         argument, expected = initializer, initializer

@@ -24,8 +24,9 @@ def generate_matrix(
         numpy.ndarray: Array of the given shape.
 
     Raises:
-        ValueError: If the shape has fewer than two dimensions, the dtype is no real or complex
-            floating-point type, or a singular value is negative.
+        ValueError: If the shape has fewer than two dimensions, or a singular value is negative.
+        TypeError: If the dtype is not a real or complex floating-point type, or the singular values
+            are not real.
 
     Example:
         >>> a = chainer.testing.generate_matrix((3, 3), singular_values=[1, 2, 4])
@@ -36,10 +37,13 @@ def generate_matrix(
     if len(shape) < 2:
         raise ValueError(f"shape must have at least 2 dimensions, got {shape}")
     if dtype.kind not in "fc":
-        raise ValueError(f"dtype must be a real or complex floating-point type, got {dtype}")
-    values = numpy.asarray(singular_values, dtype=numpy.float64)
+        raise TypeError(f"dtype must be a real or complex floating-point type, got {dtype}")
+    given = numpy.asarray(singular_values)
+    if given.dtype.kind not in "biuf":
+        raise TypeError(f"singular_values must be real, got {given.dtype}")
+    values = given.astype(numpy.float64)
     if (values < 0).any():
-        raise ValueError("singular values must not be negative")
+        raise ValueError(f"singular_values must not be negative, got {values.min()}")
     rank = min(shape[-2:])
     values = numpy.broadcast_to(values, (*shape[:-2], rank))
     sample = numpy.random.standard_normal(shape)

@@ -31,7 +31,7 @@ def numerical_grad(
     diff_atol: float = 0,
     diff_rtol: float = 1e-2,
     center_outputs: Sequence[Any] | None = None,
-) -> tuple[Any, ...]:
+) -> list[Any]:
     """Computes numerical gradient by finite differences.
 
     Each element of each input is moved up and down by ``eps``, in place, and ``f`` is evaluated.
@@ -59,7 +59,7 @@ def numerical_grad(
             Outputs of ``f`` at ``inputs``, if they are known already.
 
     Returns:
-        tuple: Numerical gradient arrays corresponding to ``inputs``, of the same shapes, dtypes and
+        list: Numerical gradient arrays corresponding to ``inputs``, of the same shapes, dtypes and
         devices.
 
     Raises:
@@ -91,7 +91,7 @@ def numerical_grad(
         with get_device_from_array(x):
             gradient = _gradient_of_input(function, i, x, eps, center, diff_atol, diff_rtol)
         gradients.append(gradient)
-    return tuple(gradients)
+    return gradients
 
 
 class _Function:

@@ -8,9 +8,10 @@ import numpy
 
 from chainer.core.arrays.device import Device
 from chainer.core.autograd.parameter import Parameter
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 from chainer.testing.array import assert_allclose, to_host
-from chainer.testing.case import OptimizerTestError, VariantTestCase, uniform
+from chainer.testing.case import VariantTestCase, uniform
+from chainer.testing.errors import OptimizerTestError, TestCaseError
 from chainer.testing.serializer import save_and_load_npz
 
 
@@ -68,7 +69,7 @@ class OptimizerTestCase(VariantTestCase):
 
     steps: int = 5
     convergence_steps: int = 50
-    check_update_options: dict[str, Any] | None = None
+    check_update_options: dict[str, Any] = {}
     skip_update_test: bool = False
     skip_missing_gradients_test: bool = False
     skip_serialization_test: bool = False
@@ -82,7 +83,7 @@ class OptimizerTestCase(VariantTestCase):
         "test_to_device",
         "test_convergence",
     )
-    _error: ClassVar[type[AssertionError]] = OptimizerTestError
+    _error: ClassVar[type[TestCaseError]] = OptimizerTestError
 
     # -- what authors define ----------------------------------------------------------------------
 

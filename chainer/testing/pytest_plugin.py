@@ -17,6 +17,9 @@ _MARKERS = (
     "multi_gpu: the test needs several GPUs (chainer.testing.attr.multi_gpu)",
     "ideep: the test needs iDeep (chainer.testing.attr.ideep)",
     "slow: the test takes long (chainer.testing.attr.slow)",
+    "chainerx: the test needs ChainerX, which this Chainer does not have "
+    "(chainer.testing.attr.chainerx)",
+    "theano: the test needs PyTensor",
 )
 
 

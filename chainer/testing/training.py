@@ -6,6 +6,19 @@ from typing import Any
 from unittest import mock
 
 
+def is_available() -> bool:
+    """Returns whether a mock library is there: always, as :mod:`unittest.mock` is used."""
+    return True
+
+
+def check_available() -> None:
+    """Does nothing: :mod:`unittest.mock` is always there."""
+
+
+def get_error() -> None:
+    """Returns None: :mod:`unittest.mock` is always there."""
+
+
 def get_trainer_with_mock_updater(
     stop_trigger: Any = (10, "iteration"),
     iter_per_epoch: int = 10,
@@ -13,8 +26,8 @@ def get_trainer_with_mock_updater(
 ) -> Any:
     """Returns a :class:`~chainer.training.Trainer` object with a mock updater.
 
-    ``trainer.updater`` counts ``iteration``, ``epoch``, ``epoch_detail``, ``previous_epoch_detail``
-    and ``is_new_epoch`` as a real one would do, and updates nothing.
+    ``trainer.updater.update()`` calls the mock ``update_core`` and counts ``iteration``, ``epoch``,
+    ``epoch_detail``, ``previous_epoch_detail`` and ``is_new_epoch`` as a real updater does.
 
     Args:
         stop_trigger: Stop trigger of the trainer.
@@ -31,15 +44,16 @@ def get_trainer_with_mock_updater(
     updater.iteration = 0
     updater.epoch = 0
     updater.epoch_detail = 0.0
-    updater.previous_epoch_detail = -1.0
+    updater.previous_epoch_detail = None
     updater.is_new_epoch = True
 
     def update() -> None:
+        updater.update_core()
         updater.iteration += 1
-        updater.previous_epoch_detail = updater.epoch_detail
-        updater.epoch_detail = updater.iteration / iter_per_epoch
         updater.epoch = updater.iteration // iter_per_epoch
-        updater.is_new_epoch = updater.iteration % iter_per_epoch == 0
+        updater.epoch_detail = updater.iteration / iter_per_epoch
+        updater.is_new_epoch = (updater.iteration - 1) // iter_per_epoch != updater.epoch
+        updater.previous_epoch_detail = (updater.iteration - 1) / iter_per_epoch
 
     updater.update.side_effect = update
     return Trainer(updater, stop_trigger, extensions=extensions)

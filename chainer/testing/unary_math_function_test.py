@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import unittest
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -14,12 +15,17 @@ from chainer.core.autograd.function import Function
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.testing import gradient_check
-from chainer.testing.array import assert_allclose
+from chainer.testing.array import assert_allclose, to_host
+from chainer.testing.attr import gpu_or_skip
 from chainer.testing.parameterized import parameterize, product
 
-_FORWARD = {"f": {"atol": 1e-5, "rtol": 1e-4}, "e": {"atol": 5e-3, "rtol": 5e-3}}
-_BACKWARD = {"f": {"atol": 1e-4, "rtol": 1e-3}, "e": {"atol": 2e-2, "rtol": 2e-2}}
-_DOUBLE_BACKWARD = {"f": {"atol": 1e-3, "rtol": 1e-2}, "e": {"atol": 5e-2, "rtol": 5e-2}}
+#: Options of forward computation, and of both checks of gradients, in float16 and in wider types.
+#: float16 has a precision of 2**-10; a difference of its gradients needs a step of 2**-4.
+_FORWARD = {"e": {"atol": 2**-10, "rtol": 2**-10}, "f": {"atol": 1e-4, "rtol": 1e-4}}
+_BACKWARD = {
+    "e": {"eps": 2**-4, "atol": 2**-4, "rtol": 2**-4, "dtype": numpy.float64},
+    "f": {"atol": 1e-4, "rtol": 1e-4, "dtype": numpy.float64},
+}
 
 
 def unary_math_function_unittest(
@@ -27,7 +33,7 @@ def unary_math_function_unittest(
     func_expected: Callable[..., Any] | None = None,
     label_expected: str | None = None,
     make_data: Callable[..., Any] | None = None,
-    is_linear: bool = False,
+    is_linear: bool | None = None,
     forward_options: dict[str, Any] | None = None,
     backward_options: dict[str, Any] | None = None,
     double_backward_options: dict[str, Any] | None = None,
@@ -42,21 +48,29 @@ def unary_math_function_unittest(
     Args:
         func (function or Function): Chainer function to be tested. Taking a (v1-style) Function
             object or class is for backward compatibility.
-        func_expected: Function of an array that gives the expected values; by default the NumPy
+        func_expected: Function of an array that returns the expected values, called with the
+            keyword ``dtype`` if it takes one, as NumPy's functions do; by default the NumPy
             function of the same name.
         label_expected (string): Expected label of the function; by default its name.
         make_data: Function of shape and dtype that returns arrays of input, gradient and double
             gradient; by default they are uniformly distributed in [-1, 1].
-        is_linear (bool): Tells that ``func`` is linear, so that the double backward test squares it
-            to have something to differentiate.
+        is_linear (bool): Deprecated. If True, the double backward test squares ``func``.
         forward_options (dict): Options of :func:`chainer.testing.assert_allclose`, such as
-            tolerances.
+            tolerances, that differ from the presets.
         backward_options (dict): Options of :func:`chainer.gradient_check.check_backward`.
         double_backward_options (dict): Options of
             :func:`chainer.gradient_check.check_double_backward`.
 
     Returns:
-        Class decorator.
+        Class decorator for a :class:`unittest.TestCase`. Instances have the attributes ``x``,
+        ``gy``, ``ggx``, ``shape``, ``dtype``, ``forward_options``, ``backward_options`` and
+        ``double_backward_options``, and the methods ``check_forward(x_data)``,
+        ``check_backward(x_data, y_grad)`` and ``check_double_backward(x_data, y_grad,
+        x_grad_grad)``.
+
+    Raises:
+        ValueError: If NumPy has no function of the name, and ``func_expected`` is not given.
+        AssertionError: If the decorated class is not a :class:`unittest.TestCase`.
 
     Example:
         >>> import unittest
@@ -74,19 +88,32 @@ def unary_math_function_unittest(
     expected = getattr(numpy, name, None) if func_expected is None else func_expected
     if expected is None:
         raise ValueError(f"NumPy has no function {name!r}: give func_expected")
+    if is_linear is not None:
+        warnings.warn(
+            "is_linear is deprecated: linear functions are tested as all others",
+            DeprecationWarning,
+            stacklevel=2,
+        )
     plan = _Plan(
         func,
         expected,
         name if label_expected is None else label_expected,
         make_data or _uniform,
-        is_linear,
-        (forward_options, backward_options, double_backward_options),
+        bool(is_linear),
+        (forward_options or {}, backward_options or {}, double_backward_options or {}),
+        # Old functions are differentiable once.
+        twice=not isinstance(func, Function),
     )
 
     def decorate(cls: type) -> Any:
+        if not issubclass(cls, unittest.TestCase):
+            raise AssertionError(f"a unittest.TestCase must be decorated, got {cls!r}")
         for attribute, method in vars(_Methods).items():
-            if attribute == "setUp" or attribute.startswith(("test", "_check")):
+            if attribute == "setUp" or attribute.startswith(("test", "check")):
                 setattr(cls, attribute, method)
+        if not plan.twice:
+            for attribute in ("check_double_backward", *_DOUBLE_BACKWARD_TESTS):
+                setattr(cls, attribute, None)
         cls._plan = plan  # type: ignore[attr-defined]
         cases = product(
             {"shape": [(3, 2), ()], "dtype": [numpy.float16, numpy.float32, numpy.float64]}
@@ -106,8 +133,11 @@ def _uniform(shape: tuple[int, ...], dtype: Any) -> tuple[Any, Any, Any]:
     return x, gy, ggx
 
 
+_DOUBLE_BACKWARD_TESTS = ("test_double_backward_cpu", "test_double_backward_gpu")
+
+
 class _Plan:
-    """What the decorator was told."""
+    """The arguments of the decorator."""
 
     def __init__(
         self,
@@ -116,31 +146,30 @@ class _Plan:
         label: str,
         make_data: Callable[..., Any],
         is_linear: bool,
-        options: tuple[Any, Any, Any],
+        options: tuple[dict[str, Any], dict[str, Any], dict[str, Any]],
+        twice: bool,
     ) -> None:
         self.func = func
         self.expected = expected
         self.label = label
         self.make_data = make_data
         self.is_linear = is_linear
+        self.twice = twice
         self._options = options
 
     def options(self, order: int, dtype: Any) -> dict[str, Any]:
         """Returns the options for forward (0), backward (1) or double backward (2)."""
-        given = self._options[order]
-        if given is not None:
-            return given
-        presets = (_FORWARD, _BACKWARD, _DOUBLE_BACKWARD)[order]
-        options: dict[str, Any] = dict(presets["e" if dtype == numpy.float16 else "f"])
-        if order:
-            options["dtype"] = numpy.float64
-        return options
+        presets = _BACKWARD if order else _FORWARD
+        return presets["e" if dtype == numpy.float16 else "f"] | self._options[order]
 
-
-def _gpu(test: Any) -> Any:
-    from chainer.testing import attr
-
-    return attr.gpu(test)
+    def expected_values(self, x: Any) -> Any:
+        """Returns the expected outputs of an array, in its dtype."""
+        try:
+            values = self.expected(x, dtype=x.dtype)
+        except TypeError:
+            # The function does not take the keyword. Wider inputs make its result more exact.
+            values = self.expected(x.astype(numpy.float64))
+        return numpy.asarray(values, x.dtype)
 
 
 class _Methods(unittest.TestCase):
@@ -152,22 +181,22 @@ class _Methods(unittest.TestCase):
 
     def setUp(self) -> None:
         self.x, self.gy, self.ggx = self._plan.make_data(self.shape, self.dtype)
+        dtype = numpy.dtype(self.dtype)
+        self.forward_options = self._plan.options(0, dtype)
+        self.backward_options = self._plan.options(1, dtype)
+        self.double_backward_options = self._plan.options(2, dtype)
 
-    def _check_forward(self, device: str) -> None:
-        x = get_device(device).send(self.x)
-        y = self._plan.func(Variable(x))
-        assert y.dtype == self.dtype, f"dtype of the output is {y.dtype}, expected {self.dtype}"
-        expected = self._plan.expected(self.x.astype(numpy.float64))
-        assert_allclose(expected, y.array, **self._plan.options(0, self.dtype))
-
-    def _check_backward(self, device: str) -> None:
-        x, gy = get_device(device).send((self.x, self.gy))
-        gradient_check.check_backward(
-            self._plan.func, x, gy, **self._plan.options(1, numpy.dtype(self.dtype))
+    def check_forward(self, x_data: Any) -> None:
+        y = self._plan.func(Variable(x_data))
+        assert y.dtype == x_data.dtype, f"dtype of the output is {y.dtype}, expected {x_data.dtype}"
+        assert_allclose(
+            self._plan.expected_values(to_host(x_data)), y.array, **self.forward_options
         )
 
-    def _check_double_backward(self, device: str) -> None:
-        x, gy, ggx = get_device(device).send((self.x, self.gy, self.ggx))
+    def check_backward(self, x_data: Any, y_grad: Any) -> None:
+        gradient_check.check_backward(self._plan.func, x_data, y_grad, **self.backward_options)
+
+    def check_double_backward(self, x_data: Any, y_grad: Any, x_grad_grad: Any) -> None:
         func = self._plan.func
 
         def function(x: Variable) -> Variable:
@@ -175,29 +204,29 @@ class _Methods(unittest.TestCase):
             return y * y if self._plan.is_linear else y
 
         gradient_check.check_double_backward(
-            function, x, gy, ggx, **self._plan.options(2, numpy.dtype(self.dtype))
+            function, x_data, y_grad, x_grad_grad, **self.double_backward_options
         )
 
     def test_forward_cpu(self) -> None:
-        self._check_forward("@numpy")
+        self.check_forward(self.x)
 
     def test_backward_cpu(self) -> None:
-        self._check_backward("@numpy")
+        self.check_backward(self.x, self.gy)
 
     def test_double_backward_cpu(self) -> None:
-        self._check_double_backward("@numpy")
+        self.check_double_backward(self.x, self.gy, self.ggx)
 
-    @_gpu
+    @gpu_or_skip
     def test_forward_gpu(self) -> None:
-        self._check_forward("@cupy")
+        self.check_forward(get_device("@cupy").send(self.x))
 
-    @_gpu
+    @gpu_or_skip
     def test_backward_gpu(self) -> None:
-        self._check_backward("@cupy")
+        self.check_backward(*get_device("@cupy").send((self.x, self.gy)))
 
-    @_gpu
+    @gpu_or_skip
     def test_double_backward_gpu(self) -> None:
-        self._check_double_backward("@cupy")
+        self.check_double_backward(*get_device("@cupy").send((self.x, self.gy, self.ggx)))
 
     def test_label(self) -> None:
         y = self._plan.func(Variable(self.x))

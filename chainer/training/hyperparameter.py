@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 class Hyperparameter:
     """Set of hyperparameter entries of an optimizer.
 
-    Each entry is an attribute. A hyperparameter object can refer to a parent: an entry that it does
-    not have itself is looked up there. The hyperparameters of an optimizer are the parent of those
-    of its update rules, so that a change at the optimizer reaches all rules, while an entry set at
-    one rule overrides it for that rule only.
+    Each entry is an attribute. An entry that the object does not have is looked up in its parent.
+    The hyperparameters of an optimizer are the parent of those of its update rules: a change at the
+    optimizer changes all rules, and an entry set at one rule overrides it for that rule only.
 
     Args:
         parent (Hyperparameter): Parent hyperparameter.
@@ -32,8 +31,8 @@ class Hyperparameter:
         self._parent = parent
 
     def __getattr__(self, name: str) -> Any:
-        # Reached only when the object has no entry of this name. Copying asks for special names
-        # before there are any attributes at all.
+        # Python calls this only if the object has no entry of this name. While a copy is made, it
+        # asks for special methods before the object has any attributes.
         parent = self.__dict__.get("_parent")
         if parent is None or name.startswith("__"):
             known = ", ".join(sorted(k for k in self.__dict__ if k != "_parent")) or "none"
@@ -68,7 +67,7 @@ class Hyperparameter:
 
 
 class HyperparameterProxy:
-    """Attribute of an optimizer class that stands for one of its hyperparameters.
+    """Attribute of an optimizer class that reads and sets one of its hyperparameters.
 
     Args:
         attr_name (str): Name of the hyperparameter.

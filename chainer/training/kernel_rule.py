@@ -2,24 +2,63 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from chainer.core.arrays.backend import backend_of
+from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import Operation
-from chainer.training.update_rule import UpdateRule, remove_loss_scale
+from chainer.core.typing import Array, DType
+from chainer.training.hyperparameter import Hyperparameter
+from chainer.training.update_rule import UpdateRule
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter
 
-#: A kernel, and the arrays and hyperparameters its ``update`` takes.
-KernelCall = tuple[Any, list[Any], dict[str, Any]]
+#: Methods that make up an update. Where a subclass overrides one of them, an update is more than a
+#: kernel's call, so that it cannot be grouped.
+_STEPS_OF_UPDATE = frozenset(("begin_update", "update", "update_core", "update_core_gpu"))
 
-#: What :meth:`KernelUpdateRule.begin_update` stands for.
-_STEPS = ("update", "update_core", "update_core_gpu", "_update_and_call_hooks", "_update_by_kernel")
+
+#: A kernel, and the arrays and the hyperparameters that its method ``update`` takes.
+KernelCall = tuple[Any, list[Array | None], dict[str, Any]]
+
+
+class PreparedUpdate(NamedTuple):
+    """An update of which only the call of a kernel is left to do.
+
+    Attributes:
+        kernel: The kernel, see :mod:`chainer.backends.operations.optimizer_updates`.
+        arrays: The parameter, its gradient and the states; None for a state that is not used.
+        hyperparameters: Keyword arguments of the kernel.
+        rounded: If the kernel updates the float32 copy of a parameter, that parameter of 16 bits,
+            to which the result is rounded. The gradient then has 16 bits, too. Otherwise None.
+        loss_scale: Number to divide the gradient by where ``rounded`` is given.
+    """
+
+    kernel: Any
+    arrays: list[Array | None]
+    hyperparameters: dict[str, Any]
+    rounded: Array | None = None
+    loss_scale: float = 1.0
+
+    def signature(self) -> Hashable:
+        """Returns what updates must have in common to be made by one call."""
+        present = tuple([array is not None for array in self.arrays])
+        hyperparameters = tuple(self.hyperparameters.items())
+        in_float32 = self.rounded is not None
+        return self.kernel, in_float32, self.loss_scale, present, hyperparameters
 
 
 class KernelUpdateRule(UpdateRule):
     """Base of the built-in update rules: calls a kernel with arrays and hyperparameters.
+
+    A rule names its operation, its state and its hyperparameters. Where these are not passed on as
+    they are, it overrides :meth:`kernel_arguments` or :meth:`kernel_call`.
+
+    Args:
+        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values.
+        hyperparameters (float): Hyperparameters of this rule only; None leaves one to the parent.
 
     Attributes:
         operation: The operation; its ``update`` method gets the parameter, the gradient, the states
@@ -27,14 +66,36 @@ class KernelUpdateRule(UpdateRule):
         state_names: Names of the state arrays, in the order in which the kernel takes them. They
             are zeros in the beginning.
         hyperparam_names: Names of the hyperparameters that are passed on as they are.
+        can_group (bool): Whether :meth:`prepare_update` may replace :meth:`update`, so that one
+            call of a kernel updates many parameters. False in a subclass that overrides a step of
+            the update, unless the subclass sets it.
     """
 
+    is_elementwise: ClassVar[bool] = True
     operation: ClassVar[Operation]
     state_names: ClassVar[tuple[str, ...]] = ()
     hyperparam_names: ClassVar[tuple[str, ...]] = ()
+    can_group: ClassVar[bool] = True
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "can_group" not in cls.__dict__ and not _STEPS_OF_UPDATE.isdisjoint(cls.__dict__):
+            cls.can_group = False
+
+    def __init__(
+        self, parent_hyperparam: Hyperparameter | None = None, **hyperparameters: float | None
+    ) -> None:
+        super().__init__(parent_hyperparam)
+        for name, value in hyperparameters.items():
+            if value is not None:
+                setattr(self.hyperparam, name, value)
 
     def init_state(self, param: Parameter) -> None:
-        """Makes the state arrays, zeros of the shape and dtype of the parameter."""
+        """Makes the state arrays, zeros of the shape and dtype of the parameter.
+
+        Args:
+            param (Parameter): Parameter to be updated.
+        """
         array = param.array
         xp = backend_of(array).xp
         state: Any = self.state
@@ -42,43 +103,46 @@ class KernelUpdateRule(UpdateRule):
             state[name] = xp.zeros_like(array)
 
     def kernel_arguments(self, param: Parameter) -> dict[str, Any]:
-        """Returns the keyword arguments of the kernel's ``update`` method."""
+        """Returns the keyword arguments of the kernel's ``update`` method.
+
+        Args:
+            param (Parameter): Parameter to be updated.
+        """
         hyperparam = self.hyperparam.get_dict()  # one walk to the parent instead of one per entry
         return {name: hyperparam[name] for name in self.hyperparam_names}
-
-    def update_core_cpu(self, param: Parameter) -> None:
-        """Updates a parameter in host memory by the kernel that serves its arrays."""
-        self._update_by_kernel(param)
-
-    def update_core_gpu(self, param: Parameter) -> None:
-        """Updates a parameter on an accelerator by the kernel that serves its arrays."""
-        self._update_by_kernel(param)
 
     def kernel_call(self, param: Parameter) -> KernelCall:
         """Returns the call of a kernel that updates a parameter.
 
         Args:
-            param (Variable): Parameter to be updated; the state is ready.
+            param (Parameter): Parameter to be updated; the state is ready.
 
         Returns:
-            tuple: The kernel, the arrays and the hyperparameters its ``update`` takes.
+            tuple: The kernel, a list of arrays (the parameter, its gradient and the states; None
+            for a state that is not used), and a dictionary of hyperparameters.
         """
         state: Any = self.state
         arrays = [param.array, param.grad, *[state[name] for name in self.state_names]]
         return self.operation.select(*arrays), arrays, self.kernel_arguments(param)
 
-    def _update_by_kernel(self, param: Parameter) -> None:
+    def update_core_cpu(self, param: Parameter) -> None:
+        """Updates a parameter in host memory by the kernel that serves its arrays."""
         if param.grad is None:
             return
         try:
             kernel, arrays, hyperparameters = self.kernel_call(param)
             kernel.update(*arrays, **hyperparameters)
         except (TypeError, ValueError) as error:
-            self._refuse_bad_hyperparameters(error)
+            self._check_hyperparameters(error)
             raise
 
-    def _refuse_bad_hyperparameters(self, error: Exception) -> None:
-        """Raises TypeError if a hyperparameter is what the arithmetic failed of."""
+    def update_core_gpu(self, param: Parameter) -> None:
+        """Updates a parameter on an accelerator by the kernel that serves its arrays."""
+        # By the class: a subclass may override the method for the host alone.
+        KernelUpdateRule.update_core_cpu(self, param)
+
+    def _check_hyperparameters(self, error: Exception) -> None:
+        """Raises TypeError if the update failed because a hyperparameter is not a number."""
         for name, value in self.hyperparam.get_dict().items():
             try:
                 float(value)
@@ -87,64 +151,55 @@ class KernelUpdateRule(UpdateRule):
                     f"hyperparameter {name!r} must be a number, got {value!r}"
                 ) from error
 
-    def begin_update(self, param: Parameter) -> KernelCall | None:
-        """Does what comes before the kernel in :meth:`update`, if the kernel's call can wait.
+    def prepare_update(self, param: Parameter) -> PreparedUpdate | None:
+        """Does what precedes the kernel in :meth:`update` and returns the kernel's call.
 
-        Where the rule updates a copy in float32, the arrays are those of the copy, but for the
-        gradient, which is that of the parameter and still scaled.
+        Args:
+            param (Parameter): Parameter to be updated. It has an array and a gradient.
 
         Returns:
-            tuple: See :meth:`kernel_call`. None if nothing was done, because :meth:`update` has to
-                be called: the rule updates in a way of its own, has hooks that cannot be called
-                before, the kernel does not take gradients of another dtype, or there is nothing to
-                update.
+            PreparedUpdate: The call that completes the update. None if nothing was done, because
+            only :meth:`update` can do it: the rule is disabled, is not to be grouped
+            (:attr:`can_group`), has hooks that follow the update or that need a gradient of
+            float32, or the kernel cannot update float32 copies.
         """
-        if (
-            not self.enabled
-            or not _follows_base(type(self))
-            or param.grad is None
-            or self._hooks.at("post")
-        ):
+        if not self.enabled or not self.can_group or self._hooks.post:
             return None
-        if self.updates_in_float32(param):
-            return None if self._hooks else self._begin_float32_update(param)
-        if param.loss_scale is not None:
-            remove_loss_scale(param)
-        for hook in self._hooks.at("pre"):
-            hook(self, param)
-        self.t += 1
-        self._prepare(param)
         with param.device:
-            return self.kernel_call(param)
+            if self.updates_in_float32(param):
+                return self._prepare_float32_update(param)
+            self.begin_update(param)
+            return PreparedUpdate(*self.kernel_call(param))
 
-    def _begin_float32_update(self, param: Parameter) -> KernelCall | None:
-        with param.device:
-            master = self.float32_parameter(param)
-            master.cleargrad()
-            if not hasattr(self.operation.select(master.array), "update_copies"):
-                return None
-            self.t += 1
-            self._prepare(master)
-            kernel, arrays, hyperparameters = self.kernel_call(master)
+    def _prepare_float32_update(self, param: Parameter) -> PreparedUpdate | None:
+        master = self.float32_parameter(param)
+        kernel = self.operation.select(master.array)
+        # Hooks would need the gradient in float32, which the kernel never makes.
+        if self._hooks.pre or not hasattr(kernel, "update_copies"):
+            return None
+        master.cleargrad()
+        self.begin_update(master)
+        kernel, arrays, hyperparameters = self.kernel_call(master)
         arrays[1] = param.grad
-        return kernel, arrays, hyperparameters
+        scale = 1.0 if param.loss_scale is None else float(param.loss_scale)
+        return PreparedUpdate(kernel, arrays, hyperparameters, param.array, scale)
 
-    def check_eps(self, param: Parameter, name: str) -> None:
-        """Raises ValueError if the hyperparameter ``eps`` is zero in the dtype of the parameter."""
-        dtype = param.array.dtype
-        if dtype.itemsize >= 4:
+    def check_eps(self, eps: float, dtype: DType, optimizer: str) -> None:
+        """Raises ValueError if ``eps`` becomes zero in the data type of the arithmetic.
+
+        Args:
+            eps (float): The hyperparameter; zero itself is allowed.
+            dtype: Data type.
+            optimizer (str): Name of the optimizer, for the message.
+        """
+        # Almost every call ends here: comparing is faster than rounding.
+        if eps >= 1e-44 and dtype.itemsize >= 4:
             return
-        eps = self.hyperparam.eps
-        if dtype.type(eps) == 0:
-            raise ValueError(
-                f"eps of {name} optimizer is too small for {dtype.name} ({eps}); set a larger eps, "
-                "or update in float32 by optimizer.use_fp32_update()"
+        if eps != 0 and dtype.type(eps) == 0:
+            remedy = (
+                "update in float32 by optimizer.use_fp32_update()" if is_half(dtype) else "zero"
             )
-
-
-def _follows_base(cls: type[KernelUpdateRule]) -> bool:
-    """Whether a class leaves the methods alone that ``begin_update`` stands for."""
-    for name in _STEPS:  # noqa: SIM110 - a third of the time of all()
-        if getattr(cls, name) is not getattr(KernelUpdateRule, name):
-            return False
-    return True
+            raise ValueError(
+                f"eps of {optimizer} optimizer is too small for {dtype.name} ({eps}); set a larger "
+                f"eps, or {remedy}"
+            )

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
 from chainer.core.arrays.backend import backend_of
 from chainer.core.autograd.parameter import Parameter
-from chainer.core.autograd.variable import Variable
 from chainer.core.lazy import lazy_module
-from chainer.links.base_link import Link
-from chainer.links.serializer import Serializer
-from chainer.training.grouped_update import call_for_each, update_parameters
+from chainer.links.link import Link
+from chainer.links.serializer import AbstractSerializer, Serializer
+from chainer.training.grouped_update import call_hook_for_params, update_parameters
 from chainer.training.hook_registry import HookRegistry
+from chainer.training.hook_registry import _Hookable as _Hookable
 from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
-from chainer.training.update_rule import NoStateError, UpdateRule, remove_loss_scale
+from chainer.training.loss_scaling import (
+    DynamicLossScaling,
+    check_loss_scale,
+    names_of_nonfinite_gradients,
+    remove_loss_scale,
+)
+from chainer.training.update_rule import NoStateError, UpdateRule
 
 __all__ = [
     "GradientMethod",
@@ -30,33 +35,37 @@ __all__ = [
 class Optimizer:
     """Base class of all numerical optimizers.
 
-    An optimizer is given its target link by :meth:`setup` and updates the parameters of the link by
-    :meth:`update`, which each implementation must override. Methods based on one gradient
+    :meth:`setup` gives an optimizer its target link, and :meth:`update` updates the parameters of
+    the link. Each implementation must override ``update``. Methods based on one gradient
     computation derive from :class:`~chainer.GradientMethod`.
 
     Hook functions (:meth:`add_hook`) are called in order of registration before or after the
-    update. One with a true attribute ``call_for_each_param`` is called for every parameter with the
-    update rule and the parameter, another one with the optimizer.
+    update, see :meth:`call_hook`.
 
     Attributes:
         target (Link): Target link, set by :meth:`setup`.
         t (int): Number of update steps.
         epoch (int): Current epoch, incremented by :meth:`new_epoch`.
+        use_auto_new_epoch (bool): Whether an updater calls :meth:`new_epoch`. Updaters set it.
     """
 
     target: Link | None = None
     t = 0
     epoch = 0
     use_auto_new_epoch = False
-    #: How much of ``epoch`` updaters counted since setup() or loading.
+    #: How many epochs updaters have counted since setup() or loading; see new_epoch().
     _auto_epochs = 0
+    #: Factor of the loss. Optimizers of ChainerMN read it and pass it to ``backward``.
     _loss_scale: float | None = None
+    #: Adapts the loss scale; None where the scale is fixed.
+    _dynamic_scaling: DynamicLossScaling | None = None
     _hooks: HookRegistry | None = None
 
     def setup(self, link: Link) -> Self:
         """Sets a target link and initializes the optimizer states.
 
-        The states and hooks of an earlier target are discarded.
+        The states and hooks of an earlier target are discarded. Loss scaling and
+        ``use_auto_new_epoch`` stay as they are.
 
         Args:
             link (Link): Target link object.
@@ -65,7 +74,7 @@ class Optimizer:
             The optimizer itself, so that ``optimizer = SGD().setup(link)`` works.
 
         Raises:
-            TypeError: If ``link`` is no link.
+            TypeError: If ``link`` is not a link.
         """
         if not isinstance(link, Link):
             raise TypeError(f"optimization target must be a link, got {type(link).__name__}")
@@ -106,8 +115,8 @@ class Optimizer:
         """Starts a new epoch: increments :attr:`epoch`.
 
         Updaters call it at the end of each epoch (see their argument ``auto_new_epoch``). A program
-        that calls it itself, once an epoch, may go on doing so: the first such call ends the
-        automatic counting.
+        may also call it itself, once an epoch. The first such call ends the automatic counting, and
+        the epochs that were counted automatically are subtracted.
 
         Args:
             auto (bool): True when an updater calls; users leave it out.
@@ -134,9 +143,7 @@ class Optimizer:
         """Registers a hook function.
 
         Args:
-            hook (callable): Hook function. If ``hook.call_for_each_param`` is true, it is called
-                for each parameter with the update rule and the parameter; otherwise once an
-                iteration with the optimizer.
+            hook (callable): Hook function, see :meth:`call_hook`.
             name (str): Name of the registration; its attribute ``name``, else ``__name__``, by
                 default.
             timing (str): When it is called: ``'pre'`` (before the updates), ``'post'`` (after them)
@@ -144,8 +151,8 @@ class Optimizer:
 
         Raises:
             RuntimeError: If :meth:`setup` was not called yet.
-            TypeError: If the hook is not callable or has no name.
-            ValueError: If the timing is unknown.
+            TypeError: If the hook is not callable.
+            ValueError: If the timing is unknown, or the hook has no name.
             KeyError: If there already is a hook of this name.
         """
         self._own_hooks().add(hook, name, timing)
@@ -163,25 +170,37 @@ class Optimizer:
         self._own_hooks().remove(name)
 
     def call_hooks(self, timing: str = "pre") -> None:
-        """Invokes the hook functions of a timing in registration order.
-
-        Those with a true attribute ``call_for_each_param`` are called for every parameter that has
-        an update rule, be it enabled or not. The update rules call their own hooks later.
+        """Invokes the hook functions of a timing in registration order, by :meth:`call_hook`.
 
         Args:
             timing (str): ``'pre'`` or ``'post'``.
+
+        Raises:
+            RuntimeError: If :meth:`setup` was not called yet.
+            ValueError: If the timing is unknown.
         """
         for hook in self._own_hooks().at(timing):
-            if getattr(hook, "call_for_each_param", False):
-                call_for_each(hook, self._target().params())
-            else:
-                hook(self)
-            self.reallocate_cleared_grads()
+            self.call_hook(hook)
+
+    def call_hook(self, hook: Callable[..., Any]) -> None:
+        """Invokes a hook function.
+
+        If ``hook.call_for_each_param`` is true, it is called for every parameter of the target with
+        the update rule (enabled or not; None if the parameter has no rule) and the parameter.
+        Otherwise it is called once with the optimizer.
+
+        Args:
+            hook (callable): Hook function.
+        """
+        if getattr(hook, "call_for_each_param", False):
+            call_hook_for_params(hook, self._target().params())
+        else:
+            hook(self)
 
     def reallocate_cleared_grads(self) -> None:
         """Gives every parameter without gradient one; nothing to do in this class."""
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes or deserializes the optimizer.
 
         The states of the update rules and the counters ``t`` and ``epoch`` are saved or loaded; the
@@ -208,11 +227,37 @@ class Optimizer:
                 if param.is_initialized:
                     raise
 
-    def set_loss_scale(self, loss_scale: float | None) -> None:
-        """Sets the loss scaling factor.
+    def loss_scaling(self, interval: int = 1000, scale: float | None = None) -> None:
+        """Configures loss scaling, which keeps small float16 gradients from vanishing.
 
-        :meth:`update` multiplies the loss gradient by it and divides the parameters' gradients by
-        it, which keeps small float16 gradients from vanishing in between.
+        :meth:`update` multiplies the loss gradient by a factor, the loss scale, and divides the
+        gradients of the parameters by it. The factor may be fixed or dynamic.
+
+        A dynamic factor starts at one and doubles at each update until a gradient is not finite.
+        Then the update is skipped and the factor halved. Afterwards it doubles within ``interval``
+        updates until the next overflow. It stays between 1 and 65504.
+
+        Args:
+            interval (int): Number of updates in which the dynamic factor doubles.
+            scale (float): A fixed factor, a positive number. If None, the factor is dynamic. If
+                scaling already is dynamic, it stays so and goes on from ``scale``.
+
+        Raises:
+            ValueError: If ``scale`` is not positive or not finite, or ``interval`` less than one.
+
+        Example:
+            >>> optimizer = chainer.optimizers.Adam()
+            >>> optimizer.use_fp32_update()
+            >>> optimizer.loss_scaling()
+        """
+        if scale is None:
+            self._dynamic_scaling = DynamicLossScaling(interval)
+            scale = 1.0
+        check_loss_scale(scale)
+        self._loss_scale = scale
+
+    def set_loss_scale(self, loss_scale: float | None) -> None:
+        """Sets a fixed loss scale; same as ``loss_scaling(scale=loss_scale)``.
 
         Args:
             loss_scale (float): The factor, a positive number; None for no scaling.
@@ -220,9 +265,37 @@ class Optimizer:
         Raises:
             ValueError: If the factor is not positive or not finite.
         """
-        if loss_scale is not None and not (loss_scale > 0 and math.isfinite(loss_scale)):
-            raise ValueError(f"loss_scale must be a positive finite number, got {loss_scale!r}")
-        self._loss_scale = loss_scale
+        if loss_scale is None:
+            self._loss_scale = self._dynamic_scaling = None
+        else:
+            self.loss_scaling(scale=loss_scale)
+
+    def check_nan_in_grads(self) -> None:
+        """Looks for gradients that are not finite, if loss scaling is dynamic.
+
+        Every parameter that has one is named in a warning. :meth:`is_safe_to_update` then returns
+        False until the next check.
+        """
+        scaling = self._dynamic_scaling
+        if scaling is None:
+            return
+        scaling.overflowed = False
+        for name in names_of_nonfinite_gradients(self._target().namedparams()):
+            scaling.record_overflow()
+            warnings.warn(
+                f"Non finite number found in param.grad of {name} (iteration: {self.t}, "
+                f"loss_scale: {self._loss_scale})",
+                stacklevel=2,
+            )
+
+    def is_safe_to_update(self) -> bool:
+        """Returns whether the last :meth:`check_nan_in_grads` found finite gradients only."""
+        return self._dynamic_scaling is None or not self._dynamic_scaling.overflowed
+
+    def update_loss_scale(self) -> None:
+        """Adapts the loss scale after an update, if loss scaling is dynamic."""
+        if self._dynamic_scaling is not None and self._loss_scale is not None:
+            self._loss_scale = self._dynamic_scaling.next_scale(self._loss_scale)
 
 
 class GradientMethod(Optimizer):
@@ -250,7 +323,7 @@ class GradientMethod(Optimizer):
             The optimizer itself.
 
         Raises:
-            TypeError: If ``link`` is no link.
+            TypeError: If ``link`` is not a link.
         """
         super().setup(link)
         for param in link.params():
@@ -274,7 +347,7 @@ class GradientMethod(Optimizer):
         """Reallocates gradients cleared by :meth:`~chainer.Variable.cleargrad`.
 
         Gives a zero array to every initialized parameter whose gradient is None. It is called
-        before and after every optimizer hook. An optimizer that does not need it can override it
+        before the hooks and after each of them. An optimizer that does not need it can override it
         with a blank method.
         """
         for param in self._target().params(include_uninit=False):
@@ -283,12 +356,25 @@ class GradientMethod(Optimizer):
                 with param.device:
                     param.grad = backend_of(array).xp.zeros_like(array)
 
+    def call_hook(self, hook: Callable[..., Any]) -> None:
+        """Invokes a hook function, and gives zero gradients to parameters whose were cleared.
+
+        Args:
+            hook (callable): Hook function, see :meth:`Optimizer.call_hook`.
+        """
+        super().call_hook(hook)
+        self.reallocate_cleared_grads()
+
     def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwds: Any) -> None:
         """Updates parameters based on a loss function or computed gradients.
 
         With a ``lossfun`` it is called with the other arguments, the gradients are cleared, and its
-        result is differentiated. Without one, the gradients are taken as they are: clear them
+        result is differentiated. Without one, the gradients are used as they are: clear them
         before you compute them.
+
+        Hooks see gradients that are divided by the loss scale (:meth:`loss_scaling`). If dynamic
+        loss scaling finds a gradient that is not finite, no parameter is updated; the hooks are
+        called and :attr:`t` counts nevertheless.
 
         Args:
             lossfun (callable): Loss function: returns one :class:`~chainer.Variable`.
@@ -309,7 +395,8 @@ class GradientMethod(Optimizer):
         target = self._target()
         if lossfun is not None:
             loss = lossfun(*args, **kwds)
-            if not isinstance(loss, Variable):
+            # Whatever can be differentiated will do; programs hand in mocks and wrapped variables.
+            if not hasattr(loss, "backward"):
                 raise TypeError(
                     f"lossfun must return a chainer.Variable, got {type(loss).__name__}"
                 )
@@ -322,17 +409,20 @@ class GradientMethod(Optimizer):
         params = list(target.params())
         if not all([isinstance(param, Parameter) for param in params]):
             _refuse_variables(target)
-        self._remove_loss_scale(params)
         self.reallocate_cleared_grads()
+        self.check_nan_in_grads()
+        self._remove_loss_scale(params)
         self.call_hooks("pre")
         self.t += 1
-        update_parameters(params)
+        if self.is_safe_to_update():
+            update_parameters(params)
         self.reallocate_cleared_grads()
         self.call_hooks("post")
+        self.update_loss_scale()
 
     def _remove_loss_scale(self, params: list[Parameter]) -> None:
-        # Before the hooks: a threshold or a decay rate refers to the true gradient. Rules that
-        # update in float32 divide (and call their hooks) in float32.
+        # Before the hooks, because a threshold or a decay rate refers to the true gradient. Rules
+        # that update in float32 divide in float32, and their hooks get that gradient.
         for param in params:
             rule = param.update_rule
             if param.loss_scale is None or rule is None:
@@ -379,7 +469,7 @@ def _refuse_variables(target: Link) -> None:
             )
 
 
-#: Names that moved to chainer.optimizer_hooks in v4; using them warns.
+#: Names that moved to chainer.optimizer_hooks in release 4; using them warns.
 _MOVED = ("GradientClipping", "GradientHardClipping", "GradientNoise", "Lasso", "WeightDecay")
 
 __getattr__, __dir__ = lazy_module(globals(), dict.fromkeys(_MOVED, ".deprecated_hooks"))

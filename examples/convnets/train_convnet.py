@@ -96,7 +96,7 @@ def main():
     result = extensions.Evaluator(test_iter, model, device=device)()
     print(f"held-out accuracy {float(result['main/accuracy']):.4f}")
     if not args.no_save:
-        predictor.to_cpu()
+        predictor.to_device("@numpy")
         os.makedirs(args.out, exist_ok=True)
         chainer.serializers.save_npz(os.path.join(args.out, "model.npz"), predictor)
 

@@ -129,7 +129,7 @@ def main():
 
     trainer.run()
 
-    model.to_cpu()
+    model.to_device("@numpy")
     path = os.path.join(args.out, "model.npz")
     chainer.serializers.save_npz(path, model)
     test_iter.reset()

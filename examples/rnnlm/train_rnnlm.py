@@ -241,7 +241,7 @@ def main():
     result = evaluator()
     print("test perplexity:", np.exp(float(result["main/loss"])))
 
-    rnn.to_cpu()
+    rnn.to_device("@numpy")
     chainer.serializers.save_npz(os.path.join(args.out, "model.npz"), rnn)
 
 

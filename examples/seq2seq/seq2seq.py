@@ -291,7 +291,7 @@ def main():
         chainer.serializers.load_npz(args.resume, trainer)
     trainer.run()
 
-    model.to_cpu()
+    model.to_device("@numpy")
     chainer.serializers.save_npz(os.path.join(args.out, "model.npz"), model)
 
 

@@ -2,24 +2,32 @@
 
 from chainer import (
     backends as backends,
+    distributions as distributions,
     function_hooks as function_hooks,
     functions as functions,
+    link_hooks as link_hooks,
     links as links,
     plugins as plugins,
     testing as testing,
     training as training,
+    variable as variable,
 )
 from chainer.backends import cuda as cuda
-from chainer.core import typing as typing, utils as utils
-from chainer.core.arrays import backend as backend, device as device, kernel as kernel
+from chainer.core import types as types, typing as typing, utils as utils, warnings as warnings
+from chainer.core.arrays import (
+    backend as backend,
+    device as device,
+    device_resident as device_resident,
+    kernel as kernel,
+)
 from chainer.core.arrays.backend import get_device as get_device, using_device as using_device
 from chainer.core.arrays.device import Device as Device
+from chainer.core.arrays.device_resident import DeviceResident as DeviceResident
 from chainer.core.arrays.kernel import explain as explain
 from chainer.core.autograd import (
     function as function,
     function_hook as function_hook,
     function_node as function_node,
-    variable as variable,
 )
 from chainer.core.autograd.function import (
     Function as Function,
@@ -50,7 +58,7 @@ from chainer.core.config.debug import (
     is_debug as is_debug,
     set_debug as set_debug,
 )
-from chainer.core.config.dtype import get_dtype as get_dtype
+from chainer.core.config.dtype import get_dtype as get_dtype, mixed16 as mixed16
 from chainer.core.lazy import lazy_module as lazy_module
 from chainer.core.reporting import reporter as reporter
 from chainer.core.reporting.reporter import (
@@ -63,18 +71,28 @@ from chainer.core.reporting.reporter import (
 )
 from chainer.core.runtime_info import print_runtime_info as print_runtime_info
 from chainer.core.version import __version__ as __version__
+from chainer.distributions import distribution as distribution
+from chainer.distributions.distribution import (
+    Distribution as Distribution,
+    cross_entropy as cross_entropy,
+    kl_divergence as kl_divergence,
+    register_kl as register_kl,
+)
 from chainer.links import (
     initializer as initializer,
     initializers as initializers,
     link as link,
+    link_hook as link_hook,
     sequential as sequential,
     serializer as serializer,
     serializers as serializers,
 )
-from chainer.links.base_link import Link as Link
 from chainer.links.caffe import exporters as exporters
-from chainer.links.chain import Chain as Chain, ChainList as ChainList
+from chainer.links.chain import Chain as Chain
+from chainer.links.chain_list import ChainList as ChainList
 from chainer.links.initializer import Initializer as Initializer
+from chainer.links.link import Link as Link
+from chainer.links.link_hook import LinkHook as LinkHook
 from chainer.links.sequential import Sequential as Sequential
 from chainer.links.serializer import (
     AbstractSerializer as AbstractSerializer,

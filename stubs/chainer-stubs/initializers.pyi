@@ -5,5 +5,6 @@ from chainer.links.initializers import (
     constant as constant,
     normal as normal,
     orthogonal as orthogonal,
+    sampling as sampling,
     uniform as uniform,
 )

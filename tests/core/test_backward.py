@@ -133,8 +133,9 @@ class TestInitialGradient:
     def test_one_element(self):
         x = var(3)
         y = multiply(x, x)
-        y.backward()
+        y.backward(retain_grad=True)
         assert y.grad.tolist() == [1]
+        assert x.grad.tolist() == [6]
 
     def test_several_elements_without_gradient(self):
         x = var(1, 2)
@@ -147,11 +148,44 @@ class TestInitialGradient:
         assert x.backward() is None
         assert x.grad is None
 
-    def test_gradient_of_the_root_stays(self):
+    def test_leaf_of_one_element(self):
+        x = var(3)
+        x.backward()
+        assert x.grad.tolist() == [1]
+
+    def test_leaf_keeps_its_gradient(self):
+        x = var(3)
+        x.grad = f32(5)
+        x.backward()
+        assert x.grad.tolist() == [5]
+
+    def test_gradient_of_the_root_is_dropped(self):
         x = var(1, 2)
         y = multiply(x, x)
         gradient = y.grad = f32(1, 1)
         y.backward()
+        assert y.grad is None
+        assert y.grad_var is None
+        assert gradient.tolist() == [1, 1]
+
+    def test_gradient_of_the_root_is_dropped_if_a_rule_fails(self):
+        class Fails(Multiply):
+            def backward(self, target_input_indexes, grad_outputs):
+                raise KeyError("x")
+
+        x = var(2)
+        y = multiply(x, x, Fails)
+        with pytest.raises(KeyError):
+            y.backward()
+        assert y.grad is None
+
+    @NODES
+    @pytest.mark.parametrize("double", [False, True])
+    def test_gradient_of_the_root_is_retained(self, node, double):
+        x = var(1, 2)
+        y = multiply(x, x, node)
+        gradient = y.grad = f32(1, 1)
+        y.backward(retain_grad=True, enable_double_backprop=double)
         assert y.grad is gradient
         assert gradient.tolist() == [1, 1]
 
@@ -303,7 +337,7 @@ class TestLossScale:
     def test_multiplies_the_first_gradient(self):
         x = Variable(np.array(2, np.float32))
         y = multiply(x, x)
-        y.backward(loss_scale=10)
+        y.backward(retain_grad=True, loss_scale=10)
         assert y.grad == 10
         assert x.grad == 40
         assert x.loss_scale == 10

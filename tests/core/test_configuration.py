@@ -12,19 +12,26 @@ import chainer
 from chainer.core.config.configuration import GlobalConfig, LocalConfig, using_config
 
 DEFAULTS = {
+    "_will_recompute": False,
     "autotune": False,
+    "compute_mode": None,
     "cudnn_deterministic": False,
+    "cudnn_fast_batch_normalization": False,
     "debug": False,
     "dtype": np.dtype("float32"),
     "enable_backprop": True,
+    "in_recomputing": False,
     "keep_graph_on_report": False,
     "kernels": (),
     "lazy_grad_sum": False,
+    "schedule_func": None,
     "train": True,
     "type_check": True,
     "use_cudnn": "auto",
     "use_cudnn_tensor_core": "auto",
     "use_ideep": "never",
+    "use_static_graph": True,
+    "warn_nondeterministic": False,
 }
 
 
@@ -239,6 +246,7 @@ class TestEnvironment:
             ("CHAINER_USE_CUDNN", "never", "use_cudnn", "never"),
             ("CHAINER_USE_IDEEP", "auto", "use_ideep", "auto"),
             ("CHAINER_DTYPE", "float16", "dtype", "float16"),
+            ("CHAINER_DTYPE", "mixed16", "dtype is chainer.mixed16", "True"),
             ("CHAINER_KERNELS", "one,two", "kernels", "('one', 'two')"),
         ],
     )
@@ -253,10 +261,12 @@ class TestEnvironment:
             ("CHAINER_USE_IDEEP", "1"),
             ("CHAINER_USE_CUDNN", ""),
             ("CHAINER_DTYPE", "float99"),
+            ("CHAINER_DTYPE", "int32"),
         ],
     )
     def test_bad_values(self, variable, text):
         result = in_process("import chainer", **{variable: text})
         assert result.returncode != 0
-        assert f"ValueError: environment variable {variable} must" in result.stderr
+        error = "TypeError" if variable == "CHAINER_DTYPE" else "ValueError"
+        assert f"{error}: environment variable {variable} must" in result.stderr
         assert repr(text) in result.stderr

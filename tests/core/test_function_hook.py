@@ -3,7 +3,9 @@ import threading
 import pytest
 
 import chainer
+from chainer import functions as F
 from chainer.core.autograd.function_hook import FunctionHook, get_function_hooks
+from chainer.core.autograd.function_node import FunctionNode
 from tests.core.nodes import (
     Multiply,
     MultiplyArrays,
@@ -170,8 +172,120 @@ class TestLocalHooks:
     def test_both_kinds(self):
         local, everywhere = Recorder(), Recorder()
         node = Multiply()
-        node.add_hook(local)
+        node.add_hook(local, "local")
         with everywhere:
             node.apply((f32(1), f32(2)))
         assert ("forward_preprocess", "Multiply") in local.events
         assert ("forward_preprocess", "Multiply") in everywhere.events
+
+    def test_replaces_a_hook_of_the_thread_that_has_the_same_name(self):
+        local, everywhere = Recorder(), Recorder()
+        node = Multiply()
+        node.add_hook(local)
+        x = var(3)
+        with everywhere:
+            (y,) = node.apply((x, x))
+            y.backward()
+        assert [event for event, _ in local.events] == [
+            "added",
+            "forward_preprocess",
+            "forward_postprocess",
+            "backward_preprocess",
+            "backward_postprocess",
+        ]
+        # What the hook of the thread sees are the functions that compute the gradient.
+        assert "backward_preprocess" not in [event for event, _ in everywhere.events]
+
+
+class TestFunctionsRunInsideBackward:
+    """Hooks of the thread see the functions that the computation of gradients applies."""
+
+    def events(self, run):
+        x = chainer.Variable(f32(1, 2))
+        y = F.sum(x * x)
+        with Recorder() as hook:
+            run(y, x)
+        return [f"{event} {label}" for event, label in hook.events if event[:2] in ("fo", "ba")]
+
+    # As observed in release 7.8.1 (4.3.1 adds after the last backward_postprocess).
+    EXPECTED = (
+        "backward_preprocess Sum",
+        "forward_preprocess BroadcastTo",
+        "forward_postprocess BroadcastTo",
+        "backward_postprocess Sum",
+        "backward_preprocess _ * _",
+        "forward_preprocess _ * _",
+        "forward_postprocess _ * _",
+        "forward_preprocess _ * _",
+        "forward_postprocess _ * _",
+        "forward_preprocess _ + _",
+        "forward_postprocess _ + _",
+        "backward_postprocess _ * _",
+    )
+
+    @pytest.mark.parametrize("double", [False, True])
+    def test_backward(self, double):
+        events = self.events(lambda y, x: y.backward(enable_double_backprop=double))
+        assert tuple(events) == self.EXPECTED
+
+    @pytest.mark.parametrize("double", [False, True])
+    def test_grad(self, double):
+        events = self.events(lambda y, x: chainer.grad([y], [x], enable_double_backprop=double))
+        assert tuple(events) == self.EXPECTED
+
+    def test_timer_counts_the_functions_of_the_gradient(self):
+        x, y = chainer.Variable(f32(1, 2)), chainer.Variable(f32(3, 4))
+        z = x * y
+        z.grad = f32(1, 1)
+        with chainer.function_hooks.TimerHook() as timer:
+            z.backward()
+        assert [name for name, _ in timer.call_history] == ["Mul", "Mul", "Mul"]
+
+    def test_gradients_are_arrays_of_the_leaves(self):
+        x = chainer.Variable(f32(1, 2))
+        x.grad = f32(10, 10)
+        y = F.sum(x * x)
+        with Recorder():
+            y.backward()
+        assert x.grad.tolist() == [12, 14]
+        assert x.grad_var.creator is None
+
+    def test_hook_of_one_function_does_not_see_them(self):
+        x = chainer.Variable(f32(1, 2))
+        y = F.sum(x * x)
+        hook = Recorder()
+        y.creator_node.add_hook(hook)
+        y.backward()
+        assert [event for event, _ in hook.events] == [
+            "added",
+            "backward_preprocess",
+            "backward_postprocess",
+        ]
+
+    def test_old_style_functions(self):
+        x = chainer.Variable(f32(3))
+        y = OldMultiply()(x, x)
+        with Recorder() as hook:
+            y.backward()
+        assert [f"{event} {label}" for event, label in hook.events[1:-1]] == [
+            "backward_preprocess OldMultiply",
+            "forward_preprocess _ + _",
+            "forward_postprocess _ + _",
+            "backward_postprocess OldMultiply",
+        ]
+
+    def test_function_with_a_rule_on_arrays_only(self):
+        class Twice(FunctionNode):
+            def forward(self, inputs):
+                return (inputs[0] * 2,)
+
+            def backward_arrays(self, target_input_indexes, grad_outputs):
+                return (grad_outputs[0] * 2,)
+
+        x = chainer.Variable(f32(3))
+        (y,) = Twice().apply((x,))
+        with Recorder():
+            y.backward()
+        assert x.grad.tolist() == [2]
+        with pytest.raises(RuntimeError, match=r"Twice defines backward_arrays\(\), but not"):
+            y.backward(enable_double_backprop=True)

@@ -471,3 +471,48 @@ class TestDevices:
             g.grad = x.xp.ones_like(y.array)
             g.backward()
         assert transfers.total == 0
+
+
+class TestInputNodes:
+    def test_are_the_inputs(self):
+        x, y = var(1, 2), var(3, 4)
+        node = Multiply()
+        node.apply((x, y))
+        assert node.input_nodes == (x.node, y.node)
+
+    def test_shape(self):
+        node = Add()
+        node.apply((Variable(np.zeros((2, 3), np.float32)),))
+        assert node.input_shape(0) == (2, 3)
+
+    def test_before_apply(self):
+        with pytest.raises(RuntimeError, match=r"Multiply.* has no inputs"):
+            Multiply().input_nodes
+
+    def test_after_unchain(self):
+        node = Multiply()
+        node.apply((var(1), var(2)))
+        node.unchain()
+        with pytest.raises(RuntimeError, match="has not been applied, or was unchained"):
+            node.input_shape(0)
+
+
+class TestLabelOfSubclasses:
+    def test_name_of_the_class(self):
+        assert Multiply().label == "Multiply"
+
+    def test_string(self):
+        class Short(Multiply):
+            label = "short"
+
+        assert Short().label == "short"
+
+    def test_property(self):
+        class Computed(Multiply):
+            @property
+            def label(self):
+                return f"_ * {self.factor}"
+
+        node = Computed()
+        node.factor = 3
+        assert node.label == "_ * 3"

@@ -12,7 +12,7 @@ import pytest
 
 import chainer
 from chainer import functions as F
-from chainer.core.autograd import gradient_memory
+from chainer.core.autograd import delivery
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from tests.core.nodes import Loss, add, exp, f32, var
@@ -35,10 +35,10 @@ class Spread(FunctionNode):
 class TestSharingUntilRead:
     """Gradients that several variables would see are copied when read, and not before."""
 
-    @pytest.fixture(autouse=True, params=[0, gradient_memory._SMALL])
+    @pytest.fixture(autouse=True, params=[0, delivery.SMALL_GRADIENT_BYTES])
     def small(self, request, monkeypatch):
         """Shares small arrays, too, which otherwise are copied at once."""
-        monkeypatch.setattr(gradient_memory, "_SMALL", request.param)
+        monkeypatch.setattr(delivery, "SMALL_GRADIENT_BYTES", request.param)
         return request.param
 
     def added(self, number, shape=(2,)):

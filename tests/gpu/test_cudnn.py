@@ -12,10 +12,10 @@ import chainer.functions as F
 import chainer.links as L
 from chainer.backends import cuda
 from chainer.backends.cupy.cudnn import layouts, library
-from chainer.backends.cupy.cudnn.convolutions import ConvolutionNDKernel
-from chainer.backends.cupy.cudnn.normalizations import BatchNormalizationKernel
+from chainer.backends.cupy.cudnn.kernels.convolutions import ConvolutionNDKernel
+from chainer.backends.cupy.cudnn.kernels.normalizations import BatchNormalizationKernel
 from chainer.backends.numpy.kernels.convolutions import ConvolutionNDKernel as Reference
-from chainer.backends.operations.convolutions import convolution_nd
+from chainer.backends.operations.convolutions import ConvolutionGeometry, convolution_nd
 from chainer.core.arrays.backend import get_backend
 from chainer.core.config.configuration import using_config
 from tests.backends.cupy.cudnn_samples import SAMPLES, Sample
@@ -45,22 +45,9 @@ def draw(shape, dtype="float32"):
     return np.random.RandomState(sum(shape)).uniform(-1, 1, shape).astype(dtype)
 
 
-def windows(sample):
-    return sample.stride, sample.pad, sample.dilate, sample.groups
-
-
 def select(x, W, b, sample):
-    stride, pad, dilate, groups = windows(sample)
     kernel = convolution_nd.select(
-        x,
-        W,
-        b,
-        stride=stride,
-        pad=pad,
-        dilate=dilate,
-        groups=groups,
-        out_size=sample.y[2:],
-        transposed=False,
+        x, W, b, geometry=sample.geometry, out_size=sample.y[2:], transposed=False
     )
     assert type(kernel) is ConvolutionNDKernel
     return kernel
@@ -99,15 +86,14 @@ def test_convolution(sample, layout, dtype, device):
     xp = device.xp
     gx_, gW_, ggy_ = (lying(xp, device.send(array), layout) for array in (x, W, gy))
     kernel = select(gx_, gW_, device.send(b), sample)
-    arguments = windows(sample)
     scale = float(np.prod(sample.W[1:])) ** 0.5
-    y = kernel.forward(gx_, gW_, device.send(b), sample.y[2:], *arguments)
-    compare(y, REFERENCE.forward(x, W, b, sample.y[2:], *arguments), dtype, scale)
-    gx = kernel.backward_data(ggy_, gW_, device.send(c), sample.x[2:], *arguments)
-    expected = REFERENCE.backward_data(gy, W, c, sample.x[2:], *arguments)
+    y = kernel.forward(gx_, gW_, device.send(b), sample.y[2:], sample.geometry)
+    compare(y, REFERENCE.forward(x, W, b, sample.y[2:], sample.geometry), dtype, scale)
+    gx = kernel.backward_data(ggy_, gW_, device.send(c), sample.x[2:], sample.geometry)
+    expected = REFERENCE.backward_data(gy, W, c, sample.x[2:], sample.geometry)
     compare(gx, expected, dtype, scale)
-    gW = kernel.backward_weight(gx_, ggy_, sample.W[2:], np.dtype(dtype), *arguments)
-    expected = REFERENCE.backward_weight(x, gy, sample.W[2:], np.dtype(dtype), *arguments)
+    gW = kernel.backward_weight(gx_, ggy_, sample.W[2:], np.dtype(dtype), sample.geometry)
+    expected = REFERENCE.backward_weight(x, gy, sample.W[2:], np.dtype(dtype), sample.geometry)
     compare(gW, expected, dtype, float(np.prod(sample.y) / sample.y[1]) ** 0.5)
     if layout == "last" and len(sample.x) > 3:
         assert layouts.layout_of(y) == layouts.layout_of(gx_)
@@ -168,7 +154,7 @@ def test_float32_is_not_rounded_by_default(device):
     """With TensorFloat-32 the error would be a hundred times as large."""
     (y, *_) = run(device)
     x, W, b = (draw(shape, "float64") for shape in (LARGE.x, LARGE.W, LARGE.W[:1]))
-    exact = REFERENCE.forward(x, W, b, LARGE.y[2:], *windows(LARGE))
+    exact = REFERENCE.forward(x, W, b, LARGE.y[2:], LARGE.geometry)
     assert abs(y - exact).max() < 5e-4
 
 
@@ -251,10 +237,7 @@ def test_link_says_who_serves_it(device):
         x,
         link.W,
         link.b,
-        stride=(1, 1),
-        pad=(0, 0),
-        dilate=(1, 1),
-        groups=1,
+        geometry=ConvolutionGeometry((1, 1), (0, 0), (1, 1)),
         out_size=(4, 3),
         transposed=False,
     )

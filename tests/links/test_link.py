@@ -90,12 +90,12 @@ class TestRegistration:
         with pytest.raises(RuntimeError, match=r"Link.__init__\(\) has not been called"):
             Forgetful()
 
-    def test_replacement_keeps_the_order(self):
+    def test_replacement(self):
         link = Layer()
         with link.init_scope():
             link.v = chainer.Parameter(5, 1)
         assert [(name, param.shape) for name, param in link.namedparams(False)] == [("/v", (1,))]
-        assert [name for name, _ in link.namedparams()] == ["/v", "/u"]
+        assert [name for name, _ in link.namedparams()] == ["/u", "/v"]
 
     def test_deletion(self):
         link = Layer()
@@ -157,7 +157,7 @@ class TestRegistration:
         link = Layer()
         with link.init_scope():
             link.p = chainer.Parameter(0, 2)
-        assert [name for name, _ in link.namedparams()] == ["/v", "/u", "/p"]
+        assert [name for name, _ in link.namedparams()] == ["/p", "/u", "/v"]
 
 
 def target_of(link):
@@ -168,7 +168,7 @@ def target_of(link):
 
 def test_hierarchy_of_one():
     link = Layer()
-    assert [id(param) for param in link.params()] == [id(link.v), id(link.u)]
+    assert [id(param) for param in link.params()] == [id(link.u), id(link.v)]
     assert [id(param) for param in link.params(include_uninit=False)] == [id(link.v)]
     assert list(link.links()) == [link]
     assert list(link.links(skipself=True)) == []
@@ -194,7 +194,7 @@ class TestCopy:
         with replica.init_scope():
             replica.w = chainer.Parameter(0, 1)
         assert not hasattr(link, "w")
-        assert [name for name, _ in link.namedparams()] == ["/v", "/u"]
+        assert [name for name, _ in link.namedparams()] == ["/u", "/v"]
 
     def test_copy(self):
         link = Layer()
@@ -263,7 +263,8 @@ class TestRepeat:
 
     def test_unknown_mode(self):
         with pytest.raises(ValueError, match="either 'init','copy', or 'share'"):
-            L.Linear(3, 3).repeat(0, "x")
+            L.Linear(3, 3).repeat(1, "x")
+        assert len(L.Linear(3, 3).repeat(0, "x")) == 0
 
     def test_documented_example(self):
         class ConvBNReLU(chainer.Chain):
@@ -306,7 +307,7 @@ class TestParametersOfTwoLinks:
 
     @pytest.mark.parametrize("method", ["copyparams", "addgrads"])
     def test_missing_parameter(self, method):
-        with pytest.raises(KeyError, match=f"{method}: the source link has no parameter '/b'"):
+        with pytest.raises(KeyError, match="the source Linear has no parameter 'b'"):
             getattr(L.Linear(3, 2), method)(L.Linear(3, 2, nobias=True))
 
     @pytest.mark.parametrize("method", ["copyparams", "addgrads"])
@@ -335,7 +336,8 @@ class TestGradients:
 
     def test_zerograds(self):
         link = Layer()
-        link.zerograds()
+        with pytest.warns(DeprecationWarning, match=r"zerograds? is deprecated"):
+            link.zerograds()
         link.u.initialize((2,))
         assert not link.v.grad.any()
         assert link.u.grad.tolist() == [0, 0]
@@ -374,7 +376,7 @@ class TestDevice:
         link = L.Linear(3, 2)
         assert link.xp is np
         assert link.device == chainer.get_device("@numpy")
-        assert link.to_cpu() is link
+        assert link.to_device("@numpy") is link
 
     def test_persistent_values_move_and_others_do_not(self):
         pytest.importorskip("chainer_strict_backend")
@@ -389,7 +391,7 @@ class TestDevice:
         assert isinstance(link.other, np.ndarray)
         link.u.initialize((2,))
         assert chainer.backend.get_device_from_array(link.u.array) == strict
-        link.to_cpu()
+        link.to_device("@numpy")
         assert isinstance(link.p, np.ndarray)
 
     def test_no_gpu(self):
@@ -420,7 +422,7 @@ def test_in_place_arithmetic_keeps_the_registration():
     assert target_of(bn)["beta"].tolist() == [2, 2, 2]
     bn.copyparams(L.BatchNormalization(3))
     assert bn.beta.array.tolist() == [0, 0, 0]
-    assert bn.to_cpu() is bn
+    assert bn.to_device("@numpy") is bn
 
 
 def test_printed_form():
@@ -439,3 +441,157 @@ def test_serialize_uninitialized():
         link.a = chainer.Parameter(0)
     chainer.serializers.NpzDeserializer(target_of(saved)).load(link)
     assert link.a.array.tolist() == [1, 2]
+
+
+class TestTraps:
+    """What releases 4 and 7 do and release 8 has to do as well."""
+
+    def test_a_link_without_forward(self):
+        with pytest.raises(TypeError, match="has no attribute 'forward'"):
+            chainer.Link()(1)
+        with pytest.raises(AttributeError, match="has no attribute 'forward'"):
+            chainer.Link()(1)
+
+    def test_an_error_inside_of_forward_is_not_replaced(self):
+        class Broken(chainer.Link):
+            @property
+            def forward(self):
+                raise AttributeError("inner")
+
+        with pytest.raises(AttributeError, match="^inner$"):
+            Broken()(1)
+
+    def test_a_call_without_super_init(self):
+        class Forgetful(chainer.Link):
+            def __init__(self):
+                pass
+
+            def forward(self, x):
+                return x
+
+        with pytest.raises(RuntimeError, match=r"Link.__init__\(\) has not been called"):
+            Forgetful()(1)
+
+    def test_shared_copies_have_no_gradients(self):
+        link = L.Linear(2, 2)
+        link.cleargrads()
+        link.W.grad = np.ones((2, 2), np.float32)
+        shared, copied, fresh = link.copy(), link.copy("copy"), link.copy("init")
+        assert shared.W.grad is None
+        assert (link.W.grad == 1).all()
+        assert (copied.W.grad == 1).all() and copied.W.grad is not link.W.grad
+        assert np.isnan(fresh.W.grad).all()
+        model = chainer.Sequential(chainer.Chain(l=link)).copy()
+        assert model[0].l.W.grad is None
+        with pytest.warns(DeprecationWarning, match=r"zerograds? is deprecated"):
+            shared.zerograds()
+        assert (link.W.grad == 1).all()
+
+    def test_names_of_copies(self):
+        chain = chainer.Chain(l=L.Linear(2, 2))
+        link = chain.l
+        assert [link.copy(mode).name for mode in ("share", "copy", "init")] == [None, "l", "l"]
+
+    def test_sets_of_names(self):
+        link = L.BatchNormalization(2)
+        assert isinstance(link._params, set) and isinstance(link._persistent, set)
+        assert list(link._params) == ["beta", "gamma"]
+        assert list(link._persistent) == ["N", "avg_mean", "avg_var"]
+        names = link._params.copy()
+        names.discard("beta")
+        assert "beta" in link._params and list(names) == ["gamma"]
+        assert list(chainer.Chain(b=link, a=link)._children) == ["a", "b"]
+        restored = pickle.loads(pickle.dumps(link))
+        assert list(restored._persistent) == ["N", "avg_mean", "avg_var"]
+
+    def test_children_replaced_without_a_setter(self):
+        chain = chainer.Chain(a=L.Linear(2, 2))
+        chain.__dict__["a"] = L.Linear(3, 3)
+        assert next(chain.children()).W.shape == (3, 3)
+        chain_list = chainer.ChainList(L.Linear(2, 2))
+        chain_list._children[0] = L.Linear(3, 3)
+        assert next(chain_list.params()).shape == (3, 3)
+
+    def test_device_id(self):
+        link = L.Linear(2, 2)
+        with pytest.warns(DeprecationWarning, match="Link._device_id is left only for backward"):
+            assert link._device_id is None
+        assert link._cpu
+        pytest.importorskip("chainer_strict_backend")
+        link.to_device("@strict:1")
+        with pytest.warns(DeprecationWarning, match="Link._device_id"):
+            assert link._device_id == 1
+        assert not link._cpu
+
+    def test_from_params(self):
+        with pytest.raises(NotImplementedError, match="does not implement `from_params`"):
+            chainer.Link.from_params(np.zeros(3))
+
+    def test_bad_shape_of_the_constructor(self):
+        with pytest.raises((TypeError, ValueError)):
+            chainer.Link(a="x")
+
+    def test_order_of_parameters_does_not_depend_on_registration(self):
+        link = chainer.Link(b=1, a=2, B=3)
+        assert [path for path, _ in link.namedparams()] == ["/B", "/a", "/b"]
+
+
+class TestPersistentValuesOfTwoLinks:
+    def link(self, **values):
+        link = chainer.Link()
+        for name, value in values.items():
+            link.add_persistent(name, value)
+        return link
+
+    def test_arrays_are_copied_into_place(self):
+        array = np.zeros(2)
+        target, source = self.link(a=array), self.link(a=np.arange(2.0))
+        target.copyparams(source)
+        assert target.a is array
+        assert array.tolist() == [0, 1]
+
+    def test_other_values_become_deep_copies(self):
+        target = self.link(n=1, values=[1], unset=None, later=np.zeros(1))
+        source = self.link(n=2, values=[2], unset=np.ones(2), later=None)
+        target.copyparams(source)
+        assert target.n == 2
+        assert target.values == [2] and target.values is not source.values
+        assert target.unset.tolist() == [1, 1] and target.unset is not source.unset
+        assert target.later is None
+
+    def test_on_request_they_stay(self):
+        model = chainer.ChainList(chainer.Chain(l=self.link(n=1)))
+        other = chainer.ChainList(chainer.Chain(l=self.link(n=2)))
+        model.copyparams(other, copy_persistent=False)
+        assert model[0].l.n == 1
+        model.copyparams(other)
+        assert model[0].l.n == 2
+
+    def test_missing_value(self):
+        with pytest.raises(KeyError, match="the source Link has no persistent value 'n'"):
+            self.link(n=1).copyparams(chainer.Link())
+
+    def test_overrides_of_release_4(self):
+        class Own(chainer.Link):
+            def copyparams(self, link):
+                self.copied = True
+
+        model = chainer.Chain(l=Own())
+        model.copyparams(chainer.Chain(l=Own()))
+        assert model.l.copied
+
+    def test_across_devices(self):
+        pytest.importorskip("chainer_strict_backend")
+        target, source = L.BatchNormalization(2), L.BatchNormalization(2)
+        source.avg_mean[...] = 3
+        target.to_device("@strict:0")
+        array = target.avg_mean
+        target.copyparams(source)
+        assert target.avg_mean is array
+        assert target.device.backend.to_host(array).tolist() == [3, 3]
+
+    def test_structures_that_differ(self):
+        with pytest.raises(KeyError):
+            chainer.Chain(a=L.Linear(2, 2)).copyparams(chainer.Chain())
+        with pytest.raises(IndexError):
+            chainer.ChainList(L.Linear(2, 2)).copyparams(chainer.ChainList())

@@ -78,7 +78,12 @@ class TestBackendConfig:
             BackendConfig({"device": "@nonsense"}).unavailable_reason()
         )
         assert "'@strict:7'" in BackendConfig({"device": "@strict:7"}).unavailable_reason()
-        assert "ChainerX" in BackendConfig({"use_chainerx": True}).unavailable_reason()
+        assert (
+            "ChainerX"
+            in BackendConfig(
+                {"use_chainerx": True, "chainerx_device": "native"}
+            ).unavailable_reason()
+        )
 
     def test_ideep_that_is_missing(self, monkeypatch):
         backend = chainer.get_device("@numpy").backend
@@ -108,9 +113,11 @@ class TestInjection:
                 seen.append("b")
 
         assert set(outcomes(Case).values()) == {"passed"}
-        assert seen == ["@numpy", "b", "@strict:1", "b"]
-        assert [cls.__name__ for cls in Case.cases] == ["Case_cpu", "Case_strict_1"]
-        assert Case.cases[1] is globals()["Case_strict_1"]
+        assert seen == ["@numpy", "@strict:1", "b"]  # what gets no configuration runs once
+        default = "Case_" + testing.BackendConfig({}).get_func_str()
+        names = [default, f"{default}__device_@strict:1", "Case_other_tests"]
+        assert [case.class_name for case in Case.cases] == names
+        assert Case.cases[1].klass is globals()[names[1]]
 
     def test_all_that_take_it(self):
         seen = []

@@ -311,7 +311,7 @@ class TestCheckBackward:
         func = lambda x, y: multiply(x, y.array)
         x, y = draw(3), draw(3)
         check_backward(func, (x, y), draw(3), dtype=np.float64, no_grads=[False, True])
-        with pytest.raises(RuntimeError, match=r"inputs\[0\] must be None: no_grads is set"):
+        with pytest.raises(RuntimeError, match=r"no_grads is set for inputs"):
             check_backward(func, (x, y), draw(3), dtype=np.float64, no_grads=[True, False])
         with pytest.raises(ValueError, match="Length of no_grads param and xs should be same"):
             check_backward(func, (x, y), draw(3), no_grads=[True])
@@ -403,7 +403,7 @@ class TestCheckDoubleBackward:
         )
 
     def test_wrong_number_of_gradients(self):
-        with pytest.raises(ValueError, match="must have 1 and 0 elements, got 2 and 0"):
+        with pytest.raises(ValueError, match="each of the 1 inputs that are checked, got 2"):
             check_double_backward(exp, draw(3), draw(3), (draw(3), draw(3)))
 
     def test_on_a_device(self):

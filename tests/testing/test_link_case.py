@@ -14,6 +14,7 @@ ALL = {"test_forward", "test_backward", "test_double_backward", "test_serializat
 
 class LinearCase(testing.LinkTestCase):
     param_names = ("W", "b")
+    skip_double_backward_test = skip_serialization_test = False
 
     def generate_params(self):
         return np.random.uniform(-1, 1, (3, 2)).astype("f"), np.random.uniform(-1, 1, 3).astype("f")
@@ -81,6 +82,7 @@ def test_children_and_sizes_found_out_later():
     class Case(testing.LinkTestCase):
         param_names = ("0/W", "0/b", "1/W")
         dodge_nondifferentiable = True
+        skip_double_backward_test = skip_serialization_test = False
 
         def generate_params(self):
             return (np.random.uniform(-1, 1, (3, 2)).astype("f"),)
@@ -103,6 +105,7 @@ def test_children_and_sizes_found_out_later():
 def test_links_with_persistent_values():
     class Case(testing.LinkTestCase):
         param_names = ("gamma", "beta")
+        skip_double_backward_test = skip_serialization_test = False
         check_backward_options = {"atol": 1e-3, "rtol": 1e-2}
         check_double_backward_options = {"atol": 1e-2, "rtol": 1e-2}
 
@@ -118,7 +121,8 @@ def test_links_with_persistent_values():
 
         def forward_expected(self, link, inputs):
             (x,) = inputs
-            assert not link.avg_mean.any()
+            # The link after the forward computation, which updated the statistics.
+            np.testing.assert_allclose(link.avg_mean, 0.1 * x.mean(0), rtol=1e-4)
             y = (x - x.mean(0)) / np.sqrt(x.var(0) + link.eps)
             return ((y * link.gamma.array + link.beta.array).astype("f"),)
 
@@ -208,6 +212,15 @@ class TestMistakesOfAuthors:
     def test_no_link(self):
         case = type("Case", (LinearCase,), {"create_link": lambda *_: None})
         assert "`create_link` must return a chainer.Link" in problem(case, "test_forward")
+
+    def test_bad_initializers(self):
+        for params, text in (
+            ((None, 0), "element 0 of `generate_params()` must not be None"),
+            (([1], 0), "must be an initializer, an array or a number, got <class 'list'>"),
+            (0, "`generate_params()` must return a tuple or list"),
+        ):
+            case = type("Case", (LinearCase,), {"generate_params": lambda self, p=params: p})
+            assert text in problem(case, "test_forward")
 
     def test_nothing_defined(self):
         for text in outcomes(testing.LinkTestCase).values():

@@ -74,7 +74,7 @@ class TestFixRandom:
         function()
         assert seeds[0] == seeds[1]
         assert seeds[0][0] != seeds[0][1]
-        with pytest.raises(RuntimeError, match="fix_random"):
+        with pytest.raises(AssertionError, match="fix_random"):
             testing.generate_seed()
 
     def test_nondeterministic(self, monkeypatch):
@@ -135,7 +135,8 @@ class TestCondition:
     def test_retry(self):
         good, log, _ = flaky(condition.retry(3), {0, 1})
         assert good
-        assert log == ["setUp", "test", "tearDown"] * 3
+        trials = ["setUp", "test", "tearDown"] * 3
+        assert log == ["setUp", *trials, "tearDown"]
 
     def test_retry_in_vain(self):
         good, log, (text,) = flaky(condition.retry(3), {0, 1, 2})
@@ -180,14 +181,14 @@ class TestCondition:
             @condition.retry(2)
             def test_a(self):
                 calls.append("test")
-                assert len(calls) > 2
+                assert len(calls) > 3
 
         Case().test_a()
-        assert calls == ["test", "setup", "test"]
+        assert calls == ["setup", "test", "setup", "test"]
 
     @pytest.mark.parametrize(("times", "least"), [(0, 0), (2, 3), (2, -1)])
     def test_nonsense(self, times, least):
-        with pytest.raises(ValueError, match=f"{least} successes of {times} trials"):
+        with pytest.raises(AssertionError, match=f"got {least} and {times}"):
             condition.repeat_with_success_at_least(times, least)
 
 

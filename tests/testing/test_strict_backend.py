@@ -184,7 +184,7 @@ def test_training_equals_numpy_and_transfers_nothing(optimizer):
                 loss.backward()
                 opt.update()
         assert transfers.total == 0
-        model.to_cpu()
+        model.to_device("@numpy")
         results.append({key: p.array for key, p in model.namedparams()})
     for key, value in results[0].items():
         np.testing.assert_allclose(results[1][key], value, rtol=1e-6, err_msg=key)

@@ -184,15 +184,16 @@ class TestGenerateMatrix:
         )
 
     @pytest.mark.parametrize(
-        ("arguments", "values", "match"),
+        ("arguments", "values", "error", "match"),
         [
-            (((3,),), 1, "at least 2 dimensions"),
-            (((3, 3), int), 1, "floating-point"),
-            (((3, 3),), -1, "negative"),
+            (((3,),), 1, ValueError, "at least 2 dimensions"),
+            (((3, 3), int), 1, TypeError, "floating-point"),
+            (((3, 3),), -1, ValueError, "negative"),
+            (((3, 3),), 1j, TypeError, "real"),
         ],
     )
-    def test_errors(self, arguments, values, match):
-        with pytest.raises(ValueError, match=match):
+    def test_errors(self, arguments, values, error, match):
+        with pytest.raises(error, match=match):
             testing.generate_matrix(*arguments, singular_values=values)
 
 
@@ -252,9 +253,10 @@ class TestUnaryMathFunctionUnittest:
 
     def test_linear(self):
         double = lambda x: x + x
-        failed = self.run(
-            double, func_expected=lambda x: 2 * x, label_expected="_ + _", is_linear=True
-        )
+        with pytest.warns(DeprecationWarning, match="is_linear"):
+            failed = self.run(
+                double, func_expected=lambda x: 2 * x, label_expected="_ + _", is_linear=True
+            )
         assert failed == set()
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from chainer.core.autograd.parameter import Parameter
-from chainer.links.base_link import Link
 from chainer.links.chain import Chain
+from chainer.links.link import Link
 from chainer.links.serializers.npz import DictionarySerializer
 from chainer.training.optimizer import GradientMethod, HyperparameterProxy, UpdateRule
 

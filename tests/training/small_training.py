@@ -7,7 +7,7 @@ import numpy as np
 from chainer import functions as F
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.reporting.reporter import report
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 from chainer.training import optimizers
 from chainer.training.datasets.tuple_dataset import TupleDataset
 from chainer.training.iterators.serial_iterator import SerialIterator

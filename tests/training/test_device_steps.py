@@ -236,6 +236,134 @@ def test_rules_of_users_are_left_alone(grouping):
     assert values(model)["/c"] == before["/c"] / 2
 
 
+@pytest.mark.parametrize("hook", ["rule", "optimizer"])
+def test_hooks_of_users_on_a_device(grouping, hook):
+    seen = []
+
+    class Own(H.WeightDecay):
+        def __call__(self, rule, param):
+            seen.append(type(param.grad).__name__)
+            super().__call__(rule, param)
+
+    model = grouped_model()
+    optimizer = O.SGD(0.5).setup(model)
+    if hook == "rule":
+        model.b.update_rule.add_hook(Own(1.0))
+    else:
+        optimizer.add_hook(Own(1.0))
+    optimizer.update()
+    assert grouping == [3]
+    assert seen == ["ndarray"] * (1 if hook == "rule" else 3)
+    decayed = {"/b": 1 - 0.5 * (1 + 1)}
+    if hook == "optimizer":
+        decayed.update({"/a": -0.5, "/c": 2 - 0.5 * (1 + 2)})
+        assert values(model) == decayed
+    assert values(model)["/b"] == decayed["/b"]
+
+
+def test_hook_that_takes_a_gradient_away(grouping):
+    model = grouped_model()
+    before = values(model)
+    optimizer = O.SGD(0.5).setup(model)
+    model.a.update_rule.add_hook(lambda rule, param: param.cleargrad(), "clear")
+    optimizer.update()
+    assert grouping == [2]
+    assert values(model)["/a"] == before["/a"]
+
+
+def test_hooks_with_a_class_attribute_of_mocks(grouping):
+    from unittest import mock
+
+    model = grouped_model()
+    optimizer = O.SGD(0.5).setup(model)
+    hook = mock.MagicMock(timing="pre", call_for_each_param=True)
+    optimizer.add_hook(hook, "hook")
+    optimizer.update()
+    assert hook.call_args_list == [mock.call(p.update_rule, p) for p in model.params()]
+    hook.call_for_params.assert_not_called()
+
+
+@pytest.mark.parametrize(
+    ("hook", "expected"),
+    [
+        (H.GradientHardClipping(-0.25, 0.25), 1 - 0.25),
+        (H.WeightDecay(0.5), 1 - 1.5),
+        (H.Lasso(0.5), 1 - 1.5),
+        (H.GradientClipping(0.5), 1 - 0.5),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+@pytest.mark.parametrize("device", ["@numpy", "@strict:0"])
+@pytest.mark.parametrize("in_float32", [False, True])
+@pytest.mark.parametrize("by_optimizer", [False, True])
+def test_hooks_refer_to_the_true_gradient(hook, expected, device, in_float32, by_optimizer):
+    model = chainer.Link()
+    with model.init_scope():
+        model.p = chainer.Parameter(np.ones(1, np.float16))
+    model.p.grad = np.full(1, 8, np.float16)
+    model.p.loss_scale = 8.0
+    model.to_device(device)
+    optimizer = O.SGD(1.0)
+    if in_float32:
+        optimizer.use_fp32_update()
+    optimizer.setup(model)
+    if by_optimizer:
+        optimizer.add_hook(hook)
+        optimizer.update()
+    else:  # as an update() of a program does, which does not divide before the hooks
+        optimizer.call_hook(hook)
+        model.p.update()
+    assert values(model)["/p"] == expected
+
+
+@pytest.mark.parametrize("in_float32", [False, True])
+def test_dynamic_loss_scaling_on_a_device(in_float32):
+    from chainer_strict_backend import count_transfers
+
+    model = chainer.Link()
+    with model.init_scope():
+        model.a = chainer.Parameter(np.ones(2, np.float16))
+        model.b = chainer.Parameter(np.ones(3, np.float16))
+        model.lazy = chainer.Parameter(0)
+    model.to_device("@strict:0")
+    optimizer = O.SGD(0.5)
+    if in_float32:
+        optimizer.use_fp32_update()
+    optimizer.setup(model).loss_scaling(interval=2)
+
+    def update(factor):
+        for param in model.params(include_uninit=False):
+            param.grad = param.array * np.float16(factor)
+            param.loss_scale = optimizer._loss_scale
+        optimizer.update()
+
+    update(1)
+    with count_transfers() as transfers:
+        update(2)
+    assert transfers.total <= 1  # whether all gradients are finite
+    assert optimizer._loss_scale == 4
+    with pytest.warns(UserWarning, match=r"of /[ab] \(iteration: 2, loss_scale: 4") as caught:
+        update(np.inf)
+    assert [str(w.message).split()[7] for w in caught] == ["/a", "/b"]
+    assert optimizer._loss_scale == 2
+    del model.lazy
+    assert values(model) == {"/a": 1 - 0.5 - 0.25, "/b": 1 - 0.5 - 0.25}
+
+
+def test_state_follows_the_parameter():
+    model = chainer.Link(p=(2,))
+    model.p.array[...] = 0
+    optimizer = O.MomentumSGD(1.0, 0.5).setup(model)
+    for device in ("@numpy", "@strict:0", "@strict:1", "@numpy"):
+        model.to_device(device)
+        with model.p.device:
+            model.p.grad = model.p.array * 0 + 1
+        optimizer.update()
+        state = model.p.update_rule.state["v"]
+        assert chainer.backend.get_device_from_array(state) == chainer.get_device(device)
+    np.testing.assert_array_equal(state, [-1.875, -1.875])
+
+
 def test_loss_scale_and_float32_updates(grouping):
     model = chainer.Link()
     with model.init_scope():

@@ -195,7 +195,8 @@ class TestUpdate:
         optimizer = O.SGD().setup(model)
         with pytest.warns(DeprecationWarning, match="use_cleargrads is deprecated"):
             optimizer.use_cleargrads(False)
-        optimizer.update(lambda: Variable(np.zeros((), np.float32)))
+        with pytest.warns(DeprecationWarning, match=r"zerograds? is deprecated"):
+            optimizer.update(lambda: Variable(np.zeros((), np.float32)))
         np.testing.assert_array_equal(model.W.grad, [0, 0])
 
     def test_reallocate_can_be_switched_off(self):

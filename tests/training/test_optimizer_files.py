@@ -11,7 +11,9 @@ import pytest
 
 DATA = Path(__file__).parent / "data"
 ROOT = Path(__file__).resolve().parents[2]
-RELEASES = ("4.3.1", "7.8.1")
+#: Releases, and how many optimizers are compared. MSVAG is not: after loading, release 7 restarts
+#: the bias correction.
+RELEASES = {"4.3.1": 10, "7.8.1": 15}
 
 
 def exchange(python, *args):
@@ -26,7 +28,7 @@ def test_training_goes_on_from_files_of_an_earlier_release(release, tmp_path):
     # Written with the same program.
     with zipfile.ZipFile(DATA / f"optimizers-{release}.zip") as archive:
         archive.extractall(tmp_path)
-    assert exchange(sys.executable, "read", tmp_path) == "10 optimizers agree\n"
+    assert exchange(sys.executable, "read", tmp_path) == f"{RELEASES[release]} optimizers agree\n"
 
 
 @pytest.mark.slow
@@ -36,4 +38,4 @@ def test_training_goes_on_from_our_files_there(release, tmp_path):
     if not python.exists():
         pytest.skip(f"no environment of release {release} (scripts/setup_peers.py makes them)")
     exchange(sys.executable, "write", tmp_path)
-    assert exchange(python, "read", tmp_path) == "10 optimizers agree\n"
+    assert exchange(python, "read", tmp_path) == f"{RELEASES[release]} optimizers agree\n"

@@ -5,6 +5,7 @@ import pytest
 
 from chainer.links.serializers.npz import NpzDeserializer
 from chainer.training import optimizers as O
+from chainer.training.update_rule import UpdateRule
 from tests.training.small_models import Pair, ScaleMethod, save, set_grads
 
 
@@ -81,3 +82,67 @@ class TestSerialization:
         first.update()
         NpzDeserializer(save(first)).load(second)
         np.testing.assert_array_equal(second.target.W.update_rule.state["sum"], [1, 1])
+
+    @pytest.mark.parametrize("keys", [["W/m", "W/v"], ["W/v"]])
+    def test_disabled_rule_without_a_saved_state(self, keys):
+        state = save(self.trained())
+        for key in keys:
+            del state[key]
+        other = O.Adam().setup(Pair())
+        other.target.W.update_rule.enabled = False
+        NpzDeserializer(state).load(other)
+        assert other.target.W.update_rule.state is None
+        assert other.target.W.update_rule.t == 2
+        assert other.target.child.b.update_rule.state is not None
+        other.target.W.update_rule.enabled = True
+        set_grads(other.target)
+        other.update()  # the state is made now
+        assert (other.target.W.array < [1, 2]).all()
+
+    def test_disabled_rule_that_was_never_updated(self):
+        first = O.Adam().setup(Pair())
+        first.target.W.update_rule.enabled = False
+        set_grads(first.target)
+        first.update()
+        state = save(first)
+        assert "W/m" not in state
+        second = O.Adam().setup(Pair())
+        second.target.W.update_rule.enabled = False
+        NpzDeserializer(state).load(second)
+        assert (second.t, second.target.W.update_rule.t) == (1, 0)
+
+    def test_half_a_state_that_is_not_strict(self):
+        state = save(self.trained())
+        del state["W/v"]
+        other = O.Adam().setup(Pair())
+        NpzDeserializer(state, strict=False).load(other)
+        assert other.target.W.update_rule.state is None  # made anew at the next update
+        set_grads(other.target)
+        other.update()
+
+    def test_stand_in_for_the_names_of_the_state(self):
+        class Rule(UpdateRule):
+            def init_state(self, param):
+                seen.append((param.shape, param.dtype))
+                self.state["first"] = param.array.reshape(-1)[:1].copy()
+
+            def update_core(self, param):
+                pass
+
+        seen = []
+        rule = Rule()
+        state = {"t": np.array(3), "first": np.array([5], np.float32)}
+        rule.serialize(NpzDeserializer(state))
+        assert seen == [((1,), np.float32)]
+        np.testing.assert_array_equal(rule.state["first"], [5])
+
+    def test_loaded_state_is_used_and_moved(self):
+        state = save(self.trained())
+        other = O.Adam().setup(Pair())
+        NpzDeserializer(state).load(other)
+        first = self.trained()
+        other.target.copyparams(first.target)
+        for optimizer in (first, other):
+            set_grads(optimizer.target, 0.5)
+            optimizer.update()
+        np.testing.assert_array_equal(first.target.W.array, other.target.W.array)

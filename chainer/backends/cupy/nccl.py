@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from chainer.backends.cupy import library
-from chainer.backends.cupy.kernels.tensors import CopyKernel
+from chainer.backends.cupy.kernels._multi_tensor import CopyKernel
 
 #: Elements that the start of an array in a buffer is a multiple of.
 _ALIGNMENT = 64

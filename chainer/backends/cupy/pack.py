@@ -12,9 +12,10 @@ def chainer_backends(registry: Any) -> None:
 
 def chainer_kernels(registry: Any) -> None:
     """Registers the CUDA kernels for CuPy arrays and those of cuDNN; used ones are loaded."""
-    from chainer.backends.cupy import cudnn, kernels
+    from chainer.backends.cupy import kernels
+    from chainer.backends.cupy.cudnn import kernels as cudnn_kernels
     from chainer.core.arrays.kernel import register_kernel
 
-    for room in (kernels, cudnn):
-        for kernel in room.declarations():
+    for package in (kernels, cudnn_kernels):
+        for kernel in package.declarations():
             register_kernel(kernel, registry)

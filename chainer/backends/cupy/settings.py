@@ -7,7 +7,7 @@ module must not import CuPy.
 from __future__ import annotations
 
 from chainer.core.config.configuration import declare
-from chainer.core.config.entries import SWITCH_VALUES, ConfigEntry, switch
+from chainer.core.config.entries import SWITCH_VALUES, ConfigEntry, parse_flag, switch
 
 
 def declare_entries() -> None:
@@ -17,4 +17,10 @@ def declare_entries() -> None:
         ConfigEntry("use_cudnn_tensor_core", "auto", choices=SWITCH_VALUES, selects_kernels=True),
         ConfigEntry("cudnn_deterministic", False, selects_kernels=True, deterministic=True),
         ConfigEntry("autotune", False, selects_kernels=True),
+        ConfigEntry(
+            "cudnn_fast_batch_normalization",
+            False,
+            variable="CHAINER_CUDNN_FAST_BATCH_NORMALIZATION",
+            parse=parse_flag,
+        ),
     )

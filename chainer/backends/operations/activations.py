@@ -163,7 +163,7 @@ class ClippedReLU(Operation):
     """
 
     name = "clipped_relu"
-    reference = "chainer.backends.numpy.kernels.rectifiers:ClippedReLUKernel"
+    reference = "chainer.backends.numpy.kernels.activations:ClippedReLUKernel"
 
 
 class HardSigmoid(Operation):
@@ -178,7 +178,7 @@ class HardSigmoid(Operation):
     """
 
     name = "hard_sigmoid"
-    reference = "chainer.backends.numpy.kernels.rectifiers:HardSigmoidKernel"
+    reference = "chainer.backends.numpy.kernels.activations:HardSigmoidKernel"
 
 
 class PReLU(Operation):
@@ -194,7 +194,7 @@ class PReLU(Operation):
     """
 
     name = "prelu"
-    reference = "chainer.backends.numpy.kernels.rectifiers:PReLUKernel"
+    reference = "chainer.backends.numpy.kernels.activations:PReLUKernel"
 
 
 class RReLU(Operation):
@@ -210,7 +210,7 @@ class RReLU(Operation):
     """
 
     name = "rrelu"
-    reference = "chainer.backends.numpy.kernels.rectifiers:RReLUKernel"
+    reference = "chainer.backends.numpy.kernels.activations:RReLUKernel"
 
 
 class CReLU(Operation):
@@ -226,7 +226,7 @@ class CReLU(Operation):
     """
 
     name = "crelu"
-    reference = "chainer.backends.numpy.kernels.rectifiers:CReLUKernel"
+    reference = "chainer.backends.numpy.kernels.activations:CReLUKernel"
 
 
 relu = ReLU()

@@ -1,4 +1,4 @@
-"""Normalisations."""
+"""Normalization of batches and layers."""
 
 from __future__ import annotations
 
@@ -65,30 +65,9 @@ class LayerNormalization(Operation):
     reference = "chainer.backends.numpy.kernels.normalizations:LayerNormalizationKernel"
 
 
-class LocalResponseNormalization(Operation):
-    """Normalisation across neighbouring channels.
-
-    ``y = x / scale ** beta`` where ``scale = k + alpha * sums``; ``sums`` are those of ``x ** 2``
-    over the ``n // 2`` channels (axis 1) on each side and the channel itself.
-
-    ``select(x, n=, k=, alpha=, beta=)`` with ``x`` of shape ``(N, C, ...)``.
-
-    Methods:
-        ``forward(x, n, k, alpha, beta) -> (y, residual)``; the residual is opaque.
-
-        ``backward(x, y, gy, residual, n, k, alpha, beta) -> gx``.
-
-    float16 is computed in float32.
-    """
-
-    name = "local_response_normalization"
-    reference = "chainer.backends.numpy.kernels.response_normalizations:ResponseNormalizationKernel"
-
-
 batch_normalization = BatchNormalization()
 fixed_batch_normalization = FixedBatchNormalization()
 layer_normalization = LayerNormalization()
-local_response_normalization = LocalResponseNormalization()
 
 
 class BatchRenormalization(Operation):
@@ -110,7 +89,7 @@ class BatchRenormalization(Operation):
     """
 
     name = "batch_renormalization"
-    reference = "chainer.backends.numpy.kernels.batch_renormalizations:BatchRenormalizationKernel"
+    reference = "chainer.backends.numpy.kernels.normalizations:BatchRenormalizationKernel"
 
 
 batch_renormalization = BatchRenormalization()

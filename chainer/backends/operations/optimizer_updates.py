@@ -1,27 +1,39 @@
 """Parameter updates of the optimizers.
 
-Every implementation has one method, ``update``, which changes the parameter and the state arrays in
-place and returns nothing. In its signature the arrays come first and the hyperparameters (Python
+Every implementation has the method ``update``, which changes the parameter and the state arrays in
+place and returns nothing. In its signature the arrays come first, and the hyperparameters (Python
 floats) are keyword arguments. All arrays of one call have the shape and the dtype (float16, float32
-or float64) of the parameter, and ``grad`` is never changed. Scratch memory is the business of the
-implementation.
+or float64) of the parameter. ``grad`` is never changed. float16 is computed in float32: half
+precision is for storage.
 
-One that can update many parameters at less cost than one by one has another method,
-``update_many(groups, **hyperparameters)``: ``groups`` is a list of the arrays of ``update``, for
-parameters of one dtype and device. Optimizers call it for parameters on accelerators. If it has a
-method ``update_copies(groups, copies, scale, **hyperparameters)`` too, that is called for
-parameters of 16 bits which are updated in float32: ``groups`` are float32 arrays but for the
-gradients, which have 16 bits and are to be divided by ``scale`` first; ``copies`` are the
-parameters of 16 bits, which get the rounded results.
+Two more methods are optional. Optimizers call them for parameters on accelerators:
+
+``update_many(groups, **hyperparameters)`` updates parameters of one dtype and device by one call.
+``groups`` is a list; each element holds the arrays of ``update`` for one parameter.
+
+``update_copies(groups, copies, scale, **hyperparameters)`` does so for the float32 copies of
+parameters of 16 bits. ``groups`` holds float32 arrays, except the gradients, which have 16 bits and
+have to be divided by ``scale`` first. ``copies`` are the parameters of 16 bits, which get the
+rounded results.
 """
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from chainer.core.arrays.kernel import Operation
+import numpy
 
+from chainer.core.arrays.extended_dtypes import is_half
+from chainer.core.arrays.kernel import Operation
+from chainer.core.typing import DType
+
+_FLOAT32 = numpy.dtype(numpy.float32)
 _REFERENCES = "chainer.backends.numpy.kernels.optimizer_updates:"
+
+
+def compute_dtype(dtype: DType) -> DType:
+    """Returns the data type of the arithmetic of an update of parameters of a data type."""
+    return _FLOAT32 if is_half(dtype) else dtype
 
 
 class OptimizerUpdate(Operation):
@@ -32,7 +44,7 @@ class OptimizerUpdate(Operation):
 
 
 class SGDUpdate(OptimizerUpdate):
-    """Plain gradient descent: ``param -= lr * grad``.
+    """Gradient descent: ``param -= lr * grad``.
 
     ``update(param, grad, *, lr)``; selected with ``select(param, grad)``.
     """
@@ -52,7 +64,7 @@ class MomentumSGDUpdate(OptimizerUpdate):
 
 
 class CorrectedMomentumSGDUpdate(OptimizerUpdate):
-    """Momentum whose velocity is free of the learning rate.
+    """Momentum whose velocity does not contain the learning rate.
 
     ``v = momentum * v - grad``, ``param += lr * v``.
 
@@ -133,7 +145,7 @@ class RMSpropUpdate(OptimizerUpdate):
 
 
 class RMSpropGravesUpdate(OptimizerUpdate):
-    """RMSprop in the form of A. Graves.
+    """RMSprop as A. Graves uses it.
 
     ``n = alpha * n + (1 - alpha) * grad ** 2``, ``g = alpha * g + (1 - alpha) * grad``,
     ``delta = momentum * delta - lr * grad / sqrt(n - g ** 2 + eps)``, ``param += delta``.
@@ -162,7 +174,7 @@ class SMORMS3Update(OptimizerUpdate):
 
 
 class MSVAGUpdate(OptimizerUpdate):
-    """M-SVAG: momentum, its step shrunk by the estimated relative variance of each gradient.
+    """M-SVAG: momentum with steps that shrink with the estimated variance of each gradient.
 
     ``m = beta * m + (1 - beta) * grad``, ``v = beta * v + (1 - beta) * grad ** 2``; with
     ``c = 1 - beta ** t``, ``mh = m / c``, ``vh = v / c`` the step is

@@ -24,7 +24,9 @@ class ConnectionistTemporalClassification(Operation):
     """
 
     name = "connectionist_temporal_classification"
-    reference = "chainer.backends.numpy.kernels.ctc:ConnectionistTemporalClassificationKernel"
+    reference = (
+        "chainer.backends.numpy.kernels.sequence_losses:ConnectionistTemporalClassificationKernel"
+    )
 
 
 class LinearChainCRF(Operation):
@@ -47,7 +49,7 @@ class LinearChainCRF(Operation):
 
     name = "linear_chain_crf"
     methods = ("forward", "backward", "decode")
-    reference = "chainer.backends.numpy.kernels.linear_chain_crfs:LinearChainCRFKernel"
+    reference = "chainer.backends.numpy.kernels.sequence_losses:LinearChainCRFKernel"
 
 
 connectionist_temporal_classification = ConnectionistTemporalClassification()

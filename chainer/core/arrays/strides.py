@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from chainer.core.typing import Array
 
 
@@ -18,3 +20,19 @@ def broadcast_axes(array: Array) -> tuple[int, ...]:
         return ()
     sizes = zip(array.shape, strides, strict=True)
     return tuple([axis for axis, (size, step) in enumerate(sizes) if step == 0 and size > 1])
+
+
+def may_overlap(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    """Tells whether two elements of a view may be the same memory; False is certain.
+
+    Args:
+        shape: Shape of the view.
+        strides: Its strides.
+    """
+    reach = 0
+    for stride, length in sorted(zip([abs(s) for s in strides], shape, strict=True)):
+        if length > 1:
+            if stride <= reach:
+                return True
+            reach += stride * (length - 1)
+    return False

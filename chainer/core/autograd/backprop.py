@@ -1,223 +1,118 @@
-"""Backpropagation: walking the graph backwards and accumulating gradients.
+"""Backpropagation from one variable (:meth:`chainer.Variable.backward`)."""
 
-The walk visits function nodes by descending rank, so that all gradients that reach a node have
-arrived when it is visited. Gradients are raw arrays as long as nobody wants to differentiate them;
-then a function node that defines ``backward_arrays`` is never bothered with Variables. With
-``enable_double_backprop`` they are Variables and the computation is recorded.
-"""
-
-# The graph is one data structure in several modules, which reach into each other for speed.
+# The gradient of a variable belongs to core.
 # pyright: reportPrivateUsage=false
-
-# What the annotations promise is checked again at run time: users write these arguments.
-# pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
-from heapq import heappop, heappush, heappushpop
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
 from chainer.core.arrays.backend import backend_of
-from chainer.core.autograd.function_node import FunctionNode, is_current
+from chainer.core.autograd.accumulate import Scalar, add_arrays
+from chainer.core.autograd.collector_pacing import pacing
+from chainer.core.autograd.engine import BackwardPass
 from chainer.core.autograd.gradient_arrays import check_gradient
-from chainer.core.autograd.gradient_memory import GradientMemory
-from chainer.core.autograd.graph_walk import (
-    Gradients,
-    GraphWalk,
-    Scalar,
-    add_elsewhere,
-    as_taken,
-    check_input_gradient,
-    clear_outputs,
-    ones_like,
-    take_gradient,
-)
-from chainer.core.autograd.variable import Variable
-from chainer.core.config.configuration import config, threads, using_config
+from chainer.core.config.configuration import using_config
 
 if TYPE_CHECKING:
-    from chainer.core.autograd.variable_node import VariableNode
+    from chainer.core.autograd.variable import Variable
+    from chainer.core.typing import Array
 
 _ndarray = numpy.ndarray
 
 
 def backward(
-    root: Variable,
-    retain_grad: bool,
-    enable_double_backprop: bool,
-    loss_scale: float | None,
+    root: Variable, retain_grad: bool, enable_double_backprop: bool, loss_scale: float | None
 ) -> None:
     """Implements :meth:`chainer.Variable.backward`."""
-    creator = root.creator_node
-    if creator is None:
-        if config.debug:
-            raise RuntimeError(
-                f"backward() from {root.summary()} cannot reach anything: it was not created by a "
-                "function, was unchained, or was computed in no_backprop_mode()"
-            )
-        return
-    node = root.node
     if root.grad is None:
         if root.size != 1:
+            if root.creator_node is None:
+                return
             raise ValueError(
                 f"backward() from a variable of shape {root.shape} needs an initial gradient: set "
                 "its 'grad' to an array of the same shape, or reduce it to one element first"
             )
-        root.grad = ones_like(root, loss_scale)
-    grads: Gradients = {node: root.grad_var if enable_double_backprop else root.grad}
-    state = threads.state
-    memory = GradientMemory()
-    memory.keep_off(root.grad)
-    with using_config("enable_backprop", enable_double_backprop):
-        if enable_double_backprop or retain_grad or state.hooks or state.debug:
-            GraphWalk(grads, enable_double_backprop, retain_grad, memory).run([creator])
-        else:
-            _run_on_arrays(creator, grads, node, memory)
-    if config.debug and len(grads) == 0:
-        raise RuntimeError(
-            f"backward() from {root.summary()} reached no variable: "
-            f"{creator.label} or a function before it is not differentiable"
-        )
-    _deliver(grads, enable_double_backprop, loss_scale, memory)
+        root.grad = initial_gradient(root.array, loss_scale)
+        given = None
+    else:
+        given = root.grad
+    node = root.node
+    if node._creator_node is None:
+        return
+    backward_pass = BackwardPass(enable_double_backprop, retain_grad)
+    backward_pass.sums.add(node, root.grad_var if backward_pass.on_variables else root.grad)
+    if retain_grad:
+        given = root.grad
+    else:
+        root.cleargrad()
+        node._grad_was_set = False
+    if given is not None:
+        backward_pass.delivery.mark_borrowed(given)
+    backward_pass.run([node])
+    deliver_to_leaves(backward_pass, enable_double_backprop, loss_scale)
+    pacing.restore_with(node)
 
 
-def _deliver(
-    grads: Gradients, double: bool, loss_scale: float | None, memory: GradientMemory
-) -> None:
-    """Adds the gradients that reached the roots of the graph to their variables."""
-    for node, grad in grads.items():
-        variable = node.get_variable_or_none()
-        if variable is None:
-            continue
-        if loss_scale is not None:
-            variable.loss_scale = loss_scale
-        if double:
-            previous = variable.grad_var
-            variable.grad_var = grad if previous is None else previous + grad
-            continue
-        previous = variable.grad
-        if previous is not None:
-            plain = grad.__class__ is _ndarray
-            grad = previous + grad if plain else add_elsewhere(previous, grad, False)
-        if isinstance(grad, Scalar):
-            grad = numpy.asarray(grad)
-        if grad.__class__ is not _ndarray and variable._array.__class__ is _ndarray:
-            grad = backend_of(grad).to_xp(grad)  # kernels may compute gradients of other types
-        elif grad.__class__ is _ndarray and variable._array.__class__ is not _ndarray:
-            check_gradient(variable._array, grad, "A function computed a gradient elsewhere. ")
-        variable._grad = memory.claim(variable, grad) if previous is None else grad
-        variable._grad_var = None
+def initial_gradient(array: Array, loss_scale: float | None) -> Array:
+    """Returns the gradient of a root for which the user gave none: ones, or the loss scale.
 
-
-def _run_on_arrays(
-    start: FunctionNode, grads: Gradients, root: VariableNode, memory: GradientMemory
-) -> None:
-    """The common walk: gradients are arrays, nobody looks on, no intermediate gradient is kept.
-
-    Does what :class:`GraphWalk` does in this case, in fewer steps: this loop is what a training
-    step of a network of small layers spends its time in.
+    Args:
+        array: Array of the root.
+        loss_scale: Factor the gradient is multiplied by; None for one.
     """
-    heap: list[tuple[int, int, FunctionNode]] = []
-    seen: set[FunctionNode] = {start}
-    owned: set[VariableNode] = set()
-    pop, get = grads.pop, grads.get
-    order = 0
-    function: FunctionNode | None = start
-    while function is not None:
-        following: FunctionNode | None = None
-        inputs = function.inputs
-        outputs = function.outputs
-        targets = function._targets
-        if inputs is not None and outputs is not None and targets:  # else unchained or constant
-            if len(outputs) == 1:
-                node = outputs[0]()
-                gy = None if node is None else pop(node, None)
-                if gy.__class__ is not _ndarray and gy is not None:
-                    gy = as_taken(function, gy)
-                gys = (gy,)
-                some = gy is not None
+    backend = backend_of(array)
+    with backend.use(backend.device_of(array)):
+        grad = backend.xp.empty(array.shape, array.dtype)
+        grad.fill(1 if loss_scale is None else loss_scale)  # takes less time than full_like
+    return grad
+
+
+def deliver_to_leaves(
+    backward_pass: BackwardPass, create_graph: bool, loss_scale: float | None
+) -> None:
+    """Adds the gradients that a backward pass has left to the gradients of their variables.
+
+    Args:
+        backward_pass: A pass that was run without targets: what is left belongs to leaves.
+        create_graph: Whether gradients can be differentiated in turn.
+        loss_scale: Factor by which update rules have to divide the gradients.
+    """
+    sums = backward_pass.sums
+    with using_config("enable_backprop", create_graph):
+        for node in list(sums.sums):
+            variable = node.get_variable_or_none()
+            if variable is None:
+                continue
+            if loss_scale is not None:
+                variable.loss_scale = loss_scale
+            if not backward_pass.on_variables:
+                _add_array(backward_pass, variable, sums.sums[node])
+                continue
+            previous = variable.grad_var
+            total = sums.pop(node)
+            if previous is not None:
+                total = previous + total
+            if create_graph:
+                variable.grad_var = total
             else:
-                gys = tuple(
-                    [take_gradient(pop, function, reference(), memory) for reference in outputs]
-                )
-                some = any([gy is not None for gy in gys])
-            if function._output_has_grad:
-                clear_outputs(outputs, root)
-            if some:
-                if (function._gradients_on_arrays and not function._hooks) or _is_ready(function):
-                    gxs = function.backward_arrays(targets, gys)
-                else:
-                    gxs = _differentiate_other(function, targets, gys, grads, owned, memory)
-                if len(gxs) != len(targets):
-                    gxs = function._complete(targets, gxs)
-                for i, gx in zip(targets, gxs):
-                    if gx is None:
-                        continue
-                    x = inputs[i]
-                    if (gx.dtype, gx.shape) != x._type:
-                        check_input_gradient(function, i, gx)
-                    previous = get(x)
-                    if previous is None:
-                        grads[x] = gx
-                        creator = x._creator_node
-                        if creator is None:
-                            continue
-                        if len(creator.outputs or ()) > 1:
-                            if creator in seen:
-                                continue
-                            seen.add(creator)
-                        if following is None:
-                            following = creator
-                        else:
-                            heappush(heap, (-creator.rank, order, creator))
-                            order += 1
-                    elif gx.__class__ is not _ndarray:
-                        grads[x] = total = add_elsewhere(previous, gx, x in owned)
-                        if not isinstance(total, Scalar):
-                            owned.add(x)
-                        gxs = gx = previous = total = None
-                    elif x in owned:
-                        previous += gx
-                        grads[x] = previous
-                        gxs = gx = None  # what was added up is not needed
-                    else:
-                        grads[x] = total = previous + gx
-                        if total.__class__ is _ndarray or not isinstance(total, Scalar):
-                            owned.add(x)
-                        gxs = gx = previous = total = None
-        # A chain never touches the heap.
-        if heap:
-            if following is None:
-                function = heappop(heap)[2]
-            else:
-                function = heappushpop(heap, (-following.rank, order, following))[2]
-                order += 1
-        else:
-            function = following
+                variable.cleargrad()
+                _add_array(backward_pass, variable, total.array)
 
 
-def _is_ready(function: FunctionNode) -> bool:
-    """Tells whether an accelerator's function has a rule on arrays, and its device is current."""
-    device = function._device
-    return (
-        device is not None
-        and type(function)._gradients_on_arrays
-        and not function._hooks
-        and is_current(device)
-    )
-
-
-def _differentiate_other(
-    function: FunctionNode,
-    targets: tuple[int, ...],
-    gys: tuple[Any, ...],
-    grads: Gradients,
-    owned: set[VariableNode],
-    memory: GradientMemory,
-) -> tuple[Any, ...]:
-    """Gradients of a function with hooks, of an accelerator, or whose rule works on Variables."""
-    walk = GraphWalk(grads, False, False, memory)
-    walk._owned = owned
-    return walk._differentiate(function, targets, gys, threads.state)
+def _add_array(backward_pass: BackwardPass, variable: Variable, grad: Array) -> None:
+    """Adds an array to the gradient of a leaf; its previous gradient is not changed in place."""
+    previous = variable.grad
+    if previous is not None:
+        grad = add_arrays(previous, grad)
+    if isinstance(grad, Scalar):
+        grad = numpy.asarray(grad)
+    array = variable._array
+    if grad.__class__ is not _ndarray and array.__class__ is _ndarray:
+        grad = backend_of(grad).to_xp(grad)  # kernels may return gradients of other types
+    elif grad.__class__ is _ndarray and array.__class__ is not _ndarray:
+        check_gradient(array, grad, "A function computed a gradient elsewhere. ")
+    variable._grad = backward_pass.delivery.deliver(variable, grad) if previous is None else grad
+    variable._grad_var = None

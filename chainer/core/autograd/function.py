@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from chainer.core.arrays.backend import find_backend
 from chainer.core.autograd.function_hook import FunctionHook
 from chainer.core.autograd.function_node import FunctionNode
-from chainer.core.autograd.variable import Variable
-from chainer.core.config.configuration import using_config
+from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.config.configuration import threads, using_config
 
 if TYPE_CHECKING:
     from chainer.core.autograd.variable_node import VariableNode
@@ -90,7 +90,7 @@ class FunctionAdapter(FunctionNode):
         return function
 
     @property
-    def label(self) -> str:
+    def label(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Short text that represents the function."""
         return self._wrapped.label
 
@@ -114,6 +114,8 @@ class FunctionAdapter(FunctionNode):
         gxs = self.backward_arrays(
             target_input_indexes, tuple([None if gy is None else gy.array for gy in grad_outputs])
         )
+        if not threads.state.enable_backprop:
+            return tuple([None if gx is None else as_variable(gx) for gx in gxs])
         found = tuple([gx for gx in gxs if gx is not None])
         if not found:
             return gxs

@@ -1,5 +1,8 @@
 """Gradients of given variables with respect to given variables (:func:`chainer.grad`)."""
 
+# The gradient of a variable belongs to core.
+# pyright: reportPrivateUsage=false
+
 # What the annotations promise is checked again at run time: users write these arguments.
 # pyright: reportUnnecessaryIsInstance=false
 
@@ -10,9 +13,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy
 
+from chainer.core.autograd.accumulate import Scalar
+from chainer.core.autograd.backprop import initial_gradient
+from chainer.core.autograd.engine import BackwardPass
 from chainer.core.autograd.gradient_arrays import check_gradient
-from chainer.core.autograd.gradient_memory import GradientMemory
-from chainer.core.autograd.graph_walk import Gradients, GraphWalk, Scalar, add_elsewhere, ones_like
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import using_config
 
@@ -65,90 +69,91 @@ def grad(
         >>> gx.array, ggx.array
         (array([12.], dtype=float32), array([12.], dtype=float32))
     """
-    for name, value in (("outputs", outputs), ("inputs", inputs)):
-        if not isinstance(value, (tuple, list)):
-            raise TypeError(f"{name} must be a tuple or a list, not {type(value)}.")
-        for variable in cast("Sequence[Any]", value):
-            if not isinstance(variable, Variable):
-                raise TypeError(f"{name} must contain Variables, got {type(variable)}")
-    for name, value, partner in (
-        ("grad_outputs", grad_outputs, outputs),
-        ("grad_inputs", grad_inputs, inputs),
-    ):
-        if value is None:
-            continue
-        if not isinstance(value, (tuple, list)):
-            raise TypeError(f"{name} must be a tuple or a list or None, not {type(value)}.")
-        count = len(cast("Sequence[Any]", value))
-        if count != len(partner):
-            raise ValueError(f"{name} has {count} elements, expected {len(partner)}")
+    check_variables("outputs", outputs)
+    check_variables("inputs", inputs)
+    check_gradients("grad_outputs", grad_outputs, len(outputs))
+    check_gradients("grad_inputs", grad_inputs, len(inputs))
 
-    input_nodes = [x.node for x in inputs]
-    wanted = set(input_nodes)
-    allowed, functions = _paths([y.node for y in outputs], wanted)
-    grads: Gradients = {}
-    for i, y in enumerate(outputs):
-        given = None if grad_outputs is None else grad_outputs[i]
-        if given is None:
-            gy = Variable(ones_like(y, loss_scale), requires_grad=False)
+    targets = {x.node for x in inputs}
+    reachable = _nodes_between([y.node for y in outputs], targets)
+    backward_pass = BackwardPass(enable_double_backprop, retain_grad, targets, reachable)
+    given = [None] * len(outputs) if grad_outputs is None else grad_outputs
+    for i, (y, gy) in enumerate(zip(outputs, given, strict=True)):
+        if gy is None:
+            gy = Variable(initial_gradient(y.array, loss_scale), requires_grad=False)
         else:
-            given = as_variable(given)
-            check_gradient(y.array, given.array, f"grad_outputs[{i}]: ")
-            gy: Variable = given if loss_scale is None else given * loss_scale
-        value: Any = gy if enable_double_backprop else gy.array
-        previous = grads.get(y.node)
-        grads[y.node] = value if previous is None else add_elsewhere(previous, value, False)
+            gy = as_variable(gy)
+            check_gradient(y.array, gy.array, f"grad_outputs[{i}]: ")
+            if loss_scale is not None:
+                gy = gy * loss_scale
+        if not backward_pass.on_variables:
+            backward_pass.delivery.mark_borrowed(gy.array)
+        backward_pass.sums.add(y.node, gy if backward_pass.on_variables else gy.array)
+    # One node once, though it may be given as several outputs.
+    backward_pass.run(dict.fromkeys(y.node for y in outputs if y.node in reachable))
 
-    memory = GradientMemory()
-    if not enable_double_backprop:
-        for gy in grads.values():
-            memory.keep_off(gy)
-    walk = GraphWalk(grads, enable_double_backprop, retain_grad, memory, wanted, allowed)
     with using_config("enable_backprop", enable_double_backprop):
-        walk.run(functions)
-
-        results: list[Variable | None] = []
-        shared: dict[VariableNode, Variable | None] = {}
-        for i, (x, node) in enumerate(zip(inputs, input_nodes, strict=True)):
-            if node not in shared:
-                gx = grads.get(node)
-                if gx is not None and not isinstance(gx, Variable):
-                    gx = Variable(numpy.asarray(gx) if isinstance(gx, Scalar) else gx)
-                shared[node] = gx
-            result = shared[node]
+        found = {node: _gradient_of(node, backward_pass) for node in targets}
+        results = [found[x.node] for x in inputs]
+        for i, x in enumerate(inputs):
             initial = None if grad_inputs is None else grad_inputs[i]
             if initial is not None:
                 initial = as_variable(initial)
                 check_gradient(x.array, initial.array, f"grad_inputs[{i}]: ")
-                result = initial if result is None else initial + result
-            results.append(result)
+                result = results[i]
+                results[i] = initial if result is None else initial + result
             if loss_scale is not None:
                 x.loss_scale = loss_scale
             if set_grad or retain_grad:
-                x.grad_var = result
+                x.grad_var = results[i]
     return results
 
 
-def _paths(
-    output_nodes: list[VariableNode], wanted: set[VariableNode]
-) -> tuple[set[VariableNode], list[FunctionNode]]:
-    """Returns the nodes between wanted nodes and outputs, and the functions to start at."""
+def check_variables(name: str, value: object) -> None:
+    """Raises TypeError unless an argument is a tuple or a list of Variables."""
+    if not isinstance(value, (tuple, list)):
+        raise TypeError(f"{name} must be a tuple or a list, not {type(value)}.")
+    for variable in cast("Sequence[Any]", value):
+        if not isinstance(variable, Variable):
+            raise TypeError(f"{name} must contain Variables, got {type(variable)}")
+
+
+def check_gradients(name: str, value: object, count: int) -> None:
+    """Raises unless an argument is None or a tuple or a list with the right number of elements."""
+    if value is None:
+        return
+    if not isinstance(value, (tuple, list)):
+        raise TypeError(f"{name} must be a tuple or a list or None, not {type(value)}.")
+    actual = len(cast("Sequence[Any]", value))
+    if actual != count:
+        raise ValueError(f"{name} has {actual} elements, expected {count}")
+
+
+def _gradient_of(node: VariableNode, backward_pass: BackwardPass) -> Variable | None:
+    """Returns the gradient of a target after the backward pass."""
+    gradient = backward_pass.sums.get(node)
+    if gradient is None or isinstance(gradient, Variable):
+        return gradient
+    return Variable(numpy.asarray(gradient) if isinstance(gradient, Scalar) else gradient)
+
+
+def _nodes_between(
+    outputs: Sequence[VariableNode], targets: set[VariableNode]
+) -> set[VariableNode]:
+    """Returns the nodes on the paths from the targets to the outputs, and the targets."""
     functions: set[FunctionNode] = set()
-    pending = [node.creator_node for node in output_nodes]
+    pending = [node.creator_node for node in outputs]
     while pending:
         function = pending.pop()
         if function is None or function in functions:
             continue
         functions.add(function)
         pending.extend(x.creator_node for x in function.inputs or ())
-    allowed = set(wanted)
-    useful: set[FunctionNode] = set()
+    reachable = set(targets)
     for function in sorted(functions, key=lambda f: f.rank):
-        if any(x in allowed for x in function.inputs or ()):
-            useful.add(function)
+        if any(x in reachable for x in function.inputs or ()):
             for reference in function.outputs or ():
                 node = reference()
                 if node is not None:
-                    allowed.add(node)
-    start = {node.creator_node for node in output_nodes}
-    return allowed, [f for f in useful if f in start]
+                    reachable.add(node)
+    return reachable

@@ -1,4 +1,4 @@
-"""Gradients that are made when somebody reads them."""
+"""Gradients whose array is made when it is read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from chainer.core.arrays.backend import backend_of
 
 
 class LazyGradient:
-    """What a variable has in the place of a gradient array until its ``grad`` is read."""
+    """What a variable stores in the place of a gradient array until its ``grad`` is read."""
 
     __slots__ = ()
 
@@ -32,5 +32,5 @@ class _UndefinedGradient(LazyGradient):
             return backend.xp.full_like(array, float("nan"))
 
 
-#: Gradient of parameters whose gradients were not cleared yet.
+#: Gradient of parameters whose gradients have not been cleared yet.
 UNDEFINED = _UndefinedGradient()

@@ -11,7 +11,7 @@ from chainer.core.arrays.backend import find_backend, get_device
 from chainer.core.arrays.extended_dtypes import kind_of
 from chainer.core.autograd.lazy_gradient import UNDEFINED
 from chainer.core.autograd.variable import Variable
-from chainer.core.config.configuration import config
+from chainer.core.config.dtype import get_dtype
 
 if TYPE_CHECKING:
     from chainer.core.arrays.device import Device
@@ -84,7 +84,7 @@ class Parameter(Variable):
         if self._array is not None:
             return self._array.dtype
         dtype = getattr(self.initializer, "dtype", None)
-        return numpy.dtype(config.dtype if dtype is None else dtype)
+        return get_dtype(dtype)
 
     def cleargrad(self) -> None:
         """Clears the gradient array."""
@@ -173,7 +173,7 @@ def _generate(initializer: Any, shape: int | Sequence[int], device: Device) -> A
     given = find_backend(initializer.__class__)
     with backend.use(device):
         if given is not None:
-            array = xp.empty(shape, config.dtype)
+            array = xp.empty(shape, get_dtype())
             source = device.send(initializer)
             if source.ndim and source.shape != shape:
                 raise ValueError(
@@ -184,11 +184,11 @@ def _generate(initializer: Any, shape: int | Sequence[int], device: Device) -> A
             return array
         if callable(initializer):
             dtype = getattr(initializer, "dtype", None)
-            array = xp.empty(shape, numpy.dtype(config.dtype if dtype is None else dtype))
+            array = xp.empty(shape, get_dtype(dtype))
             initializer(array)
             return array
         if isinstance(initializer, (int, float, complex, numpy.generic)):
-            return xp.full(shape, initializer, dtype=config.dtype)
+            return xp.full(shape, initializer, dtype=get_dtype())
     raise TypeError(
         "initializer must be an Initializer, a callable, an array or a scalar, "
         f"got {type(initializer).__name__}"

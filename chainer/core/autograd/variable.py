@@ -1,4 +1,7 @@
-"""Variables: arrays that remember how they were computed (public module ``chainer.variable``)."""
+"""Variables: arrays that remember how they were computed."""
+
+# The graph is one data structure in several modules, which reach into each other for speed.
+# pyright: reportPrivateUsage=false
 
 # What the annotations promise is checked again at run time: users write these arguments.
 # pyright: reportUnnecessaryIsInstance=false
@@ -22,6 +25,7 @@ from chainer.core.arrays.backend import (
     not_an_array_message,
     wrap,
 )
+from chainer.core.autograd.backprop import backward
 from chainer.core.autograd.gradient_arrays import check_gradient
 from chainer.core.autograd.lazy_gradient import LazyGradient
 from chainer.core.autograd.variable_node import VariableNode
@@ -31,8 +35,6 @@ if TYPE_CHECKING:
     from chainer.core.arrays.device import Device
     from chainer.core.autograd.function import Function
     from chainer.core.autograd.function_node import FunctionNode
-
-__all__ = ["Parameter", "Variable", "VariableNode", "as_variable"]
 
 _new = object.__new__
 
@@ -106,7 +108,7 @@ class Variable(VariableOperators):
             self.grad = grad
 
     @classmethod
-    def _of_array(cls, array: Any, requires_grad: bool) -> Variable:
+    def _from_array(cls, array: Any, requires_grad: bool) -> Variable:
         """Makes a variable of an array that is known to be one."""
         self = _new(Variable)
         self._array = array
@@ -117,9 +119,9 @@ class Variable(VariableOperators):
         return self
 
     @classmethod
-    def _of_node(cls, node: VariableNode) -> Variable:
+    def _from_node(cls, node: VariableNode) -> Variable:
         """Makes a variable for a node whose variable is gone."""
-        self = cls._of_array(node.data, node.requires_grad)
+        self = cls._from_array(node.data, node.requires_grad)
         self._node = node
         if node.name is not None:
             self._name = node.name
@@ -138,7 +140,7 @@ class Variable(VariableOperators):
             array = wrap(array)
         self._array = array
         if self._node is not None:
-            self._node._update(array)  # pyright: ignore[reportPrivateUsage]
+            self._node._update(array)
 
     @property
     def data(self) -> Any:
@@ -217,7 +219,7 @@ class Variable(VariableOperators):
             self._check_gradient(grad)
         self._grad = grad
         self._grad_var = None
-        self._tell_creator()
+        self._mark_grad_set()
 
     @property
     def grad_var(self) -> Variable | None:
@@ -225,7 +227,7 @@ class Variable(VariableOperators):
         if self._grad_var is None:
             grad = self.grad
             if grad is not None:
-                self._grad_var = Variable._of_array(grad, True)
+                self._grad_var = Variable._from_array(grad, True)
         return self._grad_var
 
     @grad_var.setter
@@ -236,12 +238,12 @@ class Variable(VariableOperators):
             self._check_gradient(grad_var._array)
         self._grad = None
         self._grad_var = grad_var
-        self._tell_creator()
+        self._mark_grad_set()
 
-    def _tell_creator(self) -> None:
-        """Lets backprop know that it has a gradient to clear."""
-        if self._node is not None and self._node._creator_node is not None:  # pyright: ignore
-            self._node._creator_node._output_has_grad = True  # pyright: ignore
+    def _mark_grad_set(self) -> None:
+        """Tells backpropagation that the gradient of a function's output is to be cleared."""
+        if self._node is not None:
+            self._node._grad_was_set = True
 
     def _check_gradient(self, grad: Any) -> None:
         if self._array is not None:
@@ -357,6 +359,16 @@ class Variable(VariableOperators):
             RuntimeError: If iDeep is not available; the message says what is missing.
         """
         self.to_device("@ideep")
+
+    @property
+    def _loss_scale(self) -> float | None:
+        # The name of ``loss_scale`` in earlier releases: hooks of programs read it, and programs
+        # that fill gradients by hand set it.
+        return self.loss_scale
+
+    @_loss_scale.setter
+    def _loss_scale(self, loss_scale: float | None) -> None:
+        self.loss_scale = loss_scale
 
     # -- graph ------------------------------------------------------------------------------------
 
@@ -477,8 +489,6 @@ class Variable(VariableOperators):
             RuntimeError: In debug mode, if a gradient contains NaN, or if no gradient can flow from
                 this variable.
         """
-        from chainer.core.autograd.backprop import backward
-
         backward(self, retain_grad, enable_double_backprop, loss_scale)
 
     # -- text -------------------------------------------------------------------------------------
@@ -560,6 +570,9 @@ class Variable(VariableOperators):
         )
 
 
+VariableNode.variable_class = Variable
+
+
 def _refuse_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     if "volatile" in kwargs or args:
         raise ValueError(
@@ -582,11 +595,11 @@ def _statistics(array: Any) -> str:
 def _restore_state(
     variable: Variable, array: Any, grad: Any, requires_grad: bool, state: dict[str, Any]
 ) -> None:
-    variable._array = array  # pyright: ignore[reportPrivateUsage]
-    variable._grad = grad  # pyright: ignore[reportPrivateUsage]
-    variable._grad_var = None  # pyright: ignore[reportPrivateUsage]
-    variable._node = None  # pyright: ignore[reportPrivateUsage]
-    variable._requires_grad = requires_grad  # pyright: ignore[reportPrivateUsage]
+    variable._array = array
+    variable._grad = grad
+    variable._grad_var = None
+    variable._node = None
+    variable._requires_grad = requires_grad
     variable.__dict__.update(state)
 
 
@@ -629,15 +642,3 @@ def as_variable(obj: Any) -> Variable:
         TypeError: If ``obj`` is neither.
     """
     return obj if isinstance(obj, Variable) else Variable(obj, requires_grad=False)
-
-
-def __getattr__(name: str) -> Any:
-    if name == "Parameter":  # parameter.py derives from Variable and imports this module
-        from chainer.core.autograd.parameter import Parameter
-
-        return Parameter
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-if TYPE_CHECKING:
-    from chainer.core.autograd.parameter import Parameter

@@ -1,21 +1,26 @@
-"""Nodes of the computational graph that stand for variables."""
+"""Nodes of the computational graph that represent variables."""
+
+# The graph is one data structure in several modules, which reach into each other for speed.
+# pyright: reportPrivateUsage=false
 
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 if TYPE_CHECKING:
     from chainer.core.autograd.function import Function
     from chainer.core.autograd.function_node import FunctionNode
     from chainer.core.autograd.variable import Variable
+    from chainer.core.typing import Array, DType, Shape
 
 
+#: Signature of a variable without array.
 _UNKNOWN = (None, None)
 
 
-def shape_and_dtype_label(shape: tuple[int, ...] | None, dtype: Any) -> str:
-    """Returns the text that stands for an array in graphs: ``'(2, 3), float32'``."""
+def shape_and_dtype_label(shape: Shape | None, dtype: DType | None) -> str:
+    """Returns the text that represents an array in drawings of graphs: ``'(2, 3), float32'``."""
     if shape is None:
         return "(uninitialized)"
     if shape == ():
@@ -42,9 +47,13 @@ class VariableNode:
         data: The retained array, or None.
     """
 
+    # A slot for each attribute: a graph has one node per operation, and Python's cyclic garbage
+    # collector and the memory allocator work for every further object.
     __slots__ = (
         "__weakref__",
+        "_check_scheduled",
         "_creator_node",
+        "_grad_was_set",
         "_rank",
         "_requires_grad",
         "_type",
@@ -53,27 +62,37 @@ class VariableNode:
         "name",
     )
 
+    #: The class Variable. It registers itself here, because this module must not import it: a
+    #: variable refers to its node, and imports this one.
+    variable_class: ClassVar[type[Variable]]
+
     def __init__(self, variable: Variable, name: str | None, **kwargs: Any) -> None:
         if kwargs:
             raise ValueError(f"VariableNode takes a variable and a name, got {sorted(kwargs)}")
-        array = variable._array  # pyright: ignore[reportPrivateUsage]
+        array = variable._array
         self._variable: weakref.ref[Variable] | None = weakref.ref(variable)
         self._creator_node: FunctionNode | None = None
         self._rank = 0
-        self._requires_grad: bool = variable._requires_grad  # pyright: ignore[reportPrivateUsage]
-        self.data: Any = None
+        self._requires_grad: bool = variable._requires_grad
+        self.data: Array = None
         self.name = name
-        # Kept although it could be asked of the array: nodes outlive arrays, and the pair is the
-        # signature that type checks are remembered by.
+        # Kept although it could be asked of the array: nodes outlive arrays, and the pair is part
+        # of the signature by which passed type checks are remembered.
         self._type: tuple[Any, Any] = _UNKNOWN if array is None else (array.dtype, array.shape)
+        # Whether a backward pass that reaches this node must check that the creator has not been
+        # scheduled because of another of its outputs. Backpropagation asks the node, because a slot
+        # is read faster than an attribute of function nodes, whose classes differ.
+        self._check_scheduled = False
+        # Whether the gradient of a function's output was set, so that backpropagation clears it.
+        self._grad_was_set = False
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> DType:
         """Data type of the array (None while the variable is not initialized)."""
         return self._type[0]
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> Shape:
         """Shape of the array (None while the variable is not initialized)."""
         return self._type[1]
 
@@ -99,11 +118,13 @@ class VariableNode:
         return self._creator_node
 
     @creator_node.setter
-    def creator_node(self, creator_node: Any) -> None:
-        node: FunctionNode | None = getattr(creator_node, "node", creator_node)
+    def creator_node(self, creator_node: Function | FunctionNode | None) -> None:
+        node: FunctionNode | None = cast("Any", getattr(creator_node, "node", creator_node))
         self._creator_node = node
         if node is not None:
             self._rank = node.rank + 1
+            self._check_scheduled = True  # it may have other outputs
+            self._grad_was_set = True  # perhaps, while this was a leaf
 
     def set_creator(self, creator: Function | FunctionNode) -> None:
         """Sets the function that created this node; same as ``self.creator = creator``."""
@@ -129,9 +150,7 @@ class VariableNode:
         """
         variable = self.get_variable_or_none()
         if variable is None:
-            from chainer.core.autograd.variable import Variable
-
-            variable = Variable._of_node(self)  # pyright: ignore[reportPrivateUsage]
+            variable = VariableNode.variable_class._from_node(self)
             self._variable = weakref.ref(variable)
         return variable
 
@@ -148,14 +167,14 @@ class VariableNode:
             )
         self.data = variable.array
 
-    def _update(self, array: Any) -> None:
+    def _update(self, array: Array | None) -> None:
         """Follows a change of the array of the variable."""
         self._type = _UNKNOWN if array is None else (array.dtype, array.shape)
         if self.data is not None:
             self.data = array
 
     @property
-    def grad(self) -> Any:
+    def grad(self) -> Array | None:
         """Gradient array of the corresponding variable, or None when that is gone."""
         variable = self.get_variable_or_none()
         return None if variable is None else variable.grad

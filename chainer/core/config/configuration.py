@@ -7,10 +7,9 @@ The core reads a few entries at every call of a function. Their values are attri
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import weakref
-from collections.abc import Generator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
 from chainer.core.config.entries import CORE_ENTRIES, ConfigEntry, declared
@@ -225,9 +224,14 @@ def declare(*entries: ConfigEntry) -> None:
     """
     for entry in entries:
         declared[entry.name] = entry
+        # Programs ask hasattr(GlobalConfig, name) which entries a release knows.
+        setattr(GlobalConfig, entry.name, None)
     for entry in entries:
         setattr(global_config, entry.name, entry.initial_value())
 
+
+#: The previous value of an entry that was not set.
+_ABSENT: Any = object()
 
 global_config = GlobalConfig()
 declare(*CORE_ENTRIES)
@@ -237,13 +241,14 @@ config = LocalConfig(global_config)
 threads: _States = _states_of(config)
 
 
-@contextmanager
-def using_config(name: str, value: object, config: LocalConfig = config) -> Generator[None]:
+class using_config(contextlib.ContextDecorator):  # used like a function
     """Context manager that sets a configuration entry of the current thread.
+
+    It may be entered several times, one after the other or nested.
 
     Args:
         name (str): Name of the entry.
-        value: Value it has inside the block.
+        value: Value that it has inside the block.
         config (LocalConfig): Configuration to change; ``chainer.config`` by default.
 
     Example:
@@ -253,18 +258,22 @@ def using_config(name: str, value: object, config: LocalConfig = config) -> Gene
         >>> chainer.config.train
         True
     """
-    values = _states_of(config).state.values
-    if name in values:
-        previous = values[name]
-        setattr(config, name, value)
-        try:
-            yield
-        finally:
-            setattr(config, name, previous)
-    else:
-        setattr(config, name, value)
-        try:
-            yield
-        finally:
-            if name in _states_of(config).state.values:
-                delattr(config, name)
+
+    def __init__(self, name: str, value: Any, config: LocalConfig = config) -> None:
+        self._name = name
+        self._value = value
+        self._config = config
+        self._previous: list[Any] = []
+
+    def __enter__(self) -> None:
+        values = _states_of(self._config).state.values
+        previous = values.get(self._name, _ABSENT)
+        setattr(self._config, self._name, self._value)
+        self._previous.append(previous)
+
+    def __exit__(self, *args: object) -> None:
+        previous = self._previous.pop()
+        if previous is not _ABSENT:
+            setattr(self._config, self._name, previous)
+        elif self._name in _states_of(self._config).state.values:
+            delattr(self._config, self._name)

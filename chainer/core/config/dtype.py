@@ -1,18 +1,20 @@
-"""Default data type."""
+"""The default data type, under the policy of mixed precision or not."""
 
 from __future__ import annotations
 
 import numpy
 
 from chainer.core.config.configuration import config
+from chainer.core.config.mixed16 import mixed16
 from chainer.core.typing import DType, DTypeLike
 
 
-def get_dtype(dtype: DTypeLike = None) -> DType:
+def get_dtype(dtype: DTypeLike = None, map_mixed16: DTypeLike = None) -> DType:
     """Resolves a data type.
 
     Args:
-        dtype: Data type specifier, or None for ``chainer.config.dtype``.
+        dtype: Data type specifier or :data:`chainer.mixed16`; None for ``chainer.config.dtype``.
+        map_mixed16: What :data:`chainer.mixed16` means here; float16 by default.
 
     Returns:
         numpy.dtype: The data type.
@@ -20,5 +22,12 @@ def get_dtype(dtype: DTypeLike = None) -> DType:
     Example:
         >>> chainer.get_dtype()
         dtype('float32')
+        >>> with chainer.using_config('dtype', chainer.mixed16):
+        ...     chainer.get_dtype(), chainer.get_dtype(map_mixed16=np.float32)
+        (dtype('float16'), dtype('float32'))
     """
-    return numpy.dtype(config.dtype if dtype is None else dtype)
+    if dtype is None:
+        dtype = config.dtype
+    if dtype is mixed16:
+        return numpy.dtype(mixed16.dtype if map_mixed16 is None else map_mixed16)
+    return numpy.dtype(dtype)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy
 
+from chainer.core.config.mixed16 import Mixed16, mixed16
 from chainer.core.typing import DType
 
 #: Values of the entries that switch a kernel provider.
@@ -111,19 +112,21 @@ def parse_flag(variable: str, text: str) -> bool:
         raise ValueError(f"environment variable {variable} must be 0 or 1, got {text!r}") from None
 
 
-def parse_dtype(variable: str, text: str) -> DType:
-    """Returns the value of an environment variable that must name a data type.
+def parse_dtype(variable: str, text: str) -> DType | Mixed16:
+    """Returns the value of an environment variable that must name a floating-point type.
 
     Args:
         variable: Name of the variable, for the message.
         text: Its text.
     """
-    try:
-        return numpy.dtype(text)
-    except TypeError:
-        raise ValueError(
-            f"environment variable {variable} must name a dtype, got {text!r}"
-        ) from None
+    if text == "mixed16":
+        return mixed16
+    if text not in ("float16", "float32", "float64"):
+        raise TypeError(
+            f"environment variable {variable} must be 'float16', 'float32', 'float64' or "
+            f"'mixed16', got {text!r}"
+        )
+    return numpy.dtype(text)
 
 
 def parse_names(variable: str, text: str) -> tuple[str, ...]:
@@ -138,16 +141,23 @@ def parse_names(variable: str, text: str) -> tuple[str, ...]:
 
 #: The entries that the core reads.
 CORE_ENTRIES = (
+    # Whether the present computation, the first one of F.forget, is repeated during backward.
+    ConfigEntry("_will_recompute", False),
+    ConfigEntry("compute_mode", None),
     ConfigEntry("debug", False, variable="CHAINER_DEBUG", parse=parse_flag),
     ConfigEntry("dtype", numpy.dtype("float32"), variable="CHAINER_DTYPE", parse=parse_dtype),
     ConfigEntry("enable_backprop", True),
+    ConfigEntry("in_recomputing", False),
     ConfigEntry(
         "keep_graph_on_report", False, variable="CHAINER_KEEP_GRAPH_ON_REPORT", parse=parse_flag
     ),
     ConfigEntry("kernels", (), variable="CHAINER_KERNELS", parse=parse_names, selects_kernels=True),
     ConfigEntry("lazy_grad_sum", False, variable="CHAINER_LAZY_GRAD_SUM", parse=parse_flag),
+    ConfigEntry("schedule_func", None),
     ConfigEntry("train", True),
     ConfigEntry("type_check", True, variable="CHAINER_TYPE_CHECK", parse=parse_flag),
+    ConfigEntry("use_static_graph", True),
+    ConfigEntry("warn_nondeterministic", False),
 )
 
 #: All declared entries by name.

@@ -28,8 +28,14 @@ variable_methods = Registry("variable_methods", "method of Variable")
 function_hooks = Registry("function_hooks")
 """``chainer.function_hooks``."""
 
+distributions = Registry("distributions")
+"""``chainer.distributions``."""
+
 links = Registry("links")
 """``chainer.links``."""
+
+link_hooks = Registry("link_hooks")
+"""``chainer.link_hooks``."""
 
 initializers = Registry("initializers")
 """``chainer.initializers``."""
@@ -67,7 +73,9 @@ ALL: dict[str, Registry] = {
         functions,
         variable_methods,
         function_hooks,
+        distributions,
         links,
+        link_hooks,
         initializers,
         serializers,
         optimizers,

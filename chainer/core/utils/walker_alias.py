@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy
 
-from chainer.core.arrays.backend import get_device
-from chainer.core.arrays.device import Device
-from chainer.core.typing import Array, ArrayLike, DeviceLike
+from chainer.core.arrays.device_resident import DeviceResident, DeviceResidentsVisitor
+from chainer.core.typing import Array, ArrayLike, ArrayModule, ShapeLike
 
 
-class WalkerAlias:
+class WalkerAlias(DeviceResident):
     """Draws samples from given probabilities, each in constant time, by Walker's alias method.
 
     See `Alias method - Wikipedia <https://en.wikipedia.org/wiki/Alias_method>`_.
@@ -56,38 +53,26 @@ class WalkerAlias:
                 large = order[filler]
                 values[2 * position + 1] = large
                 heights[large] -= 1 - heights[entry]
-        self.threshold: Any = threshold
-        self.values: Any = values
-        self._device: Device = get_device(None)
+        super().__init__()
+        self.threshold: Array = threshold
+        self.values: Array = values
 
     @property
     def use_gpu(self) -> bool:
         """Whether samples are drawn on an accelerator."""
-        return self._device.backend.is_accelerator
+        return self.device.backend.is_accelerator
 
-    def to_device(self, device: DeviceLike) -> WalkerAlias:
-        """Makes the sampler draw on a device.
+    def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
+        """Shows a visitor the sampler and its two arrays.
 
         Args:
-            device: Anything :func:`chainer.get_device` takes.
-
-        Returns:
-            WalkerAlias: This sampler.
+            visitor (DeviceResidentsVisitor): The visitor.
         """
-        self._device = get_device(device)
-        self.threshold = self._device.send(self.threshold)
-        self.values = self._device.send(self.values)
-        return self
+        super().device_resident_accept(visitor)
+        self.threshold = visitor.visit_array(self.threshold)
+        self.values = visitor.visit_array(self.values)
 
-    def to_cpu(self) -> WalkerAlias:
-        """Makes the sampler draw on the CPU."""
-        return self.to_device("@numpy")
-
-    def to_gpu(self) -> WalkerAlias:
-        """Makes the sampler draw on the current GPU."""
-        return self.to_device("@cupy")
-
-    def sample(self, shape: int | tuple[int, ...]) -> Array:
+    def sample(self, shape: ShapeLike) -> Array:
         """Generates a random sample based on the given probabilities.
 
         Args:
@@ -96,10 +81,21 @@ class WalkerAlias:
         Returns:
             array: Indices of entries, int32, on the device of the sampler.
         """
-        device = self._device
+        return self.sample_xp(self.xp, shape)
+
+    def sample_xp(self, xp: ArrayModule, shape: ShapeLike) -> Array:
+        """Generates a random sample; see :meth:`sample`.
+
+        Args:
+            xp (module): Array module of the device of the sampler.
+            shape (tuple of int): Shape of the result.
+
+        Returns:
+            array: Indices of entries, int32.
+        """
+        device = self.device
         with device.backend.use(device):
             random = device.backend.random(device)
-            xp = device.xp
             draw = random.uniform(0, 1, shape) * len(self.threshold)
             bins = draw.astype(numpy.int32) if hasattr(draw, "astype") else numpy.int32(draw)
             # Rounding may put a draw at the very end.
@@ -107,10 +103,10 @@ class WalkerAlias:
             second = (draw - bins) >= self.threshold[bins]
             return self.values[bins * 2 + second].astype(numpy.int32)
 
-    def sample_cpu(self, shape: int | tuple[int, ...]) -> Array:
+    def sample_cpu(self, shape: ShapeLike) -> Array:
         """Generates a random sample on the CPU; see :meth:`sample`."""
         return self.sample(shape)
 
-    def sample_gpu(self, shape: int | tuple[int, ...]) -> Array:
+    def sample_gpu(self, shape: ShapeLike) -> Array:
         """Generates a random sample on the GPU; see :meth:`sample`."""
         return self.sample(shape)

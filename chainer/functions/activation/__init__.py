@@ -17,7 +17,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "relu": ("ReLU", "relu"),
     "rrelu": ("RReLU", "rrelu"),
     "selu": ("selu",),
-    "sigmoid": ("Sigmoid", "SigmoidGrad", "sigmoid"),
+    "sigmoid": ("Sigmoid", "sigmoid"),
     "slstm": ("SLSTM", "slstm"),
     "softmax": ("Softmax", "softmax"),
     "softplus": ("Softplus", "softplus"),

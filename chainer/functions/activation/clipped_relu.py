@@ -2,46 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.backends.operations.activations import clipped_relu as clipped_relu_operation
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.core.utils import type_check
+from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.functions._scalars import as_number
-from chainer.functions.array.where import where
+from chainer.functions.rules.base import expect_one_float
+from chainer.functions.rules.linear import PiecewiseLinearFunction
 
 
-class ClippedReLU(FunctionNode):
+class ClippedReLU(PiecewiseLinearFunction):
     """Linear between zero and a cap."""
 
     type_check_key = ()
+    check_type_forward = expect_one_float
 
     def __init__(self, z: float) -> None:
         self.cap = as_number(z, "z")
         if self.cap <= 0:
             raise ValueError(f"z must be greater than zero, got {z}")
 
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1)
-        type_check.expect(in_types[0].dtype.kind == "f")
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self._kernel = clipped_relu_operation.select(inputs[0], cap=self.cap)
-        y, self._inside = self._kernel.forward(inputs[0], self.cap)
+    def forward(self, inputs: Arrays) -> Arrays:
+        (x,) = inputs
+        self._kernel = clipped_relu_operation.select(x, cap=self.cap)
+        # A mask takes less memory than the input or the output.
+        y, self._inside = self._kernel.forward(x, self.cap)
         return (y,)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        gy = grad_outputs[0]
-        return (where(self._inside, gy, self.xp.zeros_like(gy.array)),)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         return (self._kernel.backward(self._inside, grad_outputs[0]),)
 
 
-def clipped_relu(x: Any, z: float = 20.0) -> Variable:
+def clipped_relu(x: VariableLike, z: float = 20.0) -> Variable:
     """Clipped Rectifier Unit function: ``min(max(0, x), z)``.
 
     Args:
@@ -62,7 +53,7 @@ def clipped_relu(x: Any, z: float = 20.0) -> Variable:
     return ClippedReLU(z).apply((x,))[0]
 
 
-def relu6(x: Any) -> Variable:
+def relu6(x: VariableLike) -> Variable:
     """Rectifier Unit function clipped at 6: ``min(max(0, x), 6)``.
 
     Args:

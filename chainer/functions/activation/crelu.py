@@ -2,54 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.backends.operations.activations import crelu as crelu_operation
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._axes import expect_axis
 from chainer.functions._scalars import as_int
+from chainer.functions.rules.linear import PiecewiseLinearFunction
 
 
-class CReLU(FunctionNode):
+class CReLU(PiecewiseLinearFunction):
     """Positive and negative part side by side."""
 
     type_check_key = ("axis",)
+    retained_inputs = (0,)
 
     def __init__(self, axis: int = 1) -> None:
         self.axis = as_int(axis, "axis must be an integer value")
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1)
-        type_check.expect(in_types[0].dtype.kind == "f")
+        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
         expect_axis(in_types[0], self.axis)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0,))
+    def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
         self._kernel = crelu_operation.select(x, axis=self.axis)
         return (self._kernel.forward(x, self.axis),)
 
-    def _halves(self, y: Any) -> tuple[Any, Any]:
-        axis = self.axis % y.ndim
-        n = y.shape[axis] // 2
-        before = (slice(None),) * axis
-        return y[(*before, slice(None, n))], y[(*before, slice(n, None))]
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        (x,) = self.retained_input_arrays
-        positive, negative = self._halves(grad_outputs[0])
-        return (positive * (x > 0).astype(x.dtype) - negative * (x < 0).astype(x.dtype),)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         (x,) = self.retained_input_arrays
         return (self._kernel.backward(x, grad_outputs[0], self.axis),)
 
+    def jvp(self, targets: Indexes, tangents: Arrays) -> Arrays:
+        (x,) = self.retained_input_arrays
+        (gx,) = tangents
+        return (self.xp.concatenate([gx * (x > 0), -gx * (x < 0)], axis=self.axis),)
 
-def crelu(x: Any, axis: int = 1) -> Variable:
+
+def crelu(x: VariableLike, axis: int = 1) -> Variable:
     """Concatenated Rectified Linear Unit function: ``relu(x)`` and ``relu(-x)`` side by side.
 
     See Understanding and Improving Convolutional Neural Networks via Concatenated Rectified Linear

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.operations.activations import elu as elu_operation
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.core.utils import type_check
+from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
+from chainer.functions.rules.base import expect_one_float
+from chainer.functions.rules.kernels import KernelFunction
 
 
-class ELU(FunctionNode):
+class ELU(KernelFunction):
     """Exponential linear unit.
 
     Args:
@@ -19,63 +20,32 @@ class ELU(FunctionNode):
 
     accepts_opaque_arrays = True
     type_check_key = ()
+    check_type_forward = expect_one_float
 
     def __init__(self, alpha: float = 1.0) -> None:
         self.alpha = float(alpha)
 
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        x = inputs[0]
-        self._kernel = elu_operation.select(x, alpha=self.alpha)
-        if self.alpha <= 0:
+    def forward(self, inputs: Arrays) -> Arrays:
+        if self.alpha <= 0:  # else the output has the sign of the input
             self.retain_inputs((0,))
         self.retain_outputs((0,))
+        (x,) = inputs
+        self._kernel = elu_operation.select(x, alpha=self.alpha)
         return (self._kernel.forward(x, self.alpha),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        (y,) = self.get_retained_outputs()
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         (x,) = self.retained_input_arrays or (None,)
-        return ELUGrad(self._kernel, self.alpha, x).apply((y, grad_outputs[0]))
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
         (y,) = self.retained_output_arrays
-        (x,) = self.retained_input_arrays or (None,)
         return (self._kernel.backward(x, y, grad_outputs[0], self.alpha),)
 
-
-class ELUGrad(FunctionNode):
-    """Gradient of the exponential linear unit as a function of ``y`` and ``gy``."""
-
-    accepts_opaque_arrays = True
-
-    def __init__(self, kernel: Any, alpha: float, x: Any) -> None:
-        self._kernel = kernel
-        self.alpha = alpha
-        self.x = x
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 1))
-        y, gy = inputs
-        return (self._kernel.backward(self.x, y, gy, self.alpha),)
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        y, gy = self.get_retained_inputs()
-        g = grad_outputs[0]
-        negative = ((y.array if self.x is None else self.x) < 0).astype(gy.dtype)
-        gradients: list[Any] = []
-        for i in target_input_indexes:
-            if i == 0:
-                gradients.append(g * gy * negative)
-            else:
-                gradients.append(ELUGrad(self._kernel, self.alpha, self.x).apply((y, g))[0])
-        return tuple(gradients)
+    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+        y, gy = values[-2:]
+        signed = values[0].array  # the input if it is retained, else the output
+        negative = (signed < 0).astype(gy.dtype)
+        return (gy * ((y + self.alpha) * negative + (1 - negative)),)
 
 
-def elu(x: Any, alpha: float = 1.0) -> Variable:
+def elu(x: VariableLike, alpha: float = 1.0) -> Variable:
     """Exponential Linear Unit function.
 
     For a parameter :math:`\\alpha`, it is expressed as

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.backends.operations.activations import leaky_relu as leaky_relu_operation
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.core.utils import type_check
+from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.functions._scalars import as_number
+from chainer.functions.rules.base import expect_one_float
+from chainer.functions.rules.linear import PiecewiseLinearFunction
 
 
-class LeakyReLU(FunctionNode):
+class LeakyReLU(PiecewiseLinearFunction):
     """Leaky rectified linear unit.
 
     Args:
@@ -20,59 +19,27 @@ class LeakyReLU(FunctionNode):
 
     accepts_opaque_arrays = True
     type_check_key = ()
+    check_type_forward = expect_one_float
 
     def __init__(self, slope: float = 0.2) -> None:
         self.slope = as_number(slope, "slope")
 
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        x = inputs[0]
-        self._kernel = leaky_relu_operation.select(x, slope=self.slope)
+    def forward(self, inputs: Arrays) -> Arrays:
         if self.slope > 0:
-            self.retain_outputs((0,))  # has the sign of the input
+            # The output has the sign of the input, and the functions that follow keep it anyway.
+            self.retain_outputs((0,))
         else:
             self.retain_inputs((0,))
+        (x,) = inputs
+        self._kernel = leaky_relu_operation.select(x, slope=self.slope)
         return (self._kernel.forward(x, self.slope),)
 
-    def _signed(self) -> Any:
-        retained = self.retained_output_arrays or self.retained_input_arrays
-        return retained[0]
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return LeakyReLUGrad(self._kernel, self._signed(), self.slope).apply(grad_outputs)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        return (self._kernel.backward(self._signed(), grad_outputs[0], self.slope),)
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        (signed,) = self.retained_output_arrays or self.retained_input_arrays
+        return (self._kernel.backward(signed, grad_outputs[0], self.slope),)
 
 
-class LeakyReLUGrad(FunctionNode):
-    """Gradient of the leaky rectified linear unit; linear in ``gy``, constant in ``x``.
-
-    Args:
-        kernel: The kernel that computed the output.
-        x: The input, or an array with its signs.
-        slope: Factor of negative values.
-    """
-
-    accepts_opaque_arrays = True
-
-    def __init__(self, kernel: Any, x: Any, slope: float) -> None:
-        self._kernel = kernel
-        self.x = x
-        self.slope = slope
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (self._kernel.backward(self.x, inputs[0], self.slope),)
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return LeakyReLUGrad(self._kernel, self.x, self.slope).apply(grad_outputs)
-
-
-def leaky_relu(x: Any, slope: float = 0.2) -> Variable:
+def leaky_relu(x: VariableLike, slope: float = 0.2) -> Variable:
     """Leaky Rectified Linear Unit function.
 
     .. math::

@@ -5,46 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.operations.activations import log_softmax as log_softmax_operation
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.core.utils import type_check
-from chainer.functions._scalars import require_int
-from chainer.functions.activation.softmax import check_axis
-from chainer.functions.math.exponential import exp
-from chainer.functions.math.sum import sum
+from chainer.core.typing import Indexes, VariableLike
+from chainer.functions.activation.softmax import AlongAxis
 
 
-class LogSoftmax(FunctionNode):
+class LogSoftmax(AlongAxis):
     """Logarithm of the softmax along an axis."""
 
-    accepts_opaque_arrays = True
-    type_check_key = ("axis",)
+    operation = log_softmax_operation
 
-    def __init__(self, axis: int = 1) -> None:
-        self.axis = require_int(axis, "axis")
-
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        check_axis(in_types, self.axis)
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        x = inputs[0]
-        self._kernel = log_softmax_operation.select(x, axis=self.axis)
-        self.retain_outputs((0,))
-        return (self._kernel.forward(x, self.axis),)
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        (y,) = self.get_retained_outputs()
-        gy = grad_outputs[0]
-        return (gy - exp(y) * sum(gy, self.axis, keepdims=True),)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        (y,) = self.retained_output_arrays
-        return (self._kernel.backward(y, grad_outputs[0], self.axis),)
+    def gradients(self, ops: Any, targets: Indexes, y: Any, gy: Any) -> tuple[Any, ...]:
+        return (gy - ops.exp(y) * ops.sum(gy, self.axis, keepdims=True),)
 
 
-def log_softmax(x: Any, axis: int = 1) -> Variable:
+def log_softmax(x: VariableLike, axis: int = 1) -> Variable:
     """Channel-wise log-softmax function.
 
     This function computes the logarithm of the softmax along an axis, the second one by default.

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from chainer.backends import operations
-from chainer.core.autograd.function_node import FunctionNode
+from chainer.backends.operations.lstm_cells import lstm_cell
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
+from chainer.functions.activation.sigmoid import sigmoid
+from chainer.functions.activation.tanh import tanh
+from chainer.functions.array.concat import concat
+from chainer.functions.array.separate import separate
+from chainer.functions.rules.compositions import ComposedFunction
 
 
-class LSTM(FunctionNode):
+class LSTM(ComposedFunction):
     """LSTM units with forget gates.
 
     The batch of the input may be smaller than that of the cell state: the rest of the state is
@@ -18,6 +21,8 @@ class LSTM(FunctionNode):
     """
 
     type_check_key = ()
+    retained_inputs = (0, 1)
+    retained_outputs = (0,)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 2)
@@ -34,12 +39,10 @@ class LSTM(FunctionNode):
         for i in range(2, type_check.eval(c_type.ndim)):
             type_check.expect(x_type.shape[i] == c_type.shape[i])
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 1))
-        self.retain_outputs((0,))
+    def forward(self, inputs: Arrays) -> Arrays:
         c_prev, x = inputs
         batch = len(x)
-        self._kernel = operations.lstm_cell.select(c_prev, x)
+        self._kernel = lstm_cell.select(c_prev, x)
         if batch == len(c_prev):
             c, h, self._saved = self._kernel.forward(c_prev, x)
             return c, h
@@ -49,9 +52,7 @@ class LSTM(FunctionNode):
         c[batch:] = c_prev[batch:]
         return c, h
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         c_prev, x = self.retained_input_arrays
         (c,) = self.retained_output_arrays
         gc, gh = grad_outputs
@@ -69,51 +70,19 @@ class LSTM(FunctionNode):
             gradients = (gc_prev, gx)
         return tuple([gradients[i] for i in target_input_indexes])
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        from chainer.functions.activation.sigmoid import sigmoid
-        from chainer.functions.activation.tanh import tanh
-        from chainer.functions.array.concat import concat
-        from chainer.functions.array.separate import separate
-        from chainer.functions.array.stack import stack
-
-        c_prev, x = self.get_retained_inputs()
-        (c,) = self.get_retained_outputs()
-        gc, gh = grad_outputs
-        batch, total_batch = len(x), len(c_prev)
-        shape = (batch, x.shape[1] // 4, 4, *x.shape[2:])
-        a, i, f, o = separate(x.reshape(shape), axis=2)
-        a, i, f, o = tanh(a), sigmoid(i), sigmoid(f), sigmoid(o)
-        tanh_c = tanh(c if batch == total_batch else c[:batch])
-        old = c_prev if batch == total_batch else c_prev[:batch]
-        total = None
-        if gh is not None:
-            total = gh * o * (1 - tanh_c * tanh_c)
-        if gc is not None:
-            active = gc if batch == total_batch else gc[:batch]
-            total = active if total is None else total + active
-        zeros = self.xp.zeros(o.shape, dtype=o.dtype)
-        go = Variable(zeros) if gh is None else gh * tanh_c * o * (1 - o)
-        gx = stack(
-            [
-                total * i * (1 - a * a),
-                total * a * i * (1 - i),
-                total * old * f * (1 - f),
-                go,
-            ],
-            axis=2,
-        ).reshape(x.shape)
-        gc_prev = total * f
-        if batch < total_batch:
-            if gc is None:
-                rest: Any = self.xp.zeros((total_batch - batch, *c.shape[1:]), dtype=c.dtype)
-            else:
-                rest = gc[batch:]
-            gc_prev = concat([gc_prev, rest], axis=0)
-        gradients = (gc_prev, gx)
-        return tuple([gradients[i] for i in target_input_indexes])
+    def compose(self, c_prev: Variable, x: Variable) -> Variables:
+        a, i, f, o = separate(four_sources(x), axis=2)
+        active, rest = c_prev[: len(x)], c_prev[len(x) :]
+        c = tanh(a) * sigmoid(i) + active * sigmoid(f)
+        return concat([c, rest], axis=0) if len(rest) else c, sigmoid(o) * tanh(c)
 
 
-def lstm(c_prev: Any, x: Any) -> tuple[Variable, Variable]:
+def four_sources(x: Variable) -> Variable:
+    """Separates the four sources of each unit, which are neighbors: ``(B, n, 4, ...)``."""
+    return x.reshape((x.shape[0], x.shape[1] // 4, 4, *x.shape[2:]))
+
+
+def lstm(c_prev: VariableLike, x: VariableLike) -> tuple[Variable, Variable]:
     """Long Short-Term Memory units as an activation function.
 
     The input ``x`` holds the sources of cell input ``a``, input gate ``i``, forget gate ``f`` and
@@ -142,4 +111,5 @@ def lstm(c_prev: Any, x: Any) -> tuple[Variable, Variable]:
         >>> c.shape, h.shape
         ((1, 2), (1, 2))
     """
-    return LSTM().apply((c_prev, x))  # type: ignore[return-value]
+    c, h = LSTM().apply((c_prev, x))
+    return c, h

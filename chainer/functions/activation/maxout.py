@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.typing import VariableLike
 from chainer.core.utils import type_check
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math.minmax import max
 
 
-def maxout(x: Any, pool_size: int, axis: int = 1) -> Variable:
+def maxout(x: VariableLike, pool_size: int, axis: int = 1) -> Variable:
     """Maxout activation function: the maximum over groups of neighbours along an axis.
 
     Args:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from chainer.backends.numpy.kernels.activations import lifted
+from chainer.backends.numpy.kernels.activations import expand_parameter
 from chainer.backends.operations.activations import prelu as prelu_operation
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
+from chainer.functions.rules.compositions import ComposedFunction
 
 
-class PReLUFunction(FunctionNode):
+class PReLUFunction(ComposedFunction):
     """Linear with a learned slope below zero."""
 
     type_check_key = ()
+    retained_inputs = (0, 1)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 2)
@@ -26,40 +26,21 @@ class PReLUFunction(FunctionNode):
             x_type.shape[1 : 1 + type_check.eval(w_type.ndim)] == w_type.shape,
         )
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 1))
-        x, w = inputs
-        self._kernel = prelu_operation.select(x, w)
-        return (self._kernel.forward(x, w),)
+    def forward(self, inputs: Arrays) -> Arrays:
+        self._kernel = prelu_operation.select(*inputs)
+        return (self._kernel.forward(*inputs),)
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         x, w = self.retained_input_arrays
         gradients = self._kernel.backward(x, w, grad_outputs[0], 1 in target_input_indexes)
         return tuple([gradients[i] for i in target_input_indexes])
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        from chainer.functions.array.broadcast import broadcast_to
-        from chainer.functions.array.reshape import reshape
-        from chainer.functions.math.sum import sum
-
-        x, w = self.get_retained_inputs()
-        (gy,) = grad_outputs
+    def compose(self, x: Variable, w: Variable) -> Variables:
         below = (x.array < 0).astype(x.dtype)
-
-        def gx() -> Variable:
-            slope = broadcast_to(lifted(w, x.ndim), x.shape)
-            return gy * (slope * below + (1 - below))
-
-        def gw() -> Variable:
-            axes = (0, *range(1 + w.ndim, x.ndim))
-            return reshape(sum(gy * x * below, axis=axes), w.shape)
-
-        return tuple([gx() if i == 0 else gw() for i in target_input_indexes])
+        return (x * (expand_parameter(w, x.ndim) * below + (1 - below)),)
 
 
-def prelu(x: Any, W: Any) -> Variable:
+def prelu(x: VariableLike, W: VariableLike) -> Variable:
     """Parametric ReLU function: ``x`` where it is not negative, ``W * x`` elsewhere.
 
     Args:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.operations.activations import rrelu as rrelu_operation
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions.rules.linear import PiecewiseLinearFunction
 
 
-class RReLU(FunctionNode):
+class RReLU(PiecewiseLinearFunction):
     """Randomized leaky rectified linear unit.
 
     Args:
@@ -23,7 +24,9 @@ class RReLU(FunctionNode):
         r: The slopes that were used.
     """
 
-    def __init__(self, lower: float, upper: float, r: Any = None) -> None:
+    retained_inputs = (0,)
+
+    def __init__(self, lower: float, upper: float, r: Array | None = None) -> None:
         if not 0.0 <= lower < 1.0:
             raise ValueError(f"l (lower) must be in the range [0, 1), got {lower}")
         if not 0.0 < upper <= 1.0:
@@ -39,7 +42,7 @@ class RReLU(FunctionNode):
         if self.r is not None:
             type_check.expect(in_types[0].dtype == self.r.dtype, in_types[0].shape == self.r.shape)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         x = inputs[0]
         xp = self.xp
         if not config.train:
@@ -47,27 +50,20 @@ class RReLU(FunctionNode):
         elif self.r is None:
             self.r = xp.random.uniform(self.lower, self.upper, x.shape)
             self.r = xp.asarray(self.r).astype(x.dtype, copy=False)
-        self.retain_inputs((0,))
         self._kernel = rrelu_operation.select(x, self.r)
         return (self._kernel.forward(x, self.r),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        (x,) = self.retained_input_arrays
-        return (grad_outputs[0] * (self.r + (1 - self.r) * (x >= 0)),)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         (x,) = self.retained_input_arrays
         return (self._kernel.backward(x, self.r, grad_outputs[0]),)
 
 
 def rrelu(
-    x: Any,
+    x: VariableLike,
     l: float = 1.0 / 8,  # noqa: E741 - the name of the argument since release 5
     u: float = 1.0 / 3,
     *,
-    r: Any = None,
+    r: Array | None = None,
     return_r: bool = False,
 ) -> Variable | tuple[Variable, Any]:
     """Randomized Leaky Rectified Linear Unit function.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import VariableLike
 from chainer.functions.activation.elu import elu
 
 
-def selu(x: Any, alpha: float = 1.6732632423543772, scale: float = 1.0507009873554805) -> Variable:
+def selu(
+    x: VariableLike, alpha: float = 1.6732632423543772, scale: float = 1.0507009873554805
+) -> Variable:
     """Scaled Exponential Linear Unit function: ``scale * elu(x, alpha)``.
 
     With the default parameters activations keep mean 0 and variance 1 through deep networks. See

@@ -5,53 +5,49 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.operations.activations import softmax as softmax_operation
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions._axes import expect_axis
 from chainer.functions._scalars import require_int
-from chainer.functions.math.sum import sum
+from chainer.functions.rules.kernels import KernelFunction
 
 
-def check_axis(in_types: type_check.TypeInfoTuple, axis: int) -> None:
-    """Type check of one floating point array that has an axis."""
-    type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
-    if axis >= 0:
-        type_check.expect(in_types[0].ndim > axis)
-    else:
-        type_check.expect(-in_types[0].ndim <= axis)
-
-
-class Softmax(FunctionNode):
-    """Softmax along an axis."""
+class AlongAxis(KernelFunction):
+    """Base class of softmax and its logarithm."""
 
     accepts_opaque_arrays = True
     type_check_key = ("axis",)
+    retained_outputs = (0,)
 
     def __init__(self, axis: int = 1) -> None:
         self.axis = require_int(axis, "axis")
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        check_axis(in_types, self.axis)
+        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
+        expect_axis(in_types[0], self.axis)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        x = inputs[0]
-        self._kernel = softmax_operation.select(x, axis=self.axis)
-        self.retain_outputs((0,))
+    def forward(self, inputs: Arrays) -> Arrays:
+        (x,) = inputs
+        self._kernel = self.operation.select(x, axis=self.axis)
         return (self._kernel.forward(x, self.axis),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        (y,) = self.get_retained_outputs()
-        gx = y * grad_outputs[0]
-        return (gx - y * sum(gx, self.axis, keepdims=True),)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         (y,) = self.retained_output_arrays
         return (self._kernel.backward(y, grad_outputs[0], self.axis),)
 
 
-def softmax(x: Any, axis: int = 1) -> Variable:
+class Softmax(AlongAxis):
+    """Softmax along an axis."""
+
+    operation = softmax_operation
+
+    def gradients(self, ops: Any, targets: Indexes, y: Any, gy: Any) -> tuple[Any, ...]:
+        gx = y * gy
+        return (gx - y * ops.sum(gx, self.axis, keepdims=True),)
+
+
+def softmax(x: VariableLike, axis: int = 1) -> Variable:
     """Softmax function.
 
     This function computes its softmax along an axis. Let :math:`c = (c_1, c_2, \\dots, c_D)` be the

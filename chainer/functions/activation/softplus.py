@@ -5,43 +5,36 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.operations.activations import softplus as softplus_operation
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.core.utils import type_check
+from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
+from chainer.functions.rules.base import expect_one_float
+from chainer.functions.rules.kernels import KernelFunction
 
 
-class Softplus(FunctionNode):
+class Softplus(KernelFunction):
     """Smooth approximation of the rectified linear unit."""
 
     type_check_key = ()
+    retained_inputs = (0,)
+    check_type_forward = expect_one_float
 
     def __init__(self, beta: float = 1.0) -> None:
         self.beta = float(beta)
 
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1)
-        type_check.expect(in_types[0].dtype.kind == "f")
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0,))
+    def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
         self._kernel = softplus_operation.select(x, beta=self.beta)
         return (self._kernel.forward(x, self.beta),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        from chainer.functions.activation.sigmoid import sigmoid
-
-        (x,) = self.get_retained_inputs()
-        return (sigmoid(x * self.beta) * grad_outputs[0],)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         (x,) = self.retained_input_arrays
         return (self._kernel.backward(x, grad_outputs[0], self.beta),)
 
+    def gradients(self, ops: Any, targets: Indexes, x: Any, gy: Any) -> tuple[Any, ...]:
+        return (ops.sigmoid(x * self.beta) * gy,)
 
-def softplus(x: Any, beta: float = 1.0) -> Variable:
+
+def softplus(x: VariableLike, beta: float = 1.0) -> Variable:
     """Elementwise softplus ``log(1 + exp(beta x)) / beta``, a smooth approximation of ReLU.
 
     Args:

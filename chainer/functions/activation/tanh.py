@@ -7,59 +7,37 @@ from typing import Any
 import numpy
 
 from chainer.backends.operations.activations import tanh as tanh_operation
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.core.utils import type_check
+from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
+from chainer.functions.rules.base import expect_one_float
+from chainer.functions.rules.kernels import KernelFunction
 
 
-class Tanh(FunctionNode):
+class Tanh(KernelFunction):
     """Hyperbolic tangent function."""
 
     type_check_key = ()
-    # What retain_outputs((0,)) in forward says each time, said once: the function is that cheap.
-    _retained_outputs = (0,)
+    retained_outputs = (0,)
+    check_type_forward = expect_one_float
 
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.tanh(inputs[0]),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        (y,) = self.get_retained_outputs()
-        return TanhGrad().apply((y, grad_outputs[0]))
+    def gradients(self, ops: Any, targets: Indexes, y: Any, gy: Any) -> tuple[Any, ...]:
+        return (gy * (1 - y * y),)
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         (y,) = self.retained_output_arrays
-        return (_gradient(y, grad_outputs[0]),)
+        (gy,) = grad_outputs
+        if type(y) is not numpy.ndarray:
+            return (tanh_operation.select(y).backward(y, gy),)
+        # What the reference kernel computes: choosing a kernel costs as much as this.
+        gx = y * y
+        gx *= gy
+        return (gy - gx,)
 
 
-class TanhGrad(FunctionNode):
-    """Gradient of the hyperbolic tangent: ``gy * (1 - y * y)``."""
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 1))
-        return (_gradient(*inputs),)
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        y, gy = self.get_retained_inputs()
-        g = grad_outputs[0]
-        gradients = {0: lambda: -2 * y * gy * g, 1: lambda: g * (1 - y * y)}
-        return tuple([gradients[i]() for i in target_input_indexes])
-
-
-def _gradient(y: Any, gy: Any) -> Any:
-    if type(y) is not numpy.ndarray:
-        return tanh_operation.select(y).backward(y, gy)
-    # What the reference kernel computes; the function is so cheap that choosing a kernel counts.
-    gx = y * y
-    gx *= gy
-    return gy - gx
-
-
-def tanh(x: Any) -> Variable:
+def tanh(x: VariableLike) -> Variable:
     """Elementwise hyperbolic tangent function.
 
     Args:

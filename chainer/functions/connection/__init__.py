@@ -6,9 +6,9 @@ __getattr__, __dir__ = lazy_module(globals())
 
 MODULES: dict[str, tuple[str, ...]] = {
     "convolution_2d": ("convolution_2d",),
-    "convolution_nd": ("convolution_nd",),
+    "convolution_nd": ("convolution_1d", "convolution_3d", "convolution_nd"),
     "deconvolution_2d": ("deconvolution_2d",),
-    "deconvolution_nd": ("deconvolution_nd",),
+    "deconvolution_nd": ("deconvolution_1d", "deconvolution_3d", "deconvolution_nd"),
     "embed_id": ("embed_id",),
     "linear": ("linear",),
     "n_step_gru": ("NStepBiGRU", "NStepGRU", "n_step_bigru", "n_step_gru"),

@@ -2,124 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
-from chainer.core.utils import type_check
-from chainer.core.utils.argument import parse_kwargs
-from chainer.core.utils.conv import pair
-from chainer.functions.connection._convolution import (
-    ConvolutionBase,
-    Geometry,
-    WeightGradientBase,
-    check_convolution_types,
+from chainer.core.typing import IntPair, VariableLike
+from chainer.core.utils.argument import REMOVED_DETERMINISTIC, removed_arguments
+from chainer.functions.connection._convolution_nodes import (
+    Convolution2DFunction as Convolution2DFunction,
 )
-
-REMOVED_DETERMINISTIC = (
-    "deterministic argument is not supported anymore. "
-    "Use chainer.using_config('cudnn_deterministic', value) "
-    "context where value is either `True` or `False`."
-)
+from chainer.functions.connection._convolution_nodes import Convolution2DGradW as Convolution2DGradW
 
 
-class Convolution2DFunction(ConvolutionBase):
-    """Two-dimensional convolution.
-
-    Args:
-        stride (int or pair of ints): Stride.
-        pad (int or pair of ints): Padding.
-        cover_all (bool): Whether each position of the input is covered.
-        dilate (int or pair of ints): Dilation.
-        groups (int): Number of groups of channels.
-    """
-
-    type_check_key = ("groups",)
-
-    def __init__(
-        self,
-        stride: Any = 1,
-        pad: Any = 0,
-        cover_all: bool = False,
-        *,
-        dilate: Any = 1,
-        groups: int = 1,
-    ) -> None:
-        geometry = Geometry(
-            pair(stride, "stride"), pair(pad, "pad", least=0), pair(dilate, "dilate"), groups
-        )
-        self._setup(geometry, cover_all)
-
-    @property
-    def sy(self) -> int:
-        """Vertical stride."""
-        return self.geometry.stride[0]
-
-    @property
-    def sx(self) -> int:
-        """Horizontal stride."""
-        return self.geometry.stride[1]
-
-    @property
-    def ph(self) -> int:
-        """Vertical padding."""
-        return self.geometry.pad[0]
-
-    @property
-    def pw(self) -> int:
-        """Horizontal padding."""
-        return self.geometry.pad[1]
-
-    @property
-    def dy(self) -> int:
-        """Vertical dilation."""
-        return self.geometry.dilate[0]
-
-    @property
-    def dx(self) -> int:
-        """Horizontal dilation."""
-        return self.geometry.dilate[1]
-
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        check_convolution_types(in_types, 4, self.groups)
-
-    def _check_out_size(self, out_size: tuple[int, ...]) -> None:
-        for name, size in zip(("Height", "Width"), out_size, strict=True):
-            if size <= 0:
-                raise ValueError(f"{name} in the output should be positive. Actual: {size}")
-
-    def deconvolution_class(self) -> Any:
-        from chainer.functions.connection.deconvolution_2d import Deconvolution2DFunction
-
-        return Deconvolution2DFunction
-
-    def weight_gradient_class(self) -> Any:
-        return Convolution2DGradW
-
-
-class Convolution2DGradW(WeightGradientBase):
-    """Gradient of a two-dimensional convolution w.r.t. its weight."""
-
-    def convolution_class(self) -> Any:
-        return Convolution2DFunction
-
-    def deconvolution_class(self) -> Any:
-        from chainer.functions.connection.deconvolution_2d import Deconvolution2DFunction
-
-        return Deconvolution2DFunction
-
-
+@removed_arguments(deterministic=REMOVED_DETERMINISTIC)
 def convolution_2d(
-    x: Any,
-    W: Any,
-    b: Any = None,
-    stride: Any = 1,
-    pad: Any = 0,
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: IntPair = 1,
+    pad: IntPair = 0,
     cover_all: bool = False,
-    **kwargs: Any,
+    *,
+    dilate: IntPair = 1,
+    groups: int = 1,
 ) -> Variable:
-    r"""convolution_2d(x, W, b=None, stride=1, pad=0, cover_all=False, *, dilate=1, groups=1)
-
-    Two-dimensional convolution function.
+    r"""Two-dimensional convolution function.
 
     It computes correlations between filters and the patches of the input they are shifted over.
     Patches start at multiples of ``stride`` from position ``-pad``; positions outside the image
@@ -172,11 +76,5 @@ def convolution_2d(
         >>> F.convolution_2d(x, W, b, stride=(5, 7), pad=(5, 5), cover_all=True).shape
         (10, 1, 7, 7)
     """
-    dilate: Any = 1
-    groups: int = 1
-    if kwargs:
-        dilate, groups = parse_kwargs(
-            kwargs, ("dilate", 1), ("groups", 1), deterministic=REMOVED_DETERMINISTIC
-        )
     node = Convolution2DFunction(stride, pad, cover_all, dilate=dilate, groups=groups)
     return node.apply((x, W) if b is None else (x, W, b))[0]

@@ -2,107 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
-from chainer.core.utils import type_check
-from chainer.core.utils.conv import as_sizes
-from chainer.functions.connection._convolution import (
-    ConvolutionBase,
-    Geometry,
-    WeightGradientBase,
-    check_convolution_types,
-)
-
-
-class ConvolutionND(ConvolutionBase):
-    """Convolution in any number of dimensions.
-
-    Args:
-        ndim (int): Number of spatial dimensions.
-        stride (int or tuple of ints): Stride.
-        pad (int or tuple of ints): Padding.
-        cover_all (bool): Whether each position of the input is covered.
-        dilate (int or tuple of ints): Dilation.
-        groups (int): Number of groups of channels.
-    """
-
-    type_check_key = ("ndim", "groups")
-
-    def __init__(
-        self,
-        ndim: int,
-        stride: Any = 1,
-        pad: Any = 0,
-        cover_all: bool = False,
-        dilate: Any = 1,
-        groups: int = 1,
-    ) -> None:
-        geometry = Geometry(
-            as_sizes(stride, ndim, "stride"),
-            as_sizes(pad, ndim, "pad", least=0),
-            as_sizes(dilate, ndim, "dilate"),
-            groups,
-        )
-        self._setup(geometry, cover_all)
-
-    @property
-    def ndim(self) -> int:
-        """Number of spatial dimensions."""
-        return len(self.geometry.stride)
-
-    @property
-    def stride(self) -> tuple[int, ...]:
-        """Stride."""
-        return self.geometry.stride
-
-    @property
-    def pad(self) -> tuple[int, ...]:
-        """Padding."""
-        return self.geometry.pad
-
-    @property
-    def dilate(self) -> tuple[int, ...]:
-        """Dilation."""
-        return self.geometry.dilate
-
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        check_convolution_types(in_types, self.ndim + 2, self.groups, factor=False)
-
-    def deconvolution_class(self) -> Any:
-        from chainer.functions.connection.deconvolution_nd import DeconvolutionND
-
-        return DeconvolutionND
-
-    def weight_gradient_class(self) -> Any:
-        return ConvolutionNDGradW
-
-
-class ConvolutionNDGradW(WeightGradientBase):
-    """Gradient of a convolution w.r.t. its weight."""
-
-    def convolution_class(self) -> Any:
-        return ConvolutionND
-
-    def deconvolution_class(self) -> Any:
-        from chainer.functions.connection.deconvolution_nd import DeconvolutionND
-
-        return DeconvolutionND
+from chainer.core.typing import IntTuple, VariableLike
+from chainer.functions._spatial_dimensions import check_spatial_ndim
+from chainer.functions.connection._convolution_nodes import ConvolutionND as ConvolutionND
+from chainer.functions.connection._convolution_nodes import ConvolutionNDGradW as ConvolutionNDGradW
 
 
 def convolution_nd(
-    x: Any,
-    W: Any,
-    b: Any = None,
-    stride: Any = 1,
-    pad: Any = 0,
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: IntTuple = 1,
+    pad: IntTuple = 0,
     cover_all: bool = False,
-    dilate: Any = 1,
+    dilate: IntTuple = 1,
     groups: int = 1,
 ) -> Variable:
     r"""N-dimensional convolution function.
 
-    The generalisation of :func:`convolution_2d` to :math:`N` spatial dimensions of input size
+    The generalization of :func:`convolution_2d` to :math:`N` spatial dimensions of input size
     :math:`d_i`, filter size :math:`k_i`, padding :math:`p_i` and stride :math:`s_i`. The output
     size is
 
@@ -142,3 +61,82 @@ def convolution_nd(
     """
     node = ConvolutionND(len(x.shape) - 2, stride, pad, cover_all, dilate, groups)
     return node.apply((x, W) if b is None else (x, W, b))[0]
+
+
+def convolution_1d(
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: IntTuple = 1,
+    pad: IntTuple = 0,
+    cover_all: bool = False,
+    dilate: IntTuple = 1,
+    groups: int = 1,
+) -> Variable:
+    """One-dimensional convolution function: :func:`convolution_nd` with one check more.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c_I, d)``.
+        W (:class:`~chainer.Variable` or array): Weight of shape
+            ``(c_O, c_I / groups, k)``.
+        b (:class:`~chainer.Variable` or array): Bias of length ``c_O`` (optional).
+        stride (int or tuple of one int): Stride of filter applications.
+        pad (int or tuple of one int): Spatial padding width.
+        cover_all (bool): If True, all spatial locations are convoluted into some output pixels.
+        dilate (int or tuple of one int): Dilation factor of filter applications.
+        groups (int): Number of groups of channels.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c_O, l)`` and the dtype of ``x``.
+
+    Raises:
+        ValueError: If ``x`` does not have one spatial dimension, or the output would be empty.
+        InvalidType: If dtypes or shapes do not fit.
+
+    Example:
+        >>> x = np.arange(6, dtype=np.float32).reshape(1, 2, 3)
+        >>> F.convolution_1d(x, np.ones((1, 2, 2), np.float32))
+        variable([[[ 8., 12.]]])
+    """
+    check_spatial_ndim(x, 1)
+    return convolution_nd(x, W, b, stride, pad, cover_all, dilate, groups)
+
+
+def convolution_3d(
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: IntTuple = 1,
+    pad: IntTuple = 0,
+    cover_all: bool = False,
+    dilate: IntTuple = 1,
+    groups: int = 1,
+) -> Variable:
+    """Three-dimensional convolution function: :func:`convolution_nd` with one check more.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c_I, d_1, d_2, d_3)``.
+        W (:class:`~chainer.Variable` or array): Weight of shape
+            ``(c_O, c_I / groups, k_1, k_2, k_3)``.
+        b (:class:`~chainer.Variable` or array): Bias of length ``c_O`` (optional).
+        stride (int or tuple of three ints): Stride of filter applications.
+        pad (int or tuple of three ints): Spatial padding width.
+        cover_all (bool): If True, all spatial locations are convoluted into some output pixels.
+        dilate (int or tuple of three ints): Dilation factor of filter applications.
+        groups (int): Number of groups of channels.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c_O, l_1, l_2, l_3)`` and the dtype of ``x``.
+
+    Raises:
+        ValueError: If ``x`` does not have three spatial dimensions, or the output would be empty.
+        InvalidType: If dtypes or shapes do not fit.
+
+    Example:
+        >>> x = np.ones((2, 3, 10, 11, 12), np.float32)
+        >>> W = np.ones((1, 3, 4, 4, 4), np.float32)
+        >>> F.convolution_3d(x, W, stride=(1, 2, 3), pad=(2, 1, 0)).shape
+        (2, 1, 11, 5, 3)
+    """
+    check_spatial_ndim(x, 3)
+    return convolution_nd(x, W, b, stride, pad, cover_all, dilate, groups)

@@ -2,79 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
-from chainer.core.utils import type_check
-from chainer.core.utils.conv import as_sizes
-from chainer.functions.connection._convolution import (
-    DeconvolutionBase,
-    Geometry,
-    as_outsize,
-    check_deconvolution_types,
-)
-from chainer.functions.connection.convolution_nd import ConvolutionND, ConvolutionNDGradW
-
-
-class DeconvolutionND(DeconvolutionBase):
-    """Deconvolution in any number of dimensions.
-
-    Args:
-        ndim (int): Number of spatial dimensions.
-        stride (int or tuple of ints): Stride.
-        pad (int or tuple of ints): Padding.
-        outsize (tuple of ints): Size of the output; computed if None.
-        dilate (int or tuple of ints): Dilation.
-        groups (int): Number of groups of channels.
-    """
-
-    type_check_key = ("outsize", "_windows")
-
-    def __init__(
-        self,
-        ndim: int,
-        stride: Any = 1,
-        pad: Any = 0,
-        outsize: Any = None,
-        dilate: Any = 1,
-        groups: int = 1,
-    ) -> None:
-        geometry = Geometry(
-            as_sizes(stride, ndim, "stride"),
-            as_sizes(pad, ndim, "pad", least=0),
-            as_sizes(dilate, ndim, "dilate"),
-            groups,
-        )
-        self._setup(geometry, None if outsize is None else as_outsize(outsize, ndim))
-
-    @property
-    def ndim(self) -> int:
-        """Number of spatial dimensions."""
-        return len(self.geometry.stride)
-
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        check_deconvolution_types(in_types, self.ndim + 2, self.geometry, self.outsize)
-
-    def convolution_class(self) -> Any:
-        return ConvolutionND
-
-    def weight_gradient_class(self) -> Any:
-        return ConvolutionNDGradW
+from chainer.core.typing import IntTuple, VariableLike
+from chainer.functions._spatial_dimensions import check_spatial_ndim
+from chainer.functions.connection._convolution_nodes import DeconvolutionND as DeconvolutionND
 
 
 def deconvolution_nd(
-    x: Any,
-    W: Any,
-    b: Any = None,
-    stride: Any = 1,
-    pad: Any = 0,
-    outsize: Any = None,
-    dilate: Any = 1,
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: IntTuple = 1,
+    pad: IntTuple = 0,
+    outsize: tuple[int, ...] | None = None,
+    dilate: IntTuple = 1,
     groups: int = 1,
 ) -> Variable:
     r"""N-dimensional deconvolution function.
 
-    The generalisation of :func:`deconvolution_2d` to :math:`N` spatial dimensions. Without
+    The generalization of :func:`deconvolution_2d` to :math:`N` spatial dimensions. Without
     ``outsize`` the output size is
 
     .. math::
@@ -115,3 +61,82 @@ def deconvolution_nd(
     """
     node = DeconvolutionND(len(x.shape) - 2, stride, pad, outsize, dilate, groups)
     return node.apply((x, W) if b is None else (x, W, b))[0]
+
+
+def deconvolution_1d(
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: IntTuple = 1,
+    pad: IntTuple = 0,
+    outsize: tuple[int, ...] | None = None,
+    dilate: IntTuple = 1,
+    groups: int = 1,
+) -> Variable:
+    """One-dimensional deconvolution function: :func:`deconvolution_nd` with one check more.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c_I, d)``.
+        W (:class:`~chainer.Variable` or array): Weight of shape
+            ``(c_I, c_O / groups, k)``.
+        b (:class:`~chainer.Variable` or array): Bias of length ``c_O`` (optional).
+        stride (int or tuple of one int): Stride of filter applications.
+        pad (int or tuple of one int): Spatial padding width of the output.
+        outsize (tuple of one int): Expected output size ``(l,)``.
+        dilate (int or tuple of one int): Dilation factor of filter applications.
+        groups (int): Number of groups of channels.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c_O, l)`` and the dtype of ``x``.
+
+    Raises:
+        ValueError: If ``x`` does not have one spatial dimension, or the output would be empty.
+        InvalidType: If dtypes or shapes do not fit, ``outsize`` included.
+
+    Example:
+        >>> x = np.array([[[1, 2]]], np.float32)
+        >>> F.deconvolution_1d(x, np.ones((1, 1, 3), np.float32), stride=2)
+        variable([[[1., 1., 3., 2., 2.]]])
+    """
+    check_spatial_ndim(x, 1)
+    return deconvolution_nd(x, W, b, stride, pad, outsize, dilate, groups)
+
+
+def deconvolution_3d(
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: IntTuple = 1,
+    pad: IntTuple = 0,
+    outsize: tuple[int, ...] | None = None,
+    dilate: IntTuple = 1,
+    groups: int = 1,
+) -> Variable:
+    """Three-dimensional deconvolution function: :func:`deconvolution_nd` with one check more.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c_I, d_1, d_2, d_3)``.
+        W (:class:`~chainer.Variable` or array): Weight of shape
+            ``(c_I, c_O / groups, k_1, k_2, k_3)``.
+        b (:class:`~chainer.Variable` or array): Bias of length ``c_O`` (optional).
+        stride (int or tuple of three ints): Stride of filter applications.
+        pad (int or tuple of three ints): Spatial padding width of the output.
+        outsize (tuple of three ints): Expected output size ``(l_1, l_2, l_3)``.
+        dilate (int or tuple of three ints): Dilation factor of filter applications.
+        groups (int): Number of groups of channels.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c_O, l_1, l_2, l_3)`` and the dtype of ``x``.
+
+    Raises:
+        ValueError: If ``x`` does not have three spatial dimensions, or the output would be empty.
+        InvalidType: If dtypes or shapes do not fit, ``outsize`` included.
+
+    Example:
+        >>> x = np.ones((2, 3, 5, 6, 7), np.float32)
+        >>> W = np.ones((3, 1, 10, 10, 10), np.float32)
+        >>> F.deconvolution_3d(x, W, stride=(2, 4, 6), pad=5).shape
+        (2, 1, 8, 20, 36)
+    """
+    check_spatial_ndim(x, 3)
+    return deconvolution_nd(x, W, b, stride, pad, outsize, dilate, groups)

@@ -4,18 +4,32 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
+from chainer.backends.operations.convolutions import (
+    ConvolutionGeometry,
+    convolution_nd,
+    convolution_size,
+)
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import (
+    Array,
+    ArrayGrads,
+    Arrays,
+    Indexes,
+    IntPair,
+    VariableLike,
+)
 from chainer.core.utils import type_check
-from chainer.core.utils.conv import get_conv_outsize, pair
-from chainer.functions._composed import composed_gradients
+from chainer.core.utils.conv import pair
+from chainer.functions._spatial_dimensions import HEIGHT_AND_WIDTH, check_out_size
 from chainer.functions.array.reshape import reshape
 from chainer.functions.array.transpose import transpose
-from chainer.functions.connection._convolution import Geometry, bias_gradient
+from chainer.functions.connection._convolution_checks import check_bias
+from chainer.functions.connection._convolution_nodes import bias_gradient
 from chainer.functions.connection.convolution_2d import convolution_2d
+from chainer.functions.rules import ComposedFunction
 
 
-class DepthwiseConvolution2D(FunctionNode):
+class DepthwiseConvolution2D(ComposedFunction):
     """Two-dimensional depthwise convolution: a convolution with one group for each channel.
 
     Args:
@@ -25,7 +39,7 @@ class DepthwiseConvolution2D(FunctionNode):
 
     type_check_key = ()
 
-    def __init__(self, stride: Any = 1, pad: Any = 0) -> None:
+    def __init__(self, stride: IntPair = 1, pad: IntPair = 0) -> None:
         self.stride = pair(stride, "stride")
         self.pad = pair(pad, "pad", least=0)
 
@@ -40,41 +54,31 @@ class DepthwiseConvolution2D(FunctionNode):
             w_type.ndim == 4,
             x_type.shape[1] == w_type.shape[1],
         )
-        if len(in_types) == 3:
-            b_type = in_types[2]
-            type_check.expect(
-                b_type.dtype == x_type.dtype,
-                b_type.ndim == 1,
-                b_type.shape[0] == w_type.shape[0] * w_type.shape[1],
-            )
+        check_bias(in_types, w_type.shape[0] * w_type.shape[1])
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         self.retain_inputs(range(len(inputs)))
-        x, W = inputs[:2]
-        b = inputs[2] if len(inputs) == 3 else None
-        sizes = zip(x.shape[2:], W.shape[2:], self.stride, self.pad, strict=True)
-        out_size = tuple([get_conv_outsize(n, k, s, p) for n, k, s, p in sizes])
-        for name, size in zip(("Height", "Width"), out_size, strict=True):
-            if size <= 0:
-                raise ValueError(f"{name} in the output should be positive. Actual: {size}")
-        geometry = self._geometry = Geometry(self.stride, self.pad, (1, 1), W.shape[1])
+        x, W, b = inputs if len(inputs) == 3 else (*inputs, None)
+        geometry = self._geometry = ConvolutionGeometry(self.stride, self.pad, (1, 1), W.shape[1])
+        out_size = convolution_size(geometry, x.shape[2:], W.shape[2:])
+        check_out_size(out_size, HEIGHT_AND_WIDTH)
         grouped = _grouped(W)
-        geometry.select(x, grouped, b, out_size, False)
-        return (geometry.kernel.forward(x, grouped, b, out_size, *geometry.arguments()),)
+        self._kernel = convolution_nd.select(
+            x, grouped, b, geometry=geometry, out_size=out_size, transposed=False
+        )
+        return (self._kernel.forward(x, grouped, b, out_size, geometry),)
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         x, W = self.retained_input_arrays[:2]
         (gy,) = grad_outputs
-        kernel, arguments = self._geometry.kernel, self._geometry.arguments()
-        gradients: list[Any] = []
+        kernel, geometry = self._kernel, self._geometry
+        gradients: list[Array] = []
         for i in target_input_indexes:
             if i == 0:
-                gx = kernel.backward_data(gy, _grouped(W), None, x.shape[2:], *arguments)
+                gx = kernel.backward_data(gy, _grouped(W), None, x.shape[2:], geometry)
                 gradients.append(gx)
             elif i == 1:
-                gW = kernel.backward_weight(x, gy, W.shape[2:], W.dtype, *arguments)
+                gW = kernel.backward_weight(x, gy, W.shape[2:], W.dtype, geometry)
                 multiplier, channels = W.shape[:2]
                 gW = gW.reshape(channels, multiplier, *W.shape[2:])
                 gradients.append(gW.transpose(1, 0, 2, 3))
@@ -82,26 +86,28 @@ class DepthwiseConvolution2D(FunctionNode):
                 gradients.append(bias_gradient(gy))
         return tuple(gradients)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return composed_gradients(
-            self._composition, self.get_retained_inputs(), target_input_indexes, grad_outputs
+    def compose(self, *inputs: Variable) -> tuple[Variable]:
+        x, W, *b = inputs
+        return (
+            convolution_2d(x, _grouped(W), *b, stride=self.stride, pad=self.pad, groups=W.shape[1]),
         )
-
-    def _composition(self, x: Variable, W: Variable, b: Variable | None = None) -> tuple[Variable]:
-        multiplier, channels = W.shape[:2]
-        grouped = transpose(W, (1, 0, 2, 3))
-        grouped = reshape(grouped, (channels * multiplier, 1, *W.shape[2:]))
-        return (convolution_2d(x, grouped, b, self.stride, self.pad, groups=channels),)
 
 
 def _grouped(W: Any) -> Any:
     """Returns a weight in the layout of a convolution with one group for each channel."""
     multiplier, channels = W.shape[:2]
-    return W.transpose(1, 0, 2, 3).reshape(channels * multiplier, 1, *W.shape[2:])
+    shape = (channels * multiplier, 1, *W.shape[2:])
+    if isinstance(W, Variable):
+        return reshape(transpose(W, (1, 0, 2, 3)), shape)
+    return W.transpose(1, 0, 2, 3).reshape(shape)
 
 
 def depthwise_convolution_2d(
-    x: Any, W: Any, b: Any = None, stride: Any = 1, pad: Any = 0
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: IntPair = 1,
+    pad: IntPair = 0,
 ) -> Variable:
     r"""Two-dimensional depthwise convolution function.
 

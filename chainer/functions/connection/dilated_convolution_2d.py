@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import IntPair, VariableLike
 from chainer.functions.connection.convolution_2d import convolution_2d
 
 
 def dilated_convolution_2d(
-    x: Any,
-    W: Any,
-    b: Any = None,
-    stride: Any = 1,
-    pad: Any = 0,
-    dilate: Any = 1,
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: IntPair = 1,
+    pad: IntPair = 0,
+    dilate: IntPair = 1,
     cover_all: bool = False,
 ) -> Variable:
     r"""Two-dimensional dilated convolution function.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.typing import Array
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.reshape import reshape
 
 
-def broadcast_from_axis(x: Any, y: Any, axis: int) -> tuple[Variable, Variable]:
+def broadcast_from_axis(x: Array, y: Array, axis: int) -> tuple[Variable, Variable]:
     """Returns ``x``, and ``y`` broadcast to its shape with its first axis at ``axis`` of ``x``.
 
     Args:

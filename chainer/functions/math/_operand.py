@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy
 
-from chainer.backends.operations.reductions import axes_sum
 from chainer.core.arrays.backend import find_backend, not_an_array_message
 from chainer.core.autograd.gradient_arrays import ONE_DEVICE
+from chainer.core.typing import Array, ArrayModule, DType
 from chainer.core.utils import type_check
 
 _SCALARS = (int, float, complex, numpy.generic)  # bool is an int
@@ -44,7 +44,7 @@ def constant_label(value: Any) -> str:
     return f"({value})" if negative else str(value)
 
 
-def as_operand(value: Any, x: Any, xp: Any) -> Any:
+def as_operand(value: Any, x: Array, xp: ArrayModule) -> Any:
     """Returns a constant such that the result of an operator has the dtype of ``x``.
 
     Args:
@@ -83,29 +83,11 @@ def as_operand(value: Any, x: Any, xp: Any) -> Any:
     return scalar[()] if dtype.kind == "V" else scalar.item()
 
 
-def _is_complex(what: str, dtype: Any) -> TypeError:
+def _is_complex(what: str, dtype: DType) -> TypeError:
     return TypeError(
         f"the {what} cannot be an operand of a Variable of dtype {dtype}: its imaginary part would "
         "be lost. Cast the Variable by chainer.functions.cast to a complex dtype."
     )
-
-
-def sum_to(x: Any, shape: tuple[int, ...]) -> Any:
-    """Undoes broadcasting: sums an array along the axes along which ``shape`` was repeated.
-
-    Args:
-        x: Array.
-        shape: Shape that can be broadcast to that of ``x``.
-
-    Returns:
-        Array of shape ``shape``; ``x`` itself if it has that shape.
-    """
-    if x.shape == shape:
-        return x
-    lead = x.ndim - len(shape)
-    axes = [*range(lead)]
-    axes += [lead + i for i, n in enumerate(shape) if n == 1 and x.shape[lead + i] != 1]
-    return axes_sum.select(x).forward(x, tuple(axes), True).reshape(shape)
 
 
 def check_broadcastable(in_types: type_check.TypeInfoTuple) -> None:

@@ -5,20 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.core.autograd.variable import Variable
-from chainer.functions.math._elementwise import Elementwise
+from chainer.core.typing import Array, VariableLike
+from chainer.functions.rules.expressions import ElementwiseFunction
 
 
-class Arctanh(Elementwise):
+class Arctanh(ElementwiseFunction):
     """Inverse hyperbolic tangent."""
 
-    def compute(self, x: Any) -> Any:
+    def compute(self, x: Array) -> Array:
         return self.xp.arctanh(x)
 
-    def derivative(self, m: Any, x: Any) -> Any:
+    def derivative(self, ops: Any, x: Any) -> Any:
         return 1 / (1 - x * x)
 
 
-def arctanh(x: Any) -> Variable:
+def arctanh(x: VariableLike) -> Variable:
     """Elementwise inverse hyperbolic tangent function.
 
     Args:

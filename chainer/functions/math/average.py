@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.typing import VariableLike
 from chainer.functions._axes import Axis, check_axes_argument
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math.sum import sum
 
 
-def average(x: Any, axis: Axis = None, weights: Any = None, keepdims: bool = False) -> Variable:
+def average(
+    x: VariableLike, axis: Axis = None, weights: VariableLike | None = None, keepdims: bool = False
+) -> Variable:
     """Calculates weighted average of array elements over a given axis.
 
     Args:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy
 
 from chainer.core.arrays.backend import backend_of, get_device_from_array
 from chainer.core.arrays.extended_dtypes import kind_of
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import ArrayLike, DType, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions.math._addition import (
     Absolute,
-    AbsoluteGrad,
     Add,
     AddConstant,
     MultiAdd,
@@ -26,7 +24,6 @@ from chainer.functions.math._power import PowConstVar, PowVarConst, PowVarVar
 
 __all__ = [
     "Absolute",
-    "AbsoluteGrad",
     "Add",
     "AddConstant",
     "Div",
@@ -45,7 +42,7 @@ __all__ = [
 ]
 
 
-def add(*xs: Any) -> Variable:
+def add(*xs: VariableLike) -> Variable:
     """Element-wise addition.
 
     Shapes are broadcast; two operands are what ``x + y`` computes, more are added up at once.
@@ -73,7 +70,7 @@ def add(*xs: Any) -> Variable:
     return MultiAdd().apply(xs)[0]
 
 
-def absolute(x: Any) -> Variable:
+def absolute(x: VariableLike) -> Variable:
     """Element-wise absolute value.
 
     Args:
@@ -93,12 +90,12 @@ def absolute(x: Any) -> Variable:
 # ``add`` was called with two arrays; ``rhs`` is anything.
 
 
-def negative_operator(self: Any) -> Variable:
+def negative_operator(self: VariableLike) -> Variable:
     """``-self``"""
     return Neg().apply((self,))[0]
 
 
-def add_operator(self: Any, rhs: Any) -> Variable:
+def add_operator(self: VariableLike, rhs: ArrayLike) -> Variable:
     """``self + rhs``"""
     if isinstance(rhs, Variable):
         return Add().apply((self, rhs))[0]
@@ -106,7 +103,7 @@ def add_operator(self: Any, rhs: Any) -> Variable:
     return AddConstant(rhs).apply((self,))[0]
 
 
-def subtract_operator(self: Any, rhs: Any) -> Variable:
+def subtract_operator(self: VariableLike, rhs: ArrayLike) -> Variable:
     """``self - rhs``"""
     if isinstance(rhs, Variable):
         return Sub().apply((self, rhs))[0]
@@ -114,7 +111,7 @@ def subtract_operator(self: Any, rhs: Any) -> Variable:
     return AddConstant(_negated(rhs)).apply((self,))[0]
 
 
-def _negated(value: Any) -> Any:
+def _negated(value: ArrayLike) -> ArrayLike:
     if isinstance(value, (numpy.bool, numpy.unsignedinteger)):
         return -int(value)
     if is_scalar(value):
@@ -123,7 +120,7 @@ def _negated(value: Any) -> Any:
         return -(value.astype(numpy.int64) if value.dtype.kind in "bu" else value)
 
 
-def reflected_subtract_operator(self: Any, lhs: Any) -> Variable:
+def reflected_subtract_operator(self: VariableLike, lhs: ArrayLike) -> Variable:
     """``lhs - self``"""
     if isinstance(lhs, Variable):
         return Sub().apply((lhs, self))[0]
@@ -131,7 +128,7 @@ def reflected_subtract_operator(self: Any, lhs: Any) -> Variable:
     return SubFromConstant(lhs).apply((self,))[0]
 
 
-def multiply_operator(self: Any, rhs: Any) -> Variable:
+def multiply_operator(self: VariableLike, rhs: ArrayLike) -> Variable:
     """``self * rhs``"""
     if isinstance(rhs, Variable):
         return Mul().apply((self, rhs))[0]
@@ -139,7 +136,7 @@ def multiply_operator(self: Any, rhs: Any) -> Variable:
     return MulConstant(rhs).apply((self,))[0]
 
 
-def divide_operator(self: Any, rhs: Any) -> Variable:
+def divide_operator(self: VariableLike, rhs: ArrayLike) -> Variable:
     """``self / rhs``"""
     if isinstance(rhs, Variable):
         return Div().apply((self, rhs))[0]
@@ -154,7 +151,7 @@ def divide_operator(self: Any, rhs: Any) -> Variable:
     return MulConstant(_inverse(rhs, self.dtype)).apply((self,))[0]
 
 
-def _inverse(value: Any, dtype: Any) -> Any:
+def _inverse(value: ArrayLike, dtype: DType) -> ArrayLike:
     """Returns the inverse of a constant, not less precise than a dtype."""
     if not is_scalar(value):
         narrow = value.dtype.kind == "f" and value.dtype.itemsize < dtype.itemsize
@@ -165,7 +162,7 @@ def _inverse(value: Any, dtype: Any) -> Any:
     return 1.0 / (value.item() if isinstance(value, numpy.generic) else value)
 
 
-def reflected_divide_operator(self: Any, lhs: Any) -> Variable:
+def reflected_divide_operator(self: VariableLike, lhs: ArrayLike) -> Variable:
     """``lhs / self``"""
     if isinstance(lhs, Variable):
         return Div().apply((lhs, self))[0]
@@ -173,17 +170,17 @@ def reflected_divide_operator(self: Any, lhs: Any) -> Variable:
     return DivFromConstant(lhs).apply((self,))[0]
 
 
-def floor_divide_operator(self: Any, rhs: Any) -> Variable:
+def floor_divide_operator(self: VariableLike, rhs: ArrayLike) -> Variable:
     """``self // rhs``; no gradient flows through it."""
     return _floor_divide(self, rhs, reflected=False)
 
 
-def reflected_floor_divide_operator(self: Any, lhs: Any) -> Variable:
+def reflected_floor_divide_operator(self: VariableLike, lhs: ArrayLike) -> Variable:
     """``lhs // self``; no gradient flows through it."""
     return _floor_divide(self, lhs, reflected=True)
 
 
-def _floor_divide(self: Variable, other: Any, reflected: bool) -> Variable:
+def _floor_divide(self: Variable, other: ArrayLike, reflected: bool) -> Variable:
     x = self.array
     if isinstance(other, Variable):
         types = type_check.get_types((x, other.array), "in_types")
@@ -195,7 +192,7 @@ def _floor_divide(self: Variable, other: Any, reflected: bool) -> Variable:
     return Variable(numpy.asarray(y) if isinstance(y, numpy.generic) else y, requires_grad=False)
 
 
-def power_operator(self: Any, rhs: Any) -> Variable:
+def power_operator(self: VariableLike, rhs: ArrayLike) -> Variable:
     """``self ** rhs``"""
     if isinstance(rhs, Variable):
         return PowVarVar().apply((self, rhs))[0]
@@ -203,7 +200,7 @@ def power_operator(self: Any, rhs: Any) -> Variable:
     return PowVarConst(rhs).apply((self,))[0]
 
 
-def reflected_power_operator(self: Any, lhs: Any) -> Variable:
+def reflected_power_operator(self: VariableLike, lhs: ArrayLike) -> Variable:
     """``lhs ** self``"""
     if isinstance(lhs, Variable):
         return PowVarVar().apply((lhs, self))[0]

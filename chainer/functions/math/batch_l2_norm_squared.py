@@ -4,42 +4,32 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions.rules.expressions import UnaryFunction
 
 
-class BatchL2NormSquared(FunctionNode):
+class BatchL2NormSquared(UnaryFunction):
     """Squared Euclidean norm of each sample of a batch."""
 
     type_check_key = ()
+    retained_inputs = (0,)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)
         type_check.expect(in_types[0].dtype.kind == "f", in_types[0].ndim >= 2)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0,))
+    def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
         flat = x.reshape(len(x), -1) if x.size else x.reshape(len(x), 0)
         return (self.xp.einsum("ij,ij->i", flat, flat),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        from chainer.functions.array.broadcast import broadcast_to
-
-        (x,) = self.get_retained_inputs()
-        gy = grad_outputs[0].reshape((-1,) + (1,) * (x.ndim - 1))
-        return (x * broadcast_to(gy * 2, x.shape),)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        (x,) = self.retained_input_arrays
-        gy = grad_outputs[0].reshape((-1,) + (1,) * (x.ndim - 1))
-        return (x * (gy + gy),)
+    def gradient(self, ops: Any, x: Any, gy: Any) -> Any:
+        return x * (gy + gy).reshape((-1,) + (1,) * (x.ndim - 1))
 
 
-def batch_l2_norm_squared(x: Any) -> Variable:
+def batch_l2_norm_squared(x: VariableLike) -> Variable:
     """Squared L2 (Euclidean) norm of each sample.
 
     Args:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import VariableLike
 from chainer.functions.math._along_axis import broadcast_from_axis
 
 
-def bias(x: Any, y: Any, axis: int = 1) -> Variable:
+def bias(x: VariableLike, y: VariableLike, axis: int = 1) -> Variable:
     """Elementwise summation with broadcasting.
 
     Args:

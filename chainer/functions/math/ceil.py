@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from chainer.core.arrays.backend import backend_of
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import VariableLike
+from chainer.functions.math._gradientless import apply_without_gradient
 
 
-def ceil(x: Any) -> Variable:
+def ceil(x: VariableLike) -> Variable:
     """Elementwise ceil: the smallest integer that is not smaller.
 
     The gradient is zero almost everywhere; the result is not connected to the graph.
@@ -23,8 +22,4 @@ def ceil(x: Any) -> Variable:
         >>> F.ceil(np.array([-1.5, 1.5]))
         variable([-1.,  2.])
     """
-    array = x.array if isinstance(x, Variable) else x
-    backend = backend_of(array)
-    with backend.device_of(array):
-        y = backend.asarray(backend.xp.ceil(backend.to_xp(array)))
-    return Variable(y, requires_grad=False)
+    return apply_without_gradient("ceil", x)

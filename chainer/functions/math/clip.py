@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.core.utils import type_check
+from chainer.core.typing import Arrays, VariableLike
 from chainer.functions._scalars import as_number
+from chainer.functions.rules.base import array_of, expect_one_float
+from chainer.functions.rules.expressions import UnaryFunction
 
 
-class Clip(FunctionNode):
+class Clip(UnaryFunction):
     """Limits elements to a range."""
 
     type_check_key = ()
+    retained_inputs = (0,)
+    check_type_forward = expect_one_float
 
-    def __init__(self, x_min: Any, x_max: Any) -> None:
+    def __init__(self, x_min: float | None, x_max: float | None) -> None:
         self.x_min = None if x_min is None else as_number(x_min, "x_min")
         self.x_max = None if x_max is None else as_number(x_max, "x_max")
         if x_min is None and x_max is None:
@@ -23,33 +26,19 @@ class Clip(FunctionNode):
         if x_min is not None and x_max is not None and x_min > x_max:
             raise ValueError(f"x_min must not be greater than x_max, got {x_min} > {x_max}")
 
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1)
-        type_check.expect(in_types[0].dtype.kind == "f")
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0,))
+    def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.clip(inputs[0], self.x_min, self.x_max),)
 
-    def _inside(self) -> Any:
-        (x,) = self.retained_input_arrays
+    def gradient(self, ops: Any, x: Any, gy: Any) -> Any:
+        array = array_of(x)
         if self.x_min is None:
-            return x <= self.x_max
+            return gy * (array <= self.x_max)
         if self.x_max is None:
-            return x >= self.x_min
-        return (self.x_min <= x) & (x <= self.x_max)
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        gy = grad_outputs[0]
-        return (gy * self._inside().astype(gy.dtype),)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        return (grad_outputs[0] * self._inside(),)
+            return gy * (array >= self.x_min)
+        return gy * ((self.x_min <= array) & (array <= self.x_max))
 
 
-def clip(x: Any, x_min: Any, x_max: Any) -> Variable:
+def clip(x: VariableLike, x_min: float, x_max: float) -> Variable:
     """Clips (limits) elements of the input to ``[x_min, x_max]``.
 
     Args:

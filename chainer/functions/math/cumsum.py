@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions._axes import check_axes_exist
 from chainer.functions._scalars import as_int
+from chainer.functions.rules.expressions import UnaryFunction
 
 
-class Cumsum(FunctionNode):
+class Cumsum(UnaryFunction):
     """Cumulative sum along an axis."""
 
     type_check_key = ("axis",)
@@ -21,35 +23,19 @@ class Cumsum(FunctionNode):
         )
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1)
-        type_check.expect(in_types[0].dtype.kind == "f")
-        if self.axis is not None:
-            if self.axis >= 0:
-                type_check.expect(in_types[0].ndim > self.axis)
-            else:
-                type_check.expect(in_types[0].ndim >= -self.axis)
+        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
+        check_axes_exist(in_types[0], self.axis)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.cumsum(inputs[0], axis=self.axis),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        from chainer.functions.array.flip import flip
-
-        (gy,) = grad_outputs
-        axis = 0 if self.axis is None else self.axis
-        gx = flip(cumsum(flip(gy, axis), axis), axis)
-        return (gx.reshape(self.inputs[0].shape),)  # type: ignore[index]
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        xp = self.xp
-        axis = 0 if self.axis is None else self.axis
-        gx = xp.flip(xp.cumsum(xp.flip(grad_outputs[0], axis), axis=axis), axis)
-        return (gx.reshape(self.inputs[0].shape),)  # type: ignore[index]
+    def gradient(self, ops: Any, gy: Any) -> Any:
+        axis = 0 if self.axis is None else self.axis  # without an axis, gy has one dimension
+        gx = ops.flip(ops.cumsum(ops.flip(gy, axis), axis), axis)
+        return gx.reshape(self.input_shape(0))
 
 
-def cumsum(x: Any, axis: int | None = None) -> Variable:
+def cumsum(x: VariableLike, axis: int | None = None) -> Variable:
     """Cumulative sum of array elements over a given axis.
 
     Args:

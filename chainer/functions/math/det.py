@@ -6,19 +6,20 @@ from typing import Any
 
 import numpy
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions.array.reshape import reshape
+from chainer.functions.rules.expressions import UnaryFunction
 
 
-class BatchDet(FunctionNode):
+class BatchDet(UnaryFunction):
     """Determinant of each matrix of a batch."""
 
+    label = "det"
     type_check_key = ()
-
-    @property
-    def label(self) -> str:
-        return "det"
+    retained_inputs = (0,)
+    retained_outputs = (0,)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)
@@ -26,33 +27,23 @@ class BatchDet(FunctionNode):
         type_check.expect(a_type.dtype.kind == "f", a_type.ndim == 3)
         type_check.expect(a_type.shape[-1] == a_type.shape[-2])
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0,))
-        self.retain_outputs((0,))
+    def forward(self, inputs: Arrays) -> Arrays:
         (a,) = inputs
         half = a.dtype == numpy.float16  # LAPACK has none
         y = self.xp.linalg.det(a.astype(numpy.float32) if half else a)
         return (y.astype(a.dtype, copy=False),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        from chainer.functions.array.broadcast import broadcast_to
-        from chainer.functions.array.reshape import reshape
-        from chainer.functions.array.transpose import transpose
-        from chainer.functions.math.inv import batch_inv
-
-        (a,) = self.get_retained_inputs()
-        (y,) = self.get_retained_outputs()
+    def gradient(self, ops: Any, a: Any, y: Any, gy: Any) -> Any:
         try:
-            inverse = batch_inv(a)
+            inverse = ops.batch_inv(a)
         except ValueError as error:
             raise ValueError(
                 "Input has singular matrices; the gradient of det is computed for others only."
             ) from error
-        factor = broadcast_to(reshape(y * grad_outputs[0], (len(a), 1, 1)), a.shape)
-        return (factor * transpose(inverse, (0, 2, 1)),)
+        return (y * gy).reshape((len(a), 1, 1)) * inverse.transpose((0, 2, 1))
 
 
-def batch_det(a: Any) -> Variable:
+def batch_det(a: VariableLike) -> Variable:
     """Computes the determinant of a batch of square matrices.
 
     Args:
@@ -72,7 +63,7 @@ def batch_det(a: Any) -> Variable:
     return BatchDet().apply((a,))[0]
 
 
-def det(a: Any) -> Variable:
+def det(a: VariableLike) -> Variable:
     """Computes the determinant of a single square matrix.
 
     Args:
@@ -89,8 +80,6 @@ def det(a: Any) -> Variable:
         >>> F.det(np.array([[2., 0.], [0., 4.]]))
         variable(8.)
     """
-    from chainer.functions.array.reshape import reshape
-
     a = as_variable(a)
     type_check.expect(type_check.make_variable(a.ndim, "a.ndim") == 2)
     return reshape(batch_det(reshape(a, (1, len(a), a.shape[1]))), ())

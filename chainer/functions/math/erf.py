@@ -7,30 +7,31 @@ from typing import Any
 
 from chainer.backends import operations
 from chainer.core.autograd.variable import Variable
-from chainer.functions.math._elementwise import Elementwise
+from chainer.core.typing import Array, VariableLike
+from chainer.functions.rules.expressions import ElementwiseFunction
 
 
-class Erf(Elementwise):
+class Erf(ElementwiseFunction):
     """Error function."""
 
-    def compute(self, x: Any) -> Any:
+    def compute(self, x: Array) -> Array:
         return operations.erf.select(x).forward(x)
 
-    def derivative(self, m: Any, x: Any) -> Any:
-        return m.exp(-x * x) * (2 / math.sqrt(math.pi))
+    def derivative(self, ops: Any, x: Any) -> Any:
+        return ops.exp(-x * x) * (2 / math.sqrt(math.pi))
 
 
-class Erfc(Elementwise):
+class Erfc(ElementwiseFunction):
     """Complementary error function."""
 
-    def compute(self, x: Any) -> Any:
+    def compute(self, x: Array) -> Array:
         return operations.erfc.select(x).forward(x)
 
-    def derivative(self, m: Any, x: Any) -> Any:
-        return m.exp(-x * x) * (-2 / math.sqrt(math.pi))
+    def derivative(self, ops: Any, x: Any) -> Any:
+        return ops.exp(-x * x) * (-2 / math.sqrt(math.pi))
 
 
-def erf(x: Any) -> Variable:
+def erf(x: VariableLike) -> Variable:
     """Elementwise error function ``2 / sqrt(pi) * integral from 0 to x of exp(-t^2) dt``.
 
     With SciPy installed the NumPy backend uses ``scipy.special.erf``; otherwise it is slow.
@@ -51,7 +52,7 @@ def erf(x: Any) -> Variable:
     return Erf().apply((x,))[0]
 
 
-def erfc(x: Any) -> Variable:
+def erfc(x: VariableLike) -> Variable:
     """Elementwise complementary error function ``1 - erf(x)``, accurate for large ``x``.
 
     With SciPy installed the NumPy backend uses ``scipy.special.erfc``; otherwise it is slow.

@@ -5,62 +5,41 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.core.utils import type_check
+from chainer.core.typing import Arrays, VariableLike
+from chainer.functions.rules.base import expect_one_float
+from chainer.functions.rules.expressions import UnaryFunction
 
 
-class Exp(FunctionNode):
+class Exp(UnaryFunction):
     """Exponential function."""
 
-    label = "exp"  # type: ignore[assignment]
+    label = "exp"
     type_check_key = ()
+    retained_outputs = (0,)
+    check_type_forward = expect_one_float
 
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_outputs((0,))
+    def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.exp(inputs[0]),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        (y,) = self.get_retained_outputs()
-        return (y * grad_outputs[0],)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        (y,) = self.retained_output_arrays
-        return (y * grad_outputs[0],)
+    def gradient(self, ops: Any, y: Any, gy: Any) -> Any:
+        return y * gy
 
 
-class Log(FunctionNode):
-    """Natural logarithm; base of those to other bases."""
+class Log(UnaryFunction):
+    """Natural logarithm; base class of the logarithms to other bases."""
 
-    label = "log"  # type: ignore[assignment]
+    label = "log"
     type_check_key = ()
-
+    retained_inputs = (0,)
+    check_type_forward = expect_one_float
     #: Natural logarithm of the base; None where it is one.
     log_base: ClassVar[float | None] = None
 
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0,))
+    def forward(self, inputs: Arrays) -> Arrays:
         return (getattr(self.xp, self.label)(inputs[0]),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        (x,) = self.get_retained_inputs()
-        return (self._gradient(x, grad_outputs[0]),)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        (x,) = self.retained_input_arrays
-        return (self._gradient(x, grad_outputs[0]),)
-
-    def _gradient(self, x: Any, gy: Any) -> Any:
+    def gradient(self, ops: Any, x: Any, gy: Any) -> Any:
         gx = gy / x
         return gx if self.log_base is None else gx * (1 / self.log_base)
 
@@ -68,18 +47,18 @@ class Log(FunctionNode):
 class Log2(Log):
     """Logarithm to base 2."""
 
-    label = "log2"  # type: ignore[assignment]
+    label = "log2"
     log_base = math.log(2)
 
 
 class Log10(Log):
     """Logarithm to base 10."""
 
-    label = "log10"  # type: ignore[assignment]
+    label = "log10"
     log_base = math.log(10)
 
 
-def exp(x: Any) -> Variable:
+def exp(x: VariableLike) -> Variable:
     """Elementwise exponential function.
 
     Args:
@@ -95,7 +74,7 @@ def exp(x: Any) -> Variable:
     return Exp().apply((x,))[0]
 
 
-def log(x: Any) -> Variable:
+def log(x: VariableLike) -> Variable:
     """Elementwise natural logarithm function.
 
     Args:
@@ -111,7 +90,7 @@ def log(x: Any) -> Variable:
     return Log().apply((x,))[0]
 
 
-def log2(x: Any) -> Variable:
+def log2(x: VariableLike) -> Variable:
     """Elementwise logarithm function to the base 2.
 
     Args:
@@ -127,7 +106,7 @@ def log2(x: Any) -> Variable:
     return Log2().apply((x,))[0]
 
 
-def log10(x: Any) -> Variable:
+def log10(x: VariableLike) -> Variable:
     """Elementwise logarithm function to the base 10.
 
     Args:

@@ -5,20 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.core.autograd.variable import Variable
-from chainer.functions.math._elementwise import Elementwise
+from chainer.core.typing import Array, VariableLike
+from chainer.functions.rules.expressions import ElementwiseFunction
 
 
-class Expm1(Elementwise):
+class Expm1(ElementwiseFunction):
     """``exp(x) - 1``."""
 
-    def compute(self, x: Any) -> Any:
+    def compute(self, x: Array) -> Array:
         return self.xp.expm1(x)
 
-    def derivative(self, m: Any, x: Any) -> Any:
-        return m.exp(x)
+    def derivative(self, ops: Any, x: Any) -> Any:
+        return ops.exp(x)
 
 
-def expm1(x: Any) -> Variable:
+def expm1(x: VariableLike) -> Variable:
     """Elementwise ``exp(x) - 1``, accurate near zero.
 
     Args:

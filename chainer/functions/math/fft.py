@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes
 from chainer.core.utils import type_check
+from chainer.functions.rules.linear import LinearMap
 
 
-class FFT(FunctionNode):
+class FFT(LinearMap):
     """Fourier transform along the last axis, of real and imaginary part."""
 
     type_check_key = ()
@@ -28,27 +29,25 @@ class FFT(FunctionNode):
             r_type.dtype == i_type.dtype,
         )
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        real, imag = inputs
-        z = getattr(self.xp.fft, self.method)(real + imag * 1j)
-        dtype = real.dtype
-        return z.real.astype(dtype), z.imag.astype(dtype)
+    def forward(self, inputs: Arrays) -> Arrays:
+        return self._transform(self.method, *inputs)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        g_real, g_imag = grad_outputs
-        given = g_real if g_real is not None else g_imag
-        zeros = self.xp.zeros(given.shape, dtype=given.dtype)
-        if g_real is None:
-            g_real = zeros
-        if g_imag is None:
-            g_imag = zeros
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        given = next(g for g in grad_outputs if g is not None)
+        zeros = self.xp.zeros_like(given)
+        g_real, g_imag = [zeros if g is None else g for g in grad_outputs]
         # The adjoint of the transform is the inverse one without (or with) its factor 1 / n.
         n = given.shape[-1]
         if self.method == "fft":
-            gradients = [g * float(n) for g in FFT("ifft").apply((g_real, g_imag))]
+            gradients = [g * float(n) for g in self._transform("ifft", g_real, g_imag)]
         else:
-            gradients = [g * (1.0 / n) for g in FFT("fft").apply((g_real, g_imag))]
+            gradients = [g * (1.0 / n) for g in self._transform("fft", g_real, g_imag)]
         return tuple([gradients[i] for i in target_input_indexes])
+
+    def _transform(self, method: str, real: Array, imag: Array) -> Arrays:
+        z = getattr(self.xp.fft, method)(real + imag * 1j)
+        dtype = real.dtype
+        return z.real.astype(dtype), z.imag.astype(dtype)
 
 
 def fft(x: Sequence[Any]) -> tuple[Variable, ...]:
@@ -97,7 +96,7 @@ def ifft(x: Sequence[Any]) -> tuple[Variable, ...]:
     return FFT("ifft").apply((real, imag))
 
 
-def _parts(x: Any) -> tuple[Any, Any]:
+def _parts(x: Array) -> tuple[Any, Any]:
     parts = tuple(x)
     if len(parts) != 2:
         raise ValueError(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from chainer.core.arrays.backend import backend_of
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import VariableLike
+from chainer.functions.math._gradientless import apply_without_gradient
 
 
-def fix(x: Any) -> Variable:
+def fix(x: VariableLike) -> Variable:
     """Elementwise fix: rounds towards zero.
 
     The gradient is zero almost everywhere; the result is not connected to the graph.
@@ -23,8 +22,4 @@ def fix(x: Any) -> Variable:
         >>> F.fix(np.array([-1.5, 1.5]))
         variable([-1.,  1.])
     """
-    array = x.array if isinstance(x, Variable) else x
-    backend = backend_of(array)
-    with backend.device_of(array):
-        y = backend.asarray(backend.xp.trunc(backend.to_xp(array)))
-    return Variable(y, requires_grad=False)
+    return apply_without_gradient("trunc", x)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from chainer.core.arrays.backend import backend_of
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import VariableLike
+from chainer.functions.math._gradientless import apply_without_gradient
 
 
-def floor(x: Any) -> Variable:
+def floor(x: VariableLike) -> Variable:
     """Elementwise floor: the largest integer that is not larger.
 
     The gradient is zero almost everywhere; the result is not connected to the graph.
@@ -23,8 +22,4 @@ def floor(x: Any) -> Variable:
         >>> F.floor(np.array([-1.5, 1.5]))
         variable([-2.,  1.])
     """
-    array = x.array if isinstance(x, Variable) else x
-    backend = backend_of(array)
-    with backend.device_of(array):
-        y = backend.asarray(backend.xp.floor(backend.to_xp(array)))
-    return Variable(y, requires_grad=False)
+    return apply_without_gradient("floor", x)

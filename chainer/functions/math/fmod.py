@@ -6,48 +6,29 @@ from typing import Any
 
 import numpy
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.core.utils import type_check
-from chainer.functions.math._operand import check_broadcastable
+from chainer.core.typing import Array, ArrayModule, Arrays, Indexes, VariableLike
+from chainer.functions.math._operators import FloatBroadcastingFunction
 
 
-class Fmod(FunctionNode):
+class Fmod(FloatBroadcastingFunction):
     """Remainder with the sign of the dividend."""
 
-    type_check_key = ()
+    label = "fmod"
+    retained_inputs = (0, 1)
 
-    @property
-    def label(self) -> str:
-        return "fmod"
-
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 2)
-        type_check.expect(
-            in_types[0].dtype == in_types[1].dtype,
-            in_types[0].dtype.kind == "f",
-        )
-        check_broadcastable(in_types)
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 1))
+    def forward(self, inputs: Arrays) -> Arrays:
         return (_fmod(self.xp, *inputs),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        from chainer.functions.math.sum import sum_to
-
-        x, divisor = self.retained_input_arrays
-        (gy,) = grad_outputs
-        gradients = {
-            0: lambda: sum_to(gy, x.shape),
-            1: lambda: sum_to(gy * -self.xp.trunc(x / divisor), divisor.shape),
-        }
-        return tuple([gradients[i]() for i in target_input_indexes])
+    def partials(self, ops: Any, targets: Indexes, x: Any, divisor: Any, gy: Any) -> list[Any]:
+        # The quotient, rounded, is constant almost everywhere.
+        return [gy * -ops.fix(x / divisor) if i else gy for i in targets]
 
 
-def _fmod(xp: Any, x: Any, divisor: Any) -> Any:
+def _fmod(xp: ArrayModule, x: Array, divisor: Array) -> Array:
+    # numpy.fmod takes one division per bit of the quotient. Up to 2**29 a rounded quotient in
+    # double precision is exact for single precision, and several times faster.
     if xp is numpy and x.dtype.char == "f" and x.ndim:
-        # Exact in double precision as long as the quotient has less than 30 bits, and faster.
         with numpy.errstate(all="ignore"):
             quotient = x / divisor.astype("d")
             if (abs(quotient) < 2.0**29).all():
@@ -57,7 +38,7 @@ def _fmod(xp: Any, x: Any, divisor: Any) -> Any:
     return xp.fmod(x, divisor)
 
 
-def fmod(x: Any, divisor: Any) -> Variable:
+def fmod(x: VariableLike, divisor: VariableLike) -> Variable:
     """Elementwise remainder of ``x / divisor``, with the sign of ``x``.
 
     Args:

@@ -5,30 +5,31 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.core.autograd.variable import Variable
-from chainer.functions.math._elementwise import Elementwise
+from chainer.core.typing import Array, VariableLike
+from chainer.functions.rules.expressions import ElementwiseFunction
 
 
-class Sinh(Elementwise):
+class Sinh(ElementwiseFunction):
     """Hyperbolic sine."""
 
-    def compute(self, x: Any) -> Any:
+    def compute(self, x: Array) -> Array:
         return self.xp.sinh(x)
 
-    def derivative(self, m: Any, x: Any) -> Any:
-        return m.cosh(x)
+    def derivative(self, ops: Any, x: Any) -> Any:
+        return ops.cosh(x)
 
 
-class Cosh(Elementwise):
+class Cosh(ElementwiseFunction):
     """Hyperbolic cosine."""
 
-    def compute(self, x: Any) -> Any:
+    def compute(self, x: Array) -> Array:
         return self.xp.cosh(x)
 
-    def derivative(self, m: Any, x: Any) -> Any:
-        return m.sinh(x)
+    def derivative(self, ops: Any, x: Any) -> Any:
+        return ops.sinh(x)
 
 
-def sinh(x: Any) -> Variable:
+def sinh(x: VariableLike) -> Variable:
     """Elementwise hyperbolic sine.
 
     Args:
@@ -47,7 +48,7 @@ def sinh(x: Any) -> Variable:
     return Sinh().apply((x,))[0]
 
 
-def cosh(x: Any) -> Variable:
+def cosh(x: VariableLike) -> Variable:
     """Elementwise hyperbolic cosine.
 
     Args:

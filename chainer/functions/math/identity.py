@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Arrays, Indexes, VariableLike
+from chainer.functions.rules.expressions import ExpressionFunction
 
 
-class Identity(FunctionNode):
+class Identity(ExpressionFunction):
     """Returns its inputs."""
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         return inputs
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return tuple([grad_outputs[i] for i in target_input_indexes])
-
-    backward_arrays = backward
+    def gradients(self, ops: Any, targets: Indexes, *gys: Any) -> tuple[Any, ...]:
+        return tuple([gys[i] for i in targets])
 
 
-def identity(*inputs: Any) -> Variable | tuple[Variable, ...]:
+def identity(*inputs: VariableLike) -> Variable | tuple[Variable, ...]:
     """Just returns input variables, through a node of the graph.
 
     Args:

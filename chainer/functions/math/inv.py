@@ -7,15 +7,17 @@ from typing import Any
 import numpy
 
 from chainer.backends import operations
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions.rules.expressions import UnaryFunction
 
 
-class BatchInv(FunctionNode):
+class BatchInv(UnaryFunction):
     """Inverse of each matrix of a batch."""
 
     type_check_key = ()
+    retained_outputs = (0,)
     ndim = 3
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
@@ -24,26 +26,16 @@ class BatchInv(FunctionNode):
         type_check.expect(a_type.dtype.kind == "f", a_type.ndim == self.ndim)
         type_check.expect(a_type.shape[self.ndim - 2] == a_type.shape[self.ndim - 1])
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         (a,) = inputs
         half = a.dtype.itemsize == 2  # LAPACK has none
         wide = a.astype(numpy.float32) if half else a
         y = operations.inverse.select(wide).forward(wide)
-        self.retain_outputs((0,))
         return (y.astype(a.dtype) if half else y,)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        from chainer.functions.math.matmul import matmul
-
-        (y,) = self.get_retained_outputs()
-        return (-matmul(matmul(y, grad_outputs[0], transa=True), y, transb=True),)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        (y,) = self.retained_output_arrays
-        yt = self.xp.swapaxes(y, -1, -2)
-        return (-self.xp.matmul(self.xp.matmul(yt, grad_outputs[0]), yt),)
+    def gradient(self, ops: Any, y: Any, gy: Any) -> Any:
+        yt = y.transpose((0, 2, 1) if y.ndim == 3 else (1, 0))
+        return -ops.matmul(ops.matmul(yt, gy), yt)
 
 
 class Inv(BatchInv):
@@ -52,7 +44,7 @@ class Inv(BatchInv):
     ndim = 2
 
 
-def inv(a: Any) -> Variable:
+def inv(a: VariableLike) -> Variable:
     """Computes the inverse of a square matrix.
 
     Args:
@@ -74,7 +66,7 @@ def inv(a: Any) -> Variable:
     return Inv().apply((a,))[0]
 
 
-def batch_inv(a: Any) -> Variable:
+def batch_inv(a: VariableLike) -> Variable:
     """Computes the inverse of a batch of square matrices.
 
     Args:

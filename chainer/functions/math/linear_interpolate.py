@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions.rules.expressions import ExpressionFunction
 
 
-class LinearInterpolate(FunctionNode):
+class LinearInterpolate(ExpressionFunction):
     """Weighted average of two arrays, element by element."""
 
     type_check_key = ()
+    retained_inputs = (0, 1, 2)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 3)
@@ -25,8 +27,7 @@ class LinearInterpolate(FunctionNode):
             p_type.shape == y_type.shape,
         )
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 1, 2))
+    def forward(self, inputs: Arrays) -> Arrays:
         p, x, y = inputs
         # y + p (x - y) would round to something else than x at p = 1.
         z = 1 - p
@@ -34,29 +35,21 @@ class LinearInterpolate(FunctionNode):
         z += p * x
         return (z,)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        p, x, y = self.get_retained_inputs()
-        g = grad_outputs[0]
-        slopes = {0: lambda: x - y, 1: lambda: p, 2: lambda: 1 - p}
-        return tuple([slopes[i]() * g for i in target_input_indexes])
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    def gradients(
+        self, ops: Any, targets: Indexes, p: Any, x: Any, y: Any, gz: Any
     ) -> tuple[Any, ...]:
-        p, x, y = self.retained_input_arrays
-        g = grad_outputs[0]
         gradients: list[Any] = []
-        for i in target_input_indexes:
+        for i in targets:
             if i == 1:
-                gradient = p * g
+                gradient = p * gz
             else:
                 gradient = x - y if i == 0 else 1 - p
-                gradient *= g
+                gradient *= gz
             gradients.append(gradient)
         return tuple(gradients)
 
 
-def linear_interpolate(p: Any, x: Any, y: Any) -> Variable:
+def linear_interpolate(p: VariableLike, x: VariableLike, y: VariableLike) -> Variable:
     """Elementwise linear interpolation ``p x + (1 - p) y``.
 
     Args:

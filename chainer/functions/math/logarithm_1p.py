@@ -5,20 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.core.autograd.variable import Variable
-from chainer.functions.math._elementwise import Elementwise
+from chainer.core.typing import Array, VariableLike
+from chainer.functions.rules.expressions import ElementwiseFunction
 
 
-class Log1p(Elementwise):
+class Log1p(ElementwiseFunction):
     """``log(1 + x)``."""
 
-    def compute(self, x: Any) -> Any:
+    def compute(self, x: Array) -> Array:
         return self.xp.log1p(x)
 
-    def derivative(self, m: Any, x: Any) -> Any:
+    def derivative(self, ops: Any, x: Any) -> Any:
         return 1 / (x + 1)
 
 
-def log1p(x: Any) -> Variable:
+def log1p(x: VariableLike) -> Variable:
     """Elementwise natural logarithm of ``1 + x``, accurate near zero.
 
     Args:

@@ -4,75 +4,53 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Arrays, Axis, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._axes import (
-    Axis,
     check_axes_argument,
     check_axes_exist,
     kept_shape,
     normalized_axes,
 )
+from chainer.functions.rules.expressions import UnaryFunction
 
 
-class LogSumExp(FunctionNode):
-    """Logarithm of the sum of exponentials over given axes; nothing overflows."""
+class LogSumExp(UnaryFunction):
+    """Logarithm of the sum of exponentials over given axes, without overflow."""
 
     type_check_key = ("axis",)
+    retained_inputs = (0,)
+    retained_outputs = (0,)
 
     def __init__(self, axis: Axis = None) -> None:
         self.axis = check_axes_argument(axis)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1)
-        type_check.expect(in_types[0].dtype.kind == "f")
+        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
         check_axes_exist(in_types[0], self.axis)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0,))
-        self.retain_outputs((0,))
+    def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
         xp = self.xp
         if x.size == 0:
             return (xp.log(xp.exp(x).sum(axis=self.axis)),)
         m = x.max(axis=self.axis, keepdims=True)
-        y = xp.exp(x - xp.where(xp.isfinite(m), m, 0))
-        s = xp.log(y.sum(axis=self.axis, keepdims=True))
-        s += xp.where(xp.isfinite(m), m, 0)
-        return (s.reshape(self._reduced(x.shape)),)
+        # An infinite maximum minus itself would be NaN.
+        finite = xp.where(xp.isfinite(m), m, 0)
+        s = xp.log(xp.exp(x - finite).sum(axis=self.axis, keepdims=True))
+        s += finite
+        axes = normalized_axes(self.axis, x.ndim)
+        return (s.reshape(tuple([n for i, n in enumerate(x.shape) if i not in axes])),)
 
-    def _reduced(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        axes = normalized_axes(self.axis, len(shape))
-        return tuple([n for i, n in enumerate(shape) if i not in axes])
-
-    def _kept(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        return kept_shape(shape, normalized_axes(self.axis, len(shape)))
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        from chainer.functions.array.broadcast import broadcast_to
-        from chainer.functions.array.reshape import reshape
-        from chainer.functions.math.exponential import exp
-
-        (x,) = self.get_retained_inputs()
-        (y,) = self.get_retained_outputs()
-        kept = self._kept(x.shape)
-        y = broadcast_to(reshape(y, kept), x.shape)
-        gy = broadcast_to(reshape(grad_outputs[0], kept), x.shape)
-        return (gy * exp(x - y),)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        (x,) = self.retained_input_arrays
-        (y,) = self.retained_output_arrays
-        kept = self._kept(x.shape)
-        gx = self.xp.exp(x - y.reshape(kept))
-        gx *= grad_outputs[0].reshape(kept)
-        return (gx,)
+    def gradient(self, ops: Any, x: Any, y: Any, gy: Any) -> Any:
+        kept = kept_shape(x.shape, normalized_axes(self.axis, x.ndim))
+        gx = ops.exp(x - y.reshape(kept))
+        gx *= gy.reshape(kept)
+        return gx
 
 
-def logsumexp(x: Any, axis: Axis = None) -> Variable:
+def logsumexp(x: VariableLike, axis: Axis = None) -> Variable:
     """Logarithm of the sum of the exponentials of array elements: ``log(sum(exp(x)))``.
 
     It does not overflow, however large the elements are.

@@ -7,22 +7,20 @@ from typing import Any
 
 import numpy
 
-from chainer.core.arrays.extended_dtypes import for_products, is_half
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, ArrayLike, Arrays, Indexes, Shape, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.array.cast import cast
-from chainer.functions.array.reshape import reshape
+from chainer.functions._matrix_products import as_rows, matrix_product
 from chainer.functions.math._operand import check_operand
-from chainer.functions.math._operand import sum_to as sum_array_to
-from chainer.functions.math.sum import sum_to
+from chainer.functions.rules.expressions import ExpressionFunction
 
 
-class MatMul(FunctionNode):
+class MatMul(ExpressionFunction):
     """Matrix product of two arrays, or of two stacks of matrices."""
 
+    label = "MatMul"
     type_check_key = ("transa", "transb")
-    label = "MatMul"  # type: ignore[assignment]
+    retained_inputs = (0, 1)
 
     def __init__(self, transa: bool = False, transb: bool = False) -> None:
         self.transa = transa
@@ -41,7 +39,7 @@ class MatMul(FunctionNode):
         except ValueError:
             type_check.expect(a.shape[:-2] == b.shape[:-2])
 
-    def _promote(self, a: Any, b: Any) -> tuple[Any, Any, bool, bool]:
+    def _promote(self, a: Array, b: Array) -> tuple[Any, Any, bool, bool]:
         """Makes matrices of vectors: a row of the first, a column of the second."""
         transa, transb = self.transa, self.transb
         if a.ndim == 1:
@@ -50,80 +48,60 @@ class MatMul(FunctionNode):
             b, transb = b.reshape((b.shape[0], 1)), False
         return a, b, transa, transb
 
-    def _out_shape(self, a: Any, b: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Shape of the output, given the one of the product of the promoted operands."""
+    def _out_shape(self, a: Array, b: Array, shape: Shape) -> Shape:
+        """Returns the shape of the output, given that of the product of the promoted operands."""
         if a.ndim == 1:
             shape = (*shape[:-2], shape[-1])
         return shape[:-1] if b.ndim == 1 else shape
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 1))
-        a, b = inputs
-        y = _product(self.xp, *self._promote(a, b))
-        return (_shaped(y, self._out_shape(a, b, y.shape)),)
-
-    def _promoted_shape(self, a: Any, b: Any, gy: Any) -> tuple[int, ...]:
+    def _promoted_shape(self, a: Array, b: Array, gy: Array) -> Shape:
+        """Returns the shape of the product of the promoted operands: the opposite."""
         shape = gy.shape
         if b.ndim == 1:
             shape = (*shape, 1)
         return (*shape[:-1], 1, shape[-1]) if a.ndim == 1 else shape
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        inputs = self.get_retained_inputs()
-        a, b, transa, transb = self._promote(inputs[0], inputs[1])
-        gy = reshape(grad_outputs[0], self._promoted_shape(inputs[0], inputs[1], grad_outputs[0]))
-        gxs: list[Any] = []
-        for i in target_input_indexes:
-            if i == 0:
-                gx = matmul(b, gy, transb, True) if transa else matmul(gy, b, False, not transb)
-                gx = sum_to(gx, a.shape)
-            else:
-                gx = matmul(gy, a, True, transa) if transb else matmul(a, gy, not transa, False)
-                gx = sum_to(gx, b.shape)
-            gxs.append(cast(reshape(gx, inputs[i].shape), inputs[i].dtype))
-        return tuple(gxs)
+    def forward(self, inputs: Arrays) -> Arrays:
+        a, b = inputs
+        y = matrix_product(self.xp, *self._promote(a, b))
+        return (_shaped(y, self._out_shape(a, b, y.shape)),)
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        xp = self.xp
-        inputs = self.retained_input_arrays
-        a, b, transa, transb = self._promote(inputs[0], inputs[1])
-        gy = _shaped(grad_outputs[0], self._promoted_shape(inputs[0], inputs[1], grad_outputs[0]))
+    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+        first, second, gy = values
+        a, b, transa, transb = self._promote(first, second)
+        gy = _shaped(gy, self._promoted_shape(first, second, gy))
         gxs: list[Any] = []
-        for i in target_input_indexes:
+        for i in targets:
             if i == 0:
-                if transa:
-                    gx = _product(xp, b, gy, transb, True)
-                else:
-                    gx = _product(xp, gy, b, False, not transb)
-                gx = sum_array_to(gx, a.shape)
+                gx = (
+                    ops.matmul(b, gy, transb, True)
+                    if transa
+                    else ops.matmul(gy, b, False, not transb)
+                )
+                gxs.append(_as_gradient(ops, ops.sum_to(gx, a.shape), first))
             else:
+                left, right = a, gy
                 if b.ndim == 2 and a.ndim > 2 and not transa:
                     # One product of long matrices instead of a stack of products, summed up.
-                    left, right = _rows(a), _rows(gy)
-                else:
-                    left, right = a, gy
+                    left, right = as_rows(a), as_rows(gy)
                 if transb:
-                    gx = _product(xp, right, left, True, transa)
+                    gx = ops.matmul(right, left, True, transa)
                 else:
-                    gx = _product(xp, left, right, not transa, False)
-                gx = sum_array_to(gx, b.shape)
-            gx = _shaped(gx, inputs[i].shape)
-            gxs.append(gx.astype(inputs[i].dtype, copy=False))
+                    gx = ops.matmul(left, right, not transa, False)
+                gxs.append(_as_gradient(ops, ops.sum_to(gx, b.shape), second))
         return tuple(gxs)
 
 
 class MatMulVarVar(MatMul):
     """The product that ``a @ b`` makes."""
 
-    label = "_ @ _"  # type: ignore[assignment]
+    label = "_ @ _"
 
 
 class BatchMatMul(MatMul):
     """Matrix products of two stacks of matrices; two-dimensional arrays are stacks of columns."""
 
-    label = "BatchMatMul"  # type: ignore[assignment]
+    label = "BatchMatMul"
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 2)
@@ -150,55 +128,33 @@ class BatchMatMul(MatMul):
         if 1 not in sizes:
             type_check.expect(a.shape[0] == b.shape[0])
 
-    def _promote(self, a: Any, b: Any) -> tuple[Any, Any, bool, bool]:
+    def _promote(self, a: Array, b: Array) -> tuple[Any, Any, bool, bool]:
         if a.ndim == 2:
             a = a.reshape((*a.shape, 1))
         if b.ndim == 2:
             b = b.reshape((*b.shape, 1))
         return a, b, self.transa, self.transb
 
-    def _out_shape(self, a: Any, b: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
+    def _out_shape(self, a: Array, b: Array, shape: Shape) -> Shape:
         return shape
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 1))
-        return (_product(self.xp, *self._promote(inputs[0], inputs[1])),)
-
-    def _promoted_shape(self, a: Any, b: Any, gy: Any) -> tuple[int, ...]:
+    def _promoted_shape(self, a: Array, b: Array, gy: Array) -> Shape:
         return gy.shape
 
 
-def _rows(a: Any) -> Any:
-    return a.reshape((-1, a.shape[-1])) if a.size else a.reshape((0, a.shape[-1]))
+def _as_gradient(ops: Any, gx: Array, x: Array) -> Any:
+    gx = _shaped(gx, x.shape)
+    return gx if gx.dtype == x.dtype else ops.cast(gx, x.dtype)
 
 
-def _shaped(a: Any, shape: tuple[int, ...]) -> Any:
+def _shaped(a: Array, shape: Shape) -> Any:
+    # Reshaping to the same shape takes as long as adding up small arrays.
     return a if a.shape == shape else a.reshape(shape)
 
 
-def _product(xp: Any, a: Any, b: Any, transa: bool, transb: bool) -> Any:
-    """Product of two stacks of matrices."""
-    if transa:
-        a = a.swapaxes(-1, -2)
-    if transb:
-        b = b.swapaxes(-1, -2)
-    if a.ndim == b.ndim == 2 and a.dtype == b.dtype and a.dtype.char in "fd":
-        # Where arrays have the method dot, it is the quicker one.
-        return a.dot(b) if hasattr(a, "dot") else a @ b
-    if xp is numpy and a.dtype == b.dtype and is_half(a.dtype):
-        # There is no BLAS for half precision.
-        return _product(xp, a.astype("f"), b.astype("f"), False, False).astype(a.dtype)
-    dtype = numpy.result_type(a.dtype, b.dtype)
-    if b.ndim == 2 and a.ndim > 2 and not transa:
-        product = xp.matmul(_rows(a), b).reshape((*a.shape[:-1], b.shape[-1]))
-    elif a.ndim > 2 or b.ndim > 2:
-        product = xp.matmul(for_products(a), for_products(b))
-    else:
-        product = xp.matmul(a, b)
-    return product.astype(dtype, copy=False)
-
-
-def matmul(a: Any, b: Any, transa: bool = False, transb: bool = False) -> Variable:
+def matmul(
+    a: VariableLike, b: VariableLike, transa: bool = False, transb: bool = False
+) -> Variable:
     """Computes the matrix multiplication of two arrays.
 
     Args:
@@ -229,21 +185,23 @@ def matmul(a: Any, b: Any, transa: bool = False, transb: bool = False) -> Variab
     return MatMul(transa, transb).apply((a, b))[0]
 
 
-def matmul_operator(self: Any, rhs: Any) -> Variable:
+def matmul_operator(self: VariableLike, rhs: VariableLike | ArrayLike) -> Variable:
     """``self @ rhs``"""
     if not isinstance(rhs, Variable):
         check_operand(rhs)
     return MatMulVarVar().apply((self, rhs))[0]
 
 
-def reflected_matmul_operator(self: Any, lhs: Any) -> Variable:
+def reflected_matmul_operator(self: VariableLike, lhs: VariableLike | ArrayLike) -> Variable:
     """``lhs @ self``"""
     if not isinstance(lhs, Variable):
         check_operand(lhs)
     return MatMulVarVar().apply((lhs, self))[0]
 
 
-def batch_matmul(a: Any, b: Any, transa: bool = False, transb: bool = False) -> Variable:
+def batch_matmul(
+    a: VariableLike, b: VariableLike, transa: bool = False, transb: bool = False
+) -> Variable:
     """Computes the batch matrix multiplications of two sets of arrays.
 
     .. deprecated:: v3.0.0

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import reduce
-from typing import Any
 
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import VariableLike
 from chainer.functions.math._extremum import Extremum
 
 
@@ -16,7 +16,7 @@ class Minimum(Extremum):
     choice = "minimum"
 
 
-def minimum(x1: Any, x2: Any, *xs: Any) -> Variable:
+def minimum(x1: VariableLike, x2: VariableLike, *xs: VariableLike) -> Variable:
     """Elementwise minimum of input variables.
 
     Args:

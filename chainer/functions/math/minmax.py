@@ -6,27 +6,28 @@ from typing import Any, ClassVar
 
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Arrays, Axis, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._axes import (
-    Axis,
     check_axes_argument,
     check_axes_exist,
     kept_shape,
     normalized_axes,
 )
 from chainer.functions._scalars import as_int
-from chainer.functions.array.broadcast import broadcast_to
-from chainer.functions.array.reshape import reshape
-from chainer.functions.array.where import where
+from chainer.functions.rules.base import array_of
+from chainer.functions.rules.expressions import UnaryFunction
 
 
-class SelectorBase(FunctionNode):
+class SelectorBase(UnaryFunction):
     """Selection of one value along axes.
 
     The gradient goes to every element that equals the selected one.
     """
 
     type_check_key = ("axis",)
+    retained_inputs = (0,)
+    retained_outputs = (0,)
 
     #: Name of the method of arrays that selects.
     method: ClassVar[str]
@@ -39,29 +40,14 @@ class SelectorBase(FunctionNode):
         type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
         check_axes_exist(in_types[0], self.axis)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0,))
-        self.retain_outputs((0,))
+    def forward(self, inputs: Arrays) -> Arrays:
         y = getattr(inputs[0], self.method)(axis=self.axis, keepdims=self.keepdims)
         return (self.xp.asarray(y),)
 
-    def _selected(self) -> tuple[Any, tuple[int, ...]]:
-        """Returns which elements are selected, and the output shape with all axes kept."""
-        (x,) = self.retained_input_arrays
-        (y,) = self.retained_output_arrays
+    def gradient(self, ops: Any, x: Any, y: Any, gy: Any) -> Any:
+        x, y = array_of(x), array_of(y)
         kept = kept_shape(x.shape, normalized_axes(self.axis, x.ndim))
-        return self.xp.asarray(x == y.reshape(kept)), kept
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        selected, kept = self._selected()
-        gy = broadcast_to(reshape(grad_outputs[0], kept), selected.shape)
-        return (where(selected, gy, self.xp.zeros((), dtype=gy.dtype)),)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        selected, kept = self._selected()
-        return (selected * grad_outputs[0].reshape(kept),)
+        return gy.reshape(kept) * self.xp.asarray(x == y.reshape(kept))
 
 
 class Max(SelectorBase):
@@ -93,7 +79,7 @@ class IndexSelectorBase(FunctionNode):
         type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
         check_axes_exist(in_types[0], self.axis)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         index = getattr(inputs[0], self.method)(axis=self.axis)
         return (self.xp.asarray(index).astype("int32"),)
 
@@ -110,7 +96,7 @@ class ArgMin(IndexSelectorBase):
     method = "argmin"
 
 
-def max(x: Any, axis: Axis = None, keepdims: bool = False) -> Variable:
+def max(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Maximum of array elements over a given axis.
 
     The gradient goes to all elements that equal the maximum.
@@ -137,7 +123,7 @@ def max(x: Any, axis: Axis = None, keepdims: bool = False) -> Variable:
     return Max(axis, keepdims).apply((x,))[0]
 
 
-def min(x: Any, axis: Axis = None, keepdims: bool = False) -> Variable:
+def min(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Minimum of array elements over a given axis.
 
     The gradient goes to all elements that equal the minimum.
@@ -164,7 +150,7 @@ def min(x: Any, axis: Axis = None, keepdims: bool = False) -> Variable:
     return Min(axis, keepdims).apply((x,))[0]
 
 
-def argmax(x: Any, axis: int | None = None) -> Variable:
+def argmax(x: VariableLike, axis: int | None = None) -> Variable:
     """Returns the index which holds the maximum of array elements over a given axis.
 
     Args:
@@ -189,7 +175,7 @@ def argmax(x: Any, axis: int | None = None) -> Variable:
     return ArgMax(axis).apply((x,))[0]
 
 
-def argmin(x: Any, axis: int | None = None) -> Variable:
+def argmin(x: VariableLike, axis: int | None = None) -> Variable:
     """Returns the index which holds the minimum of array elements over a given axis.
 
     Args:

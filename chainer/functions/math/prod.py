@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
 
 import numpy
 
-from chainer.core.autograd.function_node import FunctionNode
-from chainer.core.autograd.variable import Variable
+from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.typing import Array, ArrayGrads, Arrays, Axis, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions._axes import (
-    Axis,
     check_axes_argument,
     check_axes_exist,
     kept_shape,
     normalized_axes,
 )
+from chainer.functions.array.concat import concat
+from chainer.functions.rules.compositions import ComposedFunction
 
 
-class Prod(FunctionNode):
+class Prod(ComposedFunction):
     """Product of array elements over given axes."""
 
     type_check_key = ("axis",)
+    retained_inputs = (0,)
+    retained_outputs = (0,)
 
     def __init__(self, axis: Axis = None, keepdims: bool = False) -> None:
         self.axis = check_axes_argument(axis)
@@ -32,92 +35,55 @@ class Prod(FunctionNode):
         type_check.expect(in_types[0].dtype.kind == "f")
         check_axes_exist(in_types[0], self.axis)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0,))
-        self.retain_outputs((0,))
+    def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.asarray(inputs[0].prod(axis=self.axis, keepdims=self.keepdims)),)
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         xp = self.xp
         (x,) = self.retained_input_arrays
         (y,) = self.retained_output_arrays
         axes = normalized_axes(self.axis, x.ndim)
         kept = kept_shape(x.shape, axes)
-        gy = grad_outputs[0].reshape(kept)
-        if xp is numpy:  # elsewhere, looking at values means waiting for them
+        gy: Array = grad_outputs[0]
+        gy = gy.reshape(kept)
+        # Dividing is several times faster, but wrong if a product is zero or infinite. On a device,
+        # asking that means waiting for it.
+        if xp is numpy:
             size = abs(y)
             if ((size >= numpy.finfo(y.dtype).tiny) & (size < numpy.inf)).all():
                 return ((y.reshape(kept) * gy) / x,)
-        # The product of the others without division: of those before and of those after.
+        if not x.size:
+            return (xp.zeros_like(x),)
+        # The product of the other elements: of those before and of those after.
         free = [a for a in range(x.ndim) if a not in axes]
         order = (*free, *axes)
         moved = x.transpose(order)
-        flat = moved.reshape((*moved.shape[: len(free)], -1)) if x.size else moved
-        if not x.size:
-            return (xp.zeros_like(x),)
+        flat = moved.reshape((*moved.shape[: len(free)], -1))
         others = xp.ones_like(flat)
         others[..., 1:] = xp.cumprod(flat[..., :-1], axis=-1)
         others[..., :-1] *= xp.cumprod(flat[..., :0:-1], axis=-1)[..., ::-1]
         inverse = sorted(range(x.ndim), key=order.__getitem__)
         return (others.reshape(moved.shape).transpose(inverse) * gy,)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        from chainer.functions.array.broadcast import broadcast_to
-        from chainer.functions.array.concat import concat
-        from chainer.functions.array.flip import flip
-        from chainer.functions.array.reshape import reshape
-        from chainer.functions.array.transpose import transpose
-
-        (x,) = self.get_retained_inputs()
-        (gy,) = grad_outputs
-        axes = normalized_axes(self.axis, x.ndim)
-        gy = broadcast_to(reshape(gy, kept_shape(x.shape, axes)), x.shape)
-        # The product of the others: what comes before times what comes after, so that zeros need
-        # no division. The reduced axes are brought to the end and flattened.
-        kept = [a for a in range(x.ndim) if a not in axes]
-        order = kept + list(axes)
-        moved = transpose(x, order)
-        shape = moved.shape
-        outer = shape[: len(kept)]
-        flat = reshape(moved, (*outer, _size(shape[len(kept) :])))
-        n = flat.shape[-1]
-        if n == 0:
-            return (gy * 0,)
-        one = self.xp.ones((*outer, 1), dtype=x.dtype)
-
-        def before(values: Variable) -> Variable:
-            if n == 1:
-                return Variable(one)
-            return concat([one, _cumprod(values[..., :-1])], axis=-1)
-
-        others = before(flat) * flip(before(flip(flat, -1)), -1)
-        others = reshape(others, shape)
-        inverse = sorted(range(x.ndim), key=order.__getitem__)
-        return (transpose(others, inverse) * gy,)
+    def compose(self, x: Variable) -> Variables:
+        shape = x.shape
+        axes = normalized_axes(self.axis, len(shape))
+        free = [a for a in range(len(shape)) if a not in axes]
+        outer = tuple([shape[a] for a in free])
+        count = math.prod([shape[a] for a in axes])
+        flat = x.transpose((*free, *axes)).reshape((*outer, count))
+        if count == 0:
+            flat = as_variable(self.xp.ones((*outer, 1), dtype=x.dtype))
+        # One half times the other until one element is left: in few steps, and without division.
+        while flat.shape[-1] > 1:
+            half = flat.shape[-1] // 2
+            product = flat[..., :half] * flat[..., half : 2 * half]
+            odd = flat.shape[-1] % 2
+            flat = concat([product, flat[..., -1:]], axis=-1) if odd else product
+        return (flat.reshape(kept_shape(shape, axes) if self.keepdims else outer),)
 
 
-def _size(shape: tuple[int, ...]) -> int:
-    size = 1
-    for length in shape:
-        size *= length
-    return size
-
-
-def _cumprod(x: Variable) -> Variable:
-    """Cumulative product along the last axis, in logarithmically many steps."""
-    from chainer.functions.array.concat import concat
-
-    n = x.shape[-1]
-    shift = 1
-    while shift < n:
-        x = concat([x[..., :shift], x[..., shift:] * x[..., :-shift]], axis=-1)
-        shift *= 2
-    return x
-
-
-def prod(x: Any, axis: Axis = None, keepdims: bool = False) -> Variable:
+def prod(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Product of array elements over a given axis. Zeros are no problem for the gradient.
 
     Args:

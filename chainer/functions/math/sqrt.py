@@ -4,36 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.core.utils import type_check
+from chainer.core.typing import Arrays, VariableLike
+from chainer.functions.rules.base import expect_one_float
+from chainer.functions.rules.expressions import UnaryFunction
 
 
-class Sqrt(FunctionNode):
+class Sqrt(UnaryFunction):
     """Elementwise square root."""
 
-    label = "sqrt"  # type: ignore[assignment]
+    label = "sqrt"
     type_check_key = ()
+    retained_outputs = (0,)
+    check_type_forward = expect_one_float
 
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_outputs((0,))
+    def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.sqrt(inputs[0]),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        (y,) = self.get_retained_outputs()
-        return (grad_outputs[0] / (2 * y),)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        (y,) = self.retained_output_arrays
-        return (grad_outputs[0] / (y + y),)
+    def gradient(self, ops: Any, y: Any, gy: Any) -> Any:
+        return gy / (y + y)
 
 
-def sqrt(x: Any) -> Variable:
+def sqrt(x: VariableLike) -> Variable:
     """Elementwise square root function.
 
     .. math::
@@ -54,7 +46,7 @@ def sqrt(x: Any) -> Variable:
     return Sqrt().apply((x,))[0]
 
 
-def rsqrt(x: Any) -> Variable:
+def rsqrt(x: VariableLike) -> Variable:
     """Computes the elementwise reciprocal of the square root.
 
     .. math::

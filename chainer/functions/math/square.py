@@ -4,38 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.core.utils import type_check
+from chainer.core.typing import Arrays, VariableLike
+from chainer.functions.rules.base import expect_one_float
+from chainer.functions.rules.expressions import UnaryFunction
 
 
-class Square(FunctionNode):
+class Square(UnaryFunction):
     """Elementwise square."""
 
-    label = "square"  # type: ignore[assignment]
+    label = "square"
     type_check_key = ()
+    retained_inputs = (0,)
+    check_type_forward = expect_one_float
 
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0,))
+    def forward(self, inputs: Arrays) -> Arrays:
         x = inputs[0]
         return (x * x,)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        (x,) = self.get_retained_inputs()
-        return (2 * x * grad_outputs[0],)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        (x,) = self.retained_input_arrays
-        gx = x * grad_outputs[0]
-        return (gx + gx,)
+    def gradient(self, ops: Any, x: Any, gy: Any) -> Any:
+        # A sum is faster than a product with 2 and keeps the dtype.
+        gx = x * gy
+        return gx + gx
 
 
-def square(x: Any) -> Variable:
+def square(x: VariableLike) -> Variable:
     """Elementwise square function.
 
     .. math::

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import VariableLike
 from chainer.functions.loss.squared_error import SquaredError
 
 
@@ -12,7 +11,7 @@ class SquaredDifference(SquaredError):
     """Elementwise squared difference."""
 
 
-def squared_difference(x1: Any, x2: Any) -> Variable:
+def squared_difference(x1: VariableLike, x2: VariableLike) -> Variable:
     """Elementwise squared difference ``(x1 - x2)^2``.
 
     Args:

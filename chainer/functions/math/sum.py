@@ -5,22 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.operations.reductions import axes_sum
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.typing import Arrays, Axis, Shape, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._axes import (
-    Axis,
     check_axes_argument,
     check_axes_exist,
     kept_shape,
     normalized_axes,
 )
-from chainer.functions.array.broadcast import broadcast_array, broadcast_to
-from chainer.functions.array.reshape import reshape
-from chainer.functions.math._operand import sum_to as sum_array_to
+from chainer.functions._broadcasting import reduce_to_shape
+from chainer.functions.rules.expressions import UnaryFunction
 
 
-class Sum(FunctionNode):
+class Sum(UnaryFunction):
     """Sum of array elements over given axes."""
 
     type_check_key = ("axis",)
@@ -34,39 +32,23 @@ class Sum(FunctionNode):
         type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
         check_axes_exist(in_types[0], self.axis)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
         return (axes_sum.select(x).forward(x, self.axis, self.keepdims),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        gy = grad_outputs[0]
-        shape = self.inputs[0].shape  # type: ignore[index]
-        kept = self._kept_shape(shape)
-        if gy.shape != kept:
-            gy = reshape(gy, kept)
-        return (broadcast_to(gy, shape),)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        gy = grad_outputs[0]
-        shape = self.inputs[0].shape  # type: ignore[index]
+    def gradient(self, ops: Any, gy: Any) -> Any:
+        shape = self.input_shape(0)
         if gy.ndim:
-            gy = gy.reshape(self._kept_shape(shape))
-        return (broadcast_array(self.xp, gy, shape),)
-
-    def _kept_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        if self.axis is None and not self.keepdims:
-            return ()
-        return kept_shape(shape, normalized_axes(self.axis, len(shape)))
+            gy = gy.reshape(kept_shape(shape, normalized_axes(self.axis, len(shape))))
+        return ops.broadcast_to(gy, shape)
 
 
-class SumTo(FunctionNode):
+class SumTo(UnaryFunction):
     """Sum over the axes along which a shape would be repeated: the opposite of broadcasting."""
 
     type_check_key = ("_shape",)
 
-    def __init__(self, shape: tuple[int, ...]) -> None:
+    def __init__(self, shape: Shape) -> None:
         self._shape = shape
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
@@ -79,19 +61,14 @@ class SumTo(FunctionNode):
                 f"in_types[0].shape: {actual}",
             )
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (sum_array_to(inputs[0], self._shape),)
+    def forward(self, inputs: Arrays) -> Arrays:
+        return (reduce_to_shape(inputs[0], self._shape),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return (broadcast_to(grad_outputs[0], self.inputs[0].shape),)  # type: ignore[index]
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        return (broadcast_array(self.xp, grad_outputs[0], self.inputs[0].shape),)  # type: ignore[index]
+    def gradient(self, ops: Any, gy: Any) -> Any:
+        return ops.broadcast_to(gy, self.input_shape(0))
 
 
-def sum(x: Any, axis: Axis = None, keepdims: bool = False) -> Variable:
+def sum(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Sum of array elements over a given axis.
 
     Args:
@@ -120,7 +97,7 @@ def sum(x: Any, axis: Axis = None, keepdims: bool = False) -> Variable:
     return Sum(axis, keepdims).apply((x,))[0]
 
 
-def sum_to(x: Any, shape: tuple[int, ...]) -> Variable:
+def sum_to(x: VariableLike, shape: Shape) -> Variable:
     """Sums elements along axes so that the result has a given shape.
 
     It is the opposite of broadcasting, and what the gradient of broadcasting needs.

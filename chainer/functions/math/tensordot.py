@@ -8,17 +8,16 @@ from typing import Any
 
 import numpy
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, ArrayModule, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._scalars import as_int
-from chainer.functions.array.cast import cast
-from chainer.functions.array.transpose import transpose
+from chainer.functions.rules.expressions import ExpressionFunction
 
 _Axes = tuple[int, ...]
 
 
-class TensorDot(FunctionNode):
+class TensorDot(ExpressionFunction):
     """Dot product along pairs of axes, which are treated as one by reshaping.
 
     Args:
@@ -27,6 +26,7 @@ class TensorDot(FunctionNode):
     """
 
     type_check_key = ("a_axes", "b_axes")
+    retained_inputs = (0, 1)
 
     def __init__(self, a_axes: _Axes, b_axes: _Axes) -> None:
         self.a_axes = a_axes
@@ -36,14 +36,13 @@ class TensorDot(FunctionNode):
         type_check.expect(in_types.size() == 2)
         type_check.expect(in_types[0].dtype.kind == "f", in_types[1].dtype.kind == "f")
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 1))
+    def forward(self, inputs: Arrays) -> Arrays:
         a, b = inputs
         return (_tensordot(self.xp, a, b, self.a_axes, self.b_axes),)
 
     def _plans(self) -> tuple[tuple[_Axes, _Axes], tuple[_Axes, _Axes]]:
         """Returns which axes of the inputs the axes of the gradients are, as they are computed."""
-        a, b = self.inputs  # type: ignore[misc]
+        a, b = self.input_nodes
         a_free = _others(len(a.shape), self.a_axes)
         b_free = _others(len(b.shape), self.b_axes)
         # gy x b: axes a_free, then those of b that were summed over, in ascending order.
@@ -52,56 +51,38 @@ class TensorDot(FunctionNode):
         b_axes = [self.b_axes[self.a_axes.index(i)] for i in sorted(self.a_axes)]
         return (a_free, tuple(a_axes)), (tuple(b_axes), b_free)
 
-    def _gradient(self, dot: Any, move: Any, i: int, a: Any, b: Any, gy: Any) -> Any:
-        left, right = self._plans()[i]
-        if i == 0:
-            count = len(left)
-            gx = dot(gy, b, tuple(range(count, gy.ndim)), _others(b.ndim, self.b_axes))
-        else:
-            count = gy.ndim - len(right)
-            gx = dot(a, gy, _others(a.ndim, self.a_axes), tuple(range(count)))
-        order = left + right
-        return move(gx, tuple([order.index(d) for d in range(len(order))]))
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        a, b = self.get_retained_inputs()
-        inputs = (a, b)
-        return tuple(
-            [
-                cast(self._gradient(_apply, transpose, i, a, b, grad_outputs[0]), inputs[i].dtype)
-                for i in target_input_indexes
-            ]
-        )
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        a, b = self.retained_input_arrays
-        inputs = (a, b)
-        xp = self.xp
-
-        def dot(left: Any, right: Any, left_axes: _Axes, right_axes: _Axes) -> Any:
-            return _tensordot(xp, left, right, left_axes, right_axes)
-
-        return tuple(
-            [
-                self._gradient(dot, xp.transpose, i, a, b, grad_outputs[0]).astype(
-                    inputs[i].dtype, copy=False
-                )
-                for i in target_input_indexes
-            ]
-        )
+    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+        *inputs, gy = values
+        a, b = inputs
+        gxs: list[Any] = []
+        for i in targets:
+            left, right = self._plans()[i]
+            if i == 0:
+                count = len(left)
+                axes = (tuple(range(count, gy.ndim)), _others(b.ndim, self.b_axes))
+                gx = _dot(self.xp, gy, b, *axes)
+            else:
+                count = gy.ndim - len(right)
+                axes = (_others(a.ndim, self.a_axes), tuple(range(count)))
+                gx = _dot(self.xp, a, gy, *axes)
+            order = left + right
+            gx = gx.transpose(tuple([order.index(d) for d in range(len(order))]))
+            gxs.append(ops.cast(gx, inputs[i].dtype))
+        return tuple(gxs)
 
 
-def _apply(a: Any, b: Any, a_axes: _Axes, b_axes: _Axes) -> Variable:
-    return TensorDot(a_axes, b_axes).apply((a, b))[0]
+def _dot(xp: ArrayModule, a: Array, b: Array, a_axes: _Axes, b_axes: _Axes) -> Any:
+    """Dot product of arrays or of Variables."""
+    if isinstance(a, Variable):
+        return TensorDot(a_axes, b_axes).apply((a, b))[0]
+    return _tensordot(xp, a, b, a_axes, b_axes)
 
 
 def _others(ndim: int, axes: _Axes) -> _Axes:
     return tuple([i for i in range(ndim) if i not in axes])
 
 
-def _tensordot(xp: Any, a: Any, b: Any, a_axes: _Axes, b_axes: _Axes) -> Any:
+def _tensordot(xp: ArrayModule, a: Array, b: Array, a_axes: _Axes, b_axes: _Axes) -> Any:
     """Dot product by one matrix product; arrays are copied only where their layout demands it."""
     half = a.dtype.char == "e" and b.dtype.char == "e"
     if half:
@@ -119,7 +100,7 @@ def _tensordot(xp: Any, a: Any, b: Any, a_axes: _Axes, b_axes: _Axes) -> Any:
     return y.astype("e") if half else y
 
 
-def _as_matrix(x: Any, free: _Axes, summed: _Axes, inner: int) -> Any:
+def _as_matrix(x: Array, free: _Axes, summed: _Axes, inner: int) -> Any:
     """Arranges an array as a matrix of ``inner`` columns; as a view where that is possible."""
     rows = prod([x.shape[i] for i in free])
     if summed + free == tuple(range(x.ndim)):
@@ -127,7 +108,7 @@ def _as_matrix(x: Any, free: _Axes, summed: _Axes, inner: int) -> Any:
     return x.transpose(free + summed).reshape((rows, inner))
 
 
-def _normalized(axes: Any, a: Any, b: Any) -> tuple[_Axes, _Axes]:
+def _normalized(axes: Any, a: Array, b: Array) -> tuple[_Axes, _Axes]:
     if isinstance(axes, (int, numpy.integer)):
         if axes < 0 or a.ndim < axes or b.ndim < axes:
             raise ValueError(
@@ -157,7 +138,7 @@ def _normalized(axes: Any, a: Any, b: Any) -> tuple[_Axes, _Axes]:
     return a_axes, b_axes
 
 
-def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Variable:
+def tensordot(a: VariableLike, b: VariableLike, axes: int | Sequence[Any] = 2) -> Variable:
     """Returns the tensor dot product of two arrays along specified axes.
 
     This is equivalent to computing the dot product along the specified axes, which are treated as
@@ -195,4 +176,4 @@ def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Variable:
                 f"shape mismatch: axis {i} of a has length {a.shape[i]}, "
                 f"axis {j} of b has length {b.shape[j]}"
             )
-    return _apply(a, b, a_axes, b_axes)
+    return TensorDot(a_axes, b_axes).apply((a, b))[0]

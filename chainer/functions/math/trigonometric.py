@@ -4,133 +4,91 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.core.utils import type_check
-from chainer.functions.math._elementwise import Elementwise
-from chainer.functions.math._operand import check_broadcastable
-from chainer.functions.math._operand import sum_to as sum_array_to
+from chainer.core.typing import Array, Arrays, Indexes, VariableLike
+from chainer.functions.math._operators import FloatBroadcastingFunction
+from chainer.functions.rules.expressions import ElementwiseFunction
 
 
-class Sin(Elementwise):
+class Sin(ElementwiseFunction):
     """Sine."""
 
-    def compute(self, x: Any) -> Any:
+    def compute(self, x: Array) -> Array:
         return self.xp.sin(x)
 
-    def derivative(self, m: Any, x: Any) -> Any:
-        return m.cos(x)
+    def derivative(self, ops: Any, x: Any) -> Any:
+        return ops.cos(x)
 
 
-class Cos(Elementwise):
+class Cos(ElementwiseFunction):
     """Cosine."""
 
-    def compute(self, x: Any) -> Any:
+    def compute(self, x: Array) -> Array:
         return self.xp.cos(x)
 
-    def derivative(self, m: Any, x: Any) -> Any:
-        return -m.sin(x)
+    def derivative(self, ops: Any, x: Any) -> Any:
+        return -ops.sin(x)
 
 
-class Tan(Elementwise):
+class Tan(ElementwiseFunction):
     """Tangent."""
 
-    def compute(self, x: Any) -> Any:
+    # The derivative in terms of the output: the tangent is not computed twice.
+    retained_inputs = ()
+    retained_outputs = (0,)
+
+    def compute(self, x: Array) -> Array:
         return self.xp.tan(x)
 
-    def derivative(self, m: Any, x: Any) -> Any:
-        y = m.tan(x)
+    def derivative(self, ops: Any, y: Any) -> Any:
         return y * y + 1
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_outputs((0,))
-        return super().forward(inputs)
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        (y,) = self.retained_output_arrays
-        slope = y * y
-        slope += 1
-        slope *= grad_outputs[0]
-        return (slope,)
-
-
-class Arcsin(Elementwise):
+class Arcsin(ElementwiseFunction):
     """Inverse sine."""
 
-    def compute(self, x: Any) -> Any:
+    def compute(self, x: Array) -> Array:
         return self.xp.arcsin(x)
 
-    def derivative(self, m: Any, x: Any) -> Any:
-        return 1 / m.sqrt(1 - x * x)
+    def derivative(self, ops: Any, x: Any) -> Any:
+        return 1 / ops.sqrt(1 - x * x)
 
 
-class Arccos(Elementwise):
+class Arccos(ElementwiseFunction):
     """Inverse cosine."""
 
-    def compute(self, x: Any) -> Any:
+    def compute(self, x: Array) -> Array:
         return self.xp.arccos(x)
 
-    def derivative(self, m: Any, x: Any) -> Any:
-        return -1 / m.sqrt(1 - x * x)
+    def derivative(self, ops: Any, x: Any) -> Any:
+        return -1 / ops.sqrt(1 - x * x)
 
 
-class Arctan(Elementwise):
+class Arctan(ElementwiseFunction):
     """Inverse tangent."""
 
-    def compute(self, x: Any) -> Any:
+    def compute(self, x: Array) -> Array:
         return self.xp.arctan(x)
 
-    def derivative(self, m: Any, x: Any) -> Any:
+    def derivative(self, ops: Any, x: Any) -> Any:
         return 1 / (x * x + 1)
 
 
-class Arctan2(FunctionNode):
+class Arctan2(FloatBroadcastingFunction):
     """Inverse tangent of a quotient, in the right quadrant."""
 
-    type_check_key = ()
+    label = "arctan2"
+    retained_inputs = (0, 1)
 
-    @property
-    def label(self) -> str:
-        return "arctan2"
-
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 2)
-        type_check.expect(
-            in_types[0].dtype.kind == "f",
-            in_types[0].dtype == in_types[1].dtype,
-        )
-        check_broadcastable(in_types)
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 1))
+    def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.arctan2(*inputs),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        from chainer.functions.math.sum import sum_to
-
-        x1, x2 = self.get_retained_inputs()
-        scaled = grad_outputs[0] / (x1 * x1 + x2 * x2)
-        gradients = {
-            0: lambda: sum_to(x2 * scaled, x1.shape),
-            1: lambda: sum_to(-x1 * scaled, x2.shape),
-        }
-        return tuple([gradients[i]() for i in target_input_indexes])
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        x1, x2 = self.retained_input_arrays
-        scaled = grad_outputs[0] / (x1 * x1 + x2 * x2)
-        gradients = {
-            0: lambda: sum_array_to(x2 * scaled, x1.shape),
-            1: lambda: sum_array_to(-x1 * scaled, x2.shape),
-        }
-        return tuple([gradients[i]() for i in target_input_indexes])
+    def partials(self, ops: Any, targets: Indexes, x1: Any, x2: Any, gy: Any) -> list[Any]:
+        scaled = gy / (x1 * x1 + x2 * x2)
+        return [-x1 * scaled if i else x2 * scaled for i in targets]
 
 
-def sin(x: Any) -> Variable:
+def sin(x: VariableLike) -> Variable:
     """Elementwise sine.
 
     Args:
@@ -149,7 +107,7 @@ def sin(x: Any) -> Variable:
     return Sin().apply((x,))[0]
 
 
-def cos(x: Any) -> Variable:
+def cos(x: VariableLike) -> Variable:
     """Elementwise cosine.
 
     Args:
@@ -168,7 +126,7 @@ def cos(x: Any) -> Variable:
     return Cos().apply((x,))[0]
 
 
-def tan(x: Any) -> Variable:
+def tan(x: VariableLike) -> Variable:
     """Elementwise tangent.
 
     Args:
@@ -187,7 +145,7 @@ def tan(x: Any) -> Variable:
     return Tan().apply((x,))[0]
 
 
-def arcsin(x: Any) -> Variable:
+def arcsin(x: VariableLike) -> Variable:
     """Elementwise inverse sine.
 
     Args:
@@ -206,7 +164,7 @@ def arcsin(x: Any) -> Variable:
     return Arcsin().apply((x,))[0]
 
 
-def arccos(x: Any) -> Variable:
+def arccos(x: VariableLike) -> Variable:
     """Elementwise inverse cosine.
 
     Args:
@@ -225,7 +183,7 @@ def arccos(x: Any) -> Variable:
     return Arccos().apply((x,))[0]
 
 
-def arctan(x: Any) -> Variable:
+def arctan(x: VariableLike) -> Variable:
     """Elementwise inverse tangent.
 
     Args:
@@ -244,7 +202,7 @@ def arctan(x: Any) -> Variable:
     return Arctan().apply((x,))[0]
 
 
-def arctan2(x1: Any, x2: Any) -> Variable:
+def arctan2(x1: VariableLike, x2: VariableLike) -> Variable:
     """Elementwise inverse tangent of ``x1 / x2`` in the quadrant of the point ``(x2, x1)``.
 
     Args:

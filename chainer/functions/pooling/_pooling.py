@@ -2,36 +2,61 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import ClassVar
 
-from chainer.core.autograd.function_node import FunctionNode
+from chainer.backends.operations.poolings import PoolingGeometry, pooling_size
+from chainer.core.typing import IntTuple, Shape
 from chainer.core.utils import type_check
-from chainer.core.utils.conv import as_sizes, get_conv_outsize
+from chainer.core.utils.conv import as_sizes
+from chainer.functions._spatial_dimensions import HEIGHT_AND_WIDTH, check_out_size
+from chainer.functions.rules import PiecewiseLinearFunction
 
-Sizes = tuple[int, ...]
 
-
-class PoolingBase(FunctionNode):
+class PoolingNode(PiecewiseLinearFunction):
     """Function of sliding windows of an image.
 
-    Attributes:
+    Args:
         ndim: Number of spatial dimensions.
         ksize: Size of a window.
-        stride: Distance between windows.
+        stride: Distance between windows; ``ksize`` if None.
         pad: Padding.
         cover_all: Whether each position of the input is covered.
+
+    Attributes:
+        geometry: Where the windows are.
     """
 
     type_check_key = ("ndim",)
+    axis_names: ClassVar[tuple[str, ...]] = ()
 
-    def _setup(self, ndim: int, ksize: Any, stride: Any, pad: Any, cover_all: bool) -> None:
+    def __init__(
+        self, ndim: int, ksize: IntTuple, stride: IntTuple | None, pad: IntTuple, cover_all: bool
+    ) -> None:
         if ndim <= 0:
             raise ValueError("pooling operation requires at least one spatial dimension.")
         self.ndim = ndim
-        self.ksize = as_sizes(ksize, ndim, "ksize")
-        self.stride = self.ksize if stride is None else as_sizes(stride, ndim, "stride")
-        self.pad = as_sizes(pad, ndim, "pad", least=0)
+        size = as_sizes(ksize, ndim, "ksize")
+        self.geometry = PoolingGeometry(
+            size,
+            size if stride is None else as_sizes(stride, ndim, "stride"),
+            as_sizes(pad, ndim, "pad", least=0),
+        )
         self.cover_all = cover_all
+
+    @property
+    def ksize(self) -> Shape:
+        """Size of a window."""
+        return self.geometry.ksize
+
+    @property
+    def stride(self) -> Shape:
+        """Distance between neighboring windows."""
+        return self.geometry.stride
+
+    @property
+    def pad(self) -> Shape:
+        """Padding."""
+        return self.geometry.pad
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(
@@ -40,60 +65,48 @@ class PoolingBase(FunctionNode):
             in_types[0].ndim == 2 + self.ndim,
         )
 
-    def _out_size(self, in_size: Sizes) -> Sizes:
-        """Returns the number of windows in each dimension."""
-        out_size = tuple(
-            [
-                get_conv_outsize(n, k, s, p, self.cover_all)
-                for n, k, s, p in zip(in_size, self.ksize, self.stride, self.pad, strict=True)
-            ]
-        )
-        if min(out_size) <= 0:
-            self._refuse(out_size)
+    def pooled_size(self, in_size: Shape) -> Shape:
+        """Returns the number of windows in each dimension.
+
+        Raises:
+            ValueError: If there is none.
+        """
+        out_size = pooling_size(self.geometry, in_size, self.cover_all)
+        check_out_size(out_size, self.axis_names)
         return out_size
 
-    def _refuse(self, out_size: Sizes) -> None:
-        raise ValueError(f"Output sizes should be positive. Actual: {out_size}")
 
+class TwoDimensionalPooling(PoolingNode):
+    """Attributes that two-dimensional poolings have for their geometry."""
 
-class Pooling2DMixin:
-    """Names that two-dimensional poolings have for their geometry."""
-
-    ksize: Sizes
-    stride: Sizes
-    pad: Sizes
+    axis_names = HEIGHT_AND_WIDTH
 
     @property
     def kh(self) -> int:
         """Height of a window."""
-        return self.ksize[0]
+        return self.geometry.ksize[0]
 
     @property
     def kw(self) -> int:
         """Width of a window."""
-        return self.ksize[1]
+        return self.geometry.ksize[1]
 
     @property
     def sy(self) -> int:
         """Vertical stride."""
-        return self.stride[0]
+        return self.geometry.stride[0]
 
     @property
     def sx(self) -> int:
         """Horizontal stride."""
-        return self.stride[1]
+        return self.geometry.stride[1]
 
     @property
     def ph(self) -> int:
         """Vertical padding."""
-        return self.pad[0]
+        return self.geometry.pad[0]
 
     @property
     def pw(self) -> int:
         """Horizontal padding."""
-        return self.pad[1]
-
-    def _refuse(self, out_size: Sizes) -> None:
-        for name, size in zip(("Height", "Width"), out_size, strict=True):
-            if size <= 0:
-                raise ValueError(f"{name} in the output should be positive. Actual: {size}")
+        return self.geometry.pad[1]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
-from chainer.functions.pooling._pooling import Pooling2DMixin
-from chainer.functions.pooling.average_pooling_nd import AveragePoolingBase
+from chainer.core.typing import IntPair, VariableLike
+from chainer.functions.pooling._pooling import TwoDimensionalPooling
+from chainer.functions.pooling.average_pooling_nd import AveragePoolingND
 
 
-class AveragePooling2D(Pooling2DMixin, AveragePoolingBase):
+class AveragePooling2D(TwoDimensionalPooling, AveragePoolingND):
     """Two-dimensional average pooling.
 
     Args:
@@ -20,12 +19,18 @@ class AveragePooling2D(Pooling2DMixin, AveragePoolingBase):
     """
 
     def __init__(
-        self, ksize: Any, stride: Any = None, pad: Any = 0, cover_all: bool = True
+        self,
+        ksize: IntPair,
+        stride: IntPair | None = None,
+        pad: IntPair = 0,
+        cover_all: bool = True,
     ) -> None:
-        self._setup(2, ksize, stride, pad, cover_all)
+        super().__init__(2, ksize, stride, pad, cover_all)
 
 
-def average_pooling_2d(x: Any, ksize: Any, stride: Any = None, pad: Any = 0) -> Variable:
+def average_pooling_2d(
+    x: VariableLike, ksize: IntPair, stride: IntPair | None = None, pad: IntPair = 0
+) -> Variable:
     """Spatial average pooling function.
 
     It computes the mean of each window of the image. Positions in the padding count as zeros.

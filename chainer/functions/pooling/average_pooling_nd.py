@@ -2,75 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.backends.operations.poolings import average_pooling_nd as operation
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.core.utils._experimental import experimental
-from chainer.functions.pooling._pooling import PoolingBase, Sizes
+from chainer.core.typing import ArrayGrads, Arrays, Indexes, IntTuple, Shape, VariableLike
+from chainer.functions._spatial_dimensions import check_spatial_ndim
+from chainer.functions.pooling._pooling import PoolingNode
+from chainer.functions.rules import LinearMap
 
 
-class AveragePoolingBase(PoolingBase):
-    """Average pooling.
-
-    Attributes:
-        pad_value: 0 if positions in the padding count as zeros, None if they do not count.
-    """
-
-    accepts_opaque_arrays = True
-    pad_value: int | None = 0
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        (x,) = inputs
-        self._in_size: Sizes = x.shape[2:]
-        out_size = self._out_size(self._in_size)
-        self._kernel = operation.select(
-            x,
-            ksize=self.ksize,
-            stride=self.stride,
-            pad=self.pad,
-            out_size=out_size,
-            pad_value=self.pad_value,
-        )
-        y = self._kernel.forward(x, self.ksize, self.stride, self.pad, out_size, self.pad_value)
-        return (y,)
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return AveragePoolingGrad(self).apply(grad_outputs)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        return (self._gradient(grad_outputs[0]),)
-
-    def _gradient(self, gy: Any) -> Any:
-        return self._kernel.backward(
-            gy, self._in_size, self.ksize, self.stride, self.pad, self.pad_value
-        )
-
-
-class AveragePoolingGrad(FunctionNode):
-    """Gradient of average pooling, a linear function of ``gy``."""
-
-    accepts_opaque_arrays = True
-
-    def __init__(self, pooling: AveragePoolingBase) -> None:
-        self._pooling = pooling
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (self._pooling._gradient(inputs[0]),)
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        # The adjoint of the adjoint is the pooling itself.
-        pooling = self._pooling
-        again = object.__new__(type(pooling))
-        again._setup(pooling.ndim, pooling.ksize, pooling.stride, pooling.pad, pooling.cover_all)
-        again.pad_value = pooling.pad_value
-        return again.apply(grad_outputs)
-
-
-class AveragePoolingND(AveragePoolingBase):
+class AveragePoolingND(PoolingNode, LinearMap):
     """Average pooling in any number of dimensions.
 
     Args:
@@ -79,31 +19,48 @@ class AveragePoolingND(AveragePoolingBase):
         stride (int or tuple of ints): Distance between windows; ``ksize`` if None.
         pad (int or tuple of ints): Padding.
         cover_all (bool): Whether each position of the input is covered.
-        pad_value (0 or None): Whether positions in the padding count as zeros or not at all.
+        pad_value (0 or None): With 0 positions in the padding count as zeros, with None they do not
+            count.
     """
+
+    accepts_opaque_arrays = True
 
     def __init__(
         self,
         ndim: int,
-        ksize: Any,
-        stride: Any = None,
-        pad: Any = 0,
+        ksize: IntTuple,
+        stride: IntTuple | None = None,
+        pad: IntTuple = 0,
         cover_all: bool = False,
         pad_value: int | None = 0,
     ) -> None:
         if pad_value not in (0, None):
             raise ValueError(f"pad_value must be either 0 or None, not {pad_value}.")
-        experimental("chainer.functions.pooling.AveragePoolingND")
-        self._setup(ndim, ksize, stride, pad, cover_all)
+        super().__init__(ndim, ksize, stride, pad, cover_all)
         self.pad_value = pad_value
+
+    def forward(self, inputs: Arrays) -> Arrays:
+        (x,) = inputs
+        self._in_size: Shape = x.shape[2:]
+        out_size = self.pooled_size(self._in_size)
+        self._kernel = operation.select(
+            x, geometry=self.geometry, out_size=out_size, pad_value=self.pad_value
+        )
+        return (self._kernel.forward(x, out_size, self.geometry, self.pad_value),)
+
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        gy = grad_outputs[0]
+        return (self._kernel.backward(gy, self._in_size, self.geometry, self.pad_value),)
 
 
 def average_pooling_nd(
-    x: Any, ksize: Any, stride: Any = None, pad: Any = 0, pad_value: int | None = 0
+    x: VariableLike,
+    ksize: IntTuple,
+    stride: IntTuple | None = None,
+    pad: IntTuple = 0,
+    pad_value: int | None = 0,
 ) -> Variable:
     """N-dimensionally spatial average pooling function.
-
-    .. warning:: This feature is experimental. The interface can change in the future.
 
     It computes the mean of each window of the image.
 
@@ -131,3 +88,74 @@ def average_pooling_nd(
     """
     node = AveragePoolingND(len(x.shape) - 2, ksize, stride, pad, pad_value=pad_value)
     return node.apply((x,))[0]
+
+
+def average_pooling_1d(
+    x: VariableLike,
+    ksize: IntTuple,
+    stride: IntTuple | None = None,
+    pad: IntTuple = 0,
+    pad_value: int | None = 0,
+) -> Variable:
+    """One-dimensional average pooling function: :func:`average_pooling_nd` with one check more.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c, d)``, floating point.
+        ksize (int or tuple of one int): Size of the pooling window.
+        stride (int or tuple of one int): Stride of pooling applications; ``ksize`` if None.
+        pad (int or tuple of one int): Spatial padding width.
+        pad_value (0 or None): With 0 the padding counts as zeros; with None it does not count.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c, l)``.
+
+    Raises:
+        ValueError: If ``x`` does not have one spatial dimension, ``pad_value`` is another value, or
+            the output would be empty.
+        InvalidType: If the dtype does not fit.
+
+    Example:
+        >>> x = np.array([[[1, 3, 2, 0, 4]]], np.float32)
+        >>> F.average_pooling_1d(x, 2, pad=1)
+        variable([[[0.5, 2.5, 2. ]]])
+        >>> F.average_pooling_1d(x, 2, pad=1, pad_value=None)
+        variable([[[1. , 2.5, 2. ]]])
+    """
+    check_spatial_ndim(x, 1)
+    return average_pooling_nd(x, ksize, stride, pad, pad_value)
+
+
+def average_pooling_3d(
+    x: VariableLike,
+    ksize: IntTuple,
+    stride: IntTuple | None = None,
+    pad: IntTuple = 0,
+    pad_value: int | None = 0,
+) -> Variable:
+    """Three-dimensional average pooling function: :func:`average_pooling_nd` with one check more.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c, d_1, d_2, d_3)``,
+            floating point.
+        ksize (int or tuple of three ints): Size of the pooling window.
+        stride (int or tuple of three ints): Stride of pooling applications; ``ksize`` if None.
+        pad (int or tuple of three ints): Spatial padding width.
+        pad_value (0 or None): With 0 the padding counts as zeros; with None it does not count.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(n, c, l_1, l_2, l_3)``.
+
+    Raises:
+        ValueError: If ``x`` does not have three spatial dimensions, ``pad_value`` is another
+            value, or the output would be empty.
+        InvalidType: If the dtype does not fit.
+
+    Example:
+        >>> x = np.arange(64, dtype=np.float32).reshape(1, 1, 4, 4, 4)
+        >>> F.average_pooling_3d(x, (2, 4, 4))
+        variable([[[[[15.5]],
+        <BLANKLINE>
+                    [[47.5]]]]])
+    """
+    check_spatial_ndim(x, 3)
+    return average_pooling_nd(x, ksize, stride, pad, pad_value)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, IntPair, VariableLike
+from chainer.functions.pooling._pooling import TwoDimensionalPooling
+from chainer.functions.pooling.max_pooling_nd import MaxPoolingND, apply_max_pooling
 
-from chainer.functions.pooling._pooling import Pooling2DMixin
-from chainer.functions.pooling.max_pooling_nd import MaxPoolingBase, apply_max_pooling
 
-
-class MaxPooling2D(Pooling2DMixin, MaxPoolingBase):
+class MaxPooling2D(TwoDimensionalPooling, MaxPoolingND):
     """Two-dimensional max pooling.
 
     Args:
@@ -19,19 +19,23 @@ class MaxPooling2D(Pooling2DMixin, MaxPoolingBase):
     """
 
     def __init__(
-        self, ksize: Any, stride: Any = None, pad: Any = 0, cover_all: bool = True
+        self,
+        ksize: IntPair,
+        stride: IntPair | None = None,
+        pad: IntPair = 0,
+        cover_all: bool = True,
     ) -> None:
-        self._setup(2, ksize, stride, pad, cover_all)
+        super().__init__(2, ksize, stride, pad, cover_all)
 
 
 def max_pooling_2d(
-    x: Any,
-    ksize: Any,
-    stride: Any = None,
-    pad: Any = 0,
+    x: VariableLike,
+    ksize: IntPair,
+    stride: IntPair | None = None,
+    pad: IntPair = 0,
     cover_all: bool = True,
     return_indices: bool = False,
-) -> Any:
+) -> Variable | tuple[Variable, Array]:
     """Spatial max pooling function.
 
     It computes the maximum of each window of the image. Positions in the padding count as minus

@@ -6,114 +6,13 @@ from typing import Any
 
 from chainer.backends.operations.poolings import max_pooling_nd as operation
 from chainer.backends.operations.poolings import window_indexing
-from chainer.core.autograd.function_node import FunctionNode
-from chainer.core.utils._experimental import experimental
-from chainer.functions.pooling._pooling import PoolingBase, Sizes
+from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntTuple, VariableLike
+from chainer.functions._spatial_dimensions import check_spatial_ndim
+from chainer.functions.pooling._pooling import PoolingNode
 
 
-class MaxPoolingBase(PoolingBase):
-    """Max pooling; forward keeps what the kernel needs to find the maxima again."""
-
-    accepts_opaque_arrays = True
-    indexes: Any = None
-    #: Whether forward stores the index of each maximum in its window in ``indexes``.
-    wants_indexes: bool = False
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0,))
-        self.retain_outputs((0,))
-        (x,) = inputs
-        ksize, stride, pad = self.ksize, self.stride, self.pad
-        out_size = self._out_size(x.shape[2:])
-        self._kernel = operation.select(x, ksize=ksize, stride=stride, pad=pad, out_size=out_size)
-        y, self._residual = self._kernel.forward(x, ksize, stride, pad, out_size)
-        if self.wants_indexes:
-            indexing = window_indexing.select(x, ksize=ksize, stride=stride, pad=pad)
-            self.indexes = indexing.find(x, y, ksize, stride, pad)
-        return (y,)
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return MaxPoolingGrad(self).apply(grad_outputs)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        return (self._gradient(grad_outputs[0]),)
-
-    def _gradient(self, gy: Any) -> Any:
-        (x,), (y,) = self.retained_input_arrays, self.retained_output_arrays
-        return self._kernel.backward(x, y, gy, self._residual, self.ksize, self.stride, self.pad)
-
-
-class MaxPoolingGrad(FunctionNode):
-    """Gradient of max pooling, a linear function of ``gy``."""
-
-    accepts_opaque_arrays = True
-
-    def __init__(self, pooling: MaxPoolingBase) -> None:
-        self._pooling = pooling
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (self._pooling._gradient(inputs[0]),)
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        pooling = self._pooling
-        (x,), (y,) = pooling.retained_input_arrays, pooling.retained_output_arrays
-        geometry = (pooling.ksize, pooling.stride, pooling.pad)
-        if pooling.indexes is None:
-            indexing = window_indexing.select(
-                x, ksize=pooling.ksize, stride=pooling.stride, pad=pooling.pad
-            )
-            pooling.indexes = indexing.find(x, y, *geometry)
-        return MaxPoolingWithIndexes(pooling.indexes, *geometry).apply(grad_outputs)
-
-
-class MaxPoolingWithIndexes(FunctionNode):
-    """Elements of windows chosen by indexes.
-
-    Args:
-        indexes: Index of an element in each window.
-        ksize: Size of a window.
-        stride: Distance between windows.
-        pad: Padding.
-    """
-
-    def __init__(self, indexes: Any, ksize: Sizes, stride: Sizes, pad: Sizes) -> None:
-        self.indexes = indexes
-        self._geometry = (ksize, stride, pad)
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        (x,) = inputs
-        ksize, stride, pad = self._geometry
-        self._in_size = x.shape[2:]
-        kernel = window_indexing.select(x, ksize=ksize, stride=stride, pad=pad)
-        return (kernel.gather(x, self.indexes, ksize, stride, pad),)
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return MaxPoolingScatter(self.indexes, self._in_size, *self._geometry).apply(grad_outputs)
-
-
-class MaxPoolingScatter(FunctionNode):
-    """Adjoint of :class:`MaxPoolingWithIndexes`."""
-
-    def __init__(
-        self, indexes: Any, in_size: Sizes, ksize: Sizes, stride: Sizes, pad: Sizes
-    ) -> None:
-        self.indexes = indexes
-        self._in_size = in_size
-        self._geometry = (ksize, stride, pad)
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        (y,) = inputs
-        ksize, stride, pad = self._geometry
-        kernel = window_indexing.select(y, ksize=ksize, stride=stride, pad=pad)
-        return (kernel.scatter(y, self.indexes, self._in_size, ksize, stride, pad),)
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return MaxPoolingWithIndexes(self.indexes, *self._geometry).apply(grad_outputs)
-
-
-class MaxPoolingND(MaxPoolingBase):
+class MaxPoolingND(PoolingNode):
     """Max pooling in any number of dimensions.
 
     Args:
@@ -122,26 +21,61 @@ class MaxPoolingND(MaxPoolingBase):
         stride (int or tuple of ints): Distance between windows; ``ksize`` if None.
         pad (int or tuple of ints): Padding.
         cover_all (bool): Whether each position of the input is covered.
+
+    Attributes:
+        indexes: Row-major position of each maximum in its window; None until needed.
+        wants_indexes: Whether forward finds the indexes.
     """
 
+    accepts_opaque_arrays = True
+    retained_inputs = (0,)
+    retained_outputs = (0,)
+    indexes: Array | None = None
+    wants_indexes: bool = False
+
     def __init__(
-        self, ndim: int, ksize: Any, stride: Any = None, pad: Any = 0, cover_all: bool = True
+        self,
+        ndim: int,
+        ksize: IntTuple,
+        stride: IntTuple | None = None,
+        pad: IntTuple = 0,
+        cover_all: bool = True,
     ) -> None:
-        experimental("chainer.functions.pooling.MaxPoolingND")
-        self._setup(ndim, ksize, stride, pad, cover_all)
+        super().__init__(ndim, ksize, stride, pad, cover_all)
+
+    def forward(self, inputs: Arrays) -> Arrays:
+        (x,) = inputs
+        out_size = self.pooled_size(x.shape[2:])
+        self._kernel = operation.select(x, geometry=self.geometry, out_size=out_size)
+        y, self._residual = self._kernel.forward(x, out_size, self.geometry)
+        if self.wants_indexes:
+            self.indexes = self._find(x, y)
+        return (y,)
+
+    def _find(self, x: Array, y: Array) -> Array:
+        return window_indexing.select(x, geometry=self.geometry).find(x, y, self.geometry)
+
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        (x,), (y,) = self.retained_input_arrays, self.retained_output_arrays
+        return (self._kernel.backward(x, y, grad_outputs[0], self._residual, self.geometry),)
+
+    def jvp(self, targets: Indexes, tangents: Arrays) -> Arrays:
+        # The derivative picks the elements of the tangent at the positions of the maxima.
+        if self.indexes is None:
+            self.indexes = self._find(*self.retained_input_arrays, *self.retained_output_arrays)
+        kernel: Any = window_indexing.select(tangents[0], geometry=self.geometry)
+        return (kernel.gather(tangents[0], self.indexes, self.geometry),)
 
 
 def max_pooling_nd(
-    x: Any,
-    ksize: Any,
-    stride: Any = None,
-    pad: Any = 0,
+    x: VariableLike,
+    ksize: IntTuple,
+    stride: IntTuple | None = None,
+    pad: IntTuple = 0,
     cover_all: bool = True,
     return_indices: bool = False,
-) -> Any:
+) -> Variable | tuple[Variable, Array]:
     """N-dimensionally spatial max pooling function.
-
-    .. warning:: This feature is experimental. The interface can change in the future.
 
     It computes the maximum of each window of the image. Positions in the padding count as minus
     infinity. If an element is the first maximum of a window (in row-major order), the gradient of
@@ -173,8 +107,87 @@ def max_pooling_nd(
     return apply_max_pooling(node, x, return_indices)
 
 
-def apply_max_pooling(node: MaxPoolingBase, x: Any, return_indices: bool) -> Any:
+def apply_max_pooling(
+    node: MaxPoolingND, x: VariableLike, return_indices: bool
+) -> Variable | tuple[Variable, Array]:
     """Applies a max pooling and returns the output, with the indices if they are wanted."""
     node.wants_indexes = return_indices
     y = node.apply((x,))[0]
     return (y, node.indexes) if return_indices else y
+
+
+def max_pooling_1d(
+    x: VariableLike,
+    ksize: IntTuple,
+    stride: IntTuple | None = None,
+    pad: IntTuple = 0,
+    cover_all: bool = True,
+    return_indices: bool = False,
+) -> Variable | tuple[Variable, Array]:
+    """One-dimensional max pooling function: :func:`max_pooling_nd` with one check more.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c, d)``, floating point.
+        ksize (int or tuple of one int): Size of the pooling window.
+        stride (int or tuple of one int): Stride of pooling applications; ``ksize`` if None.
+        pad (int or tuple of one int): Spatial padding width.
+        cover_all (bool): If True, all spatial locations are pooled into some output pixels.
+        return_indices (bool): If True, the indices of the maxima in their windows are returned too.
+
+    Returns:
+        ~chainer.Variable or tuple: Output of shape ``(n, c, l)``. With ``return_indices`` a pair
+        of it and an integer array of its shape: row-major positions in the windows, padding
+        included.
+
+    Raises:
+        ValueError: If ``x`` does not have one spatial dimension, or the output would be empty.
+        InvalidType: If the dtype does not fit.
+
+    Example:
+        >>> x = np.array([[[1, 3, 2, 0, 4]]], np.float32)
+        >>> F.max_pooling_1d(x, 2)
+        variable([[[3., 2., 4.]]])
+        >>> F.max_pooling_1d(x, 2, return_indices=True)[1]
+        array([[[1, 0, 0]]])
+    """
+    check_spatial_ndim(x, 1)
+    return max_pooling_nd(x, ksize, stride, pad, cover_all, return_indices)
+
+
+def max_pooling_3d(
+    x: VariableLike,
+    ksize: IntTuple,
+    stride: IntTuple | None = None,
+    pad: IntTuple = 0,
+    cover_all: bool = True,
+    return_indices: bool = False,
+) -> Variable | tuple[Variable, Array]:
+    """Three-dimensional max pooling function: :func:`max_pooling_nd` with one check more.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of shape ``(n, c, d_1, d_2, d_3)``,
+            floating point.
+        ksize (int or tuple of three ints): Size of the pooling window.
+        stride (int or tuple of three ints): Stride of pooling applications; ``ksize`` if None.
+        pad (int or tuple of three ints): Spatial padding width.
+        cover_all (bool): If True, all spatial locations are pooled into some output pixels.
+        return_indices (bool): If True, the indices of the maxima in their windows are returned too.
+
+    Returns:
+        ~chainer.Variable or tuple: Output of shape ``(n, c, l_1, l_2, l_3)``. With
+        ``return_indices`` a pair of it and an integer array of its shape: row-major positions in
+        the windows, padding included.
+
+    Raises:
+        ValueError: If ``x`` does not have three spatial dimensions, or the output would be empty.
+        InvalidType: If the dtype does not fit.
+
+    Example:
+        >>> x = np.arange(64, dtype=np.float32).reshape(1, 1, 4, 4, 4)
+        >>> F.max_pooling_3d(x, (2, 4, 4))
+        variable([[[[[31.]],
+        <BLANKLINE>
+                    [[63.]]]]])
+    """
+    check_spatial_ndim(x, 3)
+    return max_pooling_nd(x, ksize, stride, pad, cover_all, return_indices)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from chainer.backends.operations.poolings import roi_pooling_2d as operation
-from chainer.core.autograd.function_node import FunctionNode
+from chainer.backends.operations.roi_poolings import roi_pooling_2d as operation
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._scalars import as_int
+from chainer.functions.rules import PiecewiseLinearFunction
 
 
-class ROIPooling2D(FunctionNode):
+class ROIPooling2D(PiecewiseLinearFunction):
     """Pooling of regions of interest.
 
     Args:
@@ -21,6 +20,7 @@ class ROIPooling2D(FunctionNode):
     """
 
     type_check_key = ()
+    retained_inputs = (1,)
 
     def __init__(self, outh: int, outw: int, spatial_scale: float) -> None:
         for name, value in (("outh", outh), ("outw", outw)):
@@ -41,71 +41,43 @@ class ROIPooling2D(FunctionNode):
             roi_type.shape[1] == 5,
         )
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((1,))
+    def forward(self, inputs: Arrays) -> Arrays:
         x, rois = inputs
         out_size = (self.outh, self.outw)
-        self._in_shape = x.shape
         self._kernel = operation.select(x, rois, out_size=out_size, scale=self.spatial_scale)
         y, self.argmax_data = self._kernel.forward(x, rois, out_size, self.spatial_scale)
         return (y,)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        (rois,) = self.retained_input_arrays
-        if 0 not in target_input_indexes:
-            return (None,)
-        return ROIPooling2DGrad(self, rois).apply(grad_outputs)[0], None
-
     def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+        self, target_input_indexes: Indexes, grad_outputs: ArrayGrads
+    ) -> ArrayGrads:
         (rois,) = self.retained_input_arrays
+        batch, _, *in_size = self.input_shape(0)
+        # The regions have no gradient.
         return tuple(
             [
-                self._gradient(grad_outputs[0], rois) if i == 0 else None
+                self._kernel.backward(
+                    grad_outputs[0], self.argmax_data, rois, tuple(in_size), batch
+                )
+                if i == 0
+                else None
                 for i in target_input_indexes
             ]
         )
 
-    def _gradient(self, gy: Any, rois: Any) -> Any:
-        shape = self._in_shape
-        return self._kernel.backward(gy, self.argmax_data, rois, shape[2:], shape[0])
+    def jvp(self, targets: Indexes, tangents: Arrays) -> Arrays:
+        # The derivative picks the elements of the tangent at the positions of the maxima.
+        (rois,) = self.retained_input_arrays
+        return (self._kernel.gather(tangents[0], self.argmax_data, rois),)
 
 
-class ROIPooling2DGrad(FunctionNode):
-    """Gradient of pooling of regions, a linear function of ``gy``."""
-
-    def __init__(self, pooling: ROIPooling2D, rois: Any) -> None:
-        self._pooling = pooling
-        self._rois = rois
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (self._pooling._gradient(inputs[0], self._rois),)
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return ROIPooling2DWithIndexes(self._pooling, self._rois).apply(grad_outputs)
-
-
-class ROIPooling2DWithIndexes(FunctionNode):
-    """Elements at the maxima of another pooling of regions."""
-
-    def __init__(self, pooling: ROIPooling2D, rois: Any) -> None:
-        self._pooling = pooling
-        self._rois = rois
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        pooling = self._pooling
-        return (pooling._kernel.gather(inputs[0], pooling.argmax_data, self._rois),)
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return ROIPooling2DGrad(self._pooling, self._rois).apply(grad_outputs)
-
-
-def roi_pooling_2d(x: Any, rois: Any, outh: int, outw: int, spatial_scale: float) -> Variable:
+def roi_pooling_2d(
+    x: VariableLike, rois: VariableLike, outh: int, outw: int, spatial_scale: float
+) -> Variable:
     """Spatial Region of Interest (ROI) pooling function.
 
     This function acts similarly to :func:`max_pooling_2d`, but it computes the maxima of a grid of
-    bins in each region of interest. It is differentiable w.r.t. ``x``.
+    bins in each region of interest. It is differentiable with respect to ``x``.
 
     Args:
         x (~chainer.Variable or array): Input of shape (n: batch, c: channel, h: height, w: width).

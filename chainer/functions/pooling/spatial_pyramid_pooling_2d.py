@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
 
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import VariableLike
 from chainer.functions.array.concat import concat
 from chainer.functions.array.reshape import reshape
-from chainer.functions.pooling.max_pooling_2d import MaxPooling2D, max_pooling_2d
+from chainer.functions.pooling.max_pooling_2d import MaxPooling2D
 
 
 def spatial_pyramid_pooling_2d(
-    x: Any, pyramid_height: int, pooling_class: Any = None, pooling: str | None = None
+    x: VariableLike,
+    pyramid_height: int,
+    pooling_class: type[MaxPooling2D] | None = None,
+    pooling: str | None = None,
 ) -> Variable:
     r"""Spatial pyramid pooling function.
 
@@ -69,7 +72,7 @@ def spatial_pyramid_pooling_2d(
         count = 2**level
         ksize = math.ceil(height / count), math.ceil(width / count)
         pad = (count * ksize[0] - height) // 2, (count * ksize[1] - width) // 2
-        y = max_pooling_2d(x, ksize, stride=None, pad=pad, cover_all=True)
+        y = MaxPooling2D(ksize, None, pad, cover_all=True).apply((x,))[0]
         batch, channels, y_height, y_width = y.shape
         levels.append(reshape(y, (batch, channels * y_height * y_width, 1, 1)))
     return concat(levels)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import IntPair, Shape, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.pooling._pooling import Pooling2DMixin
-from chainer.functions.pooling.unpooling_nd import UnpoolingBase
+from chainer.functions.pooling._pooling import TwoDimensionalPooling
+from chainer.functions.pooling.unpooling_nd import UnpoolingND
 
 
-class Unpooling2D(Pooling2DMixin, UnpoolingBase):
-    """Two-dimensional unpooling.
+class Unpooling2D(TwoDimensionalPooling, UnpoolingND):
+    """Two-dimensional unpooling: each element is copied to its whole window.
 
     Args:
         ksize (int or pair of ints): Size of a window.
@@ -23,34 +22,34 @@ class Unpooling2D(Pooling2DMixin, UnpoolingBase):
 
     def __init__(
         self,
-        ksize: Any,
-        stride: Any = None,
-        pad: Any = 0,
-        outsize: Any = None,
+        ksize: IntPair,
+        stride: IntPair | None = None,
+        pad: IntPair = 0,
+        outsize: IntPair | None = None,
         cover_all: bool = True,
     ) -> None:
-        self._setup_unpooling(2, ksize, stride, pad, outsize, cover_all)
+        super().__init__(2, ksize, stride, pad, outsize, cover_all)
 
     @property
     def outh(self) -> int | None:
-        """Height of the output."""
-        return None if self.outsize is None else self.outsize[0]
+        """Height of the output; None until it is known."""
+        return None if self.outs is None else self.outs[0]
 
     @property
     def outw(self) -> int | None:
-        """Width of the output."""
-        return None if self.outsize is None else self.outsize[1]
+        """Width of the output; None until it is known."""
+        return None if self.outs is None else self.outs[1]
 
-    def _check_in_size(self, x_type: Any, expected: tuple[int, ...]) -> None:
+    def _check_in_size(self, x_type: type_check.TypeInfo, expected: Shape) -> None:
         type_check.expect(x_type.shape[2] == expected[0], x_type.shape[3] == expected[1])
 
 
 def unpooling_2d(
-    x: Any,
-    ksize: Any,
-    stride: Any = None,
-    pad: Any = 0,
-    outsize: Any = None,
+    x: VariableLike,
+    ksize: IntPair,
+    stride: IntPair | None = None,
+    pad: IntPair = 0,
+    outsize: IntPair | None = None,
     cover_all: bool = True,
 ) -> Variable:
     """Inverse operation of pooling for 2d array.

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.backends.operations.poolings import window_indexing
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntPair, VariableLike
 from chainer.core.utils import type_check
-from chainer.core.utils.conv import get_deconv_outsize
-from chainer.functions.pooling.max_pooling_nd import MaxPoolingWithIndexes
 from chainer.functions.pooling.unpooling_2d import Unpooling2D
 
 
@@ -24,66 +21,42 @@ class Upsampling2D(Unpooling2D):
         cover_all (bool): Whether the windows cover each position of the output.
     """
 
+    #: The check depends on the shape of the indices, which is not worth remembering.
     type_check_key = None
 
     def __init__(
         self,
-        indexes: Any,
-        ksize: Any,
-        stride: Any = None,
-        pad: Any = 0,
-        outsize: Any = None,
+        indexes: Array,
+        ksize: IntPair,
+        stride: IntPair | None = None,
+        pad: IntPair = 0,
+        outsize: IntPair | None = None,
         cover_all: bool = True,
     ) -> None:
         super().__init__(ksize, stride, pad, outsize, cover_all)
         self.indexes = indexes
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(
-            in_types.size() == 1,
-            in_types[0].dtype.kind == "f",
-            in_types[0].ndim == 4,
-            in_types[0].shape == self.indexes.shape,
-        )
-        if self.outsize is not None:
-            self._check_in_size(in_types[0], self._windows(self.outsize))
+        super().check_type_forward(in_types)
+        type_check.expect(in_types[0].shape == self.indexes.shape)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
-        if self.outsize is None:
-            self.outsize = tuple(
-                [
-                    get_deconv_outsize(n, k, s, p, self.cover_all)
-                    for n, k, s, p in zip(
-                        x.shape[2:], self.ksize, self.stride, self.pad, strict=True
-                    )
-                ]
-            )
-            if min(self.outsize) <= 0:
-                self._refuse(self.outsize)
-        geometry = (self.ksize, self.stride, self.pad)
-        kernel = window_indexing.select(x, ksize=self.ksize, stride=self.stride, pad=self.pad)
-        self._kernel = kernel
-        return (kernel.scatter(x, self.indexes, self.outsize, *geometry),)
+        out_size = self.unpooled_size(x)
+        kernel = self._kernel = window_indexing.select(x, geometry=self.geometry)
+        return (kernel.scatter(x, self.indexes, out_size, self.geometry),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        node = MaxPoolingWithIndexes(self.indexes, self.ksize, self.stride, self.pad)
-        return node.apply(grad_outputs)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        geometry = (self.ksize, self.stride, self.pad)
-        return (self._kernel.gather(grad_outputs[0], self.indexes, *geometry),)
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        return (self._kernel.gather(grad_outputs[0], self.indexes, self.geometry),)
 
 
 def upsampling_2d(
-    x: Any,
-    indexes: Any,
-    ksize: Any,
-    stride: Any = None,
-    pad: Any = 0,
-    outsize: Any = None,
+    x: VariableLike,
+    indexes: VariableLike,
+    ksize: IntPair,
+    stride: IntPair | None = None,
+    pad: IntPair = 0,
+    outsize: IntPair | None = None,
     cover_all: bool = True,
 ) -> Variable:
     """Upsampling using pooling indices.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import InitializerLike, ShapeLike, VariableLike
 from chainer.functions.activation.prelu import prelu
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 
 
 class PReLU(Link):
@@ -32,7 +33,7 @@ class PReLU(Link):
         variable([[-0.5,  0. ,  2. ]])
     """
 
-    def __init__(self, shape: Sequence[int] | int = (), init: Any = 0.25) -> None:
+    def __init__(self, shape: ShapeLike = (), init: InitializerLike = 0.25) -> None:
         super().__init__()
         with self.init_scope():
             self.W = Parameter(init, shape)
@@ -42,7 +43,7 @@ class PReLU(Link):
         """Pairs of name and value that describe the link when it is printed."""
         yield "shape", self.W.shape
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Applies the parametric ReLU activation function.
 
         Args:

@@ -7,9 +7,10 @@ from typing import Any
 
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import InitializerLike, VariableLike
 from chainer.functions.noise.simplified_dropconnect import simplified_dropconnect
-from chainer.links.base_link import Link
 from chainer.links.initializers import get_initializer
+from chainer.links.link import Link
 from chainer.links.size_inference import infer_features
 
 
@@ -24,7 +25,7 @@ class SimplifiedDropconnect(Link):
     <https://proceedings.mlr.press/v28/wan13.html>`_, ICML 2013.
 
     Args:
-        in_size (int or None): Size of input vectors; if None, it is found out at the first call.
+        in_size (int or None): Size of input vectors; inferred at the first call if None.
         out_size (int): Size of output vectors.
         ratio (float): Probability with which a weight is dropped.
         nobias (bool): Whether there is no bias.
@@ -47,8 +48,8 @@ class SimplifiedDropconnect(Link):
         out_size: int,
         ratio: float = 0.5,
         nobias: bool = False,
-        initialW: Any = None,
-        initial_bias: Any = None,
+        initialW: InitializerLike = None,
+        initial_bias: InitializerLike = None,
     ) -> None:
         super().__init__()
         self.out_size = out_size
@@ -60,9 +61,7 @@ class SimplifiedDropconnect(Link):
             if nobias:
                 self.b = None
             else:
-                self.b = Parameter(
-                    get_initializer(0 if initial_bias is None else initial_bias), out_size
-                )
+                self.b = Parameter(get_initializer(initial_bias, default=0), out_size)
 
     def _initialize_params(self, in_size: int) -> None:
         self.W.initialize((self.out_size, in_size))
@@ -76,7 +75,11 @@ class SimplifiedDropconnect(Link):
         yield "nobias", self.b is None
 
     def forward(
-        self, x: Any, train: bool = True, mask: Any = None, use_batchwise_mask: bool = True
+        self,
+        x: VariableLike,
+        train: bool = True,
+        mask: VariableLike | None = None,
+        use_batchwise_mask: bool = True,
     ) -> Variable:
         """Applies the simplified dropconnect layer.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import InitializerLike, ShapeLike, VariableLike
 from chainer.functions.activation.swish import swish
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 
 
 class Swish(Link):
@@ -21,7 +22,7 @@ class Swish(Link):
     Args:
         beta_shape (tuple of ints or None): Shape of the parameter ``beta``: that of the first axes
             of the input after the batch axis, or ``()``. If None, it is that of all axes after the
-            batch axis, found out at the first call.
+            batch axis, inferred at the first call.
         beta_init (float): Initial value of the parameter.
 
     Attributes:
@@ -33,7 +34,7 @@ class Swish(Link):
         (2, 10)
     """
 
-    def __init__(self, beta_shape: Sequence[int] | int | None, beta_init: Any = 1.0) -> None:
+    def __init__(self, beta_shape: ShapeLike | None, beta_init: InitializerLike = 1.0) -> None:
         super().__init__()
         with self.init_scope():
             if beta_shape is None:
@@ -46,7 +47,7 @@ class Swish(Link):
         """Pairs of name and value that describe the link when it is printed."""
         yield "beta_shape", None if self.beta.array is None else self.beta.shape
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Applies the Swish activation function.
 
         Args:

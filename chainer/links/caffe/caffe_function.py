@@ -10,12 +10,12 @@ from typing import Any
 
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.utils.argument import check_unexpected_kwargs, parse_kwargs
-from chainer.links.base_link import Link
 from chainer.links.caffe import _schema
 from chainer.links.caffe._functions import TestMode
 from chainer.links.caffe._layers import DATA_LAYERS, LAYERS, parameters
 from chainer.links.caffe._wire import Message, WireError, read_message
 from chainer.links.chain import Chain
+from chainer.links.link import Link
 
 
 class CaffeFunction(Chain):

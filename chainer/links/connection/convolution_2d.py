@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
-from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
-from chainer.core.utils.argument import parse_kwargs
-from chainer.core.utils.conv import pair
+from chainer.core.typing import InitializerLike, IntPair, Shape, VariableLike
+from chainer.core.utils.argument import REMOVED_DETERMINISTIC, removed_arguments
 from chainer.functions.connection.convolution_2d import convolution_2d
-from chainer.links.base_link import Link
-from chainer.links.connection._convolution import (
-    DETERMINISTIC_REMOVED,
-    check_groups,
-    normalize_sizes,
-)
-from chainer.links.initializers import get_initializer
-from chainer.links.size_inference import infer_channels
+from chainer.links.connection._convolution import ConvolutionLink2D, given_params
+
+if TYPE_CHECKING:
+    from typing import Self
 
 
-class Convolution2D(Link):
+class Convolution2D(ConvolutionLink2D):
     """Two-dimensional convolutional layer.
 
     Wraps :func:`chainer.functions.convolution_2d` and holds the filter weight and bias as
     parameters.
 
     Args:
-        in_channels (int or None): Number of channels of input arrays; if None or omitted, it is
-            found out at the first call. If omitted, the arguments from ``stride`` on are keywords.
+        in_channels (int or None): Number of channels of input arrays; inferred at the first call if
+            it is None or omitted. If it is omitted, give the arguments from ``stride`` on by
+            keyword.
         out_channels (int): Number of channels of output arrays.
         ksize (int or pair of ints): Size of filters (a.k.a. kernels).
         stride (int or pair of ints): Stride of filter applications.
@@ -55,62 +50,72 @@ class Convolution2D(Link):
         (1, 7, 6, 6)
     """
 
+    #: Whether the link computes in the memory layout of ``config.compute_mode == 'cudnn_fast'``.
+    cudnn_fast: bool = False
+    #: Memory layout of the input; None is the usual one.
+    x_layout: int | None = None
+
+    _spec_names = (
+        *("in_channels", "out_channels", "ksize", "stride"),
+        *("pad", "nobias", "dilate", "groups"),
+    )
+
+    @removed_arguments(deterministic=REMOVED_DETERMINISTIC)
     def __init__(
         self,
         in_channels: int | None,
         out_channels: int,
-        ksize: Any = None,
-        stride: Any = 1,
-        pad: Any = 0,
+        ksize: IntPair | None = None,
+        stride: IntPair = 1,
+        pad: IntPair = 0,
         nobias: bool = False,
-        initialW: Any = None,
-        initial_bias: Any = None,
-        **kwargs: Any,
+        initialW: InitializerLike = None,
+        initial_bias: InitializerLike = None,
+        *,
+        dilate: IntPair = 1,
+        groups: int = 1,
     ) -> None:
-        super().__init__()
-        dilate, groups = parse_kwargs(
-            kwargs,
-            ("dilate", 1),
-            ("groups", 1),
-            deterministic=DETERMINISTIC_REMOVED,
-        )
-        in_channels, out_channels, ksize = normalize_sizes(self, in_channels, out_channels, ksize)
-        self.ksize = ksize
-        self.stride = pair(stride, "stride")
-        self.pad = pair(pad, "pad", least=0)
-        self.dilate = pair(dilate, "dilate")
-        self.in_channels = in_channels
-        self.out_channels = out_channels
-        self.groups = int(groups)
-        with self.init_scope():
-            self.W = Parameter(get_initializer(initialW))
-            if in_channels is not None:
-                self._initialize_params(in_channels)
-            if nobias:
-                self.b = None
-            else:
-                self.b = Parameter(
-                    get_initializer(0 if initial_bias is None else initial_bias), out_channels
-                )
+        sizes = (in_channels, out_channels, ksize, stride, pad)
+        super().__init__(2, *sizes, nobias, initialW, initial_bias, dilate, groups)
 
-    def _initialize_params(self, in_channels: int) -> None:
-        check_groups(self.groups, in_channels=in_channels, out_channels=self.out_channels)
-        kh, kw = pair(self.ksize, "ksize")
-        self.W.initialize((self.out_channels, in_channels // self.groups, kh, kw))
+    @classmethod
+    def from_params(
+        cls,
+        W: VariableLike,
+        b: VariableLike | None = None,
+        stride: IntPair = 1,
+        pad: IntPair = 0,
+        nobias: bool = False,
+        *,
+        dilate: IntPair = 1,
+        groups: int = 1,
+    ) -> Self:
+        """Creates a link whose parameters are copies of given arrays.
 
-    @property
-    def printable_specs(self) -> Iterator[tuple[str, Any]]:
-        """Pairs of name and value that describe the link when it is printed."""
-        yield "in_channels", self.in_channels
-        yield "out_channels", self.out_channels
-        yield "ksize", self.ksize
-        yield "stride", self.stride
-        yield "pad", self.pad
-        yield "nobias", self.b is None
-        yield "dilate", self.dilate
-        yield "groups", self.groups
+        Args:
+            W (Variable or array): Weight of shape ``(out_channels, in_channels / groups, kh, kw)``.
+            b (Variable or array): Bias of shape ``(out_channels,)``; zero by default.
+            stride (int or pair of ints): Stride of filter applications.
+            pad (int or pair of ints): Spatial padding width for input arrays.
+            nobias (bool): Whether there is no bias, even if one is given.
+            dilate (int or pair of ints): Dilation factor of filter applications.
+            groups (int): Number of groups the channels are divided into.
 
-    def forward(self, x: Any) -> Variable:
+        Returns:
+            Convolution2D: The link; its parameters are of dtype ``chainer.config.dtype``.
+
+        Raises:
+            ValueError: If the shapes do not fit.
+        """
+        W, b = given_params(W, b, nobias, "out_channels")
+        out_channels, channels, kh, kw = W.shape
+        sizes = (channels * groups, out_channels, (kh, kw))
+        return cls(*sizes, stride, pad, nobias, W, b, dilate=dilate, groups=groups)
+
+    def _weight_shape(self, in_channels: int, ksize: tuple[int, ...]) -> Shape:
+        return (self.out_channels, in_channels // self.groups, *ksize)
+
+    def forward(self, x: VariableLike) -> Variable:
         """Applies the convolution layer.
 
         Args:
@@ -119,9 +124,7 @@ class Convolution2D(Link):
         Returns:
             Variable: Output of shape ``(B, out_channels, oh, ow)``.
         """
-        if self.W.array is None:
-            self.in_channels = infer_channels(self, x, 4)
-            self._initialize_params(self.in_channels)
+        self._infer_sizes(x)
         return convolution_2d(
             x, self.W, self.b, self.stride, self.pad, dilate=self.dilate, groups=self.groups
         )

@@ -1,21 +1,20 @@
-"""N-dimensional convolution layer."""
+"""N-dimensional convolution layers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import functools
+from typing import TYPE_CHECKING, ClassVar
 
-from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
-from chainer.core.utils.conv import as_sizes
+from chainer.core.typing import InitializerLike, IntTuple, Shape, VariableLike
 from chainer.functions.connection.convolution_nd import convolution_nd
-from chainer.links.base_link import Link
-from chainer.links.connection._convolution import check_groups, normalize_sizes
-from chainer.links.initializers import get_initializer
-from chainer.links.size_inference import infer_channels
+from chainer.links.connection._convolution import ConvolutionLink, given_params
+
+if TYPE_CHECKING:
+    from typing import Self
 
 
-class ConvolutionND(Link):
+class ConvolutionND(ConvolutionLink):
     """N-dimensional convolution layer.
 
     Wraps :func:`chainer.functions.convolution_nd` and holds the filter weight and bias as
@@ -23,8 +22,9 @@ class ConvolutionND(Link):
 
     Args:
         ndim (int): Number of spatial dimensions.
-        in_channels (int or None): Number of channels of input arrays; if None or omitted, it is
-            found out at the first call. If omitted, the arguments from ``stride`` on are keywords.
+        in_channels (int or None): Number of channels of input arrays; inferred at the first call if
+            it is None or omitted. If it is omitted, give the arguments from ``stride`` on by
+            keyword.
         out_channels (int): Number of channels of output arrays.
         ksize (int or tuple of ints): Size of filters (a.k.a. kernels).
         stride (int or tuple of ints): Stride of filter applications.
@@ -43,8 +43,8 @@ class ConvolutionND(Link):
         b (Parameter): Bias of shape ``(out_channels,)``; None without one.
 
     Raises:
-        ValueError: If a size has not ``ndim`` elements, or ``groups`` does not divide the numbers
-            of channels.
+        ValueError: If a size does not have ``ndim`` elements, or ``groups`` does not divide the
+            numbers of channels.
 
     Example:
         >>> x = np.zeros((2, 3, 8), np.float32)
@@ -52,62 +52,81 @@ class ConvolutionND(Link):
         (2, 7, 5)
     """
 
+    cover_all: bool = False
+
+    #: Number of spatial dimensions of a subclass that has no argument ``ndim``.
+    _fixed_ndim: ClassVar[int | None] = None
+    _spec_names = (
+        *("ndim", "in_channels", "out_channels", "ksize", "stride"),
+        *("pad", "nobias", "cover_all", "dilate", "groups"),
+    )
+
     def __init__(
         self,
         ndim: int,
         in_channels: int | None,
         out_channels: int,
-        ksize: Any = None,
-        stride: Any = 1,
-        pad: Any = 0,
+        ksize: IntTuple | None = None,
+        stride: IntTuple = 1,
+        pad: IntTuple = 0,
         nobias: bool = False,
-        initialW: Any = None,
-        initial_bias: Any = None,
+        initialW: InitializerLike = None,
+        initial_bias: InitializerLike = None,
         cover_all: bool = False,
-        dilate: Any = 1,
+        dilate: IntTuple = 1,
         groups: int = 1,
     ) -> None:
-        super().__init__()
-        in_channels, out_channels, ksize = normalize_sizes(self, in_channels, out_channels, ksize)
-        self.ndim = ndim
-        self.ksize = as_sizes(ksize, ndim, "ksize")
-        self.stride = as_sizes(stride, ndim, "stride")
-        self.pad = as_sizes(pad, ndim, "pad", least=0)
-        self.dilate = as_sizes(dilate, ndim, "dilate")
-        self.in_channels = in_channels
-        self.out_channels = out_channels
+        sizes = (in_channels, out_channels, ksize, stride, pad)
+        super().__init__(ndim, *sizes, nobias, initialW, initial_bias, dilate, groups)
         self.cover_all = cover_all
-        self.groups = int(groups)
-        with self.init_scope():
-            self.W = Parameter(get_initializer(initialW))
-            if in_channels is not None:
-                self._initialize_params(in_channels)
-            if nobias:
-                self.b = None
-            else:
-                self.b = Parameter(
-                    get_initializer(0 if initial_bias is None else initial_bias), out_channels
-                )
 
-    def _initialize_params(self, in_channels: int) -> None:
-        check_groups(self.groups, in_channels=in_channels, out_channels=self.out_channels)
-        self.W.initialize((self.out_channels, in_channels // self.groups, *self.ksize))
+    @classmethod
+    def from_params(
+        cls,
+        W: VariableLike,
+        b: VariableLike | None = None,
+        stride: IntTuple = 1,
+        pad: IntTuple = 0,
+        nobias: bool = False,
+        *,
+        cover_all: bool = False,
+        dilate: IntTuple = 1,
+        groups: int = 1,
+    ) -> Self:
+        """Creates a link whose parameters are copies of given arrays.
 
-    @property
-    def printable_specs(self) -> Iterator[tuple[str, Any]]:
-        """Pairs of name and value that describe the link when it is printed."""
-        yield "ndim", self.ndim
-        yield "in_channels", self.in_channels
-        yield "out_channels", self.out_channels
-        yield "ksize", self.ksize
-        yield "stride", self.stride
-        yield "pad", self.pad
-        yield "nobias", self.b is None
-        yield "cover_all", self.cover_all
-        yield "dilate", self.dilate
-        yield "groups", self.groups
+        Args:
+            W (Variable or array): Weight of shape
+                ``(out_channels, in_channels / groups, k_1, ..., k_N)``.
+            b (Variable or array): Bias of shape ``(out_channels,)``; zero by default.
+            stride (int or tuple of ints): Stride of filter applications.
+            pad (int or tuple of ints): Spatial padding width for input arrays.
+            nobias (bool): Whether there is no bias, even if one is given.
+            cover_all (bool): Whether all spatial locations are convoluted into some output pixels.
+            dilate (int or tuple of ints): Dilation factor of filter applications.
+            groups (int): Number of groups the channels are divided into.
 
-    def forward(self, x: Any) -> Variable:
+        Returns:
+            ConvolutionND: The link; its parameters are of dtype ``chainer.config.dtype``.
+
+        Raises:
+            ValueError: If the shapes do not fit.
+        """
+        W, b = given_params(W, b, nobias, "out_channels")
+        out_channels, channels, *ksize = W.shape
+        if cls._fixed_ndim not in (None, len(ksize)):
+            raise ValueError(
+                f"W must have {cls._fixed_ndim} spatial dimensions, got shape {W.shape}"
+            )
+        # A class with a fixed number of dimensions has no argument for it.
+        create = cls if cls._fixed_ndim is not None else functools.partial(cls, len(ksize))
+        sizes = (channels * groups, out_channels, tuple(ksize))
+        return create(*sizes, stride, pad, nobias, W, b, cover_all, dilate, groups)  # type: ignore[arg-type]
+
+    def _weight_shape(self, in_channels: int, ksize: tuple[int, ...]) -> Shape:
+        return (self.out_channels, in_channels // self.groups, *ksize)
+
+    def forward(self, x: VariableLike) -> Variable:
         """Applies the convolution layer.
 
         Args:
@@ -116,9 +135,7 @@ class ConvolutionND(Link):
         Returns:
             Variable: Output of shape ``(B, out_channels, l_1, ..., l_N)``.
         """
-        if self.W.array is None:
-            self.in_channels = infer_channels(self, x, self.ndim + 2)
-            self._initialize_params(self.in_channels)
+        self._infer_sizes(x)
         return convolution_nd(
             x,
             self.W,
@@ -129,3 +146,54 @@ class ConvolutionND(Link):
             dilate=self.dilate,
             groups=self.groups,
         )
+
+
+class _FixedConvolutionND(ConvolutionND):
+    """Convolution layer whose number of spatial dimensions is that of its class."""
+
+    _fixed_ndim: ClassVar[int]
+
+    def __init__(
+        self,
+        in_channels: int | None,
+        out_channels: int,
+        ksize: IntTuple | None,
+        stride: IntTuple = 1,
+        pad: IntTuple = 0,
+        nobias: bool = False,
+        initialW: InitializerLike = None,
+        initial_bias: InitializerLike = None,
+        cover_all: bool = False,
+        dilate: IntTuple = 1,
+        groups: int = 1,
+    ) -> None:
+        sizes = (in_channels, out_channels, ksize, stride, pad)
+        super().__init__(
+            self._fixed_ndim, *sizes, nobias, initialW, initial_bias, cover_all, dilate, groups
+        )
+
+
+class Convolution1D(_FixedConvolutionND):
+    """One-dimensional convolution layer.
+
+    The arguments are those of :class:`~chainer.links.ConvolutionND`, without ``ndim``.
+
+    Example:
+        >>> L.Convolution1D(3, 7, 4)(np.zeros((2, 3, 8), np.float32)).shape
+        (2, 7, 5)
+    """
+
+    _fixed_ndim = 1
+
+
+class Convolution3D(_FixedConvolutionND):
+    """Three-dimensional convolution layer.
+
+    The arguments are those of :class:`~chainer.links.ConvolutionND`, without ``ndim``.
+
+    Example:
+        >>> L.Convolution3D(3, 7, 2, pad=1)(np.zeros((2, 3, 4, 4, 4), np.float32)).shape
+        (2, 7, 5, 5, 5)
+    """
+
+    _fixed_ndim = 3

@@ -1,21 +1,17 @@
-"""N-dimensional deconvolution layer."""
+"""N-dimensional deconvolution layers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from typing import ClassVar
 
-from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import InitializerLike, IntTuple, Shape, VariableLike
 from chainer.core.utils.conv import as_sizes
 from chainer.functions.connection.deconvolution_nd import deconvolution_nd
-from chainer.links.base_link import Link
-from chainer.links.connection._convolution import check_groups, normalize_sizes
-from chainer.links.initializers import get_initializer
-from chainer.links.size_inference import infer_channels
+from chainer.links.connection._convolution import ConvolutionLink
 
 
-class DeconvolutionND(Link):
+class DeconvolutionND(ConvolutionLink):
     """N-dimensional deconvolution (transposed convolution) layer.
 
     Wraps :func:`chainer.functions.deconvolution_nd` and holds the filter weight and bias as
@@ -23,8 +19,9 @@ class DeconvolutionND(Link):
 
     Args:
         ndim (int): Number of spatial dimensions.
-        in_channels (int or None): Number of channels of input arrays; if None or omitted, it is
-            found out at the first call. If omitted, the arguments from ``stride`` on are keywords.
+        in_channels (int or None): Number of channels of input arrays; inferred at the first call if
+            it is None or omitted. If it is omitted, give the arguments from ``stride`` on by
+            keyword.
         out_channels (int): Number of channels of output arrays.
         ksize (int or tuple of ints): Size of filters (a.k.a. kernels).
         stride (int or tuple of ints): Stride of filter applications.
@@ -43,8 +40,8 @@ class DeconvolutionND(Link):
         b (Parameter): Bias of shape ``(out_channels,)``; None without one.
 
     Raises:
-        ValueError: If a size has not ``ndim`` elements, or ``groups`` does not divide the numbers
-            of channels.
+        ValueError: If a size does not have ``ndim`` elements, or ``groups`` does not divide the
+            numbers of channels.
 
     Example:
         >>> x = np.zeros((2, 3, 8), np.float32)
@@ -52,62 +49,34 @@ class DeconvolutionND(Link):
         (2, 7, 11)
     """
 
+    _spec_names = (
+        *("ndim", "in_channels", "out_channels", "ksize", "stride"),
+        *("pad", "nobias", "outsize", "dilate", "groups"),
+    )
+
     def __init__(
         self,
         ndim: int,
         in_channels: int | None,
         out_channels: int,
-        ksize: Any = None,
-        stride: Any = 1,
-        pad: Any = 0,
+        ksize: IntTuple | None = None,
+        stride: IntTuple = 1,
+        pad: IntTuple = 0,
         nobias: bool = False,
-        outsize: Any = None,
-        initialW: Any = None,
-        initial_bias: Any = None,
-        dilate: Any = 1,
+        outsize: IntTuple | None = None,
+        initialW: InitializerLike = None,
+        initial_bias: InitializerLike = None,
+        dilate: IntTuple = 1,
         groups: int = 1,
     ) -> None:
-        super().__init__()
-        in_channels, out_channels, ksize = normalize_sizes(self, in_channels, out_channels, ksize)
-        self.ndim = ndim
-        self.ksize = as_sizes(ksize, ndim, "ksize")
-        self.stride = as_sizes(stride, ndim, "stride")
-        self.pad = as_sizes(pad, ndim, "pad", least=0)
-        self.dilate = as_sizes(dilate, ndim, "dilate")
+        sizes = (in_channels, out_channels, ksize, stride, pad)
+        super().__init__(ndim, *sizes, nobias, initialW, initial_bias, dilate, groups)
         self.outsize = None if outsize is None else as_sizes(outsize, ndim, "outsize")
-        self.in_channels = in_channels
-        self.out_channels = out_channels
-        self.groups = int(groups)
-        with self.init_scope():
-            self.W = Parameter(get_initializer(initialW))
-            if in_channels is not None:
-                self._initialize_params(in_channels)
-            if nobias:
-                self.b = None
-            else:
-                self.b = Parameter(
-                    get_initializer(0 if initial_bias is None else initial_bias), out_channels
-                )
 
-    def _initialize_params(self, in_channels: int) -> None:
-        check_groups(self.groups, in_channels=in_channels, out_channels=self.out_channels)
-        self.W.initialize((in_channels, self.out_channels // self.groups, *self.ksize))
+    def _weight_shape(self, in_channels: int, ksize: tuple[int, ...]) -> Shape:
+        return (in_channels, self.out_channels // self.groups, *ksize)
 
-    @property
-    def printable_specs(self) -> Iterator[tuple[str, Any]]:
-        """Pairs of name and value that describe the link when it is printed."""
-        yield "ndim", self.ndim
-        yield "in_channels", self.in_channels
-        yield "out_channels", self.out_channels
-        yield "ksize", self.ksize
-        yield "stride", self.stride
-        yield "pad", self.pad
-        yield "nobias", self.b is None
-        yield "outsize", self.outsize
-        yield "dilate", self.dilate
-        yield "groups", self.groups
-
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Applies the deconvolution layer.
 
         Args:
@@ -116,9 +85,7 @@ class DeconvolutionND(Link):
         Returns:
             Variable: Output of shape ``(B, out_channels, l_1, ..., l_N)``.
         """
-        if self.W.array is None:
-            self.in_channels = infer_channels(self, x, self.ndim + 2)
-            self._initialize_params(self.in_channels)
+        self._infer_sizes(x)
         return deconvolution_nd(
             x,
             self.W,
@@ -129,3 +96,54 @@ class DeconvolutionND(Link):
             dilate=self.dilate,
             groups=self.groups,
         )
+
+
+class _FixedDeconvolutionND(DeconvolutionND):
+    """Deconvolution layer whose number of spatial dimensions is that of its class."""
+
+    _fixed_ndim: ClassVar[int]
+
+    def __init__(
+        self,
+        in_channels: int | None,
+        out_channels: int,
+        ksize: IntTuple | None,
+        stride: IntTuple = 1,
+        pad: IntTuple = 0,
+        nobias: bool = False,
+        outsize: IntTuple | None = None,
+        initialW: InitializerLike = None,
+        initial_bias: InitializerLike = None,
+        dilate: IntTuple = 1,
+        groups: int = 1,
+    ) -> None:
+        sizes = (in_channels, out_channels, ksize, stride, pad)
+        super().__init__(
+            self._fixed_ndim, *sizes, nobias, outsize, initialW, initial_bias, dilate, groups
+        )
+
+
+class Deconvolution1D(_FixedDeconvolutionND):
+    """One-dimensional deconvolution layer.
+
+    The arguments are those of :class:`~chainer.links.DeconvolutionND`, without ``ndim``.
+
+    Example:
+        >>> L.Deconvolution1D(3, 7, 4)(np.zeros((2, 3, 8), np.float32)).shape
+        (2, 7, 11)
+    """
+
+    _fixed_ndim = 1
+
+
+class Deconvolution3D(_FixedDeconvolutionND):
+    """Three-dimensional deconvolution layer.
+
+    The arguments are those of :class:`~chainer.links.DeconvolutionND`, without ``ndim``.
+
+    Example:
+        >>> L.Deconvolution3D(3, 7, 2, stride=2)(np.zeros((2, 3, 4, 4, 4), np.float32)).shape
+        (2, 7, 8, 8, 8)
+    """
+
+    _fixed_ndim = 3

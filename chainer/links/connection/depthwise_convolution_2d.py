@@ -7,10 +7,11 @@ from typing import Any
 
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import InitializerLike, IntPair, VariableLike
 from chainer.core.utils.conv import pair
 from chainer.functions.connection.depthwise_convolution_2d import depthwise_convolution_2d
-from chainer.links.base_link import Link
 from chainer.links.initializers import get_initializer
+from chainer.links.link import Link
 from chainer.links.size_inference import infer_channels
 
 
@@ -21,8 +22,8 @@ class DepthwiseConvolution2D(Link):
     parameters.
 
     Args:
-        in_channels (int or None): Number of channels of input arrays; if None, it is found out at
-            the first call.
+        in_channels (int or None): Number of channels of input arrays; inferred at the first call if
+            None.
         channel_multiplier (int): Number of filters of each channel; there are
             ``in_channels * channel_multiplier`` output channels.
         ksize (int or pair of ints): Size of filters (a.k.a. kernels).
@@ -44,16 +45,19 @@ class DepthwiseConvolution2D(Link):
         (1, 6, 6, 6)
     """
 
+    # Links restored from pickles of older releases lack the attribute.
+    in_channels: int | None = None
+
     def __init__(
         self,
         in_channels: int | None,
         channel_multiplier: int,
-        ksize: Any,
-        stride: Any = 1,
-        pad: Any = 0,
+        ksize: IntPair,
+        stride: IntPair = 1,
+        pad: IntPair = 0,
         nobias: bool = False,
-        initialW: Any = None,
-        initial_bias: Any = None,
+        initialW: InitializerLike = None,
+        initial_bias: InitializerLike = None,
     ) -> None:
         super().__init__()
         self.ksize = ksize
@@ -67,7 +71,7 @@ class DepthwiseConvolution2D(Link):
             if nobias:
                 self.b = None
             else:
-                self.b = Parameter(get_initializer(0 if initial_bias is None else initial_bias))
+                self.b = Parameter(get_initializer(initial_bias, default=0))
         if in_channels is not None:
             self._initialize_params(in_channels)
 
@@ -87,7 +91,7 @@ class DepthwiseConvolution2D(Link):
         yield "pad", self.pad
         yield "nobias", self.nobias
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Applies the depthwise convolution layer.
 
         Args:
@@ -96,7 +100,7 @@ class DepthwiseConvolution2D(Link):
         Returns:
             Variable: Output of shape ``(B, in_channels * channel_multiplier, oh, ow)``.
         """
-        if self.in_channels is None:
+        if self.W.array is None:
             self.in_channels = infer_channels(self, x, 4)
             self._initialize_params(self.in_channels)
         return depthwise_convolution_2d(x, self.W, self.b, self.stride, self.pad)

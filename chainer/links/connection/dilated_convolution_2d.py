@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
-from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
-from chainer.core.utils.conv import pair
+from chainer.core.typing import InitializerLike, IntPair, Shape, VariableLike
 from chainer.functions.connection.dilated_convolution_2d import dilated_convolution_2d
-from chainer.links.base_link import Link
-from chainer.links.connection._convolution import normalize_sizes
-from chainer.links.initializers import get_initializer
-from chainer.links.size_inference import infer_channels
+from chainer.links.connection._convolution import ConvolutionLink2D
 
 
-class DilatedConvolution2D(Link):
+class DilatedConvolution2D(ConvolutionLink2D):
     """Two-dimensional dilated convolutional layer.
 
     Wraps :func:`chainer.functions.dilated_convolution_2d` and holds the filter weight and bias as
     parameters. :class:`~chainer.links.Convolution2D` with an argument ``dilate`` does the same.
 
     Args:
-        in_channels (int or None): Number of channels of input arrays; if None or omitted, it is
-            found out at the first call. If omitted, the arguments from ``stride`` on are keywords.
+        in_channels (int or None): Number of channels of input arrays; inferred at the first call if
+            it is None or omitted. If it is omitted, give the arguments from ``stride`` on by
+            keyword.
         out_channels (int): Number of channels of output arrays.
         ksize (int or pair of ints): Size of filters (a.k.a. kernels).
         stride (int or pair of ints): Stride of filter applications.
@@ -46,52 +40,30 @@ class DilatedConvolution2D(Link):
         (1, 7, 2, 2)
     """
 
+    _spec_names = (
+        *("in_channels", "out_channels", "ksize", "stride"),
+        *("pad", "dilate", "nobias"),
+    )
+
     def __init__(
         self,
         in_channels: int | None,
         out_channels: int,
-        ksize: Any = None,
-        stride: Any = 1,
-        pad: Any = 0,
-        dilate: Any = 1,
+        ksize: IntPair | None = None,
+        stride: IntPair = 1,
+        pad: IntPair = 0,
+        dilate: IntPair = 1,
         nobias: bool = False,
-        initialW: Any = None,
-        initial_bias: Any = None,
+        initialW: InitializerLike = None,
+        initial_bias: InitializerLike = None,
     ) -> None:
-        super().__init__()
-        in_channels, out_channels, ksize = normalize_sizes(self, in_channels, out_channels, ksize)
-        self.ksize = ksize
-        self.stride = pair(stride, "stride")
-        self.pad = pair(pad, "pad", least=0)
-        self.dilate = pair(dilate, "dilate")
-        self.in_channels = in_channels
-        self.out_channels = out_channels
-        with self.init_scope():
-            self.W = Parameter(get_initializer(initialW))
-            if in_channels is not None:
-                self._initialize_params(in_channels)
-            if nobias:
-                self.b = None
-            else:
-                self.b = Parameter(
-                    get_initializer(0 if initial_bias is None else initial_bias), out_channels
-                )
+        sizes = (in_channels, out_channels, ksize, stride, pad)
+        super().__init__(2, *sizes, nobias, initialW, initial_bias, dilate)
 
-    def _initialize_params(self, in_channels: int) -> None:
-        self.W.initialize((self.out_channels, in_channels, *pair(self.ksize, "ksize")))
+    def _weight_shape(self, in_channels: int, ksize: tuple[int, ...]) -> Shape:
+        return (self.out_channels, in_channels, *ksize)
 
-    @property
-    def printable_specs(self) -> Iterator[tuple[str, Any]]:
-        """Pairs of name and value that describe the link when it is printed."""
-        yield "in_channels", self.in_channels
-        yield "out_channels", self.out_channels
-        yield "ksize", self.ksize
-        yield "stride", self.stride
-        yield "pad", self.pad
-        yield "dilate", self.dilate
-        yield "nobias", self.b is None
-
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Applies the convolution layer.
 
         Args:
@@ -100,7 +72,5 @@ class DilatedConvolution2D(Link):
         Returns:
             Variable: Output of shape ``(B, out_channels, oh, ow)``.
         """
-        if self.W.array is None:
-            self.in_channels = infer_channels(self, x, 4)
-            self._initialize_params(self.in_channels)
+        self._infer_sizes(x)
         return dilated_convolution_2d(x, self.W, self.b, self.stride, self.pad, self.dilate)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import InitializerLike, VariableLike
 from chainer.functions.connection.embed_id import embed_id
-from chainer.links.base_link import Link
 from chainer.links.initializers import Normal, get_initializer
+from chainer.links.link import Link
+
+if TYPE_CHECKING:
+    from typing import Self
 
 
 class EmbedID(Link):
@@ -40,14 +44,32 @@ class EmbedID(Link):
         self,
         in_size: int,
         out_size: int,
-        initialW: Any = None,
+        initialW: InitializerLike = None,
         ignore_label: int | None = None,
     ) -> None:
         super().__init__()
         self.ignore_label = ignore_label
-        initializer = Normal(1.0) if initialW is None else get_initializer(initialW)
         with self.init_scope():
+            initializer = get_initializer(initialW, default=Normal(1.0))
             self.W = Parameter(initializer, (in_size, out_size))
+
+    @classmethod
+    def from_params(cls, W: VariableLike, ignore_label: int | None = None) -> Self:
+        """Creates a link whose matrix is a copy of a given array.
+
+        Args:
+            W (Variable or array): Embedding matrix of shape ``(in_size, out_size)``.
+            ignore_label (int or None): Identifier whose embedding is zero.
+
+        Returns:
+            EmbedID: The link; its matrix is of dtype ``chainer.config.dtype``.
+
+        Raises:
+            ValueError: If ``W`` is not a matrix.
+        """
+        W = W.array if isinstance(W, Variable) else W
+        in_size, out_size = W.shape
+        return cls(in_size, out_size, W, ignore_label)
 
     @property
     def printable_specs(self) -> Iterator[tuple[str, Any]]:
@@ -56,7 +78,7 @@ class EmbedID(Link):
         yield "out_size", self.W.shape[1]
         yield "ignore_label", self.ignore_label
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Extracts the embeddings of given identifiers.
 
         Args:

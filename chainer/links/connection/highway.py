@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import InitializerLike, VariableLike
 from chainer.functions.activation.relu import relu
 from chainer.functions.activation.sigmoid import sigmoid
 from chainer.functions.math.linear_interpolate import linear_interpolate
@@ -49,11 +49,11 @@ class Highway(Chain):
         self,
         in_out_size: int,
         nobias: bool = False,
-        activate: Callable[[Any], Any] = relu,
-        init_Wh: Any = None,
-        init_Wt: Any = None,
-        init_bh: Any = None,
-        init_bt: Any = -1,
+        activate: Callable[[Variable], Variable] = relu,
+        init_Wh: InitializerLike = None,
+        init_Wt: InitializerLike = None,
+        init_bh: InitializerLike = None,
+        init_bt: InitializerLike = -1,
     ) -> None:
         super().__init__()
         self.activate = activate
@@ -65,7 +65,7 @@ class Highway(Chain):
                 in_out_size, in_out_size, nobias=nobias, initialW=init_Wt, initial_bias=init_bt
             )
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Computes the output of the Highway module.
 
         Args:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import InitializerLike, VariableLike
 from chainer.functions.activation.relu import relu
 from chainer.functions.array.concat import concat
 from chainer.functions.pooling.max_pooling_2d import max_pooling_2d
@@ -22,8 +21,8 @@ class Inception(Chain):
     See `Going Deeper with Convolutions <https://arxiv.org/abs/1409.4842>`_.
 
     Args:
-        in_channels (int or None): Number of channels of input arrays; if None, it is found out at
-            the first call.
+        in_channels (int or None): Number of channels of input arrays; inferred at the first call if
+            None.
         out1 (int): Output size of the 1x1 convolution path.
         proj3 (int): Projection size of the 3x3 convolution path.
         out3 (int): Output size of the 3x3 convolution path.
@@ -51,8 +50,8 @@ class Inception(Chain):
         proj5: int,
         out5: int,
         proj_pool: int,
-        conv_init: Any = None,
-        bias_init: Any = None,
+        conv_init: InitializerLike = None,
+        bias_init: InitializerLike = None,
     ) -> None:
         super().__init__()
 
@@ -74,7 +73,7 @@ class Inception(Chain):
             self.conv5 = convolution(proj5, out5, 5)
             self.projp = convolution(in_channels, proj_pool, 1)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Computes the output of the Inception module.
 
         Args:

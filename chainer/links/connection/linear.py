@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import InitializerLike, VariableLike
 from chainer.functions.connection.linear import linear
-from chainer.links.base_link import Link
+from chainer.links.connection._convolution import given_params
 from chainer.links.initializers import get_initializer
+from chainer.links.link import Link
 from chainer.links.size_inference import infer_features
+
+if TYPE_CHECKING:
+    from typing import Self
 
 
 class Linear(Link):
@@ -21,8 +26,8 @@ class Linear(Link):
     ``sqrt(1 / in_size)``, and the bias is zero.
 
     Args:
-        in_size (int or None): Size of input vectors; if None or omitted, it is found out at the
-            first call. With one size given, that is the output size.
+        in_size (int or None): Size of input vectors; inferred at the first call if it is None or
+            omitted. With one size given, that is the output size.
         out_size (int): Size of output vectors.
         nobias (bool): Whether there is no bias.
         initialW (initializer): Initializer of the weight; an array has shape
@@ -41,13 +46,18 @@ class Linear(Link):
         (1, 10)
     """
 
+    W: Parameter
+    b: Parameter | None
+    # Links restored from pickles of release 4 lack the attribute.
+    in_size: int | None = None
+
     def __init__(
         self,
         in_size: int | None,
         out_size: int | None = None,
         nobias: bool = False,
-        initialW: Any = None,
-        initial_bias: Any = None,
+        initialW: InitializerLike = None,
+        initial_bias: InitializerLike = None,
     ) -> None:
         super().__init__()
         if out_size is None:
@@ -62,15 +72,44 @@ class Linear(Link):
             self.W = Parameter(get_initializer(initialW))
             if in_size is not None:
                 self._initialize_params(in_size)
-            if nobias:
-                self.b = None
-            else:
-                self.b = Parameter(
-                    get_initializer(0 if initial_bias is None else initial_bias), out_size
-                )
+            self.b = None
+            if not nobias:
+                self.b = Parameter(get_initializer(initial_bias, default=0), out_size)
+
+    @classmethod
+    def from_params(
+        cls, W: VariableLike, b: VariableLike | None = None, nobias: bool = False
+    ) -> Self:
+        """Creates a link whose parameters are copies of given arrays.
+
+        Args:
+            W (Variable or array): Weight of shape ``(out_size, in_size)``.
+            b (Variable or array): Bias of shape ``(out_size,)``; zero by default.
+            nobias (bool): Whether there is no bias, even if one is given.
+
+        Returns:
+            Linear: The link; its parameters are of dtype ``chainer.config.dtype``.
+
+        Raises:
+            ValueError: If the shapes do not fit.
+
+        Example:
+            >>> W = np.array([[1, 2, 3], [4, 5, 6]])
+            >>> L.Linear.from_params(W)
+            Linear(in_size=3, out_size=2, nobias=False)
+        """
+        W, b = given_params(W, b, nobias, "out_size")
+        out_size, in_size = W.shape
+        return cls(in_size, out_size, nobias, W, b)
 
     def _initialize_params(self, in_size: int) -> None:
         self.W.initialize((self.out_size, in_size))
+
+    def _infer_sizes(self, x: VariableLike, n_batch_axes: int = 1) -> None:
+        """Initializes the weight for an input, unless it is initialized."""
+        if self.W.array is None:
+            self.in_size = infer_features(self, x, n_batch_axes)
+            self._initialize_params(self.in_size)
 
     @property
     def printable_specs(self) -> Iterator[tuple[str, Any]]:
@@ -79,7 +118,7 @@ class Linear(Link):
         yield "out_size", self.out_size
         yield "nobias", self.b is None
 
-    def forward(self, x: Any, n_batch_axes: int = 1) -> Variable:
+    def forward(self, x: VariableLike, n_batch_axes: int = 1) -> Variable:
         """Applies the linear layer.
 
         Args:
@@ -90,8 +129,5 @@ class Linear(Link):
         Returns:
             Variable: Output of shape ``(B, out_size)``.
         """
-        if self.W.array is None:
-            in_size = infer_features(self, x, n_batch_axes)
-            self.in_size = in_size
-            self._initialize_params(in_size)
+        self._infer_sizes(x, n_batch_axes)
         return linear(x, self.W, self.b, n_batch_axes=n_batch_axes)

@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import cast
 
 import numpy
 
 from chainer.core.arrays.backend import get_device, is_array
-from chainer.core.config.configuration import config
+from chainer.core.config.dtype import get_dtype
 from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
+from chainer.core.typing import (
+    Array,
+    ArrayModule,
+    DeviceLike,
+    DTypeLike,
+    InitializerLike,
+    ShapeLike,
+)
 from chainer.links.initializer import Initializer as Initializer
 from chainer.links.initializers.constant import Constant, Identity, NaN, One, Zero
 from chainer.links.initializers.normal import GlorotNormal, HeNormal, LeCunNormal, Normal
 from chainer.links.initializers.orthogonal import Orthogonal
+from chainer.links.initializers.sampling import DownsamplingConvFilter, UpsamplingDeconvFilter
 from chainer.links.initializers.uniform import GlorotUniform, HeUniform, LeCunUniform, Uniform
 
 MODULES: dict[str, tuple[str, ...]] = {
     "constant": ("Constant", "Identity", "NaN", "One", "Zero"),
     "normal": ("GlorotNormal", "HeNormal", "LeCunNormal", "Normal"),
     "orthogonal": ("Orthogonal",),
+    "sampling": ("DownsamplingConvFilter", "UpsamplingDeconvFilter"),
     "uniform": ("GlorotUniform", "HeUniform", "LeCunUniform", "Uniform"),
 }
 
 __all__ = [
     "Constant",
+    "DownsamplingConvFilter",
     "GlorotNormal",
     "GlorotUniform",
     "HeNormal",
@@ -38,6 +49,7 @@ __all__ = [
     "One",
     "Orthogonal",
     "Uniform",
+    "UpsamplingDeconvFilter",
     "Zero",
     "generate_array",
     "get_initializer",
@@ -45,12 +57,12 @@ __all__ = [
 
 
 def generate_array(
-    initializer: Any,
-    shape: int | Sequence[int],
-    xp: Any,
-    dtype: Any = None,
-    device: Any = None,
-) -> Any:
+    initializer: Callable[[Array], None],
+    shape: ShapeLike,
+    xp: ArrayModule,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+) -> Array:
     """Makes a new array of a shape by an initializer.
 
     Args:
@@ -66,45 +78,67 @@ def generate_array(
         array: The initialized array.
 
     Raises:
-        ValueError: If ``dtype`` differs from the data type of the initializer.
+        ValueError: If ``dtype`` differs from the data type of the initializer, or the device from
+            ``xp``.
     """
     own = getattr(initializer, "dtype", None)
     if own is not None and dtype is not None and numpy.dtype(own) != numpy.dtype(dtype):
         raise ValueError(f"dtype mismatch: {dtype} != {own}, the dtype of the initializer")
-    dtype = own or dtype or config.dtype
+    dtype = get_dtype(dtype if own is None else own)
     if isinstance(shape, (int, numpy.integer)):
         shape = (int(shape),)
-    if device is not None:
-        target = get_device(device)
-        with target.backend.use(target):
-            array = target.xp.empty(tuple(shape), dtype=dtype)
-            initializer(array)
-            return array
-    array = xp.empty(tuple(shape), dtype=dtype)
-    initializer(array)
-    return array
+    if device is None:
+        array = xp.empty(tuple(shape), dtype=dtype)
+        initializer(array)
+        return array
+    target = get_device(device)
+    if target.xp is not xp:
+        raise ValueError(f"device must be one of {xp.__name__}, got {target}")
+    with target.backend.use(target):
+        array = xp.empty(tuple(shape), dtype=dtype)
+        initializer(array)
+        return array
 
 
-def get_initializer(initializer: Any) -> Any:
+def get_initializer(
+    initializer: InitializerLike, default: InitializerLike = None
+) -> Callable[[Array], None]:
     """Returns the initializer for what links accept as one.
 
     Args:
-        initializer: None (:class:`LeCunNormal`), a scalar or an array (:class:`Constant`), or a
-            callable.
+        initializer: A scalar or an array (:class:`Constant`), a callable, or None for the default.
+        default: What None means; :class:`LeCunNormal` if this is None, too.
+
+    Returns:
+        callable: The initializer.
 
     Raises:
         TypeError: If it is something else.
     """
     if initializer is None:
-        return LeCunNormal()
-    if isinstance(initializer, (int, float, complex, numpy.generic)) or is_array(initializer):
+        return LeCunNormal() if default is None else get_initializer(default)
+    if _is_scalar(initializer) or is_array(initializer):
         return Constant(initializer)
-    if not callable(initializer):
+    _check_is_initializer_like(initializer)
+    return cast("Callable[[Array], None]", initializer)
+
+
+def _check_is_initializer_like(initializer: object) -> None:
+    """Raises TypeError unless links accept an object as an initializer."""
+    if not (
+        initializer is None
+        or _is_scalar(initializer)
+        or is_array(initializer)
+        or callable(initializer)
+    ):
         raise TypeError(
             "initializer must be None, a scalar, an array or a callable such as an Initializer, "
             f"got {type(initializer).__name__}"
         )
-    return initializer
+
+
+def _is_scalar(value: object) -> bool:
+    return isinstance(value, (int, float, complex, numpy.generic))
 
 
 #: Name under which programs written for earlier releases know :func:`get_initializer`.

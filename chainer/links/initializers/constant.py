@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import ClassVar
 
 from chainer.core.arrays.backend import get_device_from_array, is_array
+from chainer.core.typing import Array, ArrayLike, DTypeLike, Scalar, Shape
 from chainer.links.initializer import Initializer
 
 
@@ -20,13 +21,14 @@ class Constant(Initializer):
         fill_value: The value.
     """
 
-    fill_value: Any = None
+    # Programs look the attribute up on the class.
+    fill_value: ArrayLike = None
 
-    def __init__(self, fill_value: Any, dtype: Any = None) -> None:
+    def __init__(self, fill_value: ArrayLike, dtype: DTypeLike = None) -> None:
         self.fill_value = fill_value
         super().__init__(dtype)
 
-    def __call__(self, array: Any) -> None:
+    def __call__(self, array: Array) -> None:
         """Initializes given array in place."""
         self._check_dtype(array)
         value = self.fill_value
@@ -40,7 +42,7 @@ class Constant(Initializer):
         array[...] = value
 
 
-def _broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+def _broadcasts(shape: Shape, target: Shape) -> bool:
     """Whether an array can be assigned to one of another shape; leading axes of one are dropped."""
     extra = len(shape) - len(target)
     if extra > 0 and any(length != 1 for length in shape[:extra]):
@@ -49,9 +51,9 @@ def _broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
 
 
 class _Fixed(Initializer):
-    fill_value: float
+    fill_value: ClassVar[float]
 
-    def __call__(self, array: Any) -> None:
+    def __call__(self, array: Array) -> None:
         """Initializes given array in place."""
         self._check_dtype(array)
         array[...] = self.fill_value
@@ -98,11 +100,11 @@ class Identity(Initializer):
         ValueError: When called with an array that is not a square matrix.
     """
 
-    def __init__(self, scale: float = 1.0, dtype: Any = None) -> None:
+    def __init__(self, scale: Scalar = 1.0, dtype: DTypeLike = None) -> None:
         self.scale = scale
         super().__init__(dtype)
 
-    def __call__(self, array: Any) -> None:
+    def __call__(self, array: Array) -> None:
         """Initializes given square matrix in place."""
         self._check_dtype(array)
         shape = array.shape

@@ -3,37 +3,51 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from chainer.links.initializer import Initializer, draw, get_fans
+from chainer.core.typing import Array, DTypeLike
+from chainer.links.initializer import get_fans
+from chainer.links.initializers._random import RandomInitializer, RandomSource
 
 
-class Normal(Initializer):
+class Normal(RandomInitializer):
     """Initializes array with a normal distribution of mean 0.
 
     Args:
         scale (float): Standard deviation.
         dtype: Data type of the initialized arrays; None for any.
+        rng (RandomState): Random number generator, of any backend; None for the global one of the
+            array's backend.
+
+    Example:
+        >>> a, b = np.empty(3, np.float32), np.empty(3, np.float32)
+        >>> chainer.initializers.Normal(rng=np.random.RandomState(0))(a)
+        >>> np.random.seed(0)
+        >>> chainer.initializers.Normal()(b)
+        >>> np.array_equal(a, b)
+        True
     """
 
-    def __init__(self, scale: float = 0.05, dtype: Any = None) -> None:
-        self.scale = scale
-        super().__init__(dtype)
+    def __init__(
+        self, scale: float = 0.05, dtype: DTypeLike = None, *, rng: RandomSource | None = None
+    ) -> None:
+        super().__init__(scale, dtype, rng=rng)
 
-    def __call__(self, array: Any) -> None:
+    def __call__(self, array: Array) -> None:
         """Initializes given array in place."""
         self._check_dtype(array)
-        array[...] = draw(array, "normal", 0.0, self._deviation(array))
+        self._fill(array, self._normal(array, self._deviation(array)))
 
-    def _deviation(self, array: Any) -> float:
+    def _deviation(self, array: Array) -> float:
         return self.scale
 
 
 class _Scaled(Normal):
     """Normal distribution whose standard deviation follows from the shape."""
 
-    def __init__(self, scale: float = 1.0, dtype: Any = None) -> None:
-        super().__init__(scale, dtype)
+    def __init__(
+        self, scale: float = 1.0, dtype: DTypeLike = None, *, rng: RandomSource | None = None
+    ) -> None:
+        super().__init__(scale, dtype, rng=rng)
 
 
 class LeCunNormal(_Scaled):
@@ -46,9 +60,10 @@ class LeCunNormal(_Scaled):
     Args:
         scale (float): Factor of the standard deviation.
         dtype: Data type of the initialized arrays; None for any.
+        rng (RandomState): Random number generator; see :class:`Normal`.
     """
 
-    def _deviation(self, array: Any) -> float:
+    def _deviation(self, array: Array) -> float:
         fan_in, _ = get_fans(array.shape)
         return self.scale * math.sqrt(1.0 / max(fan_in, 1))
 
@@ -63,9 +78,10 @@ class GlorotNormal(_Scaled):
     Args:
         scale (float): Factor of the standard deviation.
         dtype: Data type of the initialized arrays; None for any.
+        rng (RandomState): Random number generator; see :class:`Normal`.
     """
 
-    def _deviation(self, array: Any) -> float:
+    def _deviation(self, array: Array) -> float:
         fan_in, fan_out = get_fans(array.shape)
         return self.scale * math.sqrt(2.0 / max(fan_in + fan_out, 1))
 
@@ -80,16 +96,24 @@ class HeNormal(_Scaled):
         dtype: Data type of the initialized arrays; None for any.
         fan_option (str): ``'fan_in'``: ``fan`` is the number of input units; ``'fan_out'``: of
             output units.
+        rng (RandomState): Random number generator; see :class:`Normal`.
 
     Raises:
         ValueError: When called with another ``fan_option``.
     """
 
-    def __init__(self, scale: float = 1.0, dtype: Any = None, fan_option: str = "fan_in") -> None:
+    def __init__(
+        self,
+        scale: float = 1.0,
+        dtype: DTypeLike = None,
+        fan_option: str = "fan_in",
+        *,
+        rng: RandomSource | None = None,
+    ) -> None:
         self.fan_option = fan_option
-        super().__init__(scale, dtype)
+        super().__init__(scale, dtype, rng=rng)
 
-    def _deviation(self, array: Any) -> float:
+    def _deviation(self, array: Array) -> float:
         fan_in, fan_out = get_fans(array.shape)
         if self.fan_option not in ("fan_in", "fan_out"):
             raise ValueError(

@@ -3,38 +3,43 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from chainer.links.initializer import Initializer, draw, get_fans
+from chainer.core.typing import Array, DTypeLike
+from chainer.links.initializer import get_fans
+from chainer.links.initializers._random import RandomInitializer, RandomSource
 
 
-class Uniform(Initializer):
+class Uniform(RandomInitializer):
     """Initializes array with a uniform distribution over ``[-scale, scale]``.
 
     Args:
         scale (float): Half the width of the distribution.
         dtype: Data type of the initialized arrays; None for any.
+        rng (RandomState): Random number generator, of any backend; None for the global one of the
+            array's backend.
     """
 
-    def __init__(self, scale: float = 0.05, dtype: Any = None) -> None:
-        self.scale = scale
-        super().__init__(dtype)
+    def __init__(
+        self, scale: float = 0.05, dtype: DTypeLike = None, *, rng: RandomSource | None = None
+    ) -> None:
+        super().__init__(scale, dtype, rng=rng)
 
-    def __call__(self, array: Any) -> None:
+    def __call__(self, array: Array) -> None:
         """Initializes given array in place."""
         self._check_dtype(array)
-        bound = self._bound(array)
-        array[...] = draw(array, "uniform", -bound, bound)
+        self._fill(array, self._uniform(array, self._bound(array)))
 
-    def _bound(self, array: Any) -> float:
+    def _bound(self, array: Array) -> float:
         return self.scale
 
 
 class _Scaled(Uniform):
     """Uniform distribution whose width follows from the shape."""
 
-    def __init__(self, scale: float = 1.0, dtype: Any = None) -> None:
-        super().__init__(scale, dtype)
+    def __init__(
+        self, scale: float = 1.0, dtype: DTypeLike = None, *, rng: RandomSource | None = None
+    ) -> None:
+        super().__init__(scale, dtype, rng=rng)
 
 
 class LeCunUniform(_Scaled):
@@ -47,9 +52,10 @@ class LeCunUniform(_Scaled):
     Args:
         scale (float): Factor of the bound.
         dtype: Data type of the initialized arrays; None for any.
+        rng (RandomState): Random number generator; see :class:`Uniform`.
     """
 
-    def _bound(self, array: Any) -> float:
+    def _bound(self, array: Array) -> float:
         fan_in, _ = get_fans(array.shape)
         return self.scale * math.sqrt(3.0 / max(fan_in, 1))
 
@@ -64,9 +70,10 @@ class GlorotUniform(_Scaled):
     Args:
         scale (float): Factor of the bound.
         dtype: Data type of the initialized arrays; None for any.
+        rng (RandomState): Random number generator; see :class:`Uniform`.
     """
 
-    def _bound(self, array: Any) -> float:
+    def _bound(self, array: Array) -> float:
         fan_in, fan_out = get_fans(array.shape)
         return self.scale * math.sqrt(6.0 / max(fan_in + fan_out, 1))
 
@@ -81,8 +88,9 @@ class HeUniform(_Scaled):
     Args:
         scale (float): Factor of the bound.
         dtype: Data type of the initialized arrays; None for any.
+        rng (RandomState): Random number generator; see :class:`Uniform`.
     """
 
-    def _bound(self, array: Any) -> float:
+    def _bound(self, array: Array) -> float:
         fan_in, _ = get_fans(array.shape)
         return self.scale * math.sqrt(6.0 / max(fan_in, 1))

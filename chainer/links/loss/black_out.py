@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy
 
-from chainer.core.arrays.device import Device
+from chainer.core.arrays.device_resident import DeviceResidentsVisitor
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, VariableLike
 from chainer.core.utils.walker_alias import WalkerAlias
 from chainer.functions.loss.black_out import black_out
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 
 
 class BlackOut(Link):
@@ -41,9 +42,9 @@ class BlackOut(Link):
         ()
     """
 
-    sample_data: Any = None
+    sample_data: Array | None = None
 
-    def __init__(self, in_size: int, counts: Any, sample_size: int) -> None:
+    def __init__(self, in_size: int, counts: Sequence[int], sample_size: int) -> None:
         super().__init__()
         self.sample_size = sample_size
         self.sampler = WalkerAlias(numpy.asarray(counts, numpy.float32))
@@ -57,11 +58,16 @@ class BlackOut(Link):
         yield "n_ids", self.W.shape[0]
         yield "sample_size", self.sample_size
 
-    def _move(self, device: Device) -> None:
-        super()._move(device)
-        self.sampler.to_device(device)
+    def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
+        """Shows a visitor the link, its weight and its sampler.
 
-    def forward(self, x: Any, t: Any) -> Variable:
+        Args:
+            visitor (DeviceResidentsVisitor): The visitor.
+        """
+        super().device_resident_accept(visitor)
+        self.sampler.device_resident_accept(visitor)
+
+    def forward(self, x: VariableLike, t: VariableLike) -> Variable:
         """Computes the loss value for given input and ground truth labels.
 
         Args:

@@ -7,10 +7,11 @@ from typing import Any
 
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, InitializerLike, VariableLike
 from chainer.functions.array.transpose_sequence import transpose_sequence
 from chainer.functions.loss.crf1d import argmax_crf1d, crf1d
-from chainer.links.base_link import Link
 from chainer.links.initializers import get_initializer
+from chainer.links.link import Link
 
 
 class CRF1d(Link):
@@ -38,12 +39,10 @@ class CRF1d(Link):
         ((2,), [(2,), (1,)])
     """
 
-    def __init__(self, n_label: int, initial_cost: Any = None) -> None:
+    def __init__(self, n_label: int, initial_cost: InitializerLike = None) -> None:
         super().__init__()
         with self.init_scope():
-            self.cost = Parameter(
-                get_initializer(0 if initial_cost is None else initial_cost), (n_label, n_label)
-            )
+            self.cost = Parameter(get_initializer(initial_cost, default=0), (n_label, n_label))
 
     @property
     def printable_specs(self) -> Iterator[tuple[str, Any]]:
@@ -51,7 +50,11 @@ class CRF1d(Link):
         yield "n_label", self.cost.shape[0]
 
     def forward(
-        self, xs: Sequence[Any], ys: Sequence[Any], reduce: str = "mean", transpose: bool = False
+        self,
+        xs: Sequence[VariableLike],
+        ys: Sequence[VariableLike],
+        reduce: str = "mean",
+        transpose: bool = False,
     ) -> Variable:
         """Computes the negative log-likelihood of labels.
 
@@ -77,7 +80,9 @@ class CRF1d(Link):
         )
         return loss if reduce == "mean" else loss[_inverse(order)]
 
-    def argmax(self, xs: Sequence[Any], transpose: bool = False) -> tuple[Variable, list[Any]]:
+    def argmax(
+        self, xs: Sequence[VariableLike], transpose: bool = False
+    ) -> tuple[Variable, list[Array]]:
         """Computes the labels of the largest joint probability.
 
         Args:
@@ -98,7 +103,7 @@ class CRF1d(Link):
         return score[inverse], [paths[i].array for i in inverse]
 
 
-def _by_length(xs: Sequence[Any]) -> list[int]:
+def _by_length(xs: Sequence[VariableLike]) -> list[int]:
     return sorted(range(len(xs)), key=lambda i: -len(xs[i]))
 
 

@@ -7,17 +7,15 @@ from typing import Any
 
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
-from chainer.core.utils import experimental
+from chainer.core.typing import InitializerLike, VariableLike
 from chainer.functions.normalization.layer_normalization import layer_normalization
-from chainer.links.base_link import Link
 from chainer.links.initializers import get_initializer
+from chainer.links.link import Link
 from chainer.links.size_inference import infer_channels
 
 
 class LayerNormalization(Link):
     """Layer normalization layer on outputs of linear functions.
-
-    This feature is experimental. The interface can change in the future.
 
     Each input vector is normalized by the mean and variance of its elements, then scaled and
     shifted. Wraps :func:`chainer.functions.layer_normalization`.
@@ -25,7 +23,7 @@ class LayerNormalization(Link):
     See `Layer Normalization <https://arxiv.org/abs/1607.06450>`_.
 
     Args:
-        size (int or None): Size of input vectors; if None, it is found out at the first call.
+        size (int or None): Size of input vectors; inferred at the first call if None.
         eps (float): Value added to the variance for numerical stability.
         initial_gamma (initializer): Initializer of the scaling vector; one by default.
         initial_beta (initializer): Initializer of the shifting vector; zero by default.
@@ -46,15 +44,14 @@ class LayerNormalization(Link):
         self,
         size: int | None = None,
         eps: float = 1e-6,
-        initial_gamma: Any = None,
-        initial_beta: Any = None,
+        initial_gamma: InitializerLike = None,
+        initial_beta: InitializerLike = None,
     ) -> None:
-        experimental("chainer.links.LayerNormalization")
         super().__init__()
         self.eps = eps
         with self.init_scope():
-            self.gamma = Parameter(get_initializer(1 if initial_gamma is None else initial_gamma))
-            self.beta = Parameter(get_initializer(0 if initial_beta is None else initial_beta))
+            self.gamma = Parameter(get_initializer(initial_gamma, default=1))
+            self.beta = Parameter(get_initializer(initial_beta, default=0))
         if size is not None:
             self._initialize_params(size)
 
@@ -68,7 +65,7 @@ class LayerNormalization(Link):
         yield "size", None if self.gamma.array is None else self.gamma.size
         yield "eps", self.eps
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Applies layer normalization to given input.
 
         Args:

@@ -1,16 +1,18 @@
-"""Chains that keep variables from one call to the next."""
+"""Recurrent links that keep their state from one call to the next."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from chainer.core.arrays.device import Device
+from chainer.core.arrays.device_resident import DeviceResidentsVisitor
 from chainer.core.autograd.variable import Variable
-from chainer.links.base_link import Link
+from chainer.core.typing import DTypeLike
 from chainer.links.chain import Chain
+from chainer.links.errors import InvalidArgumentTypeError
+from chainer.links.link import Link
 
 
-def zeros(link: Link, shape: tuple[int, ...], dtype: Any) -> Variable:
+def zeros(link: Link, shape: tuple[int, ...], dtype: DTypeLike) -> Variable:
     """Returns a variable of zeros on the device of a link."""
     device = link.device
     with device.backend.use(device):
@@ -18,30 +20,37 @@ def zeros(link: Link, shape: tuple[int, ...], dtype: Any) -> Variable:
 
 
 class StatefulChain(Chain):
-    """Chain with a state: variables (or None) that follow it to another device.
+    """Base class of chains with a state: variables that move with the chain to another device.
 
-    The state is no part of what serializers save.
+    Before the first call the state is None. Serializers do not save it.
     """
 
+    #: Names of the attributes that hold the state.
     state_names: ClassVar[tuple[str, ...]] = ("h",)
-    """Names of the attributes that make the state."""
 
     def reset_state(self) -> None:
         """Resets the internal state: sets its attributes to None."""
         for name in self.state_names:
             setattr(self, name, None)
 
-    def _assign_state(self, **state: Any) -> None:
+    def _assign_state(self, **state: Variable) -> None:
         for name, value in state.items():
             if not isinstance(value, Variable):
-                raise TypeError(f"{name} must be a Variable, got {type(value).__name__}")
+                raise InvalidArgumentTypeError(
+                    f"{name} must be a Variable, got {type(value).__name__}"
+                )
         for name, value in state.items():
             value.to_device(self.device)
             setattr(self, name, value)
 
-    def _move(self, device: Device) -> None:
-        super()._move(device)
+    def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
+        """Shows a visitor the link, its children and its state.
+
+        Args:
+            visitor (DeviceResidentsVisitor): The visitor.
+        """
+        super().device_resident_accept(visitor)
         for name in self.state_names:
             value = getattr(self, name)
             if value is not None:
-                value.to_device(device)
+                visitor.visit_variable(value)

@@ -5,24 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import InitializerLike, VariableLike
 from chainer.functions.activation.sigmoid import sigmoid
 from chainer.functions.activation.tanh import tanh
 from chainer.functions.math.linear_interpolate import linear_interpolate
 from chainer.links.chain import Chain
 from chainer.links.connection.linear import Linear
+from chainer.links.errors import ArgumentCountError
 from chainer.links.rnn._state import StatefulChain
 
 
 class GRUBase(Chain):
-    """What the stateful and the stateless GRU share: six linear layers."""
+    """Base class of the stateful and the stateless GRU: their six linear layers."""
 
     def __init__(
         self,
         in_size: int | None,
         out_size: int,
-        init: Any = None,
-        inner_init: Any = None,
-        bias_init: Any = None,
+        init: InitializerLike = None,
+        inner_init: InitializerLike = None,
+        bias_init: InitializerLike = None,
     ) -> None:
         super().__init__()
 
@@ -55,7 +57,7 @@ class StatelessGRU(GRUBase):
     Neural Networks on Sequence Modeling <https://arxiv.org/abs/1412.3555>`_.
 
     Args:
-        in_size (int or None): Size of input vectors; if None, it is found out at the first call.
+        in_size (int or None): Size of input vectors; inferred at the first call if None.
         out_size (int): Size of hidden vectors.
         init: Initializer of the weights :math:`W` of the input.
         inner_init: Initializer of the weights :math:`U` of the hidden vector.
@@ -71,7 +73,7 @@ class StatelessGRU(GRUBase):
         (1, 20)
     """
 
-    def forward(self, h: Any, x: Any) -> Variable:
+    def forward(self, h: VariableLike, x: VariableLike) -> Variable:
         """Returns the next hidden vectors.
 
         Args:
@@ -90,11 +92,11 @@ class StatelessGRU(GRUBase):
 class StatefulGRU(StatefulChain, GRUBase):
     r"""Stateful Gated Recurrent Unit function (GRU): keeps the hidden vectors.
 
-    The hidden vectors of the previous call (zero at first) are the :math:`h` of
-    :class:`StatelessGRU`, which see for the formula.
+    The hidden vectors of the previous call (zero at first) are the :math:`h` in the formula of
+    :class:`StatelessGRU`.
 
     Args:
-        in_size (int or None): Size of input vectors; if None, it is found out at the first call.
+        in_size (int or None): Size of input vectors; inferred at the first call if None.
         out_size (int): Size of hidden vectors.
         init: Initializer of the weights :math:`W` of the input; an array has shape
             ``(out_size, in_size)``.
@@ -119,9 +121,9 @@ class StatefulGRU(StatefulChain, GRUBase):
         self,
         in_size: int | None,
         out_size: int,
-        init: Any = None,
-        inner_init: Any = None,
-        bias_init: Any = 0,
+        init: InitializerLike = None,
+        inner_init: InitializerLike = None,
+        bias_init: InitializerLike = 0,
     ) -> None:
         super().__init__(in_size, out_size, init, inner_init, bias_init)
         self.state_size = out_size
@@ -135,7 +137,7 @@ class StatefulGRU(StatefulChain, GRUBase):
         """
         self._assign_state(h=h)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Updates the internal state and returns it.
 
         Args:
@@ -160,11 +162,11 @@ class StatefulGRU(StatefulChain, GRUBase):
 class GRU(StatefulGRU):
     """Stateful Gated Recurrent Unit function (GRU).
 
-    An alias of :class:`StatefulGRU`, which see. In Chainer v1 ``GRU`` was stateless; that one is
-    now :class:`StatelessGRU`.
+    It is the same as :class:`StatefulGRU`. In Chainer v1 ``GRU`` was stateless; that class is now
+    called :class:`StatelessGRU`.
 
     Args:
-        in_size (int or None): Size of input vectors; if None, it is found out at the first call.
+        in_size (int or None): Size of input vectors; inferred at the first call if None.
         out_size (int): Size of hidden vectors.
         init: Initializer of the weights of the input.
         inner_init: Initializer of the weights of the hidden vector.
@@ -175,13 +177,28 @@ class GRU(StatefulGRU):
         (1, 20)
     """
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, *args: VariableLike) -> Variable:
         """Updates the internal state and returns it.
 
         Args:
-            x (Variable or array): Input of shape ``(B, in_size)``.
+            args (Variable or array): The input of shape ``(B, in_size)``.
 
         Returns:
             Variable: Next hidden vectors of shape ``(B, out_size)``.
+
+        Raises:
+            ValueError: If there is not exactly one argument.
         """
-        return super().forward(x)
+        if len(args) != 1:
+            message = (
+                f"Invalid argument. The length of GRU.forward must be 1. But {len(args)} is given. "
+            )
+            if len(args) == 2:
+                # A call of the stateless GRU of version 1.
+                message += (
+                    "In Chainer v2, chainer.links.GRU is changed from stateless to stateful. One "
+                    "possibility is you assume GRU to be stateless. Use chainer.links.StatelessGRU "
+                    "instead."
+                )
+            raise ArgumentCountError(message)
+        return super().forward(args[0])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import InitializerLike, VariableLike
 from chainer.functions.activation.lstm import lstm
 from chainer.functions.array.concat import concat
 from chainer.functions.array.split_axis import split_axis
@@ -16,26 +15,19 @@ from chainer.links.size_inference import infer_features
 
 
 class LSTMBase(Chain):
-    """What the stateful and the stateless LSTM share: two linear layers.
+    """Base class of the stateful and the stateless LSTM: their two linear layers.
 
-    Args:
-        in_size (int or None): Size of input vectors; None for finding it out at the first call.
-        out_size (int): Size of output vectors. With one size given, that is the output size.
-        lateral_init: Initializer of the lateral connections.
-        upward_init: Initializer of the upward connections.
-        bias_init: Initializer of the biases of the cell input, the input and the output gate; zero
-            by default.
-        forget_bias_init: Initializer of the bias of the forget gate; one by default.
+    The arguments are those of :class:`LSTM`.
     """
 
     def __init__(
         self,
         in_size: int | None,
         out_size: int | None = None,
-        lateral_init: Any = None,
-        upward_init: Any = None,
-        bias_init: Any = None,
-        forget_bias_init: Any = None,
+        lateral_init: InitializerLike = None,
+        upward_init: InitializerLike = None,
+        bias_init: InitializerLike = None,
+        forget_bias_init: InitializerLike = None,
     ) -> None:
         if out_size is None:
             in_size, out_size = None, in_size
@@ -61,7 +53,7 @@ class LSTMBase(Chain):
         for start in range(0, 4 * size, size):
             lateral_init(self.lateral.W.array[start : start + size])
             upward_init(self.upward.W.array[start : start + size])
-        # Units are interleaved: the four biases of a unit are neighbours (see functions.lstm).
+        # functions.lstm expects the four inputs of a unit next to each other.
         biases = self.upward.b.array.reshape(size, 4)  # type: ignore[union-attr]
         a, i, f, o = (biases[:, k] for k in range(4))
         get_initializer(self.bias_init)(a)
@@ -73,7 +65,7 @@ class LSTMBase(Chain):
         if self.upward.W.array is not None:
             self._initialize_params()
 
-    def _prepare(self, x: Any) -> None:
+    def _prepare(self, x: VariableLike) -> None:
         if self.upward.W.array is None:
             in_size = infer_features(self, x)
             with self.device.backend.use(self.device):
@@ -88,7 +80,7 @@ class StatelessLSTM(LSTMBase):
     Wraps :func:`chainer.functions.lstm` with learned upward and lateral connections.
 
     Args:
-        in_size (int or None): Size of input vectors; None for finding it out at the first call.
+        in_size (int or None): Size of input vectors; inferred at the first call if None.
         out_size (int): Size of output vectors. With one size given, that is the output size.
         lateral_init: Initializer of the lateral connections.
         upward_init: Initializer of the upward connections.
@@ -107,7 +99,9 @@ class StatelessLSTM(LSTMBase):
         ((1, 20), (1, 20))
     """
 
-    def forward(self, c: Any, h: Any, x: Any) -> tuple[Variable, Variable]:
+    def forward(
+        self, c: VariableLike | None, h: VariableLike | None, x: VariableLike
+    ) -> tuple[Variable, Variable]:
         """Returns new cell state and output.
 
         Args:
@@ -135,7 +129,7 @@ class LSTM(StatefulChain, LSTMBase):
     descending length.
 
     Args:
-        in_size (int or None): Size of input vectors; None for finding it out at the first call.
+        in_size (int or None): Size of input vectors; inferred at the first call if None.
         out_size (int): Size of output vectors. With one size given, that is the output size.
         lateral_init: Initializer of the lateral connections.
         upward_init: Initializer of the upward connections.
@@ -163,10 +157,10 @@ class LSTM(StatefulChain, LSTMBase):
         self,
         in_size: int | None,
         out_size: int | None = None,
-        lateral_init: Any = None,
-        upward_init: Any = None,
-        bias_init: Any = None,
-        forget_bias_init: Any = None,
+        lateral_init: InitializerLike = None,
+        upward_init: InitializerLike = None,
+        bias_init: InitializerLike = None,
+        forget_bias_init: InitializerLike = None,
     ) -> None:
         super().__init__(in_size, out_size, lateral_init, upward_init, bias_init, forget_bias_init)
         self.reset_state()
@@ -180,7 +174,7 @@ class LSTM(StatefulChain, LSTMBase):
         """
         self._assign_state(c=c, h=h)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Updates the internal state and returns the LSTM outputs.
 
         Args:

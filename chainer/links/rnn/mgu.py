@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import VariableLike
 from chainer.functions.activation.sigmoid import sigmoid
 from chainer.functions.activation.tanh import tanh
 from chainer.functions.array.concat import concat
@@ -15,7 +14,7 @@ from chainer.links.rnn._state import StatefulChain, zeros
 
 
 class MGUBase(Chain):
-    """What the stateful and the stateless MGU share: two linear layers."""
+    """Base class of the stateful and the stateless MGU: their two linear layers."""
 
     def __init__(self, n_inputs: int, n_units: int) -> None:
         super().__init__()
@@ -23,7 +22,7 @@ class MGUBase(Chain):
             self.W_f = Linear(n_inputs + n_units, n_units)
             self.W_h = Linear(n_inputs + n_units, n_units)
 
-    def _next(self, h: Any, x: Any) -> Variable:
+    def _next(self, h: VariableLike, x: VariableLike) -> Variable:
         f = sigmoid(self.W_f(concat((h, x), axis=1)))
         h_bar = tanh(self.W_h(concat((f * h, x), axis=1)))
         return linear_interpolate(f, h_bar, h)
@@ -53,7 +52,7 @@ class StatelessMGU(MGUBase):
         (1, 20)
     """
 
-    def forward(self, h: Any, x: Any) -> Variable:
+    def forward(self, h: VariableLike, x: VariableLike) -> Variable:
         """Returns the next hidden vectors.
 
         Args:
@@ -89,7 +88,6 @@ class StatefulMGU(StatefulChain, MGUBase):
 
     def __init__(self, in_size: int, out_size: int) -> None:
         super().__init__(in_size, out_size)
-        self.state_size = out_size
         self.reset_state()
 
     def set_state(self, h: Variable) -> None:
@@ -100,7 +98,7 @@ class StatefulMGU(StatefulChain, MGUBase):
         """
         self._assign_state(h=h)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Updates the internal state and returns it.
 
         Args:
@@ -111,6 +109,6 @@ class StatefulMGU(StatefulChain, MGUBase):
         """
         h = self.h
         if h is None:
-            h = zeros(self, (x.shape[0], self.state_size), x.dtype)
+            h = zeros(self, (x.shape[0], self.W_h.out_size), x.dtype)
         self.h = self._next(h, x)
         return self.h

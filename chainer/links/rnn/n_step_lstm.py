@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from chainer.core.autograd.variable import Variable
+from chainer.core.typing import VariableLike
+from chainer.core.utils.argument import REMOVED_TRAIN, removed_arguments
 from chainer.functions.connection.n_step_lstm import n_step_bilstm, n_step_lstm
 from chainer.links.rnn.n_step_rnn import NStepRNNBase
 
 
 class NStepLSTMBase(NStepRNNBase):
-    """What the two LSTM networks share."""
+    """Base class of the LSTM networks of one and of two directions."""
 
     n_weights = 8
 
@@ -22,12 +26,15 @@ class NStepLSTMBase(NStepRNNBase):
         """Calls :func:`chainer.functions.n_step_lstm`, or ``n_step_bilstm``."""
         return (n_step_bilstm if self.use_bi_direction else n_step_lstm)(*args)
 
-    def forward(self, hx: Any, cx: Any, xs: Any, **kwargs: Any) -> tuple[Any, ...]:
+    @removed_arguments(train=REMOVED_TRAIN)
+    def forward(
+        self, hx: VariableLike | None, cx: VariableLike | None, xs: Sequence[VariableLike]
+    ) -> tuple[Variable, Variable, list[Variable]]:
         """Calculates all hidden states and cell states.
 
         Args:
             hx (Variable or None): Initial hidden states of shape ``(S, B, N)``, or ``(2S, B, N)``
-                in a bi-directional network: ``S`` layers, ``B`` sequences, ``N`` units. None for
+                in a bi-directional network: ``S`` layers, ``B`` sequences, ``N`` units. None means
                 zeros.
             cx (Variable or None): Initial cell states, likewise.
             xs (list of Variable): Input sequences of shapes ``(L_i, I)``.
@@ -37,22 +44,15 @@ class NStepLSTMBase(NStepRNNBase):
             and ``ys``, the list of the hidden states of the last layer, of shapes ``(L_i, N)``, or
             ``(L_i, 2N)`` in a bi-directional network.
         """
-        return self._apply((hx, cx), xs, kwargs)
+        hy, cy, ys = self._apply((hx, cx), xs)
+        return hy, cy, ys
 
 
 class NStepLSTM(NStepLSTMBase):
     """Stacked Uni-directional LSTM for sequences.
 
-    Wraps :func:`chainer.functions.n_step_lstm` and holds the weights. Unlike that function it takes
-    the sequences in any order of lengths, and not transposed.
-
-    Args:
-        n_layers (int): Number of layers.
-        in_size (int or None): Size of input vectors; if None, it is found out at the first call.
-        out_size (int): Size of hidden states and output vectors.
-        dropout (float): Dropout ratio, between layers and in training mode only.
-        initialW (initializer): Initializer of the weights; by keyword only.
-        initial_bias (initializer): Initializer of the biases, zero by default; by keyword only.
+    Wraps :func:`chainer.functions.n_step_lstm` and holds the weights. The arguments and attributes
+    are those of :class:`~chainer.links.rnn.n_step_rnn.NStepRNNBase`.
 
     Example:
         >>> l = L.NStepLSTM(n_layers=2, in_size=3, out_size=4, dropout=0.5)
@@ -68,16 +68,8 @@ class NStepLSTM(NStepLSTMBase):
 class NStepBiLSTM(NStepLSTMBase):
     """Stacked Bi-directional LSTM for sequences.
 
-    Wraps :func:`chainer.functions.n_step_bilstm` and holds the weights. Unlike that function it
-    takes the sequences in any order of lengths, and not transposed.
-
-    Args:
-        n_layers (int): Number of layers.
-        in_size (int or None): Size of input vectors; if None, it is found out at the first call.
-        out_size (int): Size of hidden states and output vectors.
-        dropout (float): Dropout ratio, between layers and in training mode only.
-        initialW (initializer): Initializer of the weights; by keyword only.
-        initial_bias (initializer): Initializer of the biases, zero by default; by keyword only.
+    Wraps :func:`chainer.functions.n_step_bilstm` and holds the weights. The arguments and
+    attributes are those of :class:`~chainer.links.rnn.n_step_rnn.NStepRNNBase`.
 
     Example:
         >>> l = L.NStepBiLSTM(n_layers=2, in_size=3, out_size=4, dropout=0.5)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import VariableLike
 from chainer.functions.activation.sigmoid import sigmoid
 from chainer.functions.activation.tanh import tanh
 from chainer.functions.array.reshape import reshape
@@ -13,10 +12,10 @@ from chainer.links.rnn._state import StatefulChain, zeros
 
 
 class StatefulPeepholeLSTM(StatefulChain):
-    r"""Fully-connected LSTM layer with peephole connections: its gates see the cell state.
+    r"""Fully-connected LSTM layer with peephole connections: the cell state affects its gates.
 
-    Given an input vector :math:`x`, with :math:`u` standing for :math:`upward x + lateral h` (a
-    separate part of it in each formula), the next hidden vector :math:`h'` is
+    Given an input vector :math:`x`, the next hidden vector :math:`h'` is as follows, where
+    :math:`u` means :math:`upward x + lateral h`, of which each formula uses a separate part.
 
     .. math::
         a &= \tanh(u), \\
@@ -27,7 +26,7 @@ class StatefulPeepholeLSTM(StatefulChain):
         h' &= o \tanh(c').
 
     Args:
-        in_size (int or None): Size of input vectors; if None, it is found out at the first call.
+        in_size (int or None): Size of input vectors; inferred at the first call if None.
         out_size (int): Size of hidden vectors.
 
     Attributes:
@@ -59,7 +58,7 @@ class StatefulPeepholeLSTM(StatefulChain):
             self.peep_f = Linear(out_size, out_size, nobias=True)
             self.peep_o = Linear(out_size, out_size, nobias=True)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Updates the internal state and returns the LSTM outputs.
 
         Args:
@@ -74,7 +73,7 @@ class StatefulPeepholeLSTM(StatefulChain):
         c = self.c
         if c is None:
             c = zeros(self, (x.shape[0], self.state_size), x.dtype)
-        # The four inputs of a unit are neighbours (see functions.lstm).
+        # As in functions.lstm, the four inputs of a unit are next to each other.
         lstm_in = reshape(lstm_in, (-1, self.state_size, 4))
         a, i, f, o = (lstm_in[:, :, k] for k in range(4))
         a = tanh(a)

@@ -6,46 +6,72 @@ from collections.abc import Iterator
 from typing import Any
 
 from chainer.core.autograd.variable import Variable, as_variable
-from chainer.core.utils import experimental
+from chainer.core.typing import VariableLike
 from chainer.functions.activation.tree_lstm import tree_lstm
 from chainer.functions.array.concat import concat
 from chainer.functions.array.split_axis import split_axis
 from chainer.links.chain import Chain
 from chainer.links.connection.linear import Linear
+from chainer.links.errors import InvalidValueError
 from chainer.links.rnn._state import zeros
 
 
 class _TreeLSTM(Chain):
-    state_size: int
+    """Base class of the units: their arguments, in which None means zeros."""
 
-    def _children_and_input(self, cshsx: tuple[Any, ...]) -> tuple[list[Any], list[Any], Any]:
-        """Splits the arguments into cell states, outputs and the input."""
+    in_size: int | None
+    state_size: int
+    W_x: Linear
+
+    @property
+    def printable_specs(self) -> Iterator[tuple[str, Any]]:
+        """Pairs of name and value that describe the link when it is printed."""
+        yield "in_size", self.W_x.in_size
+        yield "out_size", self.state_size
+
+    def _split_arguments(
+        self, cshsx: tuple[VariableLike | None, ...]
+    ) -> tuple[list[VariableLike | None], list[VariableLike | None], VariableLike]:
+        """Returns the cell states and the outputs of the children, and the input.
+
+        Raises:
+            ValueError: If the number of arguments is even, or all of them are None.
+        """
         if len(cshsx) % 2 == 0:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{type(self).__name__} takes the cell states of all children, their outputs and "
                 f"the input: an odd number of arguments, got {len(cshsx)}"
             )
+        given = next((value for value in cshsx if value is not None), None)
+        if given is None:
+            raise ValueError("All inputs (cs, hs, x) are None.")
         half = len(cshsx) // 2
-        return list(cshsx[:half]), list(cshsx[half:-1]), cshsx[-1]
+        x = cshsx[-1]
+        if x is None:
+            if self.W_x.W.array is None:
+                raise TypeError(
+                    f"{type(self).__name__} cannot infer in_size from x=None; the first call needs "
+                    "an input"
+                )
+            x = zeros(self, (given.shape[0], self.W_x.W.shape[1]), given.dtype)
+        return list(cshsx[:half]), list(cshsx[half:-1]), x
 
-    def _or_zeros(self, state: Any, x: Any) -> Any:
+    def _or_zeros(self, state: VariableLike | None, x: VariableLike) -> VariableLike:
         return zeros(self, (x.shape[0], self.state_size), x.dtype) if state is None else state
 
 
 class ChildSumTreeLSTM(_TreeLSTM):
     """Child-Sum TreeLSTM unit: a node of a tree, with any number of children in any order.
 
-    This feature is experimental. The interface can change in the future.
-
-    The cell states and outputs of the children are made into those of the parent. No state is kept.
-    The link is called as ``link(c1, c2, h1, h2, x)`` if there are two children, as
-    ``link(c1, c2, c3, h1, h2, h3, x)`` with three; their order does not matter.
+    The unit computes the cell state and the output of a node from those of its children and an
+    input. It keeps no state. The link is called as ``link(c1, c2, h1, h2, x)`` if there are two
+    children, as ``link(c1, c2, c3, h1, h2, h3, x)`` with three; their order does not matter.
 
     See `Improved Semantic Representations From Tree-Structured Long Short-Term Memory Networks
     <https://www.aclweb.org/anthology/P15-1150>`_.
 
     Args:
-        in_size (int or None): Size of input vectors; if None, it is found out at the first call.
+        in_size (int or None): Size of input vectors; inferred at the first call if None.
         out_size (int): Size of cell and output vectors.
 
     Attributes:
@@ -67,7 +93,6 @@ class ChildSumTreeLSTM(_TreeLSTM):
     """
 
     def __init__(self, in_size: int | None, out_size: int) -> None:
-        experimental("chainer.links.ChildSumTreeLSTM")
         super().__init__()
         self.in_size = in_size
         self.state_size = out_size
@@ -76,34 +101,27 @@ class ChildSumTreeLSTM(_TreeLSTM):
             self.W_h_aio = Linear(out_size, 3 * out_size, nobias=True)
             self.W_h_f = Linear(out_size, out_size, nobias=True)
 
-    @property
-    def printable_specs(self) -> Iterator[tuple[str, Any]]:
-        """Pairs of name and value that describe the link when it is printed."""
-        yield "in_size", self.W_x.in_size
-        yield "out_size", self.state_size
-
-    def forward(self, *cshsx: Any) -> tuple[Variable, Variable]:
+    def forward(self, *cshsx: VariableLike | None) -> tuple[Variable, Variable]:
         """Returns new cell state and output of Child-Sum TreeLSTM.
 
         Args:
             cshsx (list of Variable): Cell states of all children, shape ``(B, out_size)`` each,
-                then their outputs, likewise, then the input of shape ``(B, in_size)``. None stands
-                for zeros.
+                then their outputs, likewise, then the input of shape ``(B, in_size)``. None means
+                zeros.
 
         Returns:
             tuple of Variable: ``(c_new, h_new)``.
 
         Raises:
-            ValueError: If the number of arguments is even.
+            ValueError: If the number of arguments is even, or all are None.
         """
-        cs, hs, x = self._children_and_input(cshsx)
+        cs, hs, x = self._split_arguments(cshsx)
         a_i_o_f = self.W_x(x)
-        size = self.state_size
-        a_i_o, f = split_axis(a_i_o_f, [3 * size], axis=1)
-        hs = [self._or_zeros(h, x) for h in hs]
-        if not any(state is not None for state in cshsx[:-1]):
+        if all(state is None for state in (*cs, *hs)):
             # A leaf: one child of zeros, whose forget gate does not matter.
             return tree_lstm(self._or_zeros(None, x), a_i_o_f)
+        a_i_o, f = split_axis(a_i_o_f, [3 * self.state_size], axis=1)
+        hs = [self._or_zeros(h, x) for h in hs]
         cs = [self._or_zeros(c, x) for c in cs]
         total = as_variable(hs[0])
         for h in hs[1:]:
@@ -116,11 +134,9 @@ class ChildSumTreeLSTM(_TreeLSTM):
 class NaryTreeLSTM(_TreeLSTM):
     """N-ary TreeLSTM unit: a node of a tree, with a fixed number of children in a given order.
 
-    This feature is experimental. The interface can change in the future.
-
-    The cell states and outputs of the children are made into those of the parent. No state is kept.
-    The link is called as ``link(c1, c2, h1, h2, x)`` if ``n_ary`` is 2, as
-    ``link(c1, c2, c3, h1, h2, h3, x)`` if it is 3; the order of children matters.
+    The unit computes the cell state and the output of a node from those of its children and an
+    input. It keeps no state. The link is called as ``link(c1, c2, h1, h2, x)`` if ``n_ary`` is 2,
+    as ``link(c1, c2, c3, h1, h2, h3, x)`` if it is 3; the order of children matters.
 
     See `Improved Semantic Representations From Tree-Structured Long Short-Term Memory Networks
     <https://www.aclweb.org/anthology/P15-1150>`_ and `A Fast Unified Model for Parsing and Sentence
@@ -128,7 +144,7 @@ class NaryTreeLSTM(_TreeLSTM):
     child has a matrix of its own for the input.
 
     Args:
-        in_size (int or None): Size of input vectors; if None, it is found out at the first call.
+        in_size (int or None): Size of input vectors; inferred at the first call if None.
         out_size (int): Size of cell and output vectors.
         n_ary (int): Number of children of a node.
 
@@ -150,9 +166,8 @@ class NaryTreeLSTM(_TreeLSTM):
     """
 
     def __init__(self, in_size: int | None, out_size: int, n_ary: int = 2) -> None:
-        experimental("chainer.links.NaryTreeLSTM")
         if n_ary < 1:
-            raise ValueError(f"n_ary must be positive, got {n_ary}")
+            raise InvalidValueError(f"n_ary must be positive, got {n_ary}")
         super().__init__()
         self.in_size = in_size
         self.state_size = out_size
@@ -166,30 +181,29 @@ class NaryTreeLSTM(_TreeLSTM):
     @property
     def printable_specs(self) -> Iterator[tuple[str, Any]]:
         """Pairs of name and value that describe the link when it is printed."""
-        yield "in_size", self.W_x.in_size
-        yield "out_size", self.state_size
+        yield from super().printable_specs
         yield "n_ary", self.n_ary
 
-    def forward(self, *cshsx: Any) -> tuple[Variable, Variable]:
+    def forward(self, *cshsx: VariableLike | None) -> tuple[Variable, Variable]:
         """Returns new cell state and output of N-ary TreeLSTM.
 
         Args:
             cshsx (list of Variable): Cell states of all children, shape ``(B, out_size)`` each,
-                then their outputs, likewise, then the input of shape ``(B, in_size)``. None stands
-                for zeros.
+                then their outputs, likewise, then the input of shape ``(B, in_size)``. None means
+                zeros.
 
         Returns:
             tuple of Variable: ``(c_new, h_new)``.
 
         Raises:
-            ValueError: If there are not ``2 * n_ary + 1`` arguments.
+            ValueError: If there are not ``2 * n_ary + 1`` arguments, or all are None.
         """
-        cs, hs, x = self._children_and_input(cshsx)
-        if len(cs) != self.n_ary:
-            raise ValueError(
+        if len(cshsx) != 2 * self.n_ary + 1:
+            raise InvalidValueError(
                 f"NaryTreeLSTM with n_ary={self.n_ary} takes {2 * self.n_ary + 1} arguments, "
                 f"got {len(cshsx)}"
             )
+        cs, hs, x = self._split_arguments(cshsx)
         gates = self.W_x(x)
         for i, h in enumerate(hs, 1):
             if h is not None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
-from chainer.core.utils.argument import parse_kwargs
+from chainer.core.typing import VariableLike
+from chainer.core.utils.argument import REMOVED_TRAIN, removed_arguments
 from chainer.functions.activation.lstm import lstm
 from chainer.functions.noise.zoneout import zoneout
 from chainer.links.connection.linear import Linear
@@ -15,14 +14,14 @@ from chainer.links.rnn._state import StatefulChain, zeros
 class StatefulZoneoutLSTM(StatefulChain):
     """Fully-connected LSTM layer with zoneout: units keep their previous value at random.
 
-    In training mode each cell state and each output stays what it was with a given probability, see
-    :func:`chainer.functions.zoneout`; else none does, and the unit is an ordinary LSTM.
+    In training mode each cell state and each output keeps its value with a given probability, see
+    :func:`chainer.functions.zoneout`. In test mode the layer is an ordinary LSTM.
 
     See `Zoneout: Regularizing RNNs by Randomly Preserving Hidden Activations
     <https://arxiv.org/abs/1606.01305>`_.
 
     Args:
-        in_size (int or None): Size of input vectors; if None, it is found out at the first call.
+        in_size (int or None): Size of input vectors; inferred at the first call if None.
         out_size (int): Size of output vectors.
         c_ratio (float): Probability that a cell state stays.
         h_ratio (float): Probability that an output stays.
@@ -42,17 +41,14 @@ class StatefulZoneoutLSTM(StatefulChain):
     c: Variable | None
     h: Variable | None
 
+    @removed_arguments(train=REMOVED_TRAIN)
     def __init__(
         self,
         in_size: int | None,
         out_size: int,
         c_ratio: float = 0.5,
         h_ratio: float = 0.5,
-        **kwargs: Any,
     ) -> None:
-        parse_kwargs(
-            kwargs, train="train argument is not supported anymore. Use chainer.using_config"
-        )
         super().__init__()
         self.state_size = out_size
         self.c_ratio = c_ratio
@@ -71,7 +67,7 @@ class StatefulZoneoutLSTM(StatefulChain):
         """
         self._assign_state(c=c, h=h)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Updates the internal state and returns the LSTM outputs.
 
         Args:

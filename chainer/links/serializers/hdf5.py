@@ -2,32 +2,53 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from types import ModuleType
-from typing import Any
+from typing import IO, Any
 
 import numpy
 
+from chainer.core.typing import FilePath, HostArray
 from chainer.core.utils.atomic_file import replacing
 from chainer.links import serializer as serializer_module
+from chainer.links.serializer import EntryValue, Serializable
 from chainer.links.serializers.npz_archive import (
     FileFormatError,
     check_fits_memory,
     describe_source,
     is_none,
 )
-from chainer.links.serializers.rollback import unchanged_on_error
+from chainer.links.serializers.rollback import LoadJournal, unchanged_on_error
 from chainer.links.serializers.values import restore, to_host_array
+
+
+class MissingH5pyError(ImportError, RuntimeError):
+    """h5py is not installed. A RuntimeError, too, as in earlier releases."""
 
 
 def _h5py() -> ModuleType:
     try:
         import h5py
     except ImportError as error:
-        raise ImportError(
+        raise MissingH5pyError(
             'h5py is required for serialization in HDF5 format: pip install "chainer[hdf5]"'
         ) from error
     return h5py
+
+
+def _empty() -> Any:
+    """Returns what represents None in a file.
+
+    Raises:
+        RuntimeError: If h5py is too old for it.
+    """
+    h5py = _h5py()
+    if h5py.version.version_tuple < (2, 7, 0):
+        raise RuntimeError(
+            f"h5py 2.7 or newer is required to serialize None, this is {h5py.version.version}"
+        )
+    return h5py.Empty("f")
 
 
 class HDF5Serializer(serializer_module.Serializer):
@@ -62,7 +83,7 @@ class HDF5Serializer(serializer_module.Serializer):
         name = self.group.name.rstrip("/") + "/" + key.strip("/")
         return HDF5Serializer(self.group.require_group(name), self.compression)
 
-    def __call__(self, key: str, value: Any) -> Any:
+    def __call__(self, key: str, value: EntryValue) -> Any:
         """Saves a value by given name.
 
         Args:
@@ -78,11 +99,11 @@ class HDF5Serializer(serializer_module.Serializer):
         name = key.lstrip("/")
         array = to_host_array(name, value)
         if is_none(array):
-            self.group.create_dataset(name, data=_h5py().Empty("f"))
+            self.group.create_dataset(name, data=_empty())
         elif array.dtype.kind == "U":
             dtype = _h5py().string_dtype()
             self.group.create_dataset(name, data=array.astype(object), dtype=dtype)
-        elif array.size <= 1:
+        elif array.size <= 1:  # HDF5 cannot compress scalars, nor does a single element gain
             self.group.create_dataset(name, data=array)
         else:
             self.group.create_dataset(name, data=array, compression=self.compression)
@@ -108,6 +129,8 @@ class HDF5Deserializer(serializer_module.Deserializer):
         _h5py()
         self.group = group
         self.strict = strict
+        #: Set by load_hdf5(), which undoes a load that fails.
+        self._journal: LoadJournal | None = None
 
     @property
     def _source(self) -> str:
@@ -122,9 +145,11 @@ class HDF5Deserializer(serializer_module.Deserializer):
         group = self._find(key.strip("/"))
         if group is not None and not isinstance(group, _h5py().Group):
             raise FileFormatError(f"{group.name!r} of {self._source} must be a group, not an array")
-        return HDF5Deserializer(group, self.strict)
+        child = HDF5Deserializer(group, self.strict)
+        child._journal = self._journal
+        return child
 
-    def __call__(self, key: str, value: Any) -> Any:
+    def __call__(self, key: str, value: EntryValue) -> Any:
         """Loads a value by given name.
 
         Args:
@@ -149,6 +174,8 @@ class HDF5Deserializer(serializer_module.Deserializer):
             raise FileFormatError(
                 f"{dataset.name!r} of {self._source} must be an array, not a group"
             )
+        if self._journal is not None:
+            self._journal.record(f"{self.group.name}/{name}".lstrip("/"), value)
         if dataset.shape is None:
             return None
         expected = getattr(value, "shape", None)
@@ -184,10 +211,10 @@ class HDF5Deserializer(serializer_module.Deserializer):
             )
         return node
 
-    def _read(self, dataset: Any) -> numpy.ndarray[Any, Any]:
+    def _read(self, dataset: Any) -> HostArray:
         if dataset.external or dataset.is_virtual:
             raise FileFormatError(
-                f"{dataset.name!r} of {self._source} lies in another file, which is not read"
+                f"{dataset.name!r} of {self._source} is in another file, which is not read"
             )
         check_fits_memory(dataset.nbytes, f"{dataset.name!r} of {self._source}")
         if _h5py().check_string_dtype(dataset.dtype) is not None and dataset.dtype.kind == "O":
@@ -205,7 +232,17 @@ class HDF5Deserializer(serializer_module.Deserializer):
             ) from error
 
 
-def save_hdf5(filename: Any, obj: Any, compression: int | None = 4) -> None:
+def __getattr__(name: str) -> bool:
+    if name == "_available":  # read by programs that skip HDF5 where it is missing
+        return importlib.util.find_spec("h5py") is not None
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def save_hdf5(
+    filename: FilePath | bytes | IO[bytes],
+    obj: Serializable | dict[str, EntryValue],
+    compression: int | None = 4,
+) -> None:
     """Saves an object to the file in HDF5 format.
 
     This is a short-cut function to save only one object into an HDF5 file. If you want to save
@@ -215,11 +252,14 @@ def save_hdf5(filename: Any, obj: Any, compression: int | None = 4) -> None:
     Args:
         filename (str or file-like): Target file name, or a seekable binary file open for reading
             and writing.
-        obj: Object to be serialized. It must support serialization protocol.
+        obj: Object to be serialized. It must support serialization protocol. It may also be a
+            dictionary of arrays, scalars, strings and None, which is saved as it is; slashes in
+            names make groups.
         compression (int): Gzip compression level, 0 to 9.
 
     Raises:
         ImportError: If h5py is not installed.
+        TypeError: If something is to be saved that is not an array, scalar, string or None.
         OSError: If the file cannot be written.
 
     .. seealso:: :func:`chainer.serializers.load_hdf5`
@@ -227,13 +267,23 @@ def save_hdf5(filename: Any, obj: Any, compression: int | None = 4) -> None:
     h5py = _h5py()
     if isinstance(filename, (str, bytes, os.PathLike)):
         with replacing(os.fsdecode(filename)) as temporary, h5py.File(temporary, "w") as file:
-            HDF5Serializer(file, compression).save(obj)
+            _save(HDF5Serializer(file, compression), obj)
     else:
         with h5py.File(filename, "w") as file:
-            HDF5Serializer(file, compression).save(obj)
+            _save(HDF5Serializer(file, compression), obj)
 
 
-def load_hdf5(filename: Any, obj: Any, strict: bool = True) -> None:
+def _save(serializer: HDF5Serializer, obj: Serializable | dict[str, EntryValue]) -> None:
+    if isinstance(obj, dict):
+        for name, value in obj.items():
+            serializer(name, value)
+    else:
+        serializer.save(obj)
+
+
+def load_hdf5(
+    filename: FilePath | bytes | IO[bytes], obj: Serializable, strict: bool = True
+) -> None:
     """Loads an object from the file in HDF5 format.
 
     This is a short-cut function to load from an HDF5 file that contains only one object. If you
@@ -247,7 +297,7 @@ def load_hdf5(filename: Any, obj: Any, strict: bool = True) -> None:
 
     Raises:
         ImportError: If h5py is not installed.
-        FileFormatError: (a ValueError) If the file is damaged, cut off or no HDF5 file.
+        FileFormatError: (a ValueError) If the file is damaged, truncated or not an HDF5 file.
         KeyError: If a value is missing and ``strict`` is True.
         ValueError: If the shape of a value does not match.
         OSError: If the file cannot be opened.
@@ -263,8 +313,10 @@ def load_hdf5(filename: Any, obj: Any, strict: bool = True) -> None:
         file = h5py.File(filename, "r")
     except OSError as error:
         raise FileFormatError(
-            f"{source} is not a complete HDF5 file: {error}. It may have been cut off while it "
+            f"{source} is not a complete HDF5 file: {error}. It may have been truncated while it "
             "was written or copied, or be of another format"
         ) from error
-    with file, unchanged_on_error(obj):
-        HDF5Deserializer(file, strict).load(obj)
+    with file, unchanged_on_error(obj) as journal:
+        deserializer = HDF5Deserializer(file, strict)
+        deserializer._journal = journal
+        deserializer.load(obj)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import IO, Any
 
 import numpy
 
+from chainer.core.typing import FilePath, HostArray
 from chainer.core.utils.atomic_file import replacing
 from chainer.links import serializer as serializer_module
+from chainer.links.serializer import EntryValue, Serializable
 from chainer.links.serializers.npz_archive import describe_source, read_npz, write_npz
 from chainer.links.serializers.pickled_none import is_pickled_none
-from chainer.links.serializers.rollback import unchanged_on_error
+from chainer.links.serializers.rollback import LoadJournal, unchanged_on_error
 from chainer.links.serializers.values import restore, to_host_array
 
 IgnoreNames = str | Callable[[str], bool] | Iterable[str | Callable[[str], bool]] | None
@@ -26,7 +28,7 @@ class DictionarySerializer(serializer_module.Serializer):
     dictionary with keys representing the paths to objects in the hierarchy.
 
     .. note::
-        Despite of its name, this serializer *does not* serialize the object into external files. It
+        Despite its name, this serializer *does not* serialize the object into external files. It
         just builds a flat dictionary of arrays that can be fed into :func:`numpy.savez` and
         :func:`numpy.savez_compressed`; :func:`save_npz` does both. NumPy arrays are put into the
         dictionary as they are, not copied. None is an object array of shape ``()``.
@@ -49,9 +51,7 @@ class DictionarySerializer(serializer_module.Serializer):
         {'l1/b': array(0.5)}
     """
 
-    def __init__(
-        self, target: dict[str, numpy.ndarray[Any, Any]] | None = None, path: str = ""
-    ) -> None:
+    def __init__(self, target: dict[str, HostArray] | None = None, path: str = "") -> None:
         self.target = {} if target is None else target
         self.path = path
 
@@ -63,7 +63,7 @@ class DictionarySerializer(serializer_module.Serializer):
         """
         return DictionarySerializer(self.target, self.path + key.strip("/") + "/")
 
-    def __call__(self, key: str, value: Any) -> Any:
+    def __call__(self, key: str, value: EntryValue) -> Any:
         """Saves a value by given name.
 
         Args:
@@ -116,8 +116,10 @@ class NpzDeserializer(serializer_module.Deserializer):
         self.npz = npz
         self.path = path
         self.strict = strict
-        self.ignore_names = ignore_names
+        self.ignore_names: IgnoreNames = [] if ignore_names is None else ignore_names
         self._ignores = _make_predicate(ignore_names)
+        #: Set by load_npz(), which undoes a load that fails.
+        self._journal: LoadJournal | None = None
         self._source = "the mapping"
         archive: Any = getattr(npz, "zip", None)  # of what numpy.load returns
         if archive is not None:
@@ -134,7 +136,7 @@ class NpzDeserializer(serializer_module.Deserializer):
         child.path = self.path + key.strip("/") + "/"
         return child
 
-    def __call__(self, key: str, value: Any) -> Any:
+    def __call__(self, key: str, value: EntryValue) -> Any:
         """Loads a value by given name.
 
         Args:
@@ -148,7 +150,7 @@ class NpzDeserializer(serializer_module.Deserializer):
 
         Raises:
             KeyError: If there is no such entry and the deserializer is strict.
-            ValueError: If the shape does not match.
+            ValueError: If the shape does not match, or ``ignore_names`` is not what it must be.
             TypeError: If the dtype cannot be converted.
         """
         key = self.path + key.lstrip("/")
@@ -160,33 +162,42 @@ class NpzDeserializer(serializer_module.Deserializer):
             raise KeyError(
                 f"{key!r} is not in {self._source}; with strict=False missing entries are skipped"
             )
-        return restore(key, _get(self.npz, key), value, self._source)
+        stored = _get(self.npz, key)
+        if self._journal is not None:
+            self._journal.record(key, value)
+        return restore(key, stored, value, self._source)
 
 
 def _make_predicate(ignore_names: IgnoreNames) -> Callable[[str], bool]:
+    """Returns a function that tells by its full name whether an entry is ignored."""
     if ignore_names is None:
         return lambda key: False
-    if isinstance(ignore_names, str) or callable(ignore_names):
-        ignore_names = [ignore_names]
-    try:
+    entries: list[Any]
+    if isinstance(ignore_names, str) or not isinstance(ignore_names, Iterable):
+        entries = [ignore_names]
+    else:
         entries = list(ignore_names)
-    except TypeError as error:
-        raise TypeError(
-            f"ignore_names must be a string, a callable or a list of them, got {ignore_names!r}"
-        ) from error
     names = {entry for entry in entries if isinstance(entry, str)}
     functions = [entry for entry in entries if not isinstance(entry, str)]
-    for function in functions:
-        if not callable(function):
-            raise TypeError(f"ignore_names must hold strings and callables, got {function!r}")
-    return lambda key: key in names or any(function(key) for function in functions)
+
+    def is_ignored(key: str) -> bool:
+        # Only here, not when the deserializer is made, as in earlier releases.
+        for function in functions:
+            if not callable(function):
+                raise ValueError(
+                    "ignore_names must be a string, a callable or a list of them, "
+                    f"got {ignore_names!r}"
+                )
+        return key in names or any(function(key) for function in functions)
+
+    return is_ignored
 
 
-def _get(npz: Any, key: str) -> numpy.ndarray[Any, Any]:
+def _get(npz: Any, key: str) -> HostArray:
     try:
         return numpy.asarray(npz[key])
     except ValueError:
-        # numpy.load refuses object arrays; the one that stands for None is harmless.
+        # numpy.load refuses object arrays; the one that represents None is harmless.
         archive = getattr(npz, "zip", None)
         if archive is None:
             raise
@@ -197,35 +208,65 @@ def _get(npz: Any, key: str) -> numpy.ndarray[Any, Any]:
         raise
 
 
-def save_npz(file: Any, obj: Any, compression: bool = True) -> None:
+def serialize(obj: Serializable) -> dict[str, HostArray]:
+    """Collects what an object serializes.
+
+    Args:
+        obj: Object to be serialized. It must support serialization protocol.
+
+    Returns:
+        dict: Arrays in host memory by name, see :class:`DictionarySerializer`.
+
+    Raises:
+        TypeError: If the object serializes something that is not an array, scalar, string or None.
+
+    .. admonition:: Example
+
+        >>> sorted(chainer.serializers.npz.serialize(L.Linear(2, 3)))
+        ['W', 'b']
+    """
+    serializer = DictionarySerializer()
+    serializer.save(obj)
+    return serializer.target
+
+
+def save_npz(
+    file: FilePath | bytes | IO[bytes],
+    obj: Serializable | dict[str, EntryValue],
+    compression: bool = True,
+) -> None:
     """Saves an object to the file in NPZ format.
 
     This is a short-cut function to save only one object into an NPZ file. A file given by name is
-    replaced as a whole once everything is written: whatever happens, there is no half file.
+    replaced as a whole once everything is written, so that there never is an incomplete file.
 
     Args:
         file (str or file-like): Target file to write to. No suffix is appended to the name.
-        obj: Object to be serialized. It must support serialization protocol.
+        obj: Object to be serialized. It must support serialization protocol. It may also be a
+            dictionary of arrays, scalars, strings and None, such as :func:`npz.serialize
+            <chainer.serializers.npz.serialize>` returns; that is saved as it is.
         compression (bool): If True, compression in the resulting zip file is enabled.
 
     Raises:
-        TypeError: If the object serializes something that is no array, scalar, string or None.
+        TypeError: If something is to be saved that is not an array, scalar, string or None.
         OSError: If the file cannot be written.
 
     .. seealso:: :func:`chainer.serializers.load_npz`
     """
-    serializer = DictionarySerializer()
-    serializer.save(obj)
+    if isinstance(obj, dict):
+        arrays = {key: to_host_array(key, value) for key, value in obj.items()}
+    else:
+        arrays = serialize(obj)
     if isinstance(file, (str, bytes, os.PathLike)):
         with replacing(os.fsdecode(file)) as temporary:
-            write_npz(temporary, serializer.target, compression)
+            write_npz(temporary, arrays, compression)
     else:
-        write_npz(file, serializer.target, compression)
+        write_npz(file, arrays, compression)
 
 
 def load_npz(
-    file: Any,
-    obj: Any,
+    file: FilePath | bytes | IO[bytes],
+    obj: Serializable,
     path: str = "",
     strict: bool = True,
     ignore_names: IgnoreNames = None,
@@ -234,8 +275,8 @@ def load_npz(
 
     This is a short-cut function to load from an .npz file that contains only one object. Files of
     earlier releases can be read. The part of the file that is asked for is read and checked before
-    the object is touched, and if loading fails later (say, shapes do not match), what was loaded so
-    far is taken back. Nothing is ever unpickled.
+    the object is touched. If loading fails later (say, because shapes do not match), the object
+    gets its former values back. Nothing is ever unpickled.
 
     Args:
         file (str or file-like): File to be loaded.
@@ -248,9 +289,9 @@ def load_npz(
         ignore_names (str, callable or list of them): See :class:`NpzDeserializer`.
 
     Raises:
-        FileFormatError: (a ValueError) If the file is damaged, cut off or no NPZ file.
+        FileFormatError: (a ValueError) If the file is damaged, truncated or not an NPZ file.
         KeyError: If a value is missing and ``strict`` is True.
-        ValueError: If the shape of a value does not match.
+        ValueError: If the shape of a value does not match, or ``ignore_names`` is of another type.
         TypeError: If the dtype of a value cannot be converted.
         OSError: If the file cannot be read.
 
@@ -263,11 +304,13 @@ def load_npz(
         file = os.fsdecode(file)
     ignores = _make_predicate(ignore_names)
     if not isinstance(file, (str, os.PathLike)) and not _is_seekable(file):
+        # The directory of a zip archive is at its end.
         file = io.BytesIO(file.read())
     arrays = read_npz(file, lambda key: key.startswith(path) and not ignores(key))
     deserializer = NpzDeserializer(arrays, path, strict, ignore_names)
     deserializer._source = describe_source(file)
-    with unchanged_on_error(obj):
+    with unchanged_on_error(obj, path) as journal:
+        deserializer._journal = journal
         deserializer.load(obj)
 
 

@@ -1,8 +1,8 @@
 """How None is stored in an NPZ file, read and written without pickle.
 
-Releases of the framework store None as a zero-dimensional object array, whose contents NumPy
-pickles. Unpickling can run any code, so files are never unpickled here. Instead the few opcodes
-that spell "array of the one object None" are recognised, and written, literally.
+All releases store None as a zero-dimensional object array, whose contents NumPy pickles. Unpickling
+can run any code, so files are never unpickled here. Instead, the few opcodes that make an array of
+None are compared and written literally.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _ENCODED_B = ("_codecs", "encode", "GLOBAL", "b", "latin1", "TUPLE", "REDUCE")
 
 
 def is_pickled_none(data: bytes) -> bool:
-    """Tells whether pickled data is a zero-dimensional object array of None, without unpickling it.
+    """Returns whether pickled data is a zero-dimensional array of None, without unpickling it.
 
     Args:
         data: What follows the header of the ``.npy`` file.
@@ -47,7 +47,7 @@ def is_pickled_none(data: bytes) -> bool:
         return False
     try:
         tokens = tuple(_tokens(data))
-    except (ValueError, KeyError, IndexError):  # cut off, unknown opcode, bad memo reference
+    except (ValueError, KeyError, IndexError):  # truncated, unknown opcode, bad memo reference
         return False
     at = 8  # where the byte string b'b' is spelt as a call in protocol 2
     if tokens[at : at + len(_ENCODED_B)] == _ENCODED_B:

@@ -3,84 +3,109 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, cast
 
-import numpy
+from chainer.core.arrays.backend import copyto, find_backend
+from chainer.core.typing import Array, HostArray
+from chainer.links.link import Link
+from chainer.links.serializer import Deserializer, EntryValue, Serializable
 
-from chainer.links.serializer import Deserializer, Serializer
-from chainer.links.serializers.npz_archive import is_none
-from chainer.links.serializers.values import restore, to_host_array
+if TYPE_CHECKING:
+    from chainer.core.autograd.parameter import Parameter
+
+
+class LoadJournal:
+    """Remembers the values that a deserializer replaces, to put them back if loading fails.
+
+    Arrays are copied to host memory before they are overwritten. Nothing is asked of the object
+    that is loaded, so an object may be loaded whose present state cannot be saved.
+    """
+
+    def __init__(self) -> None:
+        self._arrays: list[tuple[Array, HostArray]] = []
+        self._values: dict[str, EntryValue] = {}
+
+    def record(self, key: str, value: EntryValue) -> None:
+        """Remembers a value before it is replaced.
+
+        Args:
+            key: Full name of the entry.
+            value: What the object has: an array that will be overwritten, a scalar, a string or
+                None.
+        """
+        # Of an entry that is loaded twice, the first value is the one from before.
+        self._values.setdefault(key, value)
+        backend = find_backend(value.__class__)
+        if backend is not None:
+            copy = backend.to_host(value)
+            self._arrays.append((value, copy.copy() if copy is value else copy))
+
+    def undo(self, obj: Serializable, path: str) -> None:
+        """Puts the remembered values back.
+
+        Args:
+            obj: Object that was being loaded.
+            path: Path in the hierarchy at which loading began.
+        """
+        # Backwards, so that an array that was overwritten twice gets its first contents.
+        for array, copy in reversed(self._arrays):
+            copyto(array, copy)
+        if self._values:
+            # Scalars are attributes of the object, which only its own method can set. The error
+            # that is being handled is the one to report, not another one of the same object.
+            with suppress(Exception):
+                _PreviousValues(self._values, path).load(obj)
 
 
 @contextmanager
-def unchanged_on_error(obj: Any) -> Iterator[None]:
-    """Puts the serializable state of an object back when the block raises.
+def unchanged_on_error(obj: Serializable, path: str = "") -> Iterator[LoadJournal]:
+    """Puts an object back into its former state if the block raises.
 
-    The state is taken with the object's own ``serialize`` before the block starts, which costs one
-    copy of its arrays in host memory. Parameters that were uninitialized become uninitialized
-    again.
+    Parameters that were not initialized before become uninitialized again.
 
     Args:
-        obj: Object that supports serialization.
+        obj: Object that is loaded in the block.
+        path: Path in the hierarchy at which loading begins.
+
+    Yields:
+        LoadJournal: The journal in which the deserializer has to record what it replaces.
     """
-    state = _StateCopy()
-    state.save(obj)
-    lazy = [param for param in _parameters(obj) if param.array is None]
+    journal = LoadJournal()
+    uninitialized = [param for param in _parameters(obj) if param.array is None]
     try:
-        yield
+        yield journal
     except BaseException:
-        _StateRestorer(state.values).load(obj)
-        for param in lazy:
+        journal.undo(obj, path)
+        for param in uninitialized:
             param.array = None
             param.grad = None
         raise
 
 
-class _StateCopy(Serializer):
-    """Copies every value it is given."""
+class _PreviousValues(Deserializer):
+    """Gives an object the values back that it had; other entries stay as they are."""
 
-    def __init__(
-        self, values: dict[str, numpy.ndarray[Any, Any]] | None = None, path: str = ""
-    ) -> None:
-        self.values = {} if values is None else values
-        self._path = path
-
-    def __getitem__(self, key: str) -> _StateCopy:
-        return _StateCopy(self.values, f"{self._path}{key}\0")
-
-    def __call__(self, key: str, value: Any) -> Any:
-        array = to_host_array(key, value)
-        self.values[self._path + key] = array.copy() if array is value else array
-        return value
-
-
-class _StateRestorer(Deserializer):
-    """Puts copied values back; what was not there before is left alone."""
-
-    def __init__(self, values: dict[str, numpy.ndarray[Any, Any]], path: str = "") -> None:
+    def __init__(self, values: dict[str, EntryValue], path: str) -> None:
         self._values = values
         self._path = path
 
-    def __getitem__(self, key: str) -> _StateRestorer:
-        return _StateRestorer(self._values, f"{self._path}{key}\0")
+    def __getitem__(self, key: str) -> _PreviousValues:
+        return _PreviousValues(self._values, self._path + key.strip("/") + "/")
 
-    def __call__(self, key: str, value: Any) -> Any:
-        stored = self._values.get(self._path + key)
-        if stored is None or is_none(stored):
-            return None
-        return restore(key, stored, value, "the state before loading")
+    def __call__(self, key: str, value: EntryValue) -> Any:
+        return self._values.get(self._path + key.lstrip("/"), value)
 
 
-def _parameters(obj: Any) -> list[Any]:
-    """Returns the parameters below a link, an optimizer or a trainer."""
-    if hasattr(obj, "params"):
-        return list(obj.params())
-    target = getattr(obj, "target", None)
-    if target is not None:
-        return _parameters(target)
+def _parameters(obj: Serializable) -> list[Parameter]:
+    """Returns the parameters below a link, an optimizer, an updater or a trainer."""
+    optimizers: list[Any] = [obj]
     updater = getattr(obj, "updater", obj)
-    if hasattr(updater, "get_all_optimizers"):
-        optimizers = updater.get_all_optimizers().values()
-        return [param for optimizer in optimizers for param in _parameters(optimizer)]
-    return []
+    # Updaters of programs need not define the method. Other objects, such as mocks, may answer to
+    # any name; they have no links.
+    with suppress(NotImplementedError):
+        found = getattr(updater, "get_all_optimizers", dict[str, Any])()
+        if isinstance(found, dict):
+            optimizers += cast("dict[str, Any]", found).values()
+    links = [obj, *[getattr(optimizer, "target", None) for optimizer in optimizers]]
+    return [param for link in links if isinstance(link, Link) for param in link.params()]

@@ -1,4 +1,4 @@
-"""How single values are turned into host arrays for a file, and back."""
+"""Conversion of single values to host arrays for a file, and back."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import Any
 import numpy
 
 from chainer.core.arrays import backend
+from chainer.core.typing import DType, HostArray
+from chainer.links.serializer import EntryValue
 from chainer.links.serializers.npz_archive import is_none
 
 
-def to_host_array(key: str, value: Any) -> numpy.ndarray[Any, Any]:
+def to_host_array(key: str, value: EntryValue) -> HostArray:
     """Returns a value as an array in host memory.
 
     Args:
@@ -37,8 +39,8 @@ def to_host_array(key: str, value: Any) -> numpy.ndarray[Any, Any]:
     return array
 
 
-def restore(key: str, stored: numpy.ndarray[Any, Any], value: Any, source: str) -> Any:
-    """Gives a stored value the form of a value that is there.
+def restore(key: str, stored: HostArray, value: EntryValue, source: str) -> Any:
+    """Returns a stored value in the form of the value that an object has.
 
     Args:
         key: Name of the entry, for messages.
@@ -70,7 +72,7 @@ def restore(key: str, stored: numpy.ndarray[Any, Any], value: Any, source: str) 
     return _restore_scalar(key, stored, value, source)
 
 
-def _restore_scalar(key: str, stored: numpy.ndarray[Any, Any], value: Any, source: str) -> Any:
+def _restore_scalar(key: str, stored: HostArray, value: EntryValue, source: str) -> Any:
     if stored.size != 1:
         raise ValueError(
             f"{key!r} must be a single {type(value).__name__}, {source} holds an array of shape "
@@ -80,20 +82,25 @@ def _restore_scalar(key: str, stored: numpy.ndarray[Any, Any], value: Any, sourc
     if isinstance(value, (str, bytes)) or stored.dtype.kind in "US":
         return type(value)(item)
     if type(value) is int and stored.dtype.kind == "f":
-        # A Python int is often only where a float begins: self._last_value = 0.
+        # Programs often initialize what will be a float by an int: self._last_value = 0.
         return item.item()
     _check_kind(key, stored, numpy.dtype(type(value)), source)
+    # NumPy wraps integers that are too large.
+    if isinstance(value, numpy.integer):
+        limits = numpy.iinfo(value.dtype)
+        if not limits.min <= item <= limits.max:
+            raise TypeError(f"{key!r} must be of dtype {value.dtype}, {source} holds {item}")
     return type(value)(item)
 
 
-def _check_shape(key: str, stored: numpy.ndarray[Any, Any], value: Any, source: str) -> None:
+def _check_shape(key: str, stored: HostArray, value: EntryValue, source: str) -> None:
     if stored.shape != tuple(value.shape):
         raise ValueError(
             f"shape of {key!r} must be {tuple(value.shape)}, {source} holds {stored.shape}"
         )
 
 
-def _check_kind(key: str, stored: numpy.ndarray[Any, Any], dtype: Any, source: str) -> None:
+def _check_kind(key: str, stored: HostArray, dtype: DType, source: str) -> None:
     if not numpy.can_cast(stored.dtype, dtype, "same_kind"):
         raise TypeError(
             f"dtype of {key!r} must be {dtype}, {source} holds {stored.dtype}, which cannot be "

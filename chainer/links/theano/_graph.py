@@ -11,6 +11,7 @@ import numpy
 from chainer.core.arrays.backend import get_device_from_array
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import DTypeLike
 from chainer.core.utils import type_check
 
 
@@ -82,7 +83,7 @@ class TheanoNode(FunctionNode):
         device = get_device_from_array(inputs[0])
         host = [device.backend.to_host(x) for x in inputs]
         results = [numpy.asarray(y) for y in self._graph.function(*host)]
-        # A graph may return an input itself, and nobody may share memory with that.
+        # A graph may return an input itself; an output must not share memory with it.
         outputs = tuple(y.copy() if any(y is x for x in host) else y for y in results)
         self._output_types = [(y.shape, y.dtype) for y in outputs]
         return tuple(device.send(y) for y in outputs)
@@ -102,7 +103,7 @@ class TheanoNode(FunctionNode):
         by_input = [next(gradients) if _is_float(x) else None for x in graph.inputs]
         return tuple(by_input[i] for i in target_input_indexes)
 
-    def _zeros(self, like: Variable, shape: tuple[int, ...], dtype: Any) -> Variable:
+    def _zeros(self, like: Variable, shape: tuple[int, ...], dtype: DTypeLike) -> Variable:
         device = get_device_from_array(like.array)
         with device.backend.use(device):
             return Variable(device.xp.zeros(shape, dtype))

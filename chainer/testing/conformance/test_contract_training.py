@@ -59,7 +59,7 @@ def _trained(device, optimizer, steps=5):
         optimizer.update()
     for param in model.params():
         assert_at_home(param, device)
-    model.to_cpu()
+    model.to_device("@numpy")
     return {name: param.array for name, param in model.namedparams()}, losses
 
 
@@ -78,7 +78,7 @@ def test_links_move(device):
     for array in (model.l1.W.grad, model.bn.avg_mean, model.bn.avg_var):
         assert_at_home(array, device)
     assert_at_home(model(device.send(device_free)), device)
-    model.to_cpu()
+    model.to_device("@numpy")
     assert model.device == get_device("@numpy")
     assert {type(param.array) for param in model.params()} == {np.ndarray}
 

@@ -12,7 +12,8 @@ from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
 from chainer.testing.specs.windows import pair, windows
 
 
-def _convolution(x, W, b=None, stride=1, pad=0, cover_all=False, dilate=1, groups=1):
+def convolution(x, W, b=None, stride=1, pad=0, cover_all=False, dilate=1, groups=1):
+    """Products of windows and filters, in any number of dimensions."""
     parts = []
     for xs, Ws in zip(np.split(x, groups, axis=1), np.split(W, groups, axis=0)):
         cut = windows(xs, W.shape[2:], stride, pad, dilate, cover_all)
@@ -23,7 +24,7 @@ def _convolution(x, W, b=None, stride=1, pad=0, cover_all=False, dilate=1, group
     return y if b is None else y + b.reshape(1, -1, *[1] * (x.ndim - 2))
 
 
-def _deconvolution(x, W, b=None, stride=1, pad=0, outsize=None, dilate=1, groups=1):
+def deconvolution(x, W, b=None, stride=1, pad=0, outsize=None, dilate=1, groups=1):
     """Each element adds its multiple of the filter to the output."""
     count = x.ndim - 2
     stride, pad, dilate = pair(stride, count), pair(pad, count), pair(dilate, count)
@@ -80,7 +81,7 @@ def _f(*shape):
 SPECS = (
     OpSpec(
         "convolution_nd",
-        reference=_convolution,
+        reference=convolution,
         samples=lambda draw: [
             Sample(draw((2, 3, 7)), draw((2, 3, 3)), draw((2,)), stride=2),
             Sample(draw((2, 2, 3, 4, 3)), draw((2, 2, 2, 3, 2)), stride=(1, 2, 1), pad=1),
@@ -106,7 +107,7 @@ SPECS = (
     ),
     OpSpec(
         "deconvolution_2d",
-        reference=_deconvolution,
+        reference=deconvolution,
         samples=lambda draw: [
             Sample(draw((2, 3, 4, 3)), draw((3, 2, 3, 3)), draw((2,))),
             Sample(draw((2, 2, 3, 3)), draw((2, 3, 4, 4)), stride=2, pad=1),
@@ -147,7 +148,7 @@ SPECS = (
     ),
     OpSpec(
         "deconvolution_nd",
-        reference=_deconvolution,
+        reference=deconvolution,
         samples=lambda draw: [
             Sample(draw((2, 3, 4)), draw((3, 2, 3)), draw((2,)), stride=2),
             Sample(draw((1, 2, 3, 2, 3)), draw((2, 2, 2, 3, 2)), stride=(1, 2, 2), pad=1),
@@ -190,7 +191,7 @@ SPECS = (
     ),
     OpSpec(
         "dilated_convolution_2d",
-        reference=_convolution,
+        reference=convolution,
         samples=lambda draw: [
             Sample(draw((2, 2, 6, 5)), draw((3, 2, 3, 2)), draw((3,)), dilate=2, pad=1),
             Sample(draw((1, 2, 6, 5)), draw((1, 2, 2, 2)), dilate=(1, 3), stride=2, cover_all=True),

@@ -11,7 +11,7 @@ from chainer.core.arrays.backend import get_device
 from chainer.core.autograd.function import no_backprop_mode
 from chainer.core.config.configuration import using_config
 from chainer.core.reporting.reporter import DictSummary, Reporter, report, report_scope
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 from chainer.training.dataset.convert import concat_examples
 from chainer.training.extension import PRIORITY_WRITER, Extension
 from chainer.training.updaters.standard_updater import call_with_batch, find_named

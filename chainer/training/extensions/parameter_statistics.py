@@ -12,7 +12,7 @@ from chainer.core.arrays.backend import (
     is_array,
 )
 from chainer.core.reporting.reporter import DictSummary, report
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 from chainer.training.extension import PRIORITY_WRITER, Extension
 from chainer.training.trigger import get_trigger
 

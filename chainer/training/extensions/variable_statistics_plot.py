@@ -10,7 +10,7 @@ import numpy
 
 from chainer.core.arrays.backend import backend_of
 from chainer.core.autograd.variable import Variable
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 from chainer.links.serializer import Serializer
 from chainer.training import plotting
 from chainer.training.extension import Extension

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy
 
 from chainer.core.arrays.backend import backend_of
 from chainer.core.arrays.extended_dtypes import is_half
+from chainer.core.typing import Array
 
 
-def sum_of_squares(array: Any) -> Any:
+def sum_of_squares(array: Array) -> Array:
     """Returns the sum of the squares of the elements: an array without dimensions.
 
-    It is not read by the host, which would have to wait for it. float16 is summed in float32:
-    squares of float16 overflow at 256.
+    The result stays on the device, so that the host does not wait for it. float16 is summed in
+    float32: squares of float16 overflow at 256.
     """
     array = backend_of(array).to_xp(array)
     wide = array.astype(numpy.float32) if is_half(array.dtype) else array

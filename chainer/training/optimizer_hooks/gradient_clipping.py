@@ -5,16 +5,21 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer.backends.operations.gradient_changes import gradient_changes
+from chainer.backends.operations.gradient_hooks import gradient_hooks
 from chainer.core.arrays.backend import HOST_FAMILY, backend_of
+from chainer.core.typing import Array
 from chainer.training.optimizer_hooks._norms import sum_of_squares
 
+if TYPE_CHECKING:
+    from chainer.core.autograd.parameter import Parameter
+    from chainer.training.optimizer import Optimizer
 
-def _sum_of_squares(param: Any) -> Any:
+
+def _sum_of_squares(param: Parameter) -> Array:
     """Returns the squared L2 norm of the true gradient of a parameter, an array."""
     with param.device:
         total = sum_of_squares(param.grad)
@@ -37,7 +42,11 @@ class GradientClipping:
         timing (str): When the hook is called: ``'pre'``, before the update.
 
     Raises:
-        ValueError: If ``threshold`` is negative, which would turn gradients around.
+        ValueError: If ``threshold`` is negative, which would reverse the gradients.
+
+    Example:
+        >>> optimizer = chainer.optimizers.SGD().setup(chainer.Link(W=(2,)))
+        >>> optimizer.add_hook(chainer.optimizer_hooks.GradientClipping(1.0))
     """
 
     name = "GradientClipping"
@@ -48,9 +57,12 @@ class GradientClipping:
             raise ValueError(f"threshold must not be negative, got {threshold!r}")
         self.threshold = threshold
 
-    def __call__(self, opt: Any) -> None:
+    def __call__(self, opt: Optimizer) -> None:
         """Changes the gradients of the target link's parameters."""
-        params = [p for p in opt.target.params(include_uninit=False) if p.grad is not None]
+        target = opt.target
+        if target is None:
+            return
+        params = [p for p in target.params(include_uninit=False) if p.grad is not None]
         if not params:
             return
         on_device = [p for p in params if backend_of(p.grad).family != HOST_FAMILY]
@@ -59,20 +71,22 @@ class GradientClipping:
         else:
             self._clip_on_host(params)
 
-    def _clip_on_host(self, params: list[Any]) -> None:
+    def _clip_on_host(self, params: list[Parameter]) -> None:
         norm = math.sqrt(sum(float(_sum_of_squares(param)) for param in params))
         if norm == 0:
             return
         rate = self.threshold / norm
         if rate < 1:
-            for param in params:
-                grad = param.grad
-                grad *= rate
+            # An infinite gradient, which dynamic loss scaling finds, becomes NaN without a warning.
+            with numpy.errstate(invalid="ignore"):
+                for param in params:
+                    grad = param.grad
+                    grad *= rate
 
-    def _clip_on_devices(self, params: list[Any], on_device: list[Any]) -> None:
-        # The rate stays an array: the host does not wait for it, and gradients are multiplied with
-        # one where they are not to be clipped.
-        groups: dict[Any, list[Any]] = {}
+    def _clip_on_devices(self, params: list[Parameter], on_device: list[Parameter]) -> None:
+        # The rate stays an array, so that the host does not wait for it. Where nothing is to be
+        # clipped, gradients are multiplied by one.
+        groups: dict[Any, list[Array]] = {}
         for param in on_device:
             key = (param.device, param.grad.dtype, param.loss_scale)
             groups.setdefault(key, []).append(param.grad)
@@ -80,12 +94,12 @@ class GradientClipping:
         totals = [_sum_of_squares(param) for param in on_host]
         for (device, _, scale), grads in groups.items():
             with device:
-                total = gradient_changes.select(grads[0]).sum_of_squares(grads)
+                total = gradient_hooks.select(grads[0]).sum_of_squares(grads)
                 totals.append(total if scale is None else total / scale**2)
         first = on_device[0].device
         with first:
             xp = first.xp
-            # Added one by one: CuPy joins many arrays by way of a table it copies from the host.
+            # Added one by one: to join many arrays, CuPy copies a table from the host.
             squares = functools.reduce(operator.add, first.send(totals))
             rate = self.threshold / xp.sqrt(xp.maximum(squares, xp.finfo(squares.dtype).tiny))
             rate = xp.where(rate < 1, rate, 1)
@@ -93,7 +107,7 @@ class GradientClipping:
             with device:
                 wide = numpy.float32 if dtype.itemsize == 2 else dtype
                 factor = device.send(rate).astype(wide, copy=False)
-                gradient_changes.select(grads[0]).scale(grads, factor)
+                gradient_hooks.select(grads[0]).scale(grads, factor)
         for param in on_host:
             grad = param.grad
             grad *= param.device.send(rate)

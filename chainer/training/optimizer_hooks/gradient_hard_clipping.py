@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from chainer.backends.operations.gradient_changes import gradient_changes
+from chainer.backends.operations.gradient_hooks import gradient_hooks
 from chainer.core.arrays.backend import backend_of
+from chainer.core.typing import Array
+from chainer.training.grouped_update import Entry
+from chainer.training.optimizer_hooks._gradient_hook import GradientHook
+
+if TYPE_CHECKING:
+    from chainer.core.autograd.parameter import Parameter
+    from chainer.training.update_rule import UpdateRule
 
 
-class GradientHardClipping:
+class GradientHardClipping(GradientHook):
     """Optimizer/UpdateRule hook function for gradient clipping.
 
     Clips every element of the gradient to an interval.
@@ -25,11 +32,14 @@ class GradientHardClipping:
 
     Raises:
         ValueError: If ``lower_bound`` exceeds ``upper_bound``.
+
+    Example:
+        >>> optimizer = chainer.optimizers.SGD().setup(chainer.Link(W=(2,)))
+        >>> optimizer.add_hook(chainer.optimizer_hooks.GradientHardClipping(-1, 1))
     """
 
     name = "GradientHardClipping"
-    call_for_each_param = True
-    timing = "pre"
+    can_group = True
 
     def __init__(self, lower_bound: float, upper_bound: float) -> None:
         if not lower_bound <= upper_bound:
@@ -39,15 +49,17 @@ class GradientHardClipping:
         self.lower_bound = lower_bound
         self.upper_bound = upper_bound
 
-    def __call__(self, rule: Any, param: Any) -> None:
-        """Changes the gradient of a parameter, before its update."""
+    def change_gradient(self, rule: UpdateRule | None, param: Parameter) -> None:
+        """Limits the elements of the gradient of a parameter."""
         grad = param.grad
-        if grad is None:
-            return
-        with param.device:
-            backend_of(grad).xp.clip(grad, self.lower_bound, self.upper_bound, out=grad)
+        backend_of(grad).xp.clip(grad, self.lower_bound, self.upper_bound, out=grad)
 
-    def call_for_all(self, entries: list[tuple[Any, Any, float | None]]) -> None:
-        """Changes the gradients of parameters of one device and dtype, see ``gradient_changes``."""
-        grads = [grad for _, grad, _ in entries]
-        gradient_changes.select(grads[0]).clip(grads, self.lower_bound, self.upper_bound)
+    def call_for_params(self, entries: list[Entry]) -> None:
+        """Changes the gradients of parameters of one device and dtype by few calls of a kernel."""
+        kernel = gradient_hooks.select(entries[0][1])
+        by_scale: dict[float, list[Array]] = {}
+        for _, grad, loss_scale in entries:
+            by_scale.setdefault(1.0 if loss_scale is None else float(loss_scale), []).append(grad)
+        for scale, grads in by_scale.items():
+            # Scaling the bounds has the same effect as dividing the gradients.
+            kernel.clip(grads, self.lower_bound * scale, self.upper_bound * scale)

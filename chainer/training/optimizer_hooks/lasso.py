@@ -2,41 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from chainer.backends.operations.gradient_changes import gradient_changes
+from chainer.backends.operations.gradient_hooks import gradient_hooks
 from chainer.core.arrays.backend import backend_of
+from chainer.training.grouped_update import Entry
+from chainer.training.optimizer_hooks._gradient_hook import GradientHook
+
+if TYPE_CHECKING:
+    from chainer.core.autograd.parameter import Parameter
+    from chainer.training.update_rule import UpdateRule
 
 
-class Lasso:
+class Lasso(GradientHook):
     """Optimizer/UpdateRule hook function for Lasso regularization.
 
     Adds the scaled sign of each weight to its gradient: ``grad += rate * sign(param)``.
 
     Args:
-        rate (float): Coefficient for the weight decay.
+        rate (float): Coefficient for the regularization.
 
     Attributes:
-        rate (float): Coefficient for the weight decay.
+        rate (float): Coefficient for the regularization.
         timing (str): When the hook is called: ``'pre'``, before the update.
         call_for_each_param (bool): True: the hook is called for each parameter.
+
+    Example:
+        >>> optimizer = chainer.optimizers.SGD().setup(chainer.Link(W=(2,)))
+        >>> optimizer.add_hook(chainer.optimizer_hooks.Lasso(0.0005))
     """
 
     name = "Lasso"
-    call_for_each_param = True
-    timing = "pre"
+    can_group = True
 
     def __init__(self, rate: float) -> None:
         self.rate = rate
 
-    def __call__(self, rule: Any, param: Any) -> None:
-        """Changes the gradient of a parameter, before its update."""
+    def change_gradient(self, rule: UpdateRule | None, param: Parameter) -> None:
+        """Adds a multiple of the sign of the parameter to its gradient."""
         array, grad = param.array, param.grad
-        if array is None or grad is None:
-            return
-        with param.device:
-            grad += self.rate * backend_of(array).xp.sign(array)
+        grad += self.rate * backend_of(array).xp.sign(array)
 
-    def call_for_all(self, entries: list[tuple[Any, Any, float | None]]) -> None:
-        """Changes the gradients of parameters of one device and dtype, see ``gradient_changes``."""
-        gradient_changes.select(entries[0][1]).lasso(entries, self.rate)
+    def call_for_params(self, entries: list[Entry]) -> None:
+        """Changes the gradients of parameters of one device and dtype by few calls of a kernel."""
+        gradient_hooks.select(entries[0][1]).lasso(entries, self.rate)

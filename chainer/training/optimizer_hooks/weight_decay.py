@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from chainer.backends.operations.gradient_changes import gradient_changes
+from chainer.backends.operations.gradient_hooks import gradient_hooks
+from chainer.training.grouped_update import Entry
+from chainer.training.optimizer_hooks._gradient_hook import GradientHook
+
+if TYPE_CHECKING:
+    from chainer.core.autograd.parameter import Parameter
+    from chainer.training.update_rule import UpdateRule
 
 
-class WeightDecay:
+class WeightDecay(GradientHook):
     """Optimizer/UpdateRule hook function for weight decay regularization.
 
     Adds a scaled parameter to the corresponding gradient: ``grad += rate * param``.
@@ -26,20 +32,16 @@ class WeightDecay:
     """
 
     name = "WeightDecay"
-    call_for_each_param = True
-    timing = "pre"
+    can_group = True
 
     def __init__(self, rate: float) -> None:
         self.rate = rate
 
-    def __call__(self, rule: Any, param: Any) -> None:
-        """Changes the gradient of a parameter, before its update."""
-        array, grad = param.array, param.grad
-        if array is None or grad is None:
-            return
-        with param.device:
-            grad += self.rate * array
+    def change_gradient(self, rule: UpdateRule | None, param: Parameter) -> None:
+        """Adds a multiple of the parameter to its gradient."""
+        grad = param.grad
+        grad += self.rate * param.array
 
-    def call_for_all(self, entries: list[tuple[Any, Any, float | None]]) -> None:
-        """Changes the gradients of parameters of one device and dtype, see ``gradient_changes``."""
-        gradient_changes.select(entries[0][1]).weight_decay(entries, self.rate)
+    def call_for_params(self, entries: list[Entry]) -> None:
+        """Changes the gradients of parameters of one device and dtype by few calls of a kernel."""
+        gradient_hooks.select(entries[0][1]).weight_decay(entries, self.rate)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chainer.backends.operations.optimizer_updates import ada_delta_update
-from chainer.training.hyperparameter import HyperparameterProxy
+from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer.training.kernel_rule import KernelUpdateRule
 from chainer.training.optimizer import GradientMethod
 
@@ -12,12 +12,22 @@ class AdaDeltaRule(KernelUpdateRule):
     """Update rule of :class:`~chainer.optimizers.AdaDelta`, which describes the hyperparameters.
 
     Args:
-        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values.
+        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values. Those
+            of ``AdaDelta()`` by default.
+        rho, eps (float): Hyperparameters of this rule only; by default those of the parent.
     """
 
     operation = ada_delta_update
     state_names = ("msg", "msdx")
     hyperparam_names = ("rho", "eps")
+
+    def __init__(
+        self,
+        parent_hyperparam: Hyperparameter | None = None,
+        rho: float | None = None,
+        eps: float | None = None,
+    ) -> None:
+        super().__init__(parent_hyperparam or AdaDelta().hyperparam, rho=rho, eps=eps)
 
 
 class AdaDelta(GradientMethod):

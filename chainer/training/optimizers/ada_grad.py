@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chainer.backends.operations.optimizer_updates import ada_grad_update
-from chainer.training.hyperparameter import HyperparameterProxy
+from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer.training.kernel_rule import KernelUpdateRule
 from chainer.training.optimizer import GradientMethod
 
@@ -12,12 +12,22 @@ class AdaGradRule(KernelUpdateRule):
     """Update rule of :class:`~chainer.optimizers.AdaGrad`, which describes the hyperparameters.
 
     Args:
-        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values.
+        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values. Those
+            of ``AdaGrad()`` by default.
+        lr, eps (float): Hyperparameters of this rule only; by default those of the parent.
     """
 
     operation = ada_grad_update
     state_names = ("h",)
     hyperparam_names = ("lr", "eps")
+
+    def __init__(
+        self,
+        parent_hyperparam: Hyperparameter | None = None,
+        lr: float | None = None,
+        eps: float | None = None,
+    ) -> None:
+        super().__init__(parent_hyperparam or AdaGrad().hyperparam, lr=lr, eps=eps)
 
 
 class AdaGrad(GradientMethod):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from chainer.backends.operations.optimizer_updates import adam_update
+from chainer.backends.operations.optimizer_updates import adam_update, compute_dtype
 from chainer.core.arrays.backend import backend_of
-from chainer.training.hyperparameter import HyperparameterProxy
+from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer.training.kernel_rule import KernelCall, KernelUpdateRule
 from chainer.training.optimizer import GradientMethod
 
@@ -15,13 +15,17 @@ if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter
 
 
-def _bias_corrected(hyperparam: dict[str, Any], t: int) -> float:
-    """Returns the learning rate at update ``t``, with the bias correction of both moments in it."""
+def _check_started(t: int, what: str) -> None:
     if t == 0:
         raise RuntimeError(
-            "Can't determine the learning rate of Adam optimizer because the update steps have not "
-            "been started."
+            f"Can't determine the {what} of Adam optimizer because the update steps have not been "
+            "started."
         )
+
+
+def _bias_corrected(hyperparam: dict[str, Any], t: int) -> float:
+    """Returns the learning rate at update ``t``, with the bias correction of both moments in it."""
+    _check_started(t, "learning rate")
     correction1 = 1.0 - hyperparam["beta1"] ** t
     correction2 = 1.0 - hyperparam["beta2"] ** t
     return hyperparam["alpha"] * math.sqrt(correction2) / correction1
@@ -31,13 +35,47 @@ class AdamRule(KernelUpdateRule):
     """Update rule of :class:`~chainer.optimizers.Adam`, which describes the hyperparameters.
 
     Args:
-        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values.
+        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values. Those
+            of ``Adam()`` by default.
+        alpha, beta1, beta2, eps, eta, weight_decay_rate, amsgrad, adabound, final_lr, gamma (float
+            or bool): Hyperparameters of this rule only; by default those of the parent.
     """
 
     operation = adam_update
     state_names = ("m", "v")
-    #: Learning rate when training began: the bounds of AdaBound follow later changes of ``alpha``.
+    #: Learning rate when the rule was made. The bounds of AdaBound are relative to it, so that they
+    #: follow a schedule of ``alpha``.
     initial_alpha: float | None = None
+
+    def __init__(
+        self,
+        parent_hyperparam: Hyperparameter | None = None,
+        alpha: float | None = None,
+        beta1: float | None = None,
+        beta2: float | None = None,
+        eps: float | None = None,
+        eta: float | None = None,
+        weight_decay_rate: float | None = None,
+        amsgrad: bool | None = None,
+        adabound: bool | None = None,
+        final_lr: float | None = None,
+        gamma: float | None = None,
+    ) -> None:
+        super().__init__(
+            parent_hyperparam or Adam().hyperparam,
+            alpha=alpha,
+            beta1=beta1,
+            beta2=beta2,
+            eps=eps,
+            eta=eta,
+            weight_decay_rate=weight_decay_rate,
+            amsgrad=amsgrad,
+            adabound=adabound,
+            final_lr=final_lr,
+            gamma=gamma,
+        )
+        if self.hyperparam.adabound:
+            self.initial_alpha = self.hyperparam.alpha
 
     def init_state(self, param: Parameter) -> None:
         """Makes the state arrays ``m``, ``v`` and, for AMSGrad, ``vhat``."""
@@ -58,9 +96,13 @@ class AdamRule(KernelUpdateRule):
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Bounds of the step size of AdaBound at the present update."""
+        """Bounds of the step size of AdaBound at the present update.
+
+        RuntimeError before the first update.
+        """
+        _check_started(self.t, "bounds of the step size")
         hyperparam = self.hyperparam
-        if self.initial_alpha is None:
+        if self.initial_alpha is None:  # ``adabound`` was set after the rule was made
             self.initial_alpha = hyperparam.alpha
         final = hyperparam.final_lr * hyperparam.alpha / self.initial_alpha
         progress = hyperparam.gamma * self.t
@@ -68,8 +110,8 @@ class AdamRule(KernelUpdateRule):
 
     def kernel_call(self, param: Parameter) -> KernelCall:
         """Returns the call of a kernel that updates a parameter."""
-        self.check_eps(param, "Adam")
         hyperparam = self.hyperparam.get_dict()  # one walk to the parent instead of one per entry
+        self.check_eps(hyperparam["eps"], compute_dtype(param.array.dtype), "Adam")
         state: Any = self.state
         vhat = state["vhat"] if hyperparam["amsgrad"] else None
         bounds = self.bounds if hyperparam["adabound"] else None
@@ -92,7 +134,7 @@ class Adam(GradientMethod):
 
     See: `Adam: A Method for Stochastic Optimization <https://arxiv.org/abs/1412.6980v8>`_
 
-    With ``weight_decay_rate`` it is AdamW, whose weight decay is decoupled from ``alpha``; ``eta``
+    With ``weight_decay_rate`` it is AdamW, whose weight decay does not depend on ``alpha``; ``eta``
     scales both the step and the decay. See: `Fixing Weight Decay Regularization in Adam
     <https://openreview.net/forum?id=rk6qdGgCZ>`_. With the defaults ``eta = 1`` and
     ``weight_decay_rate = 0`` it is the standard Adam method.
@@ -115,8 +157,8 @@ class Adam(GradientMethod):
         gamma (float): Convergence speed of the bound functions in AdaBound.
 
     Raises:
-        ValueError: At the first update of a float16 parameter, if ``eps`` is zero in float16; see
-            :meth:`use_fp32_update`.
+        ValueError: At the first update, if ``eps`` is too small for the arithmetic, which is that
+            of float32 for float16 parameters.
     """
 
     alpha = HyperparameterProxy("alpha")

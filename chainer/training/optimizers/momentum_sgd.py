@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chainer.backends.operations.optimizer_updates import momentum_sgd_update
-from chainer.training.hyperparameter import HyperparameterProxy
+from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer.training.kernel_rule import KernelUpdateRule
 from chainer.training.optimizer import GradientMethod
 
@@ -12,12 +12,22 @@ class MomentumSGDRule(KernelUpdateRule):
     """Update rule of :class:`~chainer.optimizers.MomentumSGD`, which describes the hyperparameters.
 
     Args:
-        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values.
+        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values. Those
+            of ``MomentumSGD()`` by default.
+        lr, momentum (float): Hyperparameters of this rule only; by default those of the parent.
     """
 
     operation = momentum_sgd_update
     state_names = ("v",)
     hyperparam_names = ("lr", "momentum")
+
+    def __init__(
+        self,
+        parent_hyperparam: Hyperparameter | None = None,
+        lr: float | None = None,
+        momentum: float | None = None,
+    ) -> None:
+        super().__init__(parent_hyperparam or MomentumSGD().hyperparam, lr=lr, momentum=momentum)
 
 
 class MomentumSGD(GradientMethod):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer.backends.operations.optimizer_updates import msvag_update
-from chainer.training.hyperparameter import HyperparameterProxy
+from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer.training.kernel_rule import KernelUpdateRule
 from chainer.training.optimizer import GradientMethod
 
@@ -17,15 +17,35 @@ class MSVAGRule(KernelUpdateRule):
     """Update rule of :class:`~chainer.optimizers.MSVAG`, which describes the hyperparameters.
 
     Args:
-        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values.
+        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values. Those
+            of ``MSVAG()`` by default.
+        lr, beta, eta, weight_decay_rate (float): Hyperparameters of this
+            rule only; by default those of the parent.
     """
 
     operation = msvag_update
     state_names = ("m", "v")
     hyperparam_names = ("lr", "beta", "eta", "weight_decay_rate")
 
+    def __init__(
+        self,
+        parent_hyperparam: Hyperparameter | None = None,
+        lr: float | None = None,
+        beta: float | None = None,
+        eta: float | None = None,
+        weight_decay_rate: float | None = None,
+    ) -> None:
+        super().__init__(
+            parent_hyperparam or MSVAG().hyperparam,
+            lr=lr,
+            beta=beta,
+            eta=eta,
+            weight_decay_rate=weight_decay_rate,
+        )
+
     def kernel_arguments(self, param: Parameter) -> dict[str, Any]:
         """Returns the keyword arguments of the kernel's ``update`` method."""
+        # From ``t``, not multiplied up: so it goes on correctly after a load.
         beta = self.hyperparam.beta
         power = beta**self.t
         rho = ((1 - beta) * (1 + power)) / ((1 + beta) * (1 - power))

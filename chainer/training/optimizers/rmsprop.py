@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainer.backends.operations.optimizer_updates import rmsprop_update
-from chainer.training.hyperparameter import HyperparameterProxy
+from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer.training.kernel_rule import KernelUpdateRule
 from chainer.training.optimizer import GradientMethod
 
@@ -17,16 +17,37 @@ class RMSpropRule(KernelUpdateRule):
     """Update rule of :class:`~chainer.optimizers.RMSprop`, which describes the hyperparameters.
 
     Args:
-        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values.
+        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values. Those
+            of ``RMSprop()`` by default.
+        lr, alpha, eps, eps_inside_sqrt (float or bool): Hyperparameters of this
+            rule only; by default those of the parent.
     """
 
     operation = rmsprop_update
     state_names = ("ms",)
     hyperparam_names = ("lr", "alpha", "eps", "eps_inside_sqrt")
 
+    def __init__(
+        self,
+        parent_hyperparam: Hyperparameter | None = None,
+        lr: float | None = None,
+        alpha: float | None = None,
+        eps: float | None = None,
+        eps_inside_sqrt: bool | None = None,
+    ) -> None:
+        super().__init__(
+            parent_hyperparam or RMSprop().hyperparam,
+            lr=lr,
+            alpha=alpha,
+            eps=eps,
+            eps_inside_sqrt=eps_inside_sqrt,
+        )
+
     def kernel_arguments(self, param: Parameter) -> dict[str, Any]:
         """Returns the keyword arguments of the kernel's ``update`` method."""
-        self.check_eps(param, "RMSprop")
+        # In the dtype of the parameter, as in all releases, though the kernel computes float16 in
+        # float32: programs rely on the error.
+        self.check_eps(self.hyperparam.eps, param.array.dtype, "RMSprop")
         return super().kernel_arguments(param)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chainer.backends.operations.optimizer_updates import rmsprop_graves_update
-from chainer.training.hyperparameter import HyperparameterProxy
+from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer.training.kernel_rule import KernelUpdateRule
 from chainer.training.optimizer import GradientMethod
 
@@ -12,12 +12,31 @@ class RMSpropGravesRule(KernelUpdateRule):
     """Update rule of :class:`~chainer.optimizers.RMSpropGraves`; see there.
 
     Args:
-        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values.
+        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values. Those
+            of ``RMSpropGraves()`` by default.
+        lr, alpha, momentum, eps (float): Hyperparameters of this
+            rule only; by default those of the parent.
     """
 
     operation = rmsprop_graves_update
     state_names = ("n", "g", "delta")
     hyperparam_names = ("lr", "alpha", "momentum", "eps")
+
+    def __init__(
+        self,
+        parent_hyperparam: Hyperparameter | None = None,
+        lr: float | None = None,
+        alpha: float | None = None,
+        momentum: float | None = None,
+        eps: float | None = None,
+    ) -> None:
+        super().__init__(
+            parent_hyperparam or RMSpropGraves().hyperparam,
+            lr=lr,
+            alpha=alpha,
+            momentum=momentum,
+            eps=eps,
+        )
 
 
 class RMSpropGraves(GradientMethod):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chainer.backends.operations.optimizer_updates import sgd_update
-from chainer.training.hyperparameter import HyperparameterProxy
+from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer.training.kernel_rule import KernelUpdateRule
 from chainer.training.optimizer import GradientMethod
 
@@ -12,11 +12,20 @@ class SGDRule(KernelUpdateRule):
     """Update rule of :class:`~chainer.optimizers.SGD`, which describes the hyperparameters.
 
     Args:
-        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values.
+        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values. Those
+            of ``SGD()`` by default.
+        lr (float): Hyperparameter of this rule only; by default that of the parent.
     """
 
     operation = sgd_update
     hyperparam_names = ("lr",)
+
+    def __init__(
+        self,
+        parent_hyperparam: Hyperparameter | None = None,
+        lr: float | None = None,
+    ) -> None:
+        super().__init__(parent_hyperparam or SGD().hyperparam, lr=lr)
 
 
 class SGD(GradientMethod):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer.backends.operations.optimizer_updates import smorms3_update
 from chainer.core.arrays.backend import backend_of
-from chainer.training.hyperparameter import HyperparameterProxy
+from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer.training.kernel_rule import KernelUpdateRule
 from chainer.training.optimizer import GradientMethod
 
@@ -18,12 +18,22 @@ class SMORMS3Rule(KernelUpdateRule):
     """Update rule of :class:`~chainer.optimizers.SMORMS3`, which describes the hyperparameters.
 
     Args:
-        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values.
+        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values. Those
+            of ``SMORMS3()`` by default.
+        lr, eps (float): Hyperparameters of this rule only; by default those of the parent.
     """
 
     operation = smorms3_update
     state_names = ("mem", "g", "g2")
     hyperparam_names = ("lr", "eps")
+
+    def __init__(
+        self,
+        parent_hyperparam: Hyperparameter | None = None,
+        lr: float | None = None,
+        eps: float | None = None,
+    ) -> None:
+        super().__init__(parent_hyperparam or SMORMS3().hyperparam, lr=lr, eps=eps)
 
     def init_state(self, param: Parameter) -> None:
         """Makes the state arrays: the memory starts at one, the moments at zero."""

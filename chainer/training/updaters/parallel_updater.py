@@ -17,7 +17,7 @@ from chainer.training.updaters.standard_updater import (
 
 if TYPE_CHECKING:
     from chainer.core.autograd.variable import Variable
-    from chainer.links.base_link import Link
+    from chainer.links.link import Link
     from chainer.training.trainer import Trainer
 
 

@@ -17,7 +17,7 @@ from chainer.links.serializers.npz import DictionarySerializer
 from chainer.training.updaters.standard_updater import call_with_batch, next_batch
 
 if TYPE_CHECKING:
-    from chainer.links.base_link import Link
+    from chainer.links.link import Link
 
 #: Last command, where all the processes are well.
 FINALIZE = "finalize"

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from chainer.core.arrays.backend import get_device
-from chainer.links.base_link import Link
+from chainer.core.arrays.device_resident import HostToDevice
+from chainer.links.link import Link
 from chainer.training.dataset.convert import concat_examples
 from chainer.training.optimizer import Optimizer
 from chainer.training.updater import Updater
@@ -40,14 +41,11 @@ def _named(value: Any) -> dict[str, Any]:
 
 def _move(model: Link, device: Device) -> None:
     """Moves a model to a device; where its parts are on several, those on accelerators stay."""
-    links = list(model.links())
-    owners = [link for link in links if any(True for _ in Link.params(link))]
+    owners = [link for link in model.links() if any(True for _ in link.params())]
     if len({link.device for link in owners}) < 2:
         model.to_device(device)
-        return
-    for link in links:
-        if not link.device.backend.is_accelerator:
-            Link.to_device(link, device)  # without its children
+    else:
+        model.device_resident_accept(HostToDevice(device))
 
 
 def find_named(kind: str, objects: dict[str, Any], name: str) -> Any:
@@ -206,11 +204,15 @@ class StandardUpdater(Updater):
 
     def update(self) -> None:
         """Updates the parameters by :meth:`update_core` and counts the iteration."""
+        epochs = {name: optimizer.epoch for name, optimizer in self._optimizers.items()}
         self.update_core()
         self.iteration += 1
         if self.auto_new_epoch and getattr(self.get_iterator("main"), "is_new_epoch", False):
-            for optimizer in self._optimizers.values():
-                if optimizer.use_auto_new_epoch:
+            for name, optimizer in self._optimizers.items():
+                # An update_core() written for release 7 has counted the epoch itself.
+                if optimizer.use_auto_new_epoch and optimizer.epoch == epochs.get(
+                    name, optimizer.epoch
+                ):
                     optimizer.new_epoch(auto=True)
 
     def update_core(self) -> None:

@@ -365,3 +365,10 @@ def test_reorder(blocked, normal) -> None:
         ops.reorder(x, "nchw")
     assert "dense" not in repr(y.layout)
     assert "dense" in repr(x.layout)
+
+
+def test_sum_over_an_axis_of_length_1(blocked) -> None:
+    for x in (blocked(2, 1, 3, 4), ideep4py.array(np.ones((1, 3), np.float32))):
+        plain = elements(x)
+        axis = plain.shape.index(1)
+        np.testing.assert_array_equal(x.sum(axis), plain.sum(axis))

@@ -170,34 +170,6 @@ def test_softmax_of_a_missing_axis(normal) -> None:
         ops.softmax(normal(2, 3), 2)
 
 
-@pytest.mark.parametrize("axis", [0, 1, 2, -1])
-def test_concat_and_split(x, axis) -> None:
-    plain = elements(x)
-    joined = ops.concat([x, plain, x], axis)
-    np.testing.assert_array_equal(elements(joined), np.concatenate([plain] * 3, axis))
-    size = joined.shape[axis]
-    for cuts in ([1], [2, size - 1], [size // 3, 2 * size // 3]):
-        parts = ops.split(joined, cuts, axis)
-        for part, expected in zip(parts, np.split(elements(joined), cuts, axis), strict=True):
-            np.testing.assert_array_equal(elements(part), expected)
-
-
-def test_split_at_block_bounds_keeps_blocks(blocked) -> None:
-    parts = ops.split(blocked(1, 24, 3, 3), [8, 16])
-    assert not any(p.layout.dense for p in parts)
-
-
-def test_concat_and_split_errors(normal) -> None:
-    x = normal(2, 8, 3, 3)
-    with pytest.raises(ValueError, match="xs\\[1\\] has shape"):
-        ops.concat([x, normal(3, 8, 3, 3)], 1)
-    with pytest.raises(ValueError, match="at least one"):
-        ops.concat([])
-    for cuts in ([0], [8], [4, 4], [9]):
-        with pytest.raises(ValueError, match="indices must rise"):
-            ops.split(x, cuts)
-
-
 def normalized(blocked, normal, **options):
     x = blocked(2, 20, 5, 5)
     gamma, beta, mean = normal(3, 20)

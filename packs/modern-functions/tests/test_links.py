@@ -16,7 +16,7 @@ class TestGroupNormalization(testing.LinkTestCase):
     param_names = ("gamma", "beta")
     dtypes = ("float32",)
     layouts = ("contiguous", "strided")
-    skip_double_backward_test = False
+    skip_double_backward_test = skip_serialization_test = False
     check_backward_options = {"atol": 1e-3, "rtol": 1e-3}
     check_double_backward_options = {"atol": 1e-2, "rtol": 1e-2}
 
@@ -40,6 +40,7 @@ class TestGroupNormalization(testing.LinkTestCase):
 
 
 class TestRMSNormalization(testing.LinkTestCase):
+    skip_double_backward_test = skip_serialization_test = False
     param_names = ("gamma",)
     dtypes = ("float32", "float64")
     layouts = ("contiguous", "strided")
@@ -65,7 +66,7 @@ class TestMultiHeadAttention(testing.LinkTestCase):
     param_names = ("query/W", "key/b", "value/W", "output/b")
     dtypes = ("float64",)
     layouts = ("contiguous", "strided")
-    skip_double_backward_test = False
+    skip_double_backward_test = skip_serialization_test = False
 
     def generate_params(self):
         return (np.random.uniform(-0.5, 0.5, (4, 4)),)

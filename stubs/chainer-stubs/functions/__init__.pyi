@@ -13,6 +13,7 @@ from chainer.functions import (
     noise as noise,
     normalization as normalization,
     pooling as pooling,
+    rules as rules,
     util as util,
 )
 from chainer.functions.activation.clipped_relu import (
@@ -37,17 +38,14 @@ from chainer.functions.activation.prelu import PReLUFunction as PReLUFunction, p
 from chainer.functions.activation.relu import ReLU as ReLU, relu as relu
 from chainer.functions.activation.rrelu import RReLU as RReLU, rrelu as rrelu
 from chainer.functions.activation.selu import selu as selu
-from chainer.functions.activation.sigmoid import (
-    Sigmoid as Sigmoid,
-    SigmoidGrad as SigmoidGrad,
-    sigmoid as sigmoid,
-)
+from chainer.functions.activation.sigmoid import Sigmoid as Sigmoid, sigmoid as sigmoid
 from chainer.functions.activation.slstm import SLSTM as SLSTM, slstm as slstm
 from chainer.functions.activation.softmax import Softmax as Softmax, softmax as softmax
 from chainer.functions.activation.softplus import Softplus as Softplus, softplus as softplus
 from chainer.functions.activation.swish import Swish as Swish, swish as swish
 from chainer.functions.activation.tanh import Tanh as Tanh, tanh as tanh
 from chainer.functions.activation.tree_lstm import TreeLSTM as TreeLSTM, tree_lstm as tree_lstm
+from chainer.functions.array.as_strided import as_strided as as_strided
 from chainer.functions.array.broadcast import (
     Broadcast as Broadcast,
     BroadcastTo as BroadcastTo,
@@ -119,9 +117,17 @@ from chainer.functions.array.vstack import Vstack as Vstack, vstack as vstack
 from chainer.functions.array.where import Where as Where, where as where
 from chainer.functions.connection.bilinear import bilinear as bilinear
 from chainer.functions.connection.convolution_2d import convolution_2d as convolution_2d
-from chainer.functions.connection.convolution_nd import convolution_nd as convolution_nd
+from chainer.functions.connection.convolution_nd import (
+    convolution_1d as convolution_1d,
+    convolution_3d as convolution_3d,
+    convolution_nd as convolution_nd,
+)
 from chainer.functions.connection.deconvolution_2d import deconvolution_2d as deconvolution_2d
-from chainer.functions.connection.deconvolution_nd import deconvolution_nd as deconvolution_nd
+from chainer.functions.connection.deconvolution_nd import (
+    deconvolution_1d as deconvolution_1d,
+    deconvolution_3d as deconvolution_3d,
+    deconvolution_nd as deconvolution_nd,
+)
 from chainer.functions.connection.depthwise_convolution_2d import (
     depthwise_convolution_2d as depthwise_convolution_2d,
 )
@@ -227,11 +233,17 @@ from chainer.functions.math.batch_l2_norm_squared import (
 )
 from chainer.functions.math.bias import bias as bias
 from chainer.functions.math.ceil import ceil as ceil
+from chainer.functions.math.cholesky import cholesky as cholesky
 from chainer.functions.math.clip import Clip as Clip, clip as clip
 from chainer.functions.math.cumprod import cumprod as cumprod
 from chainer.functions.math.cumsum import Cumsum as Cumsum, cumsum as cumsum
 from chainer.functions.math.det import BatchDet as BatchDet, batch_det as batch_det, det as det
+from chainer.functions.math.digamma import digamma as digamma
+from chainer.functions.math.einsum import einsum as einsum
 from chainer.functions.math.erf import Erf as Erf, Erfc as Erfc, erf as erf, erfc as erfc
+from chainer.functions.math.erfcinv import erfcinv as erfcinv
+from chainer.functions.math.erfcx import erfcx as erfcx
+from chainer.functions.math.erfinv import erfinv as erfinv
 from chainer.functions.math.exponential import (
     Exp as Exp,
     Log as Log,
@@ -255,10 +267,12 @@ from chainer.functions.math.inv import (
     batch_inv as batch_inv,
     inv as inv,
 )
+from chainer.functions.math.lgamma import lgamma as lgamma
 from chainer.functions.math.linear_interpolate import (
     LinearInterpolate as LinearInterpolate,
     linear_interpolate as linear_interpolate,
 )
+from chainer.functions.math.log_ndtr import log_ndtr as log_ndtr
 from chainer.functions.math.logarithm_1p import Log1p as Log1p, log1p as log1p
 from chainer.functions.math.logsumexp import LogSumExp as LogSumExp, logsumexp as logsumexp
 from chainer.functions.math.matmul import (
@@ -278,9 +292,13 @@ from chainer.functions.math.minmax import (
     max as max,
     min as min,
 )
+from chainer.functions.math.ndtr import ndtr as ndtr
+from chainer.functions.math.ndtri import ndtri as ndtri
+from chainer.functions.math.polygamma import polygamma as polygamma
 from chainer.functions.math.prod import Prod as Prod, prod as prod
 from chainer.functions.math.scale import scale as scale
 from chainer.functions.math.sign import sign as sign
+from chainer.functions.math.sparse_matmul import sparse_matmul as sparse_matmul
 from chainer.functions.math.sqrt import Sqrt as Sqrt, rsqrt as rsqrt, sqrt as sqrt
 from chainer.functions.math.square import Square as Square, square as square
 from chainer.functions.math.squared_difference import (
@@ -305,6 +323,7 @@ from chainer.functions.math.trigonometric import (
     sin as sin,
     tan as tan,
 )
+from chainer.functions.math.zeta import zeta as zeta
 from chainer.functions.noise.dropout import Dropout as Dropout, dropout as dropout
 from chainer.functions.noise.gaussian import Gaussian as Gaussian, gaussian as gaussian
 from chainer.functions.noise.gumbel_softmax import gumbel_softmax as gumbel_softmax
@@ -320,6 +339,13 @@ from chainer.functions.normalization.batch_normalization import (
 from chainer.functions.normalization.batch_renormalization import (
     batch_renormalization as batch_renormalization,
     fixed_batch_renormalization as fixed_batch_renormalization,
+)
+from chainer.functions.normalization.decorrelated_batch_normalization import (
+    decorrelated_batch_normalization as decorrelated_batch_normalization,
+    fixed_decorrelated_batch_normalization as fixed_decorrelated_batch_normalization,
+)
+from chainer.functions.normalization.group_normalization import (
+    group_normalization as group_normalization,
 )
 from chainer.functions.normalization.l2_normalization import (
     NormalizeL2 as NormalizeL2,
@@ -339,6 +365,8 @@ from chainer.functions.pooling.average_pooling_2d import (
 )
 from chainer.functions.pooling.average_pooling_nd import (
     AveragePoolingND as AveragePoolingND,
+    average_pooling_1d as average_pooling_1d,
+    average_pooling_3d as average_pooling_3d,
     average_pooling_nd as average_pooling_nd,
 )
 from chainer.functions.pooling.max_pooling_2d import (
@@ -347,8 +375,18 @@ from chainer.functions.pooling.max_pooling_2d import (
 )
 from chainer.functions.pooling.max_pooling_nd import (
     MaxPoolingND as MaxPoolingND,
+    max_pooling_1d as max_pooling_1d,
+    max_pooling_3d as max_pooling_3d,
     max_pooling_nd as max_pooling_nd,
 )
+from chainer.functions.pooling.roi_average_align_2d import (
+    roi_average_align_2d as roi_average_align_2d,
+)
+from chainer.functions.pooling.roi_average_pooling_2d import (
+    roi_average_pooling_2d as roi_average_pooling_2d,
+)
+from chainer.functions.pooling.roi_max_align_2d import roi_max_align_2d as roi_max_align_2d
+from chainer.functions.pooling.roi_max_pooling_2d import roi_max_pooling_2d as roi_max_pooling_2d
 from chainer.functions.pooling.roi_pooling_2d import (
     ROIPooling2D as ROIPooling2D,
     roi_pooling_2d as roi_pooling_2d,
@@ -362,6 +400,8 @@ from chainer.functions.pooling.unpooling_2d import (
 )
 from chainer.functions.pooling.unpooling_nd import (
     UnpoolingND as UnpoolingND,
+    unpooling_1d as unpooling_1d,
+    unpooling_3d as unpooling_3d,
     unpooling_nd as unpooling_nd,
 )
 from chainer.functions.pooling.upsampling_2d import (

@@ -4,15 +4,20 @@ from typing import Any
 
 from chainer.links import (
     activation as activation,
-    base_link as base_link,
     caffe as caffe,
     chain as chain,
+    chain_list as chain_list,
+    composite as composite,
     connection as connection,
+    errors as errors,
+    hooks as hooks,
     initializer as initializer,
     initializers as initializers,
     link as link,
+    link_hook as link_hook,
     loss as loss,
     model as model,
+    name_set as name_set,
     normalization as normalization,
     rnn as rnn,
     sequential as sequential,
@@ -30,9 +35,17 @@ from chainer.links.activation.swish import Swish as Swish
 from chainer.links.connection.bias import Bias as Bias
 from chainer.links.connection.bilinear import Bilinear as Bilinear
 from chainer.links.connection.convolution_2d import Convolution2D as Convolution2D
-from chainer.links.connection.convolution_nd import ConvolutionND as ConvolutionND
+from chainer.links.connection.convolution_nd import (
+    Convolution1D as Convolution1D,
+    Convolution3D as Convolution3D,
+    ConvolutionND as ConvolutionND,
+)
 from chainer.links.connection.deconvolution_2d import Deconvolution2D as Deconvolution2D
-from chainer.links.connection.deconvolution_nd import DeconvolutionND as DeconvolutionND
+from chainer.links.connection.deconvolution_nd import (
+    Deconvolution1D as Deconvolution1D,
+    Deconvolution3D as Deconvolution3D,
+    DeconvolutionND as DeconvolutionND,
+)
 from chainer.links.connection.depthwise_convolution_2d import (
     DepthwiseConvolution2D as DepthwiseConvolution2D,
 )
@@ -61,7 +74,7 @@ from chainer.links.model.vision.resnet import (
     ResNet152Layers as ResNet152Layers,
     ResNet50Layers as ResNet50Layers,
 )
-from chainer.links.model.vision.vgg import VGG16Layers as VGG16Layers
+from chainer.links.model.vision.vgg import VGG16Layers as VGG16Layers, VGG19Layers as VGG19Layers
 from chainer.links.normalization.batch_normalization import BatchNormalization as BatchNormalization
 from chainer.links.normalization.batch_renormalization import (
     BatchRenormalization as BatchRenormalization,

@@ -3,6 +3,8 @@
 from chainer.testing import (
     attr as attr,
     condition as condition,
+    doctest_helper as doctest_helper,
+    function_link as function_link,
     gradient_check as gradient_check,
     op_spec as op_spec,
     specs as specs,
@@ -12,7 +14,8 @@ from chainer.testing.backend import (
     BackendConfig as BackendConfig,
     inject_backend_tests as inject_backend_tests,
 )
-from chainer.testing.case import (
+from chainer.testing.distribution_test import distribution_unittest as distribution_unittest
+from chainer.testing.errors import (
     FunctionTestError as FunctionTestError,
     LinkTestError as LinkTestError,
     OptimizerTestError as OptimizerTestError,
@@ -24,9 +27,9 @@ from chainer.testing.helper import (
     with_requires as with_requires,
     without_requires as without_requires,
 )
+from chainer.testing.initializer_argument import InitializerArgument as InitializerArgument
 from chainer.testing.link_case import LinkTestCase as LinkTestCase
 from chainer.testing.link_initializers_case import (
-    InitializerArgument as InitializerArgument,
     LinkInitializersTestCase as LinkInitializersTestCase,
 )
 from chainer.testing.matrix import generate_matrix as generate_matrix
@@ -38,7 +41,9 @@ from chainer.testing.op_spec import (
 )
 from chainer.testing.optimizer_case import OptimizerTestCase as OptimizerTestCase
 from chainer.testing.parameterized import (
+    from_pytest_parameterize as from_pytest_parameterize,
     parameterize as parameterize,
+    parameterize_pytest as parameterize_pytest,
     product as product,
     product_dict as product_dict,
 )

@@ -8,7 +8,7 @@ import pytest
 
 from chainer.backends.cupy import compiler, library
 from chainer.backends.cupy.backend import backend
-from chainer.backends.cupy.kernels import base
+from chainer.backends.cupy.kernels import _base as base
 from chainer.core.registry import registries
 from tests.backends.cupy import emulator
 from tests.backends.cupy.fake_cupy import FakeCupy

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from chainer.backends.operations.convolutions import ConvolutionGeometry
+
 Sizes = tuple[int, ...]
 
 
@@ -30,6 +32,11 @@ class Sample:
     dilate: Sizes
     groups: int = 1
     cover_all: bool = False
+
+    @property
+    def geometry(self) -> ConvolutionGeometry:
+        """Geometry, as kernels take it."""
+        return ConvolutionGeometry(self.stride, self.pad, self.dilate, self.groups)
 
     @property
     def y(self) -> Sizes:

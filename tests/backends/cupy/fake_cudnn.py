@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from chainer.backends.numpy.kernels.convolutions import ConvolutionNDKernel
+from chainer.backends.operations.convolutions import ConvolutionGeometry
 from chainer.core.arrays.backend import get_backend
 
 
@@ -181,13 +182,14 @@ class Graph:
             size = x.shape[axis] + before + behind
             assert (size - extent) // stride + 1 == y.shape[axis]
         kernel = ConvolutionNDKernel(get_backend("numpy"))
-        windows = (g["stride"], g["pre_padding"], g["dilation"], x.shape[1] // W.shape[1])
+        groups = x.shape[1] // W.shape[1]
+        windows = ConvolutionGeometry(g["stride"], g["pre_padding"], g["dilation"], groups)
         if what == "forward":
-            result[...] = kernel.forward(x, W, None, y.shape[2:], *windows)
+            result[...] = kernel.forward(x, W, None, y.shape[2:], windows)
         elif what == "backward_data":
-            result[...] = kernel.backward_data(y, W, None, x.shape[2:], *windows)
+            result[...] = kernel.backward_data(y, W, None, x.shape[2:], windows)
         else:
-            result[...] = kernel.backward_weight(x, y, W.shape[2:], W.dtype, *windows)
+            result[...] = kernel.backward_weight(x, y, W.shape[2:], W.dtype, windows)
 
 
 HANDLE = 4242

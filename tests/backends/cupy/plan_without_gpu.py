@@ -13,7 +13,8 @@ from typing import Any
 
 import cudnn
 
-from chainer.backends.cupy.cudnn import convolutions, layouts, normalizations, sessions
+from chainer.backends.cupy.cudnn import layouts, sessions
+from chainer.backends.cupy.cudnn.kernels import convolutions, normalizations
 from chainer.backends.cupy.cudnn.plans import Builder, Planner, Settings, Signature
 from tests.backends.cupy.cudnn_samples import SAMPLES, Sample
 
@@ -115,9 +116,7 @@ def plan(planner: Planner, sample: Sample, dtype: str, name: str) -> None:
                 (sample.x, sample.W, sample.y),
                 dtype,
                 layout,
-                sample.stride,
-                sample.pad,
-                sample.dilate,
+                sample.geometry,
             )
             settings = SETTINGS[name]
             if settings.workspace:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainer.backends.numpy.kernels import max_poolings
+from chainer.backends.numpy.kernels import poolings
+from chainer.backends.operations.convolutions import ConvolutionGeometry
+from chainer.backends.operations.poolings import PoolingGeometry
 from chainer.core.arrays.backend import get_backend
 from tests.backends.cupy import samples_activations, samples_updates
 from tests.backends.cupy.sample_table import SAMPLES, rand, sample, spread
@@ -84,53 +86,54 @@ def ctc_impossible(k, a, dtype):
 
 
 GEOMETRIES = (
-    # input, window, stride, padding, output
-    ((7, 6), (3, 2), (2, 2), (1, 0), (4, 3)),
-    ((5, 5), (3, 3), (1, 2), (1, 1), (5, 3)),
-    ((9,), (4,), (3,), (0,), (3,)),
-    ((4, 5, 3), (2, 2, 2), (1, 2, 1), (0, 1, 1), (3, 3, 4)),
-    ((8, 8), (2, 2), (2, 2), (0, 0), (4, 4)),
+    # input, output, window, stride, padding
+    ((7, 6), (4, 3), PoolingGeometry((3, 2), (2, 2), (1, 0))),
+    ((5, 5), (5, 3), PoolingGeometry((3, 3), (1, 2), (1, 1))),
+    ((9,), (3,), PoolingGeometry((4,), (3,), (0,))),
+    ((4, 5, 3), (3, 3, 4), PoolingGeometry((2, 2, 2), (1, 2, 1), (0, 1, 1))),
+    ((8, 8), (4, 4), PoolingGeometry((2, 2), (2, 2), (0, 0))),
 )
 
 
 @sample("max_pooling_nd", *GEOMETRIES)
-def maximum(k, a, dtype, size, ksize, stride, pad, out):
+def maximum(k, a, dtype, size, out, geometry):
     x, gy = a(spread(2, 3, *size)), a(rand(2, 3, *out))
-    y, residual = k.forward(x, ksize, stride, pad, out)
-    return y, k.backward(x, y, gy, residual, ksize, stride, pad)
+    y, residual = k.forward(x, out, geometry)
+    return y, k.backward(x, y, gy, residual, geometry)
 
 
 @sample("max_pooling_nd")
 def equal_and_not_numbers(k, a, dtype):
+    geometry = PoolingGeometry((4,), (4,), (0,))
     values = np.array([0, 1, 1, 0, np.nan, 2, np.nan, 3, -np.inf, -np.inf, -np.inf, -np.inf])
     x, gy = a(values.reshape(1, 1, 12)), a(rand(1, 1, 3))
-    y, residual = k.forward(x, (4,), (4,), (0,), (3,))
-    return y, k.backward(x, y, gy, residual, (4,), (4,), (0,))
+    y, residual = k.forward(x, (3,), geometry)
+    return y, k.backward(x, y, gy, residual, geometry)
 
 
 @sample("window_indexing", *GEOMETRIES)
-def indexing(k, a, dtype, size, ksize, stride, pad, out):
+def indexing(k, a, dtype, size, out, geometry):
     x = a(spread(2, 3, *size))
-    pooling = max_poolings.MaxPoolingNDKernel(get_backend("numpy"))
+    pooling = poolings.MaxPoolingNDKernel(get_backend("numpy"))
     host = a.host(x)
-    y = a(pooling.forward(host, ksize, stride, pad, out)[0].astype("d"))
-    indices = k.find(x, y, ksize, stride, pad)
-    gathered = k.gather(x, indices, ksize, stride, pad)
-    scattered = k.scatter(y, indices, size, ksize, stride, pad)
+    y = a(pooling.forward(host, out, geometry)[0].astype("d"))
+    indices = k.find(x, y, geometry)
+    gathered = k.gather(x, indices, geometry)
+    scattered = k.scatter(y, indices, size, geometry)
     return indices, gathered, scattered
 
 
 @sample("average_pooling_nd", *[(*g, v) for g in GEOMETRIES for v in (0, None)])
-def mean(k, a, dtype, size, ksize, stride, pad, out, pad_value):
+def mean(k, a, dtype, size, out, geometry, pad_value):
     x, gy = a(rand(2, 3, *size)), a(rand(2, 3, *out))
-    y = k.forward(x, ksize, stride, pad, out, pad_value)
-    return y, k.backward(gy, size, ksize, stride, pad, pad_value)
+    y = k.forward(x, out, geometry, pad_value)
+    return y, k.backward(gy, size, geometry, pad_value)
 
 
 @sample("unpooling_nd", *GEOMETRIES)
-def unpooling(k, a, dtype, size, ksize, stride, pad, out):
+def unpooling(k, a, dtype, size, out, geometry):
     x, gy = a(rand(2, 3, *out)), a(rand(2, 3, *size))
-    return k.forward(x, size, ksize, stride, pad), k.backward(gy, out, ksize, stride, pad)
+    return k.forward(x, size, geometry), k.backward(gy, out, geometry)
 
 
 CONVOLUTIONS = (
@@ -145,21 +148,22 @@ CONVOLUTIONS = (
 
 @sample("im2col", *CONVOLUTIONS)
 def patches(k, a, dtype, size, ksize, stride, pad, dilate, out):
+    geometry = ConvolutionGeometry(stride, pad, dilate)
     x = a(rand(2, 3, *size))
-    y = k.forward(x, ksize, stride, pad, dilate, out)
-    return y, k.backward(a(rand(2, 3, *ksize, *out)), size, stride, pad, dilate)
+    y = k.forward(x, ksize, out, geometry)
+    return y, k.backward(a(rand(2, 3, *ksize, *out)), size, geometry)
 
 
 @sample("convolution_nd", *[(*c, g) for c in CONVOLUTIONS for g in (1, 2)])
 def convolution(k, a, dtype, size, ksize, stride, pad, dilate, out, groups):
     x, gy = a(rand(3, 4, *size)), a(rand(3, 6, *out))
     W, b, c = a(rand(6, 4 // groups, *ksize)), a(rand(6)), a(rand(4))
-    geometry = (stride, pad, dilate, groups)
+    geometry = ConvolutionGeometry(stride, pad, dilate, groups)
     return (
-        k.forward(x, W, b, out, *geometry),
-        k.forward(x, W, None, out, *geometry),
-        k.backward_data(gy, W, c, size, *geometry),
-        k.backward_weight(x, gy, ksize, W.dtype, *geometry),
+        k.forward(x, W, b, out, geometry),
+        k.forward(x, W, None, out, geometry),
+        k.backward_data(gy, W, c, size, geometry),
+        k.backward_weight(x, gy, ksize, W.dtype, geometry),
     )
 
 
@@ -223,6 +227,20 @@ def layer(k, a, dtype, rows, n):
     return (y, *saved[:2], *k.backward(x, gamma, gy, *saved))
 
 
+@sample("group_normalization", (2, (4, 5, 3)), (1, (2, 300)), (3, (3, 2, 2)), (5, (0, 3)))
+def groups_of_channels(k, a, dtype, groups, shape):
+    channels = 6 if groups < 5 else 5
+    shape = (shape[0], channels, *shape[1:])
+    x, gy, gamma, beta = (
+        a(2 * rand(*shape) + 3),
+        a(rand(*shape)),
+        a(rand(channels)),
+        a(rand(channels)),
+    )
+    y, *saved = k.forward(x, gamma, beta, groups, 0.01)
+    return (y, *saved, *k.backward(x, gamma, gy, *saved))
+
+
 @sample("local_response_normalization", (5, 0.75), (3, 0.5), (4, 0.6), (1, 1.0), (99, 0.75))
 def response(k, a, dtype, n, beta):
     x, gy = a(rand(2, 7, 3, 2)), a(rand(2, 7, 3, 2))
@@ -267,6 +285,47 @@ def regions(k, a, dtype, scale):
     gy = a(rand(*y.shape))
     gx = k.backward(gy, indices, rois, (9, 8), 2)
     return y, indices, gx, k.gather(x, indices, rois)
+
+
+#: (y_min, x_min, y_max, x_max): inside, over the border, less than a pixel, outside, upside down.
+REGIONS = [
+    [1, 1, 6, 6],
+    [0, 2, 7, 8.5],
+    [5, 5, 5.3, 5],
+    [6, 7, 12, 14],
+    [20, 1, 22, 3],
+    [3, 3, 1, 1],
+]
+
+
+def pooled_regions(k, a, *geometry):
+    x = a(spread(2, 3, 9, 8))
+    rois, images = a(np.array(REGIONS)), a(np.array([0, 1, -1, 0, 1, 0]), "l")
+    y, chosen = k.forward(x, rois, images, (3, 2), *geometry)
+    gy = a(rand(*y.shape))
+    gx = k.backward(gy, chosen, rois, images, (2, 3, 9, 8), (3, 2), *geometry)
+    gathered = k.gather(x, chosen, rois, images, (3, 2), *geometry)
+    return [r for r in (y, chosen, gx, gathered) if r is not None]
+
+
+@sample("roi_max_pooling_2d", (1.0,), (0.5,))
+def largest_pixels(k, a, dtype, scale):
+    return pooled_regions(k, a, scale)
+
+
+@sample("roi_average_pooling_2d", (1.0,), (0.5,))
+def means_of_pixels(k, a, dtype, scale):
+    return pooled_regions(k, a, scale)
+
+
+@sample("roi_max_align_2d", (1.0, (None, None)), (0.5, (2, None)), (0.7, (1, 3)))
+def largest_samples(k, a, dtype, scale, ratio):
+    return pooled_regions(k, a, scale, ratio)
+
+
+@sample("roi_average_align_2d", (1.0, (None, None)), (0.5, (2, None)), (0.7, (1, 3)))
+def means_of_samples(k, a, dtype, scale, ratio):
+    return pooled_regions(k, a, scale, ratio)
 
 
 @sample("spatial_transformer_sampler", dtypes="fd")

@@ -98,7 +98,7 @@ def adam(k, a, dtype, amsgrad, others):
     return changed(k, [p, g, m, v, vhat if amsgrad else None], {**ADAM, **others})
 
 
-@sample("gradient_changes", ((3, 5), None), ((2500,), None), ((7,), 64.0))
+@sample("gradient_hooks", ((3, 5), None), ((2500,), None), ((7,), 64.0))
 def changes(k, a, dtype, shape, scale):
     shapes = [shape, (4,), (0,)]
     params = [a(rand(*s)) for s in shapes]
@@ -115,7 +115,7 @@ def changes(k, a, dtype, shape, scale):
     return (*results, *clipped, k.sum_of_squares(grads))
 
 
-@sample("gradient_changes", dtypes="f")
+@sample("gradient_hooks", dtypes="f")
 def half_gradients(k, a, dtype):
     params, grads = [a(rand(6)), a(rand(2000))], [a(rand(6), "e"), a(rand(2000), "e")]
     k.weight_decay([(p, g, 8.0) for p, g in zip(params, grads, strict=True)], 0.5)

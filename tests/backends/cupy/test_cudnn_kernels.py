@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from chainer.backends import cuda
-from chainer.backends.cupy.cudnn import convolutions, layouts, normalizations, sessions
+from chainer.backends.cupy.cudnn import layouts, sessions
+from chainer.backends.cupy.cudnn.kernels import convolutions, normalizations
 from chainer.backends.numpy.kernels.convolutions import ConvolutionNDKernel
 from chainer.backends.numpy.kernels.normalizations import BatchNormalizationKernel
+from chainer.backends.operations.convolutions import ConvolutionGeometry
 from chainer.core.arrays.backend import get_backend
 from chainer.core.config.configuration import config, using_config
 from tests.backends.cupy import fake_cudnn
@@ -61,22 +63,21 @@ def plain(array):
 def test_convolution(sample, order, dtype, kernel):
     x, W, gy = (draw(shape, dtype, order) for shape in (sample.x, sample.W, sample.y))
     b = draw(sample.W[:1], dtype)
-    windows = (sample.stride, sample.pad, sample.dilate, sample.groups)
     tolerance = {"rtol": 2e-2, "atol": 2e-2} if dtype == "float16" else {"rtol": 1e-4, "atol": 1e-5}
 
-    y = kernel.forward(x, W, b, sample.y[2:], *windows)
-    expected = REFERENCE.forward(*map(plain, (x, W, b)), sample.y[2:], *windows)
+    y = kernel.forward(x, W, b, sample.y[2:], sample.geometry)
+    expected = REFERENCE.forward(*map(plain, (x, W, b)), sample.y[2:], sample.geometry)
     np.testing.assert_allclose(y, expected, **tolerance)
     assert y.dtype == dtype
 
-    gx = kernel.backward_data(gy, W, None, sample.x[2:], *windows)
-    expected = REFERENCE.backward_data(*map(plain, (gy, W)), None, sample.x[2:], *windows)
+    gx = kernel.backward_data(gy, W, None, sample.x[2:], sample.geometry)
+    expected = REFERENCE.backward_data(*map(plain, (gy, W)), None, sample.x[2:], sample.geometry)
     np.testing.assert_allclose(gx, expected, **tolerance)
     assert gx.dtype == dtype
 
-    gW = kernel.backward_weight(x, gy, sample.W[2:], np.dtype("float32"), *windows)
+    gW = kernel.backward_weight(x, gy, sample.W[2:], np.dtype("float32"), sample.geometry)
     expected = REFERENCE.backward_weight(
-        *map(plain, (x, gy)), sample.W[2:], np.dtype("float32"), *windows
+        *map(plain, (x, gy)), sample.W[2:], np.dtype("float32"), sample.geometry
     )
     np.testing.assert_allclose(gW, expected, **tolerance)
     assert gW.dtype == "float32"
@@ -87,9 +88,8 @@ def test_convolution(sample, order, dtype, kernel):
 def test_bias_of_a_deconvolution(sample, kernel):
     gy, W = draw(sample.y, "float32"), draw(sample.W, "float32")
     b = draw(sample.x[1:2], "float32")
-    windows = (sample.stride, sample.pad, sample.dilate, sample.groups)
-    gx = kernel.backward_data(gy, W, b, sample.x[2:], *windows)
-    expected = REFERENCE.backward_data(*map(plain, (gy, W, b)), sample.x[2:], *windows)
+    gx = kernel.backward_data(gy, W, b, sample.x[2:], sample.geometry)
+    expected = REFERENCE.backward_data(*map(plain, (gy, W, b)), sample.x[2:], sample.geometry)
     np.testing.assert_allclose(gx, expected, rtol=1e-4, atol=1e-5)
 
 
@@ -128,7 +128,7 @@ def test_batch_normalization(order, shape, dtype, parameters, running, kernel, c
 def convolve(kernel, order="C", shape=(2, 4, 6, 5), dtype="float32"):
     x, W = draw(shape, dtype, order), draw((3, shape[1], 3, 3), dtype)
     out_size = tuple(n - 2 for n in shape[2:])
-    return kernel.forward(x, W, None, out_size, (1, 1), (0, 0), (1, 1), 1)
+    return kernel.forward(x, W, None, out_size, ConvolutionGeometry((1, 1), (0, 0), (1, 1)))
 
 
 def test_results_lie_as_the_input_does(kernel):
@@ -152,10 +152,10 @@ def test_arrays_at_uneven_addresses_are_copied(order, kernel):
     x = whole[1:]
     assert x.data.ptr % 16
     W = draw((2, 5, 2, 2), "float16")
-    windows = ((2, 2), (1, 1), (0, 0), (1, 1), 1)
-    y = kernel.forward(x, W, None, *windows)
+    geometry = ConvolutionGeometry((1, 1), (0, 0), (1, 1))
+    y = kernel.forward(x, W, None, (2, 2), geometry)
     assert layouts.layout_of(y) == layouts.layout_of(x)
-    expected = REFERENCE.forward(plain(x), plain(W), None, *windows)
+    expected = REFERENCE.forward(plain(x), plain(W), None, (2, 2), geometry)
     np.testing.assert_allclose(y, expected, rtol=1e-2, atol=1e-2)
 
 
@@ -269,9 +269,7 @@ def test_room_for_copies_where_no_limit_was_set():
         (shape, (64, 64, 1, 1), shape),
         "float16",
         layouts.FIRST,
-        (1, 1),
-        (0, 0),
-        (1, 1),
+        ConvolutionGeometry((1, 1), (0, 0), (1, 1)),
     )
     copies = 2 * 2 * 64 * 64 * 56 * 56
     assert sessions.workspace_for(signature, 8 << 20) > copies

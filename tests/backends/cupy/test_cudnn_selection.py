@@ -8,8 +8,10 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from chainer.backends.cupy import cudnn as declared
-from chainer.backends.cupy.cudnn import checks, library
+from chainer.backends.cupy.cudnn import kernels as declared
+from chainer.backends.cupy.cudnn import library
+from chainer.backends.cupy.cudnn.kernels import _checks as checks
+from chainer.backends.operations.convolutions import ConvolutionGeometry
 from chainer.core.arrays.kernel import ArraySpec, CallSpec
 from chainer.core.lazy import resolve
 from chainer.core.registry import registries
@@ -21,16 +23,13 @@ def array(shape, dtype="float32", contiguous=True):
     return ArraySpec(tuple(shape), np.dtype(dtype), contiguous)
 
 
-def convolution(x, W, b=None, *, out_size, stride=(1, 1), transposed=False, dtypes=None, **more):
+def convolution(x, W, b=None, *, out_size, transposed=False, dtypes=None, **windows):
     dtypes = dtypes or ["float32"] * 3
     arrays = [None if s is None else array(s, t) for s, t in zip((x, W, b), dtypes, strict=True)]
-    attributes = {"pad": (0, 0), "dilate": (1, 1), "groups": 1, **more}
-    return checks.convolution(
-        CallSpec(
-            tuple(arrays),
-            {"stride": stride, "out_size": out_size, "transposed": transposed, **attributes},
-        )
-    )
+    windows = {"stride": (1, 1), "pad": (0, 0), "dilate": (1, 1), **windows}
+    attributes = {"out_size": out_size, "transposed": transposed}
+    attributes["geometry"] = ConvolutionGeometry(**windows)
+    return checks.convolution(CallSpec(tuple(arrays), attributes))
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
@@ -98,7 +97,7 @@ def test_normalizations(arguments):
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        ({"contiguous": True}, "channels do not lie last"),
+        ({"contiguous": True}, "channels are not last"),
         ({"dtype": "float64"}, "cuDNN normalises float16, bfloat16 and float32"),
         ({"gamma": "float64"}, "parameters are of dtype float64"),
         ({"shape": (2, 8)}, "2 dimensions; cuDNN takes 4 or 5"),

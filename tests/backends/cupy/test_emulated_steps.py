@@ -9,7 +9,8 @@ import pytest
 
 import chainer
 from chainer.backends.cupy.compiler import types_for
-from chainer.backends.cupy.kernels import optimizers as kernels
+from chainer.backends.cupy.kernels import optimizer_updates as kernels
+from chainer.backends.operations.poolings import PoolingGeometry
 from chainer.training import optimizer_hooks as H
 from chainer.training import optimizers as O
 from tests.backends.cupy import emulator
@@ -65,9 +66,9 @@ def test_kernels_serve_all_operations_of_the_steps(fake_cupy):
     integers = fake_cupy.ones((2, 3), "i")
     assert chainer.explain("relu", integers).chosen.provider == "reference"
     images = fake_cupy.ones((1, 1, 2, 2, 2, 2), "f")
-    sizes = {name: (1,) * 4 for name in ("ksize", "stride", "out_size")}
-    chosen = chainer.explain("max_pooling_nd", images, pad=(0,) * 4, **sizes).chosen
-    assert chosen.provider == "reference"
+    geometry = PoolingGeometry((1,) * 4, (1,) * 4, (0,) * 4)
+    explanation = chainer.explain("max_pooling_nd", images, geometry=geometry, out_size=(1,) * 4)
+    assert explanation.chosen.provider == "reference"
 
 
 @pytest.mark.parametrize(
@@ -76,6 +77,10 @@ def test_kernels_serve_all_operations_of_the_steps(fake_cupy):
         ("embedding", ("i", "f"), {}),
         ("scatter_add", ("f", "f"), {}),
         ("roi_pooling_2d", ("f", "f"), {}),
+        ("roi_max_pooling_2d", ("f", "f", "i"), {}),
+        ("roi_average_pooling_2d", ("f", "f", "i"), {}),
+        ("roi_max_align_2d", ("f", "f", "i"), {}),
+        ("roi_average_align_2d", ("f", "f", "i"), {}),
         ("spatial_transformer_sampler", ("f", "f"), {}),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 
 import chainer
 from chainer.backends import cuda
-from chainer.backends.cupy.kernels import optimizers as kernels
+from chainer.backends.cupy.kernels import optimizer_updates as kernels
 from chainer.testing import attr
 from chainer.training import optimizer_hooks as H
 from tests.training import test_device_steps as steps

@@ -6,6 +6,9 @@ import pytest
 import chainer
 import chainer.functions as F
 from chainer.backends import intel64
+from chainer.backends.operations.convolutions import ConvolutionGeometry
+from chainer.backends.operations.poolings import PoolingGeometry
+from chainer.backends.operations.rnns import RNNLayout
 from chainer.core.registry import registries
 
 
@@ -82,11 +85,21 @@ def test_concat(axis):
     check(lambda x, y: F.concat([y, x], axis), f32(3, 3, 3), f32(3, 3, 3, seed=1))
 
 
-def test_concat_keeps_blocks():
+@pytest.mark.parametrize(
+    ("sizes", "images"),
+    # 16 channels to a block with AVX-512, 8 with AVX2. Where blocks do not end where the arrays do,
+    # large arrays keep them all the same.
+    [((32, 16), 2), ((40, 24), 170)],
+)
+def test_concat_keeps_blocks(sizes, images):
     with chainer.using_config("use_ideep", "auto"):
-        x = in_blocks(f32(2, 8, 5, 5))
-        assert not F.concat([x, in_blocks(f32(2, 8, 5, 5), 24)]).array.layout.dense
-        assert {y.array.layout.dense for y in F.split_axis(x, [16, 32], 1)} == {False}
+        x, y = (in_blocks(f32(images, 8, 5, 5), size) for size in sizes)
+        joined = F.concat([x, y])
+        assert not joined.array.layout.dense
+        parts = F.split_axis(joined, sizes[:1], 1)
+        assert {part.array.layout.dense for part in parts} == {False}
+        for part, whole in zip(parts, (x, y), strict=True):
+            np.testing.assert_array_equal(part.array.copy(), whole.array.copy())
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1])
@@ -344,12 +357,9 @@ class TestWhyNot:
     """What iDeep does not serve goes to the reference, with a reason."""
 
     X = f32(4, 8, 6, 6)
-    POOLING = {"ksize": (2, 2), "stride": (2, 2), "pad": (0, 0), "out_size": (3, 3)}
+    POOLING = {"geometry": PoolingGeometry((2, 2), (2, 2), (2, 2)), "out_size": (3, 3)}
     CONVOLUTION = {
-        "stride": (1, 1),
-        "pad": (0, 0),
-        "dilate": (1, 1),
-        "groups": 1,
+        "geometry": ConvolutionGeometry((1, 1), (0, 0), (1, 1)),
         "out_size": (4, 4),
         "transposed": False,
     }
@@ -375,7 +385,7 @@ class TestWhyNot:
                 CONVOLUTION | {"out_size": (3, 4)},
                 "output size",
             ),
-            ("max_pooling_nd", [X], POOLING | {"pad": (2, 2)}, "padding entirely"),
+            ("max_pooling_nd", [X], POOLING, "entirely in the padding"),
             ("batch_normalization", [X, f32(6, 6), f32(6, 6)], {"axis": (0, 1)}, "second"),
             (
                 "local_response_normalization",
@@ -387,13 +397,7 @@ class TestWhyNot:
             (
                 "n_step_rnn",
                 [f32(5, 4), f32(1, 3, 4), None],
-                {
-                    "mode": "gru",
-                    "layers": 1,
-                    "directions": 1,
-                    "batch_sizes": (3, 2),
-                    "ratio": 0.0,
-                },
+                {"layout": RNNLayout("gru", 1, 1, (3, 2))},
                 "one length",
             ),
         ],

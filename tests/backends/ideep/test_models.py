@@ -10,6 +10,7 @@ import pytest
 import chainer
 import chainer.functions as F
 from chainer.backends import intel64
+from tests.backends.ideep import corners
 from tests.backends.ideep.networks import VGG16, LanguageModel, LeNet5, Mixed, ResNet50
 
 STEPS = 20
@@ -62,12 +63,13 @@ def test_losses(model, optimizer, x, t, rtol, mode):
     assert any(type(p.array) is intel64.mdarray for p in trained.params())
 
 
+@pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize(("model", "size"), [(VGG16, 32), (ResNet50, 64)])
-def test_gradients_are_as_exact_as_those_of_numpy(model, size):
-    """Float64 is the judge: rounding differs, and deep networks amplify it; nothing else may."""
+def test_gradients_are_as_exact_as_those_of_numpy(model, size, seed, monkeypatch):
+    """Float64 is the judge. It goes the same way at corners, where gradients jump."""
 
     def gradients(mode, dtype):
-        np.random.seed(0)
+        np.random.seed(seed)
         with chainer.using_config("dtype", np.dtype(dtype)):
             net = model()
         for parameter in net.params():
@@ -81,13 +83,21 @@ def test_gradients_are_as_exact_as_those_of_numpy(model, size):
             ).backward()
         return {name: np.asarray(p.grad, "d") for name, p in net.namedparams()}
 
-    exact = gradients("never", "d")
-
-    def error(found):
+    def errors(mode):
+        with monkeypatch.context() as patches:
+            recorder = corners.Recorder(patches)
+            found = gradients(mode, "f")
+        with monkeypatch.context() as patches:
+            judge = corners.Follower(patches, recorder.ways)
+            exact = gradients("never", "d")
+        # Rounding may carry an element across a corner only from right beside it.
+        assert judge.margin < 1e-4
         norm = np.linalg.norm
-        return np.median([norm(found[n] - exact[n]) / norm(exact[n]) for n in exact])
+        return np.array([norm(found[n] - exact[n]) / norm(exact[n]) for n in exact])
 
-    assert error(gradients("auto", "f")) < 5 * error(gradients("never", "f")) + 1e-5
+    ours, numpys = errors("auto"), errors("never")
+    assert np.median(ours) < 5 * np.median(numpys)
+    assert max(ours) < 20 * max(numpys)
 
 
 def test_layouts_last_from_layer_to_layer():

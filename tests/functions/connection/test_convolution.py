@@ -9,13 +9,15 @@ import chainer
 import chainer.functions as F
 from chainer.backends.numpy.backend import backend
 from chainer.backends.numpy.kernels.convolutions import ConvolutionNDKernel
+from chainer.backends.operations.convolutions import ConvolutionGeometry
 from chainer.core.utils.conv import get_conv_outsize
 
 KERNEL = ConvolutionNDKernel(backend)
 
 
-def direct(x, W, out_size, stride, pad, dilate, groups):
+def direct(x, W, out_size, geometry):
     """One output position after the other."""
+    stride, pad, dilate, groups = geometry
     span = [(k - 1) * d + 1 for k, d in zip(W.shape[2:], dilate)]
     room = [
         max((m - 1) * s + w, n + p)
@@ -66,15 +68,15 @@ def test_kernel_on_random_geometries():
         x = rng.normal(size=(2, c, *in_size))
         W = rng.normal(size=(o, c // groups, *ksize))
         gy = rng.normal(size=(2, o, *out_size))
-        windows = (stride, pad, dilate, groups)
-        y = KERNEL.forward(x, W, None, out_size, *windows)
+        windows = ConvolutionGeometry(stride, pad, dilate, groups)
+        y = KERNEL.forward(x, W, None, out_size, windows)
         np.testing.assert_allclose(
-            y, direct(x, W, out_size, *windows), atol=1e-10, err_msg=repr(geometry)
+            y, direct(x, W, out_size, windows), atol=1e-10, err_msg=repr(geometry)
         )
         # Both gradients are adjoints of a bilinear function.
         product = (y * gy).sum()
-        gx = KERNEL.backward_data(gy, W, None, in_size, *windows)
-        gW = KERNEL.backward_weight(x, gy, ksize, W.dtype, *windows)
+        gx = KERNEL.backward_data(gy, W, None, in_size, windows)
+        gW = KERNEL.backward_weight(x, gy, ksize, W.dtype, windows)
         np.testing.assert_allclose((gx * x).sum(), product, atol=1e-9, err_msg=repr(geometry))
         np.testing.assert_allclose((gW * W).sum(), product, atol=1e-9, err_msg=repr(geometry))
 
@@ -83,13 +85,13 @@ def test_many_blocks_of_samples(monkeypatch):
     rng = np.random.default_rng(0)
     x, W = rng.normal(size=(7, 2, 12, 11)), rng.normal(size=(3, 2, 3, 3))
     gy = rng.normal(size=(7, 3, 6, 6))
-    windows = ((2, 2), (1, 1), (1, 1), 1)
+    windows = ConvolutionGeometry((2, 2), (1, 1), (1, 1))
 
     def run():
         return (
-            KERNEL.forward(x, W, None, (6, 6), *windows),
-            KERNEL.backward_data(gy, W, None, (12, 11), *windows),
-            KERNEL.backward_weight(x, gy, (3, 3), W.dtype, *windows),
+            KERNEL.forward(x, W, None, (6, 6), windows),
+            KERNEL.backward_data(gy, W, None, (12, 11), windows),
+            KERNEL.backward_weight(x, gy, (3, 3), W.dtype, windows),
         )
 
     whole = run()
@@ -161,7 +163,7 @@ def test_removed_and_unknown_arguments():
     for function in (F.convolution_2d, F.deconvolution_2d):
         with pytest.raises(ValueError, match="chainer.using_config\\('cudnn_deterministic', value"):
             function(x, W, deterministic=True)
-        with pytest.raises(TypeError, match="unexpected keyword argument\\(s\\) 'foo'"):
+        with pytest.raises(TypeError, match="unexpected keyword argument .foo."):
             function(x, W, foo=1)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from chainer.backends.numpy.kernels.rows import add_rows
+from chainer.backends.numpy.kernels._row_scatter import scatter_add_rows
 from chainer.backends.operations.embeddings import embedding
 
 
@@ -43,7 +43,7 @@ def test_add_rows(count, width, dtype, order):
     numbers = state.randint(-20, 20, count).astype(np.int32)
     rows = state.randint(-1, 2, (count, width)).astype(dtype, order=order)
     expected = matrix + summed(numbers, rows, matrix.shape)
-    add_rows(matrix, numbers, rows)
+    scatter_add_rows(matrix, numbers, rows)
     assert matrix.dtype == dtype
     np.testing.assert_array_equal(matrix, expected)
 
@@ -51,7 +51,7 @@ def test_add_rows(count, width, dtype, order):
 @pytest.mark.parametrize("count", [3, 3000])
 def test_add_rows_out_of_range(count):
     with pytest.raises(IndexError, match="out of bounds"):
-        add_rows(np.zeros((2, 3)), np.full(count, 2), np.ones((count, 3)))
+        scatter_add_rows(np.zeros((2, 3)), np.full(count, 2), np.ones((count, 3)))
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])

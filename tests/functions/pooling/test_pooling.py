@@ -1,7 +1,5 @@
 """Pooling: ties, not-a-number, padding, indices and graphs."""
 
-import warnings
-
 import numpy as np
 import pytest
 
@@ -96,18 +94,46 @@ def test_names_of_nodes():
     assert F.upsampling_2d(x, indices, 2).creator.label == "Upsampling2D"
 
 
-@pytest.mark.parametrize("name", ["max_pooling_nd", "average_pooling_nd", "unpooling_nd"])
-def test_experimental_functions_say_so(name):
-    label = {"max": "MaxPooling", "average": "AveragePooling", "unpooling": "Unpooling"}
-    expected = f"chainer.functions.pooling.{label[name.split('_')[0]]}ND is experimental"
-    with pytest.warns(FutureWarning, match=expected):
-        getattr(F, name)(np.ones((1, 1, 4), "f"), 2)
+@pytest.mark.parametrize("function", [F.max_pooling_nd, F.average_pooling_nd, F.unpooling_nd])
+def test_functions_of_many_dimensions_do_not_warn(function):
+    """Until release 4 they were experimental and said so; here warnings are errors."""
+    function(np.ones((1, 1, 4), "f"), 2)
+
+
+@pytest.mark.parametrize("ndim", [1, 3])
+@pytest.mark.parametrize("name", ["max_pooling", "average_pooling", "unpooling"])
+def test_number_of_spatial_dimensions(name, ndim):
+    function = getattr(F, f"{name}_{ndim}d")
+    for shape in ((1, 2, 4, 4), (2, 4), (4,)):
+        actual = max(len(shape) - 2, 0)
+        with pytest.raises(ValueError, match=f"should be {ndim}. But the actual ndim was {actual}"):
+            function(np.ones(shape, np.float32), 2)
+    x = np.ones((1, 2, *[4] * ndim), np.float32)
+    node = function(x, 2, 1, 1).creator
+    assert (node.ndim, node.ksize, node.stride, node.pad) == (
+        ndim,
+        *[(k,) * ndim for k in (2, 1, 1)],
+    )
+
+
+def test_indices_of_max_pooling_1d():
+    """Numbers of release 7.8.1."""
+    x = np.arange(6, dtype=np.float32).reshape(1, 1, 6)
+    y, indices = F.max_pooling_1d(x, (2,), (1,), (1,), True, True)
+    assert y.array.tolist() == [[[0, 1, 2, 3, 4, 5, 5]]]
+    assert indices.tolist() == [[[1, 1, 1, 1, 1, 1, 0]]]
+
+
+def test_divisors_of_average_pooling_without_padding():
+    """Numbers of release 7.8.1."""
+    a, b, c = 2.0, 4.0, 9.0
+    y = F.average_pooling_1d(np.array([[[a, b, c]]]), 3, 1, 2, pad_value=None)
+    expected = [a, (a + b) / 2, (a + b + c) / 3, (b + c) / 2, c]
+    np.testing.assert_allclose(y.array[0, 0], expected)
 
 
 def test_padding_that_does_not_count():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)
-        y = F.average_pooling_nd(np.ones((1, 1, 5, 4), "f"), 3, 2, 1, pad_value=None)
+    y = F.average_pooling_nd(np.ones((1, 1, 5, 4), "f"), 3, 2, 1, pad_value=None)
     np.testing.assert_allclose(y.array, 1)
 
 

@@ -3,6 +3,7 @@ import sys
 import numpy as np
 import pytest
 
+import chainer
 from chainer import serializers
 from chainer.links.serializers.npz_archive import FileFormatError
 
@@ -227,3 +228,75 @@ def test_without_h5py(monkeypatch, path):
         serializers.HDF5Serializer(None)
     with pytest.raises(ImportError, match="hdf5"):
         serializers.HDF5Deserializer(None)
+    with pytest.raises(RuntimeError, match="hdf5"):  # the class of earlier releases
+        serializers.save_hdf5(path, Values())
+    assert serializers.hdf5._available is False
+
+
+def test_available():
+    assert serializers.hdf5._available is True
+
+
+def test_none_needs_a_newer_h5py(monkeypatch, path):
+    monkeypatch.setattr(h5py.version, "version_tuple", (2, 6, 0))
+    with pytest.raises(RuntimeError, match=r"h5py 2\.7 or newer is required to serialize None"):
+        serializers.save_hdf5(path, Values(x=None))
+    serializers.save_hdf5(path, Values(x=1))
+
+
+def test_dictionary(path):
+    contents = {"a/b": np.arange(4), "/x": np.ones(1), "s": "abc", "none": None, "list": [1, 2]}
+    serializers.save_hdf5(path, contents, compression=7)
+    with h5py.File(path) as file:
+        assert isinstance(file["a"], h5py.Group)
+        assert (file["a/b"].compression, file["a/b"].compression_opts) == ("gzip", 7)
+        assert file["x"].compression is None  # a single element
+        assert file["none"].shape is None
+    child = Values(b=np.zeros(4))
+    target = Values({"a": child}, x=np.zeros(1), s="", none=3)
+    serializers.load_hdf5(path, target)
+    np.testing.assert_array_equal(child.values["b"], [0, 1, 2, 3])
+    assert (target.values["s"], target.values["none"]) == ("abc", None)
+
+
+@pytest.mark.parametrize("value", [{}, object()])
+def test_dictionary_with_other_values(path, value):
+    with pytest.raises(TypeError, match="value of 'x' must be an array"):
+        serializers.save_hdf5(path, {"x": value})
+    assert not path.exists()
+
+
+def test_dictionary_of_a_model(path):
+    link = chainer.Link(W=(2, 3), b=(1,))
+    serializers.save_hdf5(path, serializers.npz.serialize(link))
+    other = chainer.Link(W=(2, 3), b=(1,))
+    other.W.array[...] = 0
+    serializers.load_hdf5(path, other)
+    np.testing.assert_array_equal(other.W.array, link.W.array)
+
+
+def test_serialize_is_called_once(path):
+    class Counting(Values):
+        calls: list = []
+
+        def serialize(self, serializer):
+            self.calls.append(type(serializer))
+            super().serialize(serializer)
+
+    serializers.save_hdf5(path, {"x": 1})
+    serializers.load_hdf5(path, Counting(x=0))
+    assert Counting.calls == [serializers.HDF5Deserializer]
+
+
+def test_failed_load_puts_children_back(path):
+    serializers.save_hdf5(path, {"a/b/x": np.ones(2), "a/n": 3})
+    x = np.zeros(2)
+    inner = Values(x=x)
+    outer = Values({"b": inner}, n=0, missing=0)
+    outer.values = {"n": 0}
+    outer.children["c"] = Values(y=0)
+    with pytest.raises(KeyError, match="'c' is not in group"):
+        serializers.load_hdf5(path, Values({"a": outer}))
+    np.testing.assert_array_equal(x, 0)
+    assert inner.values["x"] is x
+    assert outer.values == {"n": 0}

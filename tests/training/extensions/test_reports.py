@@ -11,7 +11,7 @@ import pytest
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.reporting.reporter import report
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 from chainer.links.serializers.npz import DictionarySerializer
 from chainer.training import extensions as E
 from chainer.training.iterators.serial_iterator import SerialIterator

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from chainer.core.autograd.parameter import Parameter
-from chainer.links.base_link import Link
+from chainer.links.link import Link
 from chainer.training import optimizer_hooks as H
 from chainer.training import optimizers as O
 

@@ -42,6 +42,24 @@ def test_epochs():
     assert updater.get_optimizer("main").epoch == 2
 
 
+def test_epochs_counted_by_update_core():
+    # Programs written for release 7 that override update_core() count epochs there.
+    class Own(StandardUpdater):
+        def update_core(self):
+            super().update_core()
+            if self.auto_new_epoch and self.is_new_epoch:
+                self.get_optimizer("main").new_epoch(auto=True)
+
+    optimizer_names = ("main", "second")
+    updater = Own(
+        SerialIterator(make_dataset(), 4),
+        {name: optimizers.SGD().setup(Regression()) for name in optimizer_names},
+    )
+    while updater.epoch < 2:
+        updater.update()
+    assert [updater.get_optimizer(name).epoch for name in optimizer_names] == [2, 2]
+
+
 def test_epochs_counted_by_the_program():
     updater = make(auto_new_epoch=False)
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""Kernels of batch, layer and local response normalisation."""
+"""CUDA kernels of batch and layer normalization."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 import numpy
 
 from chainer.backends.cupy.compiler import Types, compute_dtype, types_for
-from chainer.backends.cupy.kernels.base import CudaKernel, is_wide
+from chainer.backends.cupy.kernels._base import CudaKernel, is_wide
+from chainer.core.typing import Array, DTypeLike
 
 Axes = tuple[int, ...]
 #: Blocks that keep a large GPU busy, and elements that are worth a block.
@@ -45,11 +46,11 @@ class Layout:
         self.grid = (across, self.parts)
         self.block = (32, 8) if self.columns else (256, 1)
 
-    def arranged(self, x: Any) -> Any:
+    def arranged(self, x: Array) -> Array:
         """Returns the array in this order of its axes."""
         return x if self.order is None else x.transpose(self.order)
 
-    def restored(self, x: Any) -> Any:
+    def restored(self, x: Array) -> Array:
         """Undoes :meth:`arranged`."""
         if self.order is None:
             return x
@@ -63,14 +64,14 @@ def layout_of(shape: tuple[int, ...], axis: Axes) -> Layout:
 
 
 @cache
-def _working_dtype(dtype: Any, parameter_dtype: Any) -> Any:
+def _working_dtype(dtype: DTypeLike, parameter_dtype: DTypeLike) -> Array:
     return numpy.result_type(compute_dtype(dtype), parameter_dtype)
 
 
 class _BatchBase(CudaKernel):
     source = "batch_normalization.cu"
 
-    def types(self, x: Any, gamma: Any, running: Any = None) -> Types:
+    def types(self, x: Array, gamma: Array, running: Array = None) -> Types:
         """Returns the types to compile for."""
         return types_for(
             x.dtype,
@@ -80,13 +81,20 @@ class _BatchBase(CudaKernel):
             R=(gamma if running is None else running).dtype,
         )
 
-    def dtype(self, x: Any, gamma: Any) -> Any:
+    def dtype(self, x: Array, gamma: Array) -> Array:
         """Returns the data type computed in."""
         return _working_dtype(x.dtype, gamma.dtype)
 
     def normalize(
-        self, types: Types, x: Any, gamma: Any, beta: Any, mean: Any, inv_std: Any, layout: Layout
-    ) -> Any:
+        self,
+        types: Types,
+        x: Array,
+        gamma: Array,
+        beta: Array,
+        mean: Array,
+        inv_std: Array,
+        layout: Layout,
+    ) -> Array:
         """Returns the result of the normalisation; ``x`` is arranged and contiguous."""
         y = self.new_like(x)
         arrays = (x, gamma, beta, mean, inv_std, y)
@@ -95,14 +103,14 @@ class _BatchBase(CudaKernel):
 
     def gradients(
         self,
-        x: Any,
-        gamma: Any,
-        gy: Any,
-        mean: Any,
-        inv_std: Any,
+        x: Array,
+        gamma: Array,
+        gy: Array,
+        mean: Array,
+        inv_std: Array,
         layout: Layout,
-        statistics: tuple[Any, Any],
-    ) -> tuple[Any, Any, Any]:
+        statistics: tuple[Array, Array],
+    ) -> tuple[Array, Array, Array]:
         """Returns the gradients w.r.t. ``x`` and the parameters, and fills those of statistics."""
         types = self.types(x, gamma)
         dtype = self.dtype(x, gamma)
@@ -133,15 +141,15 @@ class BatchNormalizationKernel(_BatchBase):
 
     def forward(
         self,
-        x: Any,
-        gamma: Any,
-        beta: Any,
-        running_mean: Any,
-        running_var: Any,
+        x: Array,
+        gamma: Array,
+        beta: Array,
+        running_mean: Array,
+        running_var: Array,
         eps: float,
         decay: float,
         axis: Axes,
-    ) -> tuple[Any, Any, Any, Any]:
+    ) -> tuple[Array, Array, Array, Array]:
         xp = self.xp
         dtype = self.dtype(x, gamma)
         if x.size == 0:
@@ -174,8 +182,15 @@ class BatchNormalizationKernel(_BatchBase):
         return y, mean, inv_std, None
 
     def backward(
-        self, x: Any, gamma: Any, gy: Any, mean: Any, inv_std: Any, residual: Any, axis: Axes
-    ) -> tuple[Any, Any, Any]:
+        self,
+        x: Array,
+        gamma: Array,
+        gy: Array,
+        mean: Array,
+        inv_std: Array,
+        residual: Any,
+        axis: Axes,
+    ) -> tuple[Array, Array, Array]:
         xp = self.xp
         if x.size == 0:
             return self.new_like(x), xp.zeros_like(gamma), xp.zeros_like(gamma)
@@ -187,16 +202,16 @@ class FixedBatchNormalizationKernel(_BatchBase):
     """Kernel of ``fixed_batch_normalization``."""
 
     def forward(
-        self, x: Any, gamma: Any, beta: Any, mean: Any, var: Any, eps: float, axis: Axes
-    ) -> Any:
+        self, x: Array, gamma: Array, beta: Array, mean: Array, var: Array, eps: float, axis: Axes
+    ) -> Array:
         layout = layout_of(x.shape, axis)
         mean, inv_std = self._statistics(x, gamma, mean, var, eps)
         x, gamma, beta = map(self.contiguous, (layout.arranged(x), gamma, beta))
         return self.normalize(self.types(x, gamma), x, gamma, beta, mean, inv_std, layout)
 
     def backward(
-        self, x: Any, gamma: Any, mean: Any, var: Any, gy: Any, eps: float, axis: Axes
-    ) -> tuple[Any, Any, Any, Any, Any]:
+        self, x: Array, gamma: Array, mean: Array, var: Array, gy: Array, eps: float, axis: Axes
+    ) -> tuple[Array, Array, Array, Array, Array]:
         xp = self.xp
         if x.size == 0:
             return (self.new_like(x), *[xp.zeros_like(p) for p in (gamma, gamma, mean, var)])  # type: ignore[return-value]
@@ -210,7 +225,9 @@ class FixedBatchNormalizationKernel(_BatchBase):
             gvar.astype(var.dtype, copy=False),
         )
 
-    def _statistics(self, x: Any, gamma: Any, mean: Any, var: Any, eps: float) -> tuple[Any, Any]:
+    def _statistics(
+        self, x: Array, gamma: Array, mean: Array, var: Array, eps: float
+    ) -> tuple[Array, Array]:
         dtype = self.dtype(x, gamma)
         xp = self.xp
         inv_std = xp.asarray(1 / xp.sqrt(var.astype(dtype, copy=False) + dtype.type(eps)))
@@ -222,7 +239,9 @@ class LayerNormalizationKernel(CudaKernel):
 
     source = "layer_normalization.cu"
 
-    def forward(self, x: Any, gamma: Any, beta: Any, eps: float) -> tuple[Any, Any, Any, Any]:
+    def forward(
+        self, x: Array, gamma: Array, beta: Array, eps: float
+    ) -> tuple[Array, Array, Array, Array]:
         xp = self.xp
         x, gamma, beta = map(self.contiguous, (x, gamma, beta))
         rows, n = x.shape
@@ -235,8 +254,8 @@ class LayerNormalizationKernel(CudaKernel):
         return y, mean, inv_std, None
 
     def backward(
-        self, x: Any, gamma: Any, gy: Any, mean: Any, inv_std: Any, residual: Any
-    ) -> tuple[Any, Any, Any]:
+        self, x: Array, gamma: Array, gy: Array, mean: Array, inv_std: Array, residual: Any
+    ) -> tuple[Array, Array, Array]:
         xp = self.xp
         x, gamma, gy = map(self.contiguous, (x, gamma, gy))
         rows, n = x.shape
@@ -251,43 +270,5 @@ class LayerNormalizationKernel(CudaKernel):
             function((-(-n // 32),), (32, 8), (*arrays, rows, n))
         return gx, ggamma, gbeta
 
-    def _types(self, x: Any, gamma: Any) -> Types:
+    def _types(self, x: Array, gamma: Array) -> Types:
         return types_for(x.dtype, wide=is_wide(x), P=gamma.dtype)
-
-
-class ResponseNormalizationKernel(CudaKernel):
-    """Kernel of ``local_response_normalization``; the residual is the scale."""
-
-    source = "response_normalization.cu"
-
-    def forward(self, x: Any, n: int, k: float, alpha: float, beta: float) -> tuple[Any, Any]:
-        x = self.contiguous(x)
-        y = self.new_like(x)
-        scale = self.new(x.shape, compute_dtype(x.dtype))
-        scalars = (float(k), float(alpha), float(beta))
-        self._call("response_forward", x, x, y, scale, *self._geometry(x, n), *scalars)
-        return y, scale
-
-    def backward(
-        self,
-        x: Any,
-        y: Any,
-        gy: Any,
-        residual: Any,
-        n: int,
-        k: float,
-        alpha: float,
-        beta: float,
-    ) -> Any:
-        x, y, gy = map(self.contiguous, (x, y, gy))
-        gx = self.new_like(x)
-        arrays = (x, y, gy, residual, gx)
-        geometry = self._geometry(x, n)
-        self._call("response_backward", x, *arrays, *geometry, float(alpha), float(beta))
-        return gx
-
-    def _geometry(self, x: Any, n: int) -> tuple[int, int, int]:
-        return x.shape[1], prod(x.shape[2:]), int(n) // 2
-
-    def _call(self, name: str, x: Any, *args: Any) -> None:
-        self.each(name, types_for(x.dtype, wide=is_wide(x)), x.size, *args)

@@ -1,4 +1,4 @@
-"""Kernels on oneDNN: the table of them. Nothing here imports ideep4py."""
+"""The table of the kernels on oneDNN. Nothing here imports ideep4py."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from chainer.core.arrays.kernel import Kernel
 
 MDARRAY = "ideep4py:mdarray"
 
-_ROOM = "chainer.backends.ideep.kernels"
-_CHECKS = f"{_ROOM}.checks"
+_PACKAGE = "chainer.backends.ideep.kernels"
+_CHECKS = f"{_PACKAGE}._checks"
 _MISSING = "chainer.backends.ideep.library:missing"
 
-#: Operation -> (module and class of the implementation, function of ``checks`` that decides).
+#: Operation -> (module and class of the implementation, function of ``_checks`` that decides).
 _BY_OPERATION = {
     "relu": ("activations:ReLUKernel", "elementwise"),
     "leaky_relu": ("activations:LeakyReLUKernel", "large_elementwise"),
@@ -29,41 +29,41 @@ _BY_OPERATION = {
     "batch_normalization": ("normalizations:BatchNormalizationKernel", "normalization"),
     "fixed_batch_normalization": ("normalizations:FixedBatchNormalizationKernel", "normalization"),
     "local_response_normalization": (
-        "normalizations:ResponseNormalizationKernel",
+        "response_normalizations:ResponseNormalizationKernel",
         "response_normalization",
     ),
-    "softmax_cross_entropy": ("losses:SoftmaxCrossEntropyKernel", "cross_entropy"),
+    "softmax_cross_entropy": ("cross_entropies:SoftmaxCrossEntropyKernel", "cross_entropy"),
 }
 
-#: Those of functions that give their kernels plain arrays.
-_FOR_PLAIN = {
+#: Kernels of functions that convert their inputs to NumPy arrays first.
+_FOR_NUMPY = {
     "lstm_cell": ("lstm_cells:LSTMCellKernel", "lstm_cell"),
     "n_step_rnn": ("rnns:NStepRNNKernel", "recurrence"),
 }
 
-#: Those that pay only for arrays that lie in blocks.
-_FOR_BLOCKS = {
+#: Kernels that pay only for arrays with a blocked layout.
+_FOR_MDARRAYS = {
     "concat": ("joining:ConcatKernel", "joining"),
     "dropout": ("dropouts:DropoutKernel", "elementwise"),
     "split_axis": ("joining:SplitAxisKernel", "joining"),
 }
 
-#: Updates of parameters. Whoever called ``to_intel64()`` wants them, whatever ``use_ideep`` says.
+#: Updates of parameters. A call of ``to_intel64()`` asks for them, whatever ``use_ideep`` is.
 _UPDATES = {
-    "sgd_update": ("updates:SGDKernel", "update"),
-    "momentum_sgd_update": ("updates:MomentumSGDKernel", "update"),
-    "adam_update": ("updates:AdamKernel", "adam_update"),
+    "sgd_update": ("optimizer_updates:SGDKernel", "update"),
+    "momentum_sgd_update": ("optimizer_updates:MomentumSGDKernel", "update"),
+    "adam_update": ("optimizer_updates:AdamKernel", "adam_update"),
 }
 
 
 def declarations() -> Iterator[Kernel]:
-    """Yields the declaration of every kernel of this room."""
+    """Yields the declaration of every kernel of this package."""
     for operation, entry in _BY_OPERATION.items():
         for array_type in (numpy.ndarray, MDARRAY):
             yield _declaration(operation, array_type, *entry)
-    for operation, entry in _FOR_PLAIN.items():
+    for operation, entry in _FOR_NUMPY.items():
         yield _declaration(operation, numpy.ndarray, *entry)
-    for operation, entry in _FOR_BLOCKS.items():
+    for operation, entry in _FOR_MDARRAYS.items():
         yield _declaration(operation, MDARRAY, *entry)
     for operation, entry in _UPDATES.items():
         yield _declaration(operation, MDARRAY, *entry, unconditional=True)
@@ -76,7 +76,7 @@ def _declaration(
         operation,
         array_type,
         "ideep",
-        load=f"{_ROOM}.{place}",
+        load=f"{_PACKAGE}.{place}",
         supports=f"{_CHECKS}:{check}",
         unavailable=_MISSING,
         unconditional=unconditional,

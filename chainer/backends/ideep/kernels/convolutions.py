@@ -1,90 +1,43 @@
-"""Kernel of convolutions and deconvolutions."""
+"""oneDNN kernel of convolutions and deconvolutions."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from chainer.backends.ideep.kernels.base import IdeepKernel
-
-Sizes = tuple[int, ...]
+from chainer.backends.ideep.kernels._base import IdeepKernel
+from chainer.backends.operations.convolutions import ConvolutionGeometry
+from chainer.core.typing import Array, DTypeLike, Shape
 
 
 class ConvolutionNDKernel(IdeepKernel):
     """Kernel of ``convolution_nd`` over one to three dimensions."""
 
     def forward(
-        self,
-        x: Any,
-        W: Any,
-        b: Any,
-        out_size: Sizes,
-        stride: Sizes,
-        pad: Sizes,
-        dilate: Sizes,
-        groups: int,
-    ) -> Any:
-        return self.ops.convolution(
-            x, W, b, stride=stride, pad=pad, dilate=dilate, groups=groups, out_size=out_size
-        )
+        self, x: Array, W: Array, b: Array | None, out_size: Shape, geometry: ConvolutionGeometry
+    ) -> Array:
+        return self.ops.convolution(x, W, b, out_size=out_size, **geometry._asdict())
 
     def backward_data(
-        self,
-        gy: Any,
-        W: Any,
-        b: Any,
-        in_size: Sizes,
-        stride: Sizes,
-        pad: Sizes,
-        dilate: Sizes,
-        groups: int,
-    ) -> Any:
+        self, gy: Array, W: Array, b: Array | None, in_size: Shape, geometry: ConvolutionGeometry
+    ) -> Array:
+        options = geometry._asdict()
         if b is not None:
-            return self.ops.deconvolution(
-                gy, W, b, stride=stride, pad=pad, dilate=dilate, groups=groups, out_size=in_size
-            )
-        shape = (gy.shape[0], W.shape[1] * groups, *in_size)
-        return self.ops.convolution_backward_data(
-            gy, W, shape, stride=stride, pad=pad, dilate=dilate, groups=groups
-        )
+            return self.ops.deconvolution(gy, W, b, out_size=in_size, **options)
+        shape = (gy.shape[0], W.shape[1] * geometry.groups, *in_size)
+        return self.ops.convolution_backward_data(gy, W, shape, **options)
 
     def backward_weight(
-        self,
-        x: Any,
-        gy: Any,
-        ksize: Sizes,
-        dtype: Any,
-        stride: Sizes,
-        pad: Sizes,
-        dilate: Sizes,
-        groups: int,
-    ) -> Any:
-        return self._weight_gradients(x, gy, ksize, stride, pad, dilate, groups, bias=False)[0]
+        self, x: Array, gy: Array, ksize: Shape, dtype: DTypeLike, geometry: ConvolutionGeometry
+    ) -> Array:
+        return self._weight_gradients(x, gy, ksize, geometry, bias=False)[0]
 
     def backward_weight_and_bias(
-        self,
-        x: Any,
-        gy: Any,
-        ksize: Sizes,
-        dtype: Any,
-        stride: Sizes,
-        pad: Sizes,
-        dilate: Sizes,
-        groups: int,
-    ) -> tuple[Any, Any]:
-        return self._weight_gradients(x, gy, ksize, stride, pad, dilate, groups, bias=True)
+        self, x: Array, gy: Array, ksize: Shape, dtype: DTypeLike, geometry: ConvolutionGeometry
+    ) -> tuple[Array, Array]:
+        # oneDNN sums gy by channel in the pass that computes the gradient of the weight.
+        return self._weight_gradients(x, gy, ksize, geometry, bias=True)
 
     def _weight_gradients(
-        self,
-        x: Any,
-        gy: Any,
-        ksize: Sizes,
-        stride: Sizes,
-        pad: Sizes,
-        dilate: Sizes,
-        groups: int,
-        bias: bool,
-    ) -> tuple[Any, Any]:
-        shape = (gy.shape[1], x.shape[1] // groups, *ksize)
-        return self.ops.convolution_backward_weights(
-            x, gy, shape, stride=stride, pad=pad, dilate=dilate, groups=groups, bias=bias
-        )
+        self, x: Array, gy: Array, ksize: Shape, geometry: ConvolutionGeometry, bias: bool
+    ) -> tuple[Array, Array]:
+        shape = (gy.shape[1], x.shape[1] // geometry.groups, *ksize)
+        options = geometry._asdict()
+        return self.ops.convolution_backward_weights(x, gy, shape, bias=bias, **options)

@@ -1,78 +1,78 @@
-"""Kernels of poolings."""
+"""oneDNN kernels of poolings."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from chainer.backends.ideep.kernels.base import IdeepKernel
+from chainer.backends.ideep.kernels._base import IdeepKernel
+from chainer.backends.operations.poolings import PoolingGeometry
 from chainer.core.config.configuration import threads
+from chainer.core.typing import Array, Shape
 
-Sizes = tuple[int, ...]
 
+class _PoolingKernel(IdeepKernel):
+    """Base of the two kernels; ``mode`` is the mode of pooling of oneDNN."""
 
-class MaxPoolingNDKernel(IdeepKernel):
-    """Kernel of ``max_pooling_nd``.
-
-    The residual is the layout of the input and the place of each maximum within its window.
-    """
-
-    def forward(
-        self, x: Any, ksize: Sizes, stride: Sizes, pad: Sizes, out_size: Sizes
-    ) -> tuple[Any, Any]:
-        y, workspace = self.ops.pooling(
+    def pool(
+        self, x: Array, mode: str, out_size: Shape, geometry: PoolingGeometry
+    ) -> tuple[Array, Array]:
+        """Returns the output and the workspace, which is None where no gradient is needed."""
+        ksize, stride, pad = geometry
+        return self.ops.pooling(
             x,
-            "max",
+            mode,
             ksize,
             stride=stride,
             pad=pad,
             out_size=out_size,
+            # Without training, oneDNN does not record the positions of maxima.
             training=threads.state.enable_backprop,
         )
+
+
+class MaxPoolingNDKernel(_PoolingKernel):
+    """Kernel of ``max_pooling_nd``.
+
+    The residual is the layout of the input and oneDNN's workspace with the position of each maximum
+    within its window.
+    """
+
+    def forward(
+        self, x: Array, out_size: Shape, geometry: PoolingGeometry
+    ) -> tuple[Array, tuple[Array, Array]]:
+        y, workspace = self.pool(x, "max", out_size, geometry)
         return y, (getattr(x, "layout", x.shape), workspace)
 
     def backward(
-        self, x: Any, y: Any, gy: Any, residual: Any, ksize: Sizes, stride: Sizes, pad: Sizes
-    ) -> Any:
+        self,
+        x: Array,
+        y: Array,
+        gy: Array,
+        residual: tuple[Array, Array],
+        geometry: PoolingGeometry,
+    ) -> Array:
         layout, workspace = residual
+        ksize, stride, pad = geometry
         return self.ops.pooling_backward(
             gy, layout, "max", ksize, stride=stride, pad=pad, workspace=workspace
         )
 
 
-def _kind(pad_value: int | None) -> str:
+def _mean_mode(pad_value: int | None) -> str:
     return "average_exclude_pad" if pad_value is None else "average"
 
 
-class AveragePoolingNDKernel(IdeepKernel):
+class AveragePoolingNDKernel(_PoolingKernel):
     """Kernel of ``average_pooling_nd``."""
 
     def forward(
-        self,
-        x: Any,
-        ksize: Sizes,
-        stride: Sizes,
-        pad: Sizes,
-        out_size: Sizes,
-        pad_value: int | None,
-    ) -> Any:
-        return self.ops.pooling(
-            x,
-            _kind(pad_value),
-            ksize,
-            stride=stride,
-            pad=pad,
-            out_size=out_size,
-            training=threads.state.enable_backprop,
-        )[0]
+        self, x: Array, out_size: Shape, geometry: PoolingGeometry, pad_value: int | None
+    ) -> Array:
+        return self.pool(x, _mean_mode(pad_value), out_size, geometry)[0]
 
     def backward(
-        self,
-        gy: Any,
-        in_size: Sizes,
-        ksize: Sizes,
-        stride: Sizes,
-        pad: Sizes,
-        pad_value: int | None,
-    ) -> Any:
+        self, gy: Array, in_size: Shape, geometry: PoolingGeometry, pad_value: int | None
+    ) -> Array:
+        ksize, stride, pad = geometry
         shape = (*gy.shape[:2], *in_size)
-        return self.ops.pooling_backward(gy, shape, _kind(pad_value), ksize, stride=stride, pad=pad)
+        return self.ops.pooling_backward(
+            gy, shape, _mean_mode(pad_value), ksize, stride=stride, pad=pad
+        )

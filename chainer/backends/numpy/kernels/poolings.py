@@ -1,231 +1,219 @@
-"""Reference kernels of average pooling and unpooling, and window reductions for all poolings.
-
-A window is reduced one axis at a time, by whole slices of the images: no patches are copied out.
-"""
+"""Reference kernels of poolings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from math import prod
-from typing import Any, NamedTuple
+from types import EllipsisType
 
 import numpy
 
-from chainer.core.arrays.extended_dtypes import is_half
+from chainer.backends.compute_dtypes import compute_dtype, to_compute_dtype
+from chainer.backends.numpy.kernels._window_stages import (
+    reduce_stage,
+    reduced_shape,
+    spread_windows,
+    stages,
+    window_sums,
+)
+from chainer.backends.operations.poolings import PoolingGeometry
+from chainer.core.arrays.backend import HOST_FAMILY
 from chainer.core.arrays.kernel import ReferenceKernel
-from chainer.core.arrays.windows import Sizes, window_range
-
-# Axes along which windows have so few elements are reduced at once: each stage costs a pass.
-_SMALL_WINDOW = 4
-# Elements of NumPy's buffers, if arrays take at least as many bytes: smaller ones are as fast.
-_BUFFER, _LARGE = 1024, 1 << 18
+from chainer.core.typing import Array, DType, Shape
 
 
-class Piece(NamedTuple):
-    """One element of the windows along some axes.
+class MaxPoolingNDKernel(ReferenceKernel):
+    """Max pooling by maxima of slices; only ``backward`` looks for the positions of the maxima."""
 
-    Attributes:
-        code: Row-major position in the window, counted in all axes.
-        windows: Index of the windows whose element lies inside the input.
-        elements: Index of these elements in the input.
-        complete: Whether it lies inside the input for each window.
-    """
-
-    code: int
-    windows: tuple[slice, ...]
-    elements: tuple[slice, ...]
-    complete: bool
-
-
-class Stage(NamedTuple):
-    """Reduction of the windows along some spatial axes.
-
-    Attributes:
-        axes: The axes, as array axes.
-        pieces: The elements of a window, in row-major order.
-        whole: Whether there is one window which is the input.
-    """
-
-    axes: tuple[int, ...]
-    pieces: list[Piece]
-    whole: bool
-
-
-def stages(
-    ksize: Sizes, in_size: Sizes, out_size: Sizes, stride: Sizes, pad: Sizes
-) -> Iterator[Stage]:
-    """Splits a reduction of windows into stages."""
-    start = 0
-    for stop in range(1, len(ksize) + 1):
-        if stop == len(ksize) or prod(ksize[start : stop + 1]) > _SMALL_WINDOW:
-            yield _stage(range(start, stop), ksize, in_size, out_size, stride, pad)
-            start = stop
-
-
-def _stage(
-    axes: Any, ksize: Sizes, in_size: Sizes, out_size: Sizes, stride: Sizes, pad: Sizes
-) -> Stage:
-    everything = (slice(None),) * (2 + len(ksize))
-    pieces = [Piece(0, everything, everything, True)]
-    whole = True
-    for axis in axes:
-        k, n, m, s, p = ksize[axis], in_size[axis], out_size[axis], stride[axis], pad[axis]
-        whole = whole and m == 1 and p == 0 and k == n
-        step = prod(ksize[axis + 1 :])
-        extended: list[Piece] = []
-        for piece in pieces:
-            for i in range(k):
-                windows, elements = window_range(i, n, m, s, p)
-                if windows.stop:
-                    extended.append(
-                        Piece(
-                            piece.code + i * step,
-                            _replaced(piece.windows, axis + 2, windows),
-                            _replaced(piece.elements, axis + 2, elements),
-                            piece.complete and windows == slice(0, m),
-                        )
-                    )
-        pieces = extended
-    return Stage(tuple(axis + 2 for axis in axes), pieces, whole)
-
-
-def _replaced(index: tuple[slice, ...], axis: int, piece: slice) -> tuple[slice, ...]:
-    return (*index[:axis], piece, *index[axis + 1 :])
-
-
-def reduced_shape(shape: Sizes, stage: Stage, out_size: Sizes) -> Sizes:
-    """Returns the shape of an array after a stage."""
-    return tuple([out_size[i - 2] if i in stage.axes else n for i, n in enumerate(shape)])
-
-
-@contextmanager
-def _small_buffers() -> Iterator[None]:
-    """Lets ufuncs of NumPy have small buffers; it makes them without need."""
-    size = numpy.setbufsize(_BUFFER)  # in this context only
-    try:
-        yield
-    finally:
-        numpy.setbufsize(size)
-
-
-def reduce_stage(xp: Any, name: str, x: Any, stage: Stage, out_size: Sizes, identity: float) -> Any:
-    """Reduces the windows of one stage.
-
-    Args:
-        xp: Array namespace.
-        name: ``'maximum'`` or ``'add'``.
-        x: Array.
-        stage: Stage.
-        out_size: Number of windows in each dimension.
-        identity: Value of an empty window.
-
-    Returns:
-        New array.
-    """
-    if stage.whole and x.size:
-        if name == "add":
-            return x.sum(axis=stage.axes, keepdims=True)
-        return x.max(axis=stage.axes, keepdims=True)
-    y = xp.empty(reduced_shape(x.shape, stage, out_size), x.dtype)
-    with _small_buffers() if xp is numpy and x.nbytes >= _LARGE else nullcontext():
-        _reduce_pieces(getattr(xp, name), x, y, stage, identity)
-    return y
-
-
-def _reduce_pieces(operator: Any, x: Any, y: Any, stage: Stage, identity: float) -> None:
-    pieces = sorted(stage.pieces, key=lambda piece: not piece.complete)
-    if len(pieces) > 1 and pieces[1].complete:
-        operator(x[pieces[0].elements], x[pieces[1].elements], out=y)
-        rest = pieces[2:]
-    elif pieces and pieces[0].complete:
-        y[...] = x[pieces[0].elements]
-        rest = pieces[1:]
-    else:
-        y[...] = identity
-        rest = pieces
-    for piece in rest:
-        part = y[piece.windows]
-        operator(part, x[piece.elements], out=part)
-
-
-def window_sums(xp: Any, x: Any, ksize: Sizes, stride: Sizes, pad: Sizes, out_size: Sizes) -> Any:
-    """Returns the sums of sliding windows."""
-    for stage in stages(ksize, x.shape[2:], out_size, stride, pad):
-        x = reduce_stage(xp, "add", x, stage, out_size, 0)
-    return x
-
-
-def spread_windows(xp: Any, y: Any, ksize: Sizes, stride: Sizes, pad: Sizes, in_size: Sizes) -> Any:
-    """Adds each element of ``y`` to its whole window: the adjoint of :func:`window_sums`."""
-    overlapping = any([k > s for k, s in zip(ksize, stride, strict=True)])
-    for stage in reversed(list(stages(ksize, in_size, y.shape[2:], stride, pad))):
-        x = xp.zeros(reduced_shape(y.shape, stage, in_size), y.dtype)
-        for piece in stage.pieces:
-            if overlapping:
-                x[piece.elements] += y[piece.windows]
-            else:
-                x[piece.elements] = y[piece.windows]
+    def forward(self, x: Array, out_size: Shape, geometry: PoolingGeometry) -> tuple[Array, None]:
         y = x
-    return y
+        for stage in stages(geometry, x.shape[2:], out_size):
+            y = reduce_stage(self.xp, "maximum", y, stage, out_size, -numpy.inf)
+        return y, None
+
+    def backward(
+        self, x: Array, y: Array, gy: Array, residual: None, geometry: PoolingGeometry
+    ) -> Array:
+        indexing = WindowIndexingKernel(self.backend)
+        codes = indexing.codes(x, y, geometry)
+        return indexing.scatter(gy, codes, x.shape[2:], geometry)
 
 
-def _widened(x: Any) -> Any:
-    return x.astype(numpy.float32) if is_half(x.dtype) else x
+class WindowIndexingKernel(ReferenceKernel):
+    """Indexing of windows by way of flat indices.
+
+    A *code* is the row-major position of an element in its window. The code ``prod(ksize)``
+    represents a window without a match.
+    """
+
+    def find(self, x: Array, y: Array, geometry: PoolingGeometry) -> Array:
+        codes = self.codes(x, y, geometry)
+        return self.xp.where(codes == prod(geometry.ksize), 0, codes).astype(numpy.intp)
+
+    def codes(self, x: Array, y: Array, geometry: PoolingGeometry) -> Array:
+        """Returns codes in a small integer type."""
+        is_float = y.dtype.kind == "f"
+        if self.backend.family != HOST_FAMILY:
+            # Reading the codes on the host would wait for the device. Handle NaN at once instead.
+            return self._codes(x, y, geometry, with_nan=is_float)
+        codes = self._codes(x, y, geometry, with_nan=False)
+        # A maximum that is NaN equals no element, so that its window has no match at first.
+        if is_float and bool((codes == prod(geometry.ksize)).any()):
+            codes = self._codes(x, y, geometry, with_nan=True)
+        return codes
+
+    def _codes(self, x: Array, y: Array, geometry: PoolingGeometry, with_nan: bool) -> Array:
+        """Finds, axis by axis, the lowest code among the elements that attain the maximum."""
+        xp = self.xp
+        none = prod(geometry.ksize)
+        # Sums of two codes must not overflow, hence 128. A byte per element is eight times less
+        # memory to read than an index.
+        dtype = numpy.dtype(numpy.uint8 if none < 128 else numpy.intp)
+        out_size = y.shape[2:]
+        found: Array = None
+        plan = list(stages(geometry, x.shape[2:], out_size))
+        for stage in plan:
+            last = stage is plan[-1]
+            top = y if last else reduce_stage(xp, "maximum", x, stage, out_size, -numpy.inf)
+            codes = xp.full(reduced_shape(x.shape, stage, out_size), none, dtype)
+            for piece in stage.pieces:
+                candidates = x[piece.elements]
+                if with_nan:
+                    differs = (candidates != top[piece.windows]) & (candidates == candidates)
+                else:
+                    differs = candidates != top[piece.windows]
+                # `none` where the candidate differs from the maximum, else its code.
+                code = differs.astype(dtype)
+                if found is None:
+                    # Arithmetic instead of a maximum with a number, which NumPy computes slowly.
+                    code *= dtype.type(none - piece.code)
+                    code += dtype.type(piece.code)
+                else:
+                    code *= dtype.type(none)
+                    own = found[piece.elements] + dtype.type(piece.code)
+                    xp.maximum(code, own, out=code)
+                part = codes[piece.windows]
+                xp.minimum(part, code, out=part)
+            x, found = top, codes
+        return found
+
+    def gather(self, x: Array, indices: Array, geometry: PoolingGeometry) -> Array:
+        xp = self.xp
+        in_size = x.shape[2:]
+        size = _covered_size(geometry, in_size, indices.shape[2:])
+        if size != in_size:
+            padded = xp.zeros((*x.shape[:2], *size), x.dtype)
+            padded[_inside(geometry.pad, in_size)] = x
+            x = padded
+        return x.reshape(-1).take(self._flat_indices(indices, size, geometry))
+
+    def scatter(self, y: Array, indices: Array, in_size: Shape, geometry: PoolingGeometry) -> Array:
+        xp = self.xp
+        size = _covered_size(geometry, in_size, y.shape[2:])
+        dtype = compute_dtype(y.dtype)
+        x = xp.zeros((*y.shape[:2], *size), dtype)
+        if y.size:
+            valid = indices < prod(geometry.ksize)
+            flat = self._flat_indices(indices, size, geometry)
+            values = y.astype(dtype, copy=False)
+            if self.backend.family != HOST_FAMILY:
+                # A selection has a size that the host would have to wait for.
+                values = xp.where(valid, values, 0)
+            elif not bool(valid.all()):
+                flat, values = flat[valid], values[valid]
+            xp.add.at(x.reshape(-1), flat.ravel(), values.ravel())
+        if size != in_size:
+            x = x[_inside(geometry.pad, in_size)]
+        return x.astype(y.dtype, order="C", copy=False)
+
+    def _flat_indices(self, indices: Array, size: Shape, geometry: PoolingGeometry) -> Array:
+        """Returns indices into flattened images of spatial size ``size``, padding included."""
+        xp = self.xp
+        ksize, stride, _ = geometry
+        n = len(ksize)
+        shape = indices.shape
+        steps = [prod(size[i + 1 :]) for i in range(n)]
+        offsets = xp.zeros((1,) * n, numpy.intp)
+        for i, (k, step) in enumerate(zip(ksize, steps, strict=True)):
+            offsets = offsets + _along(xp.arange(k) * step, i, n)
+        # The table has one more entry, for windows without a match.
+        table = xp.zeros(prod(ksize) + 1, numpy.intp)
+        table[:-1] = offsets.ravel()
+        flat = table.take(indices)
+        starts = xp.zeros((1,) * n, numpy.intp)
+        for i, (m, s, step) in enumerate(zip(shape[2:], stride, steps, strict=True)):
+            starts = starts + _along(xp.arange(m) * (s * step), i, n)
+        flat += starts
+        images = xp.arange(shape[0] * shape[1]) * prod(size)
+        flat += images.reshape(*shape[:2], *[1] * n)
+        return flat
+
+
+def _along(values: Array, axis: int, ndim: int) -> Array:
+    """Returns a vector as an array of ``ndim`` dimensions whose elements are along an axis."""
+    shape = [1] * ndim
+    shape[axis] = -1
+    return values.reshape(shape)
+
+
+def _covered_size(geometry: PoolingGeometry, in_size: Shape, out_size: Shape) -> Shape:
+    """Returns the size of the images with as much padding as the windows reach into."""
+    sizes = zip(in_size, out_size, *geometry, strict=True)
+    return tuple([max(n + p, (m - 1) * s + k) for n, m, k, s, p in sizes])
+
+
+def _inside(pad: Shape, in_size: Shape) -> tuple[EllipsisType | slice, ...]:
+    """Returns the index of the images without their padding."""
+    return (..., *[slice(p, p + n) for p, n in zip(pad, in_size, strict=True)])
 
 
 class AveragePoolingNDKernel(ReferenceKernel):
     """Average pooling by sums of slices."""
 
     def forward(
-        self, x: Any, ksize: Sizes, stride: Sizes, pad: Sizes, out_size: Sizes, pad_value: Any
-    ) -> Any:
-        y = window_sums(self.xp, _widened(x), ksize, stride, pad, out_size)
-        y *= self._weights(y.dtype, ksize, stride, pad, x.shape[2:], out_size, pad_value)
+        self, x: Array, out_size: Shape, geometry: PoolingGeometry, pad_value: int | None
+    ) -> Array:
+        y = window_sums(self.xp, to_compute_dtype(x), geometry, out_size)
+        y *= self._weights(y.dtype, geometry, x.shape[2:], out_size, pad_value)
         return y.astype(x.dtype, copy=False)
 
     def backward(
-        self, gy: Any, in_size: Sizes, ksize: Sizes, stride: Sizes, pad: Sizes, pad_value: Any
-    ) -> Any:
-        out_size = gy.shape[2:]
-        wide = _widened(gy)
-        weights = self._weights(wide.dtype, ksize, stride, pad, in_size, out_size, pad_value)
-        gx = spread_windows(self.xp, wide * weights, ksize, stride, pad, in_size)
+        self, gy: Array, in_size: Shape, geometry: PoolingGeometry, pad_value: int | None
+    ) -> Array:
+        wide = to_compute_dtype(gy)
+        weights = self._weights(wide.dtype, geometry, in_size, gy.shape[2:], pad_value)
+        gx = spread_windows(self.xp, wide * weights, geometry, in_size)
         return gx.astype(gy.dtype, copy=False)
 
     def _weights(
         self,
-        dtype: Any,
-        ksize: Sizes,
-        stride: Sizes,
-        pad: Sizes,
-        in_size: Sizes,
-        out_size: Sizes,
-        pad_value: Any,
-    ) -> Any:
+        dtype: DType,
+        geometry: PoolingGeometry,
+        in_size: Shape,
+        out_size: Shape,
+        pad_value: int | None,
+    ) -> Array:
         """Returns the reciprocals of the numbers of elements that count."""
+        ksize, stride, pad = geometry
         if pad_value is not None or not any(pad):
             return dtype.type(1.0 / prod(ksize))
         xp = self.xp
         counts = xp.ones((1,) * len(ksize), dtype)
-        for axis, (k, n, m, s, p) in enumerate(
-            zip(ksize, in_size, out_size, stride, pad, strict=True)
-        ):
+        sizes = zip(ksize, in_size, out_size, stride, pad, strict=True)
+        for axis, (k, n, m, s, p) in enumerate(sizes):
             starts = xp.arange(m) * s - p
             inside = xp.minimum(starts + k, n) - xp.maximum(starts, 0)
-            shape = [1] * len(ksize)
-            shape[axis] = m
-            counts = counts * xp.maximum(inside, 1).reshape(shape).astype(dtype)
+            # The sum of a window without elements is zero; a count of one avoids dividing by zero.
+            counts = counts * _along(xp.maximum(inside, 1).astype(dtype), axis, len(ksize))
         return 1 / counts
 
 
 class UnpoolingNDKernel(ReferenceKernel):
     """Unpooling by slices."""
 
-    def forward(self, x: Any, out_size: Sizes, ksize: Sizes, stride: Sizes, pad: Sizes) -> Any:
-        y = spread_windows(self.xp, _widened(x), ksize, stride, pad, out_size)
+    def forward(self, x: Array, out_size: Shape, geometry: PoolingGeometry) -> Array:
+        y = spread_windows(self.xp, to_compute_dtype(x), geometry, out_size)
         return y.astype(x.dtype, copy=False)
 
-    def backward(self, gy: Any, in_size: Sizes, ksize: Sizes, stride: Sizes, pad: Sizes) -> Any:
-        gx = window_sums(self.xp, _widened(gy), ksize, stride, pad, in_size)
+    def backward(self, gy: Array, in_size: Shape, geometry: PoolingGeometry) -> Array:
+        gx = window_sums(self.xp, to_compute_dtype(gy), geometry, in_size)
         return gx.astype(gy.dtype, copy=False)

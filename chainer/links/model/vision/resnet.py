@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import cast
 
-from chainer.core.autograd.variable import Variable
+from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.typing import Array, FilePath, InitializerLike, VariableLike
+from chainer.core.utils.argument import renamed_arguments
 from chainer.functions.activation.relu import relu
 from chainer.functions.activation.softmax import softmax
 from chainer.functions.array.reshape import reshape
 from chainer.functions.pooling.average_pooling_2d import average_pooling_2d
 from chainer.functions.pooling.max_pooling_2d import max_pooling_2d
-from chainer.links.base_link import Link
 from chainer.links.caffe.caffe_function import CaffeFunction
 from chainer.links.chain import Chain
 from chainer.links.connection.convolution_2d import Convolution2D
 from chainer.links.connection.linear import Linear
 from chainer.links.initializers.constant import Constant
 from chainer.links.initializers.normal import HeNormal
-from chainer.links.model.vision._images import Array, prepare_image
+from chainer.links.link import Link
+from chainer.links.model.vision._images import ImageLike, ImageSize, prepare_image
 from chainer.links.model.vision._pretrained import (
     PretrainedNetwork,
     copy_normalization,
@@ -36,39 +38,66 @@ _MEAN = (103.063, 115.903, 123.152)
 _BLOCKS = {50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
 
 
-class BottleneckA(Chain):
-    """First bottleneck of a stage, whose shortcut has a convolution.
-
-    Args:
-        in_channels (int): Channels of the input.
-        mid_channels (int): Channels within the bottleneck.
-        out_channels (int): Channels of the output.
-        stride (int): Stride of the first convolution and of the shortcut.
-        initialW (initializer): Initializer of the weights.
-    """
+class _Bottleneck(Chain):
+    """Three convolutions, the middle one of 3 x 3, each followed by a normalization."""
 
     def __init__(
-        self, in_channels: int, mid_channels: int, out_channels: int, stride: int, initialW: Any
+        self,
+        in_channels: int | None,
+        mid_channels: int,
+        out_channels: int,
+        strides: tuple[int, int],
+        initialW: InitializerLike,
     ) -> None:
         super().__init__()
         with self.init_scope():
-            self.conv1 = _convolution(in_channels, mid_channels, 1, stride, 0, initialW)
+            self.conv1 = _convolution(in_channels, mid_channels, 1, strides[0], 0, initialW)
             self.bn1 = BatchNormalization(mid_channels)
-            self.conv2 = _convolution(mid_channels, mid_channels, 3, 1, 1, initialW)
+            self.conv2 = _convolution(mid_channels, mid_channels, 3, strides[1], 1, initialW)
             self.bn2 = BatchNormalization(mid_channels)
             self.conv3 = _convolution(mid_channels, out_channels, 1, 1, 0, initialW)
             self.bn3 = BatchNormalization(out_channels)
+
+    def _residual(self, x: VariableLike) -> Variable:
+        h = relu(self.bn1(self.conv1(x)))
+        h = relu(self.bn2(self.conv2(h)))
+        return self.bn3(self.conv3(h))
+
+
+class BottleneckA(_Bottleneck):
+    """First bottleneck of a stage, whose shortcut has a convolution.
+
+    Args:
+        in_channels (int or None): Channels of the input; inferred at the first call if None.
+        mid_channels (int): Channels within the bottleneck.
+        out_channels (int): Channels of the output.
+        stride (int): Factor by which the bottleneck shrinks the image.
+        initialW (initializer): Initializer of the weights.
+        downsample_fb (bool): Whether the convolution of 3 x 3 has the stride, as in the network
+            of Facebook; otherwise the first convolution has it, as in that of Microsoft.
+    """
+
+    def __init__(
+        self,
+        in_channels: int | None,
+        mid_channels: int,
+        out_channels: int,
+        stride: int = 2,
+        initialW: InitializerLike = None,
+        downsample_fb: bool = False,
+    ) -> None:
+        strides = (1, stride) if downsample_fb else (stride, 1)
+        super().__init__(in_channels, mid_channels, out_channels, strides, initialW)
+        with self.init_scope():
             self.conv4 = _convolution(in_channels, out_channels, 1, stride, 0, initialW)
             self.bn4 = BatchNormalization(out_channels)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Returns features of shape ``(B, out_channels, h / stride, w / stride)``."""
-        h = relu(self.bn1(self.conv1(x)))
-        h = relu(self.bn2(self.conv2(h)))
-        return relu(self.bn3(self.conv3(h)) + self.bn4(self.conv4(x)))
+        return relu(self._residual(x) + self.bn4(self.conv4(x)))
 
 
-class BottleneckB(Chain):
+class BottleneckB(_Bottleneck):
     """Bottleneck whose shortcut is the identity.
 
     Args:
@@ -77,62 +106,74 @@ class BottleneckB(Chain):
         initialW (initializer): Initializer of the weights.
     """
 
-    def __init__(self, in_channels: int, mid_channels: int, initialW: Any) -> None:
-        super().__init__()
-        with self.init_scope():
-            self.conv1 = _convolution(in_channels, mid_channels, 1, 1, 0, initialW)
-            self.bn1 = BatchNormalization(mid_channels)
-            self.conv2 = _convolution(mid_channels, mid_channels, 3, 1, 1, initialW)
-            self.bn2 = BatchNormalization(mid_channels)
-            self.conv3 = _convolution(mid_channels, in_channels, 1, 1, 0, initialW)
-            self.bn3 = BatchNormalization(in_channels)
+    def __init__(
+        self, in_channels: int, mid_channels: int, initialW: InitializerLike = None
+    ) -> None:
+        super().__init__(in_channels, mid_channels, in_channels, (1, 1), initialW)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Returns features of the shape of ``x``."""
-        h = relu(self.bn1(self.conv1(x)))
-        h = relu(self.bn2(self.conv2(h)))
-        return relu(self.bn3(self.conv3(h)) + x)
+        return relu(self._residual(x) + x)
 
 
 class BuildingBlock(Chain):
     """A stage: bottleneck ``a`` followed by ``b1``, ``b2``, ...
 
     Args:
-        n_layer (int): Number of bottlenecks.
-        in_channels (int): Channels of the input.
+        n_layers (int): Number of bottlenecks.
+        in_channels (int or None): Channels of the input; inferred at the first call if None.
         mid_channels (int): Channels within the bottlenecks.
         out_channels (int): Channels of the output.
         stride (int): Stride of the first bottleneck.
         initialW (initializer): Initializer of the weights.
+        downsample_fb (bool): See :class:`BottleneckA`.
     """
 
+    # All arguments have a default because release 7 has them; without the sizes it fails, too.
+    @renamed_arguments(n_layer="n_layers")
     def __init__(
         self,
-        n_layer: int,
-        in_channels: int,
-        mid_channels: int,
-        out_channels: int,
-        stride: int,
-        initialW: Any = None,
+        n_layers: int | None = None,
+        in_channels: int | None = None,
+        mid_channels: int | None = None,
+        out_channels: int | None = None,
+        stride: int | None = None,
+        initialW: InitializerLike = None,
+        downsample_fb: bool | None = None,
     ) -> None:
+        if n_layers is None or mid_channels is None or out_channels is None:
+            raise TypeError("BuildingBlock needs n_layers, mid_channels and out_channels")
         super().__init__()
+        #: Names of the bottlenecks in the order of their calls.
+        self._forward = ["a", *(f"b{i}" for i in range(1, n_layers))]
         with self.init_scope():
-            self.a = BottleneckA(in_channels, mid_channels, out_channels, stride, initialW)
-            for i in range(1, n_layer):
-                setattr(self, f"b{i}", BottleneckB(out_channels, mid_channels, initialW))
+            self.a = BottleneckA(
+                in_channels,
+                mid_channels,
+                out_channels,
+                1 if stride is None else stride,
+                initialW,
+                bool(downsample_fb),
+            )
+            for name in self._forward[1:]:
+                setattr(self, name, BottleneckB(out_channels, mid_channels, initialW))
 
-    def forward(self, x: Any) -> Variable:
+    def bottlenecks(self) -> list[Link]:
+        """Returns the bottlenecks in the order of their calls."""
+        return [self[name] for name in self._forward]
+
+    def forward(self, x: VariableLike) -> Variable:
         """Returns features of shape ``(B, out_channels, h / stride, w / stride)``."""
-        for child in self.children():
-            x = child(x)
-        return x
+        for bottleneck in self.bottlenecks():
+            x = bottleneck(x)
+        return as_variable(x)
 
 
 class ResNetLayers(PretrainedNetwork):
     """A pre-trained CNN model provided by MSRA.
 
-    Unlike :class:`~chainer.links.VGG16Layers` it does not download the caffemodel, which is to be
-    had by way of `GitHub <https://github.com/KaimingHe/deep-residual-networks>`_.
+    Unlike :class:`~chainer.links.VGG16Layers` it does not download the caffemodel, which can be
+    obtained from `GitHub <https://github.com/KaimingHe/deep-residual-networks>`_.
 
     See `Deep Residual Learning for Image Recognition <https://arxiv.org/abs/1512.03385>`_.
 
@@ -145,6 +186,8 @@ class ResNetLayers(PretrainedNetwork):
             variable. If None, nothing is loaded and the weights are initialized as in the original
             paper, by ``chainer.initializers.HeNormal(scale=1.0)``.
         n_layers (int): Number of layers: 50, 101 or 152.
+        downsample_fb (bool): Whether the convolutions of 3 x 3 shrink the images, as in the
+            networks of Facebook; otherwise those of 1 x 1 do, as in the original ones.
 
     Attributes:
         available_layers (list of str): Names of the layers to ask ``__call__`` and :meth:`extract`
@@ -168,7 +211,9 @@ class ResNetLayers(PretrainedNetwork):
 
     _feature_layer = "pool5"
 
-    def __init__(self, pretrained_model: str | os.PathLike[str] | None, n_layers: int) -> None:
+    def __init__(
+        self, pretrained_model: FilePath | None, n_layers: int, downsample_fb: bool = False
+    ) -> None:
         super().__init__()
         if n_layers not in _BLOCKS:
             raise ValueError(
@@ -179,10 +224,10 @@ class ResNetLayers(PretrainedNetwork):
         with self.init_scope():
             self.conv1 = Convolution2D(3, 64, 7, 2, 3, initialW=init)
             self.bn1 = BatchNormalization(64)
-            self.res2 = BuildingBlock(blocks[0], 64, 64, 256, 1, init)
-            self.res3 = BuildingBlock(blocks[1], 256, 128, 512, 2, init)
-            self.res4 = BuildingBlock(blocks[2], 512, 256, 1024, 2, init)
-            self.res5 = BuildingBlock(blocks[3], 1024, 512, 2048, 2, init)
+            self.res2 = BuildingBlock(blocks[0], 64, 64, 256, 1, init, downsample_fb)
+            self.res3 = BuildingBlock(blocks[1], 256, 128, 512, 2, init, downsample_fb)
+            self.res4 = BuildingBlock(blocks[2], 512, 256, 1024, 2, init, downsample_fb)
+            self.res5 = BuildingBlock(blocks[3], 1024, 512, 2048, 2, init, downsample_fb)
             self.fc6 = Linear(2048, 1000)
         if pretrained_model is not None:
             name = f"ResNet-{n_layers}-model"
@@ -191,8 +236,8 @@ class ResNetLayers(PretrainedNetwork):
             )
 
     @property
-    def functions(self) -> dict[str, list[Callable[[Any], Variable]]]:
-        """Layer name -> functions that are applied one after another; in order of computation."""
+    def functions(self) -> dict[str, list[Callable[[VariableLike], Variable]]]:
+        """Layer name -> functions that are applied one after another, in order of computation."""
         return {
             "conv1": [self.conv1, self.bn1, relu],
             "pool1": [_max_pool],
@@ -200,7 +245,7 @@ class ResNetLayers(PretrainedNetwork):
             "res3": [self.res3],
             "res4": [self.res4],
             "res5": [self.res5],
-            "pool5": [_global_average_pool],
+            "pool5": [_global_average_pooling_2d],
             "fc6": [self.fc6],
             "prob": [softmax],
         }
@@ -208,8 +253,8 @@ class ResNetLayers(PretrainedNetwork):
     @classmethod
     def convert_caffemodel_to_npz(
         cls,
-        path_caffemodel: str | os.PathLike[str],
-        path_npz: str | os.PathLike[str],
+        path_caffemodel: FilePath,
+        path_npz: FilePath,
         n_layers: int = 50,
     ) -> None:
         """Converts a pre-trained caffemodel to a chainer model.
@@ -220,31 +265,16 @@ class ResNetLayers(PretrainedNetwork):
             n_layers (int): Number of layers: 50, 101 or 152.
 
         Raises:
-            ValueError: If the file is no caffemodel of this network.
+            ValueError: If the file is not a caffemodel of this network.
         """
         model = ResNetLayers(None, n_layers)
         model._copy_caffemodel(path_caffemodel)
         save_npz(path_npz, model, compression=False)
 
-    def _copy_caffemodel(self, path: str | os.PathLike[str]) -> None:
-        source = CaffeFunction(path)
-        # The first convolution has a bias in the model of 50 layers only.
-        bias = getattr(getattr(source, "conv1", None), "b", None) is not None
-        copy_weights(source, "conv1", self.conv1, ("W", "b") if bias else ("W",))
-        copy_normalization(source, "conv1", "_", self.bn1)
-        copy_weights(source, "fc1000", self.fc6)
-        for stage in ("res2", "res3", "res4", "res5"):
-            for suffix, block in _caffe_suffixes(source, stage, self[stage]):
-                for i in range(1, 5):
-                    convolution = getattr(block, f"conv{i}", None)
-                    if convolution is None:
-                        continue
-                    branch = "branch1" if i == 4 else f"branch2{'abc'[i - 1]}"
-                    name = f"{stage[-1]}{suffix}_{branch}"
-                    copy_weights(source, f"res{name}", convolution, ("W",))
-                    copy_normalization(source, name, "", getattr(block, f"bn{i}"))
+    def _copy_caffemodel(self, path: FilePath) -> None:
+        _transfer_resnet(CaffeFunction(path), self)
 
-    def _prepare(self, image: Any, size: Any) -> Array:
+    def _prepare(self, image: ImageLike, size: ImageSize | None) -> Array:
         return prepare(image, size)
 
 
@@ -260,13 +290,16 @@ class ResNet50Layers(ResNetLayers):
     Args:
         pretrained_model (str): Path of a ``.npz`` file, ``'auto'`` (made from
             ``$CHAINER_DATASET_ROOT/pfnet/chainer/models/ResNet-50-model.caffemodel``), or None.
+        downsample_fb (bool): Whether the convolutions of 3 x 3 shrink the images.
 
     Attributes:
         available_layers (list of str): Names of the layers to ask for.
     """
 
-    def __init__(self, pretrained_model: str | os.PathLike[str] | None = "auto") -> None:
-        super().__init__(pretrained_model, 50)
+    def __init__(
+        self, pretrained_model: FilePath | None = "auto", downsample_fb: bool = False
+    ) -> None:
+        super().__init__(pretrained_model, 50, downsample_fb)
 
 
 class ResNet101Layers(ResNetLayers):
@@ -280,13 +313,16 @@ class ResNet101Layers(ResNetLayers):
     Args:
         pretrained_model (str): Path of a ``.npz`` file, ``'auto'`` (made from
             ``$CHAINER_DATASET_ROOT/pfnet/chainer/models/ResNet-101-model.caffemodel``), or None.
+        downsample_fb (bool): Whether the convolutions of 3 x 3 shrink the images.
 
     Attributes:
         available_layers (list of str): Names of the layers to ask for.
     """
 
-    def __init__(self, pretrained_model: str | os.PathLike[str] | None = "auto") -> None:
-        super().__init__(pretrained_model, 101)
+    def __init__(
+        self, pretrained_model: FilePath | None = "auto", downsample_fb: bool = False
+    ) -> None:
+        super().__init__(pretrained_model, 101, downsample_fb)
 
 
 class ResNet152Layers(ResNetLayers):
@@ -300,16 +336,19 @@ class ResNet152Layers(ResNetLayers):
     Args:
         pretrained_model (str): Path of a ``.npz`` file, ``'auto'`` (made from
             ``$CHAINER_DATASET_ROOT/pfnet/chainer/models/ResNet-152-model.caffemodel``), or None.
+        downsample_fb (bool): Whether the convolutions of 3 x 3 shrink the images.
 
     Attributes:
         available_layers (list of str): Names of the layers to ask for.
     """
 
-    def __init__(self, pretrained_model: str | os.PathLike[str] | None = "auto") -> None:
-        super().__init__(pretrained_model, 152)
+    def __init__(
+        self, pretrained_model: FilePath | None = "auto", downsample_fb: bool = False
+    ) -> None:
+        super().__init__(pretrained_model, 152, downsample_fb)
 
 
-def prepare(image: Any, size: Sequence[int] | None = (224, 224)) -> Array:
+def prepare(image: ImageLike, size: ImageSize | None = (224, 224)) -> Array:
     """Converts the given image to the numpy array for ResNets.
 
     The image is resized, converted from RGB to BGR, and the mean of the training data subtracted.
@@ -321,7 +360,7 @@ def prepare(image: Any, size: Sequence[int] | None = (224, 224)) -> Array:
         size (pair of ints): Width and height of the result. If None, the image is not resized.
 
     Returns:
-        numpy.ndarray: float32 array of shape ``(3, height, width)``.
+        numpy.ndarray: Array of shape ``(3, height, width)`` and dtype ``chainer.config.dtype``.
 
     Raises:
         ImportError: If Pillow is not installed.
@@ -335,28 +374,68 @@ def prepare(image: Any, size: Sequence[int] | None = (224, 224)) -> Array:
 
 
 def _convolution(
-    n_in: int, n_out: int, ksize: int, stride: int, pad: int, initialW: Any
+    n_in: int | None, n_out: int, ksize: int, stride: int, pad: int, initialW: InitializerLike
 ) -> Convolution2D:
     return Convolution2D(n_in, n_out, ksize, stride, pad, nobias=True, initialW=initialW)
 
 
-def _max_pool(x: Any) -> Variable:
-    return max_pooling_2d(x, ksize=3, stride=2)
+def _max_pool(x: VariableLike) -> Variable:
+    return cast("Variable", max_pooling_2d(x, ksize=3, stride=2))
 
 
-def _global_average_pool(x: Variable) -> Variable:
+def _global_average_pooling_2d(x: Variable) -> Variable:
     n, channels, height, width = x.shape
     return reshape(average_pooling_2d(x, (height, width), stride=1), (n, channels))
 
 
-def _caffe_suffixes(source: Any, name: str, stage: Link) -> Iterator[tuple[str, Any]]:
-    """Yields the bottlenecks of a stage with the letters the caffemodel names them by.
+def _transfer_resnet(src: CaffeFunction, dst: ResNetLayers) -> None:
+    """Copies the parameters of a caffemodel."""
+    # The first convolution has a bias in the model of 50 layers only.
+    bias = getattr(getattr(src, "conv1", None), "b", None) is not None
+    copy_weights(src, "conv1", dst.conv1, ("W", "b") if bias else ("W",))
+    copy_normalization(src, "conv1", "_", dst.bn1)
+    copy_weights(src, "fc1000", dst.fc6)
+    for stage in ("res2", "res3", "res4", "res5"):
+        block = getattr(dst, stage)
+        _transfer_block(src, block, _caffe_suffixes(src, stage, block), stage[-1])
+
+
+# Programs know the function by the names that release 7 has for each number of layers.
+_transfer_resnet50 = _transfer_resnet101 = _transfer_resnet152 = _transfer_resnet
+
+
+def _transfer_block(
+    src: CaffeFunction, dst: BuildingBlock, names: Sequence[str], stage: str = ""
+) -> None:
+    """Copies the parameters of a stage.
+
+    Args:
+        src: The caffemodel.
+        dst: The stage.
+        names: Names of its bottlenecks in the caffemodel, such as ``2a``.
+        stage: What precedes the names.
+    """
+    for bottleneck, name in zip(dst.bottlenecks(), names):
+        for i in range(1, 5):
+            convolution = getattr(bottleneck, f"conv{i}", None)
+            if convolution is None:
+                continue
+            branch = "branch1" if i == 4 else f"branch2{'abc'[i - 1]}"
+            place = f"{stage}{name}_{branch}"
+            copy_weights(src, f"res{place}", convolution, ("W",))
+            copy_normalization(src, place, "", getattr(bottleneck, f"bn{i}"))
+
+
+def _caffe_suffixes(source: CaffeFunction, name: str, stage: BuildingBlock) -> list[str]:
+    """Returns the letters by which the caffemodel names the bottlenecks of a stage.
 
     The models call them a, b, c, ... in short stages, and a, b1, b2, ... in long ones.
     """
     numbered = getattr(source, f"{name}b1_branch2a", None) is not None
-    for i, block in enumerate(stage.children()):
-        yield f"b{i}" if numbered and i else "abcdefghijklmnopqrstuvwxyz"[i % 26], block
+    return [
+        f"b{i}" if numbered and i else "abcdefghijklmnopqrstuvwxyz"[i % 26]
+        for i in range(len(stage.bottlenecks()))
+    ]
 
 
 def _present(caffemodel: str) -> str:

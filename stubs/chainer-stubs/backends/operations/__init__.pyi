@@ -8,6 +8,7 @@ from chainer.backends.operations import (
     cross_entropies as cross_entropies,
     dropouts as dropouts,
     embeddings as embeddings,
+    group_normalizations as group_normalizations,
     indexing as indexing,
     joining as joining,
     linear_algebra as linear_algebra,
@@ -17,11 +18,16 @@ from chainer.backends.operations import (
     optimizer_updates as optimizer_updates,
     poolings as poolings,
     reductions as reductions,
+    response_normalizations as response_normalizations,
     rnns as rnns,
+    roi_aligns as roi_aligns,
+    roi_poolings as roi_poolings,
     sampled_losses as sampled_losses,
     sequence_losses as sequence_losses,
+    sparse_products as sparse_products,
     spatial_transformers as spatial_transformers,
     special as special,
+    strided_views as strided_views,
 )
 from chainer.backends.operations.activations import (
     clipped_relu as clipped_relu,
@@ -49,10 +55,14 @@ from chainer.backends.operations.cross_entropies import (
 )
 from chainer.backends.operations.dropouts import dropout as dropout
 from chainer.backends.operations.embeddings import embedding as embedding
-from chainer.backends.operations.gradient_changes import gradient_changes as gradient_changes
+from chainer.backends.operations.gradient_hooks import gradient_hooks as gradient_hooks
+from chainer.backends.operations.group_normalizations import (
+    decorrelated_batch_normalization as decorrelated_batch_normalization,
+    group_normalization as group_normalization,
+)
 from chainer.backends.operations.indexing import scatter_add as scatter_add
 from chainer.backends.operations.joining import concat as concat, split_axis as split_axis
-from chainer.backends.operations.linear_algebra import inverse as inverse
+from chainer.backends.operations.linear_algebra import cholesky as cholesky, inverse as inverse
 from chainer.backends.operations.linears import linear as linear
 from chainer.backends.operations.lstm_cells import (
     lstm_cell as lstm_cell,
@@ -64,7 +74,6 @@ from chainer.backends.operations.normalizations import (
     batch_renormalization as batch_renormalization,
     fixed_batch_normalization as fixed_batch_normalization,
     layer_normalization as layer_normalization,
-    local_response_normalization as local_response_normalization,
 )
 from chainer.backends.operations.optimizer_updates import (
     ada_delta_update as ada_delta_update,
@@ -82,12 +91,23 @@ from chainer.backends.operations.optimizer_updates import (
 from chainer.backends.operations.poolings import (
     average_pooling_nd as average_pooling_nd,
     max_pooling_nd as max_pooling_nd,
-    roi_pooling_2d as roi_pooling_2d,
     unpooling_nd as unpooling_nd,
     window_indexing as window_indexing,
 )
 from chainer.backends.operations.reductions import axes_sum as axes_sum
+from chainer.backends.operations.response_normalizations import (
+    local_response_normalization as local_response_normalization,
+)
 from chainer.backends.operations.rnns import n_step_rnn as n_step_rnn
+from chainer.backends.operations.roi_aligns import (
+    roi_average_align_2d as roi_average_align_2d,
+    roi_max_align_2d as roi_max_align_2d,
+)
+from chainer.backends.operations.roi_poolings import (
+    roi_average_pooling_2d as roi_average_pooling_2d,
+    roi_max_pooling_2d as roi_max_pooling_2d,
+    roi_pooling_2d as roi_pooling_2d,
+)
 from chainer.backends.operations.sampled_losses import (
     black_out as black_out,
     negative_sampling as negative_sampling,
@@ -96,10 +116,25 @@ from chainer.backends.operations.sequence_losses import (
     connectionist_temporal_classification as connectionist_temporal_classification,
     linear_chain_crf as linear_chain_crf,
 )
+from chainer.backends.operations.sparse_products import coo_product as coo_product
 from chainer.backends.operations.spatial_transformers import (
     spatial_transformer_sampler as spatial_transformer_sampler,
 )
-from chainer.backends.operations.special import erf as erf, erfc as erfc
+from chainer.backends.operations.special import (
+    digamma as digamma,
+    erf as erf,
+    erfc as erfc,
+    erfcinv as erfcinv,
+    erfcx as erfcx,
+    erfinv as erfinv,
+    lgamma as lgamma,
+    log_ndtr as log_ndtr,
+    ndtr as ndtr,
+    ndtri as ndtri,
+    polygamma as polygamma,
+    zeta as zeta,
+)
+from chainer.backends.operations.strided_views import as_strided as as_strided
 
 # Installed packs register more names.
 def __getattr__(name: str) -> Any: ...

@@ -28,6 +28,12 @@ MAX_NDIM: Final = 12
 F16, BF16, F32, S32, S8, U8, F64 = 1, 2, 3, 4, 5, 6, 7
 
 TAG_ANY: Final = 1
+# number of axes -> channels in a block -> tag of (N, C / block, ..., block)
+TAG_CHANNEL_BLOCKS: Final = {
+    3: {4: 60, 8: 69, 16: 56, 32: 59},
+    4: {4: 84, 8: 102, 16: 78, 32: 83},
+    5: {4: 128, 8: 142, 16: 121, 32: 127},
+}
 FORMAT_BLOCKED: Final = 2
 
 # propagation
@@ -80,7 +86,7 @@ ELTWISE_FROM_OUTPUT: Final = {
     for i, name in enumerate(("relu", "tanh", "elu", "sqrt", "logistic", "exp", "clip_v2"))
 }
 
-# normalisation flags
+# normalization flags
 GLOBAL_STATS, USE_SCALE, USE_SHIFT, FUSE_RELU = 1, 2, 4, 8
 
 # recurrent directions

@@ -1,8 +1,8 @@
 """Convolutions of small images with many channels as products of matrices.
 
-Where filters are much larger than images, oneDNN spends more time on bringing filters into blocks
-than a product would take; as a product they are used as they are. Patches of images are laid out
-for it (im2col).
+Where filters are much larger than images, oneDNN spends more time on reordering the filters than a
+matrix product takes, which needs no reordering. The patches of the images that the window covers
+are copied to the rows of a matrix (im2col).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from ideep4py._core import constants as C
 from ideep4py._core import layout as L
 from ideep4py._core.buffers import allocate
-from ideep4py._core.library import ffi, lib
+from ideep4py._core.library import HAS_AVX512, ffi, lib
 from ideep4py._core.reorder import Move
 from ideep4py._kernels.gemm import sgemm
 from ideep4py._kernels.products import product
@@ -25,11 +25,17 @@ from ideep4py.ops._windows import Window
 _SHARE = 8
 """Filters must have this many times the elements of input and output."""
 
-_LARGE = 1 << 16
-"""Filters must have this many elements: smaller ones are brought into blocks in no time."""
+_LARGE = 1 << 18
+"""Filters must have this many elements: smaller ones are reordered quickly."""
 
 _POSITIONS = 128
-"""The window must have at most this many positions: with more, the arithmetic prevails."""
+"""Most positions of the window: with more, arithmetic takes most of the time."""
+
+_POSITIONS_FOR_GRADIENT = 64 if HAS_AVX512 else 1
+"""Fewest positions for the gradient with respect to filters.
+
+For fewer, oneDNN's own gradient is faster with AVX-512.
+"""
 
 
 class Suits(NamedTuple):
@@ -37,7 +43,7 @@ class Suits(NamedTuple):
 
     Attributes:
         forward: for the convolution.
-        weights: for its gradient by filters and bias.
+        weights: for its gradient with respect to filters and bias.
     """
 
     forward: bool
@@ -48,21 +54,22 @@ def suits(
     groups: int, data_type: int, x: tuple[int, ...], w: tuple[int, ...], y: tuple[int, ...]
 ) -> Suits:
     """Whether products of patches are faster than oneDNN's convolution."""
+    positions = math.prod(y) // y[1]
     large = (
         len(x) == 4
         and groups == 1
         and data_type == C.F32
         and math.prod(w) >= max(_LARGE, _SHARE * (math.prod(x) + math.prod(y)))
-        and math.prod(y) // y[1] <= _POSITIONS
+        and positions <= _POSITIONS
     )
-    return Suits(large and math.prod(w[2:]) > 1, large)
+    return Suits(large and math.prod(w[2:]) > 1, large and positions >= _POSITIONS_FOR_GRADIENT)
 
 
 class Patches:
-    """Lays out what each position of the window sees: (positions, channels x taps), dense.
+    """Copies what each position of the window covers: (positions, channels x taps), dense.
 
     Args:
-        images: where the images lie.
+        images: strides of the images.
         x: shape of the input.
         out: height and width of the output.
         window: the window.
@@ -121,7 +128,7 @@ class Patches:
 
 
 def _by_position(shape: tuple[int, ...], images: Images) -> tuple[tuple[int, ...], ...]:
-    """Sizes of images as (image, row, column, two digits of the channel), their strides, and those
+    """Sizes of images as (image, row, column, two indices of the channel), their strides, and those
     of a matrix (positions, channels).
     """
     n, channels, rows, columns = shape
@@ -138,13 +145,13 @@ class Forward:
     Args:
         x: layout of the input.
         y: layout of the output.
-        images: where the images of ``x`` and ``y`` lie.
+        images: strides of the images of ``x`` and ``y``.
         window: the window.
         bias: whether there is a bias.
         relu: apply ReLU to the output.
 
     Attributes:
-        x, w, y: the layouts that ``run`` wants pointers to.
+        x, w, y: the layouts that ``run`` takes pointers to.
         channels: number of output channels.
     """
 
@@ -182,16 +189,16 @@ class Forward:
 
 
 class Weights:
-    """Gradients by filters and bias.
+    """Gradients with respect to filters and bias.
 
     Args:
         x: layout of the input.
-        gy: layout of the gradient by the output.
-        images: where the images of ``x`` and ``gy`` lie.
+        gy: layout of the gradient of the output.
+        images: strides of the images of ``x`` and ``gy``.
         window: the window.
 
     Attributes:
-        x, gy, gw, gb: the layouts that ``run`` wants pointers to.
+        x, gy, gw, gb: the layouts that ``run`` takes pointers to.
     """
 
     def __init__(

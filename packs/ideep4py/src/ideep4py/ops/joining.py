@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 from ideep4py._core import constants as C
@@ -15,32 +15,27 @@ from ideep4py._core.library import ffi, lib
 from ideep4py._core.primitive import Primitive, attributes, chosen, describe
 from ideep4py._core.reorder import densified, part
 from ideep4py._mdarray import mdarray, wrap
+from ideep4py.ops._channel_blocks import (
+    CopyChannels,
+    Padding,
+    block_of,
+    channels_of,
+    in_blocks,
+    pays,
+)
 from ideep4py.ops._inputs import Array, axis_index, data_of
 
 
 class _Concat:
-    __slots__ = ("out", "run")
+    """oneDNN's concatenation."""
 
-    def __init__(self, axis: int, *layouts: L.Layout) -> None:
-        first = layouts[0].shape
-        axis = axis_index(axis, len(first))
-        for i, layout in enumerate(layouts):
-            shape = layout.shape
-            if (
-                len(shape) != len(first)
-                or shape[:axis] != first[:axis]
-                or (shape[axis + 1 :] != first[axis + 1 :])
-            ):
-                raise ValueError(
-                    f"xs[{i}] has shape {shape}, which differs from {first} not only along "
-                    f"axis {axis}"
-                )
-        shape = list(first)
-        shape[axis] = sum(layout.shape[axis] for layout in layouts)
+    __slots__ = ("_run", "out")
+
+    def __init__(self, axis: int, shape: tuple[int, ...], layouts: Sequence[L.Layout]) -> None:
         pd = describe(
             lib.dnnl_concat_primitive_desc_create,
             f"concatenation of {[a.shape for a in layouts]}",
-            L.any_md(tuple(shape), layouts[0].data_type),
+            L.any_md(shape, layouts[0].data_type),
             len(layouts),
             axis,
             ffi.new("md_t[]", [a.md for a in layouts]),
@@ -48,7 +43,52 @@ class _Concat:
         )
         self.out = chosen(pd, C.QUERY_DST)
         arguments = [(C.MULTIPLE_SRC + i, a) for i, a in enumerate(layouts)]
-        self.run = Primitive(pd, [*arguments, (C.DST, self.out)]).run
+        self._run = Primitive(pd, [*arguments, (C.DST, self.out)]).run
+
+    def run(self, pointers: Sequence[Any], out: Any) -> None:
+        self._run(*pointers, out)
+
+
+class _ConcatBlocks:
+    """Concatenation along the channels into blocks that do not end where the arrays do."""
+
+    __slots__ = ("_copies", "_padding", "out")
+
+    def __init__(self, out: L.Layout, layouts: Sequence[L.Layout], edges: Sequence[int]) -> None:
+        self.out = out
+        self._padding = Padding(out)
+        self._copies = [
+            CopyChannels(layout, out, 0, to, layout.shape[1]).run
+            for layout, to in zip(layouts, edges[:-1], strict=True)
+        ]
+
+    def run(self, pointers: Sequence[Any], out: Any) -> None:
+        self._padding.clear(out)
+        for copy, pointer in zip(self._copies, pointers, strict=True):
+            copy(pointer, out)
+
+
+def _plan_concat(axis: int, *layouts: L.Layout) -> _Concat | _ConcatBlocks:
+    first = layouts[0].shape
+    axis = axis_index(axis, len(first))
+    for i, layout in enumerate(layouts):
+        shape = layout.shape
+        if (
+            len(shape) != len(first)
+            or shape[:axis] != first[:axis]
+            or (shape[axis + 1 :] != first[axis + 1 :])
+        ):
+            raise ValueError(
+                f"xs[{i}] has shape {shape}, which differs from {first} not only along axis {axis}"
+            )
+    edges = [0, *accumulate([layout.shape[axis] for layout in layouts])]
+    joined = (*first[:axis], edges[-1], *first[axis + 1 :])
+    plan = _Concat(axis, joined, layouts)
+    if axis == 1 and plan.out.dense and all(map(channels_of, layouts)):
+        block = max(map(block_of, layouts))
+        if block and pays(joined, edges, block):
+            return _ConcatBlocks(in_blocks(joined, block), layouts, edges)
+    return plan
 
 
 def concat(xs: Sequence[Array], axis: int = 1) -> mdarray:
@@ -64,9 +104,9 @@ def concat(xs: Sequence[Array], axis: int = 1) -> mdarray:
     data = [data_of(x, f"xs[{i}]") for i, x in enumerate(xs)]
     if not data:
         raise ValueError("xs must hold at least one array")
-    found = runtime.plan(_Concat, axis, *[layout for layout, _ in data])
+    found = runtime.plan(_plan_concat, axis, *[layout for layout, _ in data])
     out = allocate(found.out.nbytes)
-    found.run(*[pointer for _, pointer in data], out)
+    found.run([pointer for _, pointer in data], out)
     return wrap(found.out, out)
 
 
@@ -97,8 +137,23 @@ class _Slice:
         self.run = Primitive(pd, [(C.MULTIPLE_SRC, slice_), (C.DST, self.out)]).run
 
 
+class _SliceBlocks:
+    """Copies a range of channels that does not begin and end between blocks."""
+
+    __slots__ = ("_copy", "_padding", "out")
+
+    def __init__(self, x: L.Layout, block: int, start: int, stop: int) -> None:
+        self.out = in_blocks((x.shape[0], stop - start, *x.shape[2:]), block)
+        self._padding = Padding(self.out)
+        self._copy = CopyChannels(x, self.out, start, 0, stop - start).run
+
+    def run(self, x: Any, out: Any) -> None:
+        self._padding.clear(out)
+        self._copy(x, out)
+
+
 class _Split:
-    """The slices; ``dense`` where blocks do not end where the slices do."""
+    """The slices; ``dense`` where the array is laid out densely first."""
 
     __slots__ = ("dense", "slices")
 
@@ -112,13 +167,18 @@ class _Split:
                 f"got {list(bounds)}"
             )
         self.dense = False
+        self.slices: Sequence[_Slice | _SliceBlocks]
         try:
             self.slices = self._make(x, axis, edges)
-        except OneDNNError:
+        except OneDNNError:  # a slice begins or ends within a block
             if x.dense:
                 raise
-            self.dense = True
-            self.slices = self._make(L.dense(x.shape, x.data_type), axis, edges)
+            block = block_of(x) if axis == 1 else 0
+            if block and pays(x.shape, edges, block):
+                self.slices = [_SliceBlocks(x, block, a, b) for a, b in pairwise(edges)]
+            else:
+                self.dense = True
+                self.slices = self._make(L.dense(x.shape, x.data_type), axis, edges)
 
     @staticmethod
     def _make(x: L.Layout, axis: int, edges: tuple[int, ...]) -> list[_Slice]:

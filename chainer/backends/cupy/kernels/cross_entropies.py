@@ -1,0 +1,91 @@
+"""CUDA kernels of the softmax cross entropy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.backends.cupy.compiler import compute_dtype, types_for
+from chainer.backends.cupy.kernels._base import CudaKernel, is_wide, split_axis
+from chainer.backends.cupy.kernels.reductions import SMALL
+from chainer.backends.numpy.kernels.cross_entropies import LossMeanKernel as ReferenceLossMean
+from chainer.core.arrays.backend import Backend
+from chainer.core.typing import Array, Arrays
+
+
+class SoftmaxCrossEntropyKernel(CudaKernel):
+    """Kernel of ``softmax_cross_entropy``."""
+
+    source = "cross_entropy.cu"
+
+    def forward(
+        self, x: Array, t: Array, class_weight: Array, ignore_label: int, keep_score: bool
+    ) -> tuple[Array, Array]:
+        xp = self.xp
+        x, t, weight = map(self.contiguous, (x, t, class_weight))
+        losses = (self.new if x.size else xp.zeros)(t.shape, x.dtype)
+        score = self.new(x.shape, compute_dtype(x.dtype)) if keep_score else None
+        self._rows(
+            "cross_entropy_forward", x, t, (x, t, weight, losses, score), (int(ignore_label),)
+        )
+        return losses, score
+
+    def backward(
+        self, x: Array, t: Array, class_weight: Array, ignore_label: int, score: Array, scale: Any
+    ) -> Array:
+        xp = self.xp
+        source = self.contiguous(x if score is None else score)
+        t, weight = self.contiguous(t), class_weight
+        arithmetic = compute_dtype(source.dtype)
+        if weight is not None:
+            weight = self.contiguous(weight.astype(source.dtype, copy=False))
+        factors, factor, step = None, 0.0, 0
+        ignore_label = int(ignore_label)
+        if isinstance(scale, (int, float)):
+            factor = float(scale)
+        else:
+            factors = scale.astype(arithmetic, copy=False)
+            if factors.size != 1 or t.size == 1:
+                factors = self.contiguous(xp.broadcast_to(factors, t.shape))
+                step = 1
+        gx = self.new_like(source)
+        arrays = (source, t, weight, factors, gx)
+        if score is None:
+            scalars = (ignore_label, step, factor)
+            self._rows("cross_entropy_backward", source, t, arrays, scalars)
+        else:
+            _, n, inner = split_axis(source.shape, 1)
+            types = types_for(source.dtype, wide=is_wide(source), L=t.dtype)
+            name, scalars = "cross_entropy_backward_score", (n, inner, ignore_label, step, factor)
+            self.each(name, types, source.size, *arrays, *scalars)
+        return gx
+
+    def _rows(self, name: str, x: Array, t: Array, arrays: Arrays, scalars: Arrays) -> None:
+        if x.size:
+            outer, n, inner = split_axis(x.shape, 1)
+            types = types_for(x.dtype, wide=is_wide(x), L=t.dtype)
+            rows, shared = outer * inner, n if inner == 1 else 1
+            self.rows(name, types, rows, shared, *arrays, rows, n, inner, *scalars)
+
+
+class LossMeanKernel(CudaKernel):
+    """Kernel of ``loss_mean``."""
+
+    source = "cross_entropy.cu"
+
+    def __init__(self, backend: Backend) -> None:
+        super().__init__(backend)
+        self._reference = ReferenceLossMean(backend)
+
+    def forward(
+        self, losses: Array, t: Array, ignore_label: int, count: int | None
+    ) -> tuple[Array, Array]:
+        size = losses.size
+        if size > SMALL:
+            return self._reference.forward(losses, t, ignore_label, count)
+        losses, t = self.contiguous(losses), self.contiguous(t)
+        dtype = losses.dtype
+        loss, coefficient = self.new((), dtype), self.new((), compute_dtype(dtype))
+        types = types_for(dtype, L=t.dtype)
+        arrays, count = (losses, t, loss, coefficient), -1 if count is None else count
+        self.rows("loss_mean", types, 1, size, *arrays, size, int(ignore_label), count)
+        return loss, coefficient

@@ -1,0 +1,47 @@
+"""Changes of gradients before updates: one launch for many parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from chainer.backends.cupy.compiler import compute_dtype
+from chainer.backends.cupy.kernels._multi_tensor import THREADS, TensorsKernel, blocks_of
+from chainer.core.typing import Array
+
+
+class GradientHooksKernel(TensorsKernel):
+    """Kernel of ``gradient_hooks``."""
+
+    def weight_decay(self, entries: Sequence[tuple[Any, Any, float | None]], rate: float) -> None:
+        self._add("weight_decay", entries, rate)
+
+    def lasso(self, entries: Sequence[tuple[Any, Any, float | None]], rate: float) -> None:
+        self._add("lasso", entries, rate)
+
+    def _add(
+        self, name: str, entries: Sequence[tuple[Any, Any, float | None]], rate: float
+    ) -> None:
+        for scale in dict.fromkeys(entry[2] for entry in entries):
+            groups = [entry[:2] for entry in entries if entry[2] == scale]
+            self.launch(name, groups, (rate,), 1.0 if scale is None else float(scale))
+
+    def clip(self, grads: Sequence[Array], low: float, high: float) -> None:
+        self.launch("clip", [(grad, grad) for grad in grads], (low, high))
+
+    def scale(self, grads: Sequence[Array], factor: Array) -> None:
+        prepared = [self.contiguous(grad) for grad in grads]
+        for types, table, blocks in self.tables([(grad, grad) for grad in prepared]):
+            self.function("scale_gradients", types)((blocks,), (THREADS,), (table, factor))
+        for grad, changed in zip(grads, prepared, strict=True):
+            if grad is not changed:
+                grad[...] = changed
+
+    def sum_of_squares(self, grads: Sequence[Array]) -> Array:
+        prepared = [self.contiguous(grad) for grad in grads]
+        sums = self.new(sum(map(blocks_of, prepared)), compute_dtype(grads[0].dtype))
+        start = 0
+        for types, table, blocks in self.tables([(grad, grad) for grad in prepared]):
+            self.function("sum_squares", types)((blocks,), (THREADS,), (table, sums, start))
+            start += blocks
+        return sums.sum()

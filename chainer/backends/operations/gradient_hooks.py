@@ -1,0 +1,39 @@
+"""What hooks of optimizers do to the gradients of many parameters at once."""
+
+from __future__ import annotations
+
+from chainer.core.arrays.kernel import Operation
+
+
+class GradientHooks(Operation):
+    """Changes of gradients in place, for parameters of one device and dtype.
+
+    ``select(grad)``: one of the gradients; floating point. Optimizers use the operation for
+    parameters on accelerators only.
+
+    Below, ``entries`` is a list of tuples ``(param, grad, scale)``: two arrays of one shape, and a
+    float or None. With a scale the gradient is that multiple of the true one; the true one is
+    changed, and the result scaled again. ``param`` is of the dtype of ``grad``, or of float32 where
+    ``grad`` has 16 bits. ``grads`` is a list of arrays.
+
+    Methods:
+        ``weight_decay(entries, rate)``: ``grad += rate * param``.
+
+        ``lasso(entries, rate)``: ``grad += rate * sign(param)``.
+
+        ``clip(grads, low, high)``: limits every element to an interval.
+
+        ``scale(grads, factor)``: multiplies by ``factor``, an array without dimensions, of the
+        dtype of ``sum_of_squares``.
+
+        ``sum_of_squares(grads) -> total``: an array without dimensions; of float32 where gradients
+        have 16 bits, else of their dtype. ``grads`` has at least one element.
+    """
+
+    name = "gradient_hooks"
+    methods = ("weight_decay", "lasso", "clip", "scale", "sum_of_squares")
+    in_place = True
+    reference = "chainer.backends.numpy.kernels.gradient_hooks:GradientHooksKernel"
+
+
+gradient_hooks = GradientHooks()

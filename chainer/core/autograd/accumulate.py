@@ -1,0 +1,161 @@
+"""Sums of the gradients that reach the nodes of the graph during one backward pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from chainer.core.arrays.backend import find_backend
+from chainer.core.autograd.array_checks import is_current
+from chainer.core.registry import registries
+
+if TYPE_CHECKING:
+    from chainer.core.autograd.variable import Variable
+    from chainer.core.autograd.variable_node import VariableNode
+    from chainer.core.typing import Array
+
+_ndarray = numpy.ndarray
+# As Any: to the checker what is an instance of numpy.generic is "partially unknown".
+Scalar: Any = numpy.generic
+
+
+class ArraySums:
+    """Sums of gradients that are arrays.
+
+    A node's first gradient is kept as it came. A rule may have handed out the same array, or views
+    of it, to several nodes, so the second gradient is added into a new array. That array is known
+    to this object only, and further gradients are added to it in place.
+
+    Attributes:
+        sums: Gradient of each node that was reached.
+    """
+
+    __slots__ = ("_in_place", "sums")
+
+    def __init__(self) -> None:
+        self.sums: dict[VariableNode, Array] = {}
+        #: Nodes whose sum is an array that was made here.
+        self._in_place: set[VariableNode] = set()
+
+    def add(self, node: VariableNode, grad: Array) -> bool:
+        """Adds a gradient to the sum of a node.
+
+        Returns:
+            bool: Whether this is the first gradient of the node.
+        """
+        sums = self.sums
+        previous = sums.get(node)
+        if previous is None:
+            sums[node] = grad
+            return True
+        if node in self._in_place:
+            if type(grad) is _ndarray:  # without the call of a function
+                previous += grad
+            else:
+                add_arrays(previous, grad, in_place=True)
+        else:
+            total = sums[node] = add_arrays(previous, grad)
+            # The sum of arrays without axes is a scalar in NumPy, which cannot be changed.
+            if type(total) is _ndarray or not isinstance(total, Scalar):
+                self._in_place.add(node)
+        return False
+
+    def pop(self, node: VariableNode) -> Array | None:
+        """Removes the gradient of a node and returns it; None if it was not reached."""
+        self._in_place.discard(node)
+        return self.sums.pop(node, None)
+
+    def get(self, node: VariableNode) -> Array | None:
+        """Returns the gradient of a node, which stays in the sums and is not changed any more."""
+        self._in_place.discard(node)
+        return self.sums.get(node)
+
+
+class VariableSums:
+    """Sums of gradients that are Variables: they may be differentiated, or seen by hooks.
+
+    Args:
+        lazy: Whether all gradients of a node are added at once when the node is visited (entry
+            ``lazy_grad_sum`` of the configuration), instead of after each function.
+
+    Attributes:
+        sums: Gradients of each node that was reached, not yet added up. (The attribute of
+            :class:`ArraySums` has arrays instead of lists.)
+    """
+
+    __slots__ = ("_lazy", "sums")
+
+    def __init__(self, lazy: bool) -> None:
+        self._lazy = lazy
+        self.sums: dict[VariableNode, list[Variable]] = {}
+
+    def add(self, node: VariableNode, grad: Variable) -> bool:
+        """Adds a gradient to those of a node.
+
+        Returns:
+            bool: Whether this is the first gradient of the node.
+        """
+        terms = self.sums.get(node)
+        if terms is None:
+            self.sums[node] = [grad]
+            return True
+        terms.append(grad)
+        return False
+
+    def function_done(self, nodes: tuple[VariableNode, ...], lazy: bool) -> None:
+        """Adds up what a function has contributed, unless sums are lazy.
+
+        Args:
+            nodes: Nodes of the inputs of the function.
+            lazy: Whether the function asks for lazy sums.
+        """
+        if not (lazy or self._lazy):
+            for node in nodes:
+                terms = self.sums.get(node)
+                if terms is not None and len(terms) > 1:
+                    self.sums[node] = [add_variables(terms)]
+
+    def pop(self, node: VariableNode) -> Variable | None:
+        """Removes the gradient of a node and returns it; None if it was not reached."""
+        terms = self.sums.pop(node, None)
+        return None if terms is None else add_variables(terms)
+
+    def get(self, node: VariableNode) -> Variable | None:
+        """Returns the gradient of a node, which stays in the sums."""
+        terms = self.sums.get(node)
+        if terms is None:
+            return None
+        total = add_variables(terms)
+        self.sums[node] = [total]
+        return total
+
+
+def add_arrays(a: Array, b: Array, in_place: bool = False) -> Array:
+    """Adds two arrays on the device they are on.
+
+    Args:
+        a: Array of any backend.
+        b: Array of the same shape.
+        in_place: Whether ``a`` is changed and returned.
+    """
+    if type(b) is not _ndarray:
+        backend = find_backend(b.__class__)
+        if backend is not None and backend.multi_device:
+            device = backend.device_of(b)
+            if not is_current(device):
+                with device:
+                    return add_arrays(a, b, in_place)
+    if in_place:
+        a += b
+        return a
+    return a + b
+
+
+def add_variables(terms: list[Variable]) -> Variable:
+    """Adds Variables with one function: a chain of additions would keep every partial sum."""
+    if len(terms) == 1:
+        return terms[0]
+    add: Callable[..., Variable] = registries.functions.get("add")
+    return add(*terms)

@@ -1,0 +1,360 @@
+"""Application of a function node: inputs are gathered and checked, outputs enter the graph.
+
+:func:`apply` is what an eager framework costs per operation, besides the array work. Where it does
+by hand what a method could do, the comment says what that saves; ``python -m benchmarks
+tanh_loop`` measures it.
+"""
+
+# The graph is one data structure in several modules, which reach into each other for speed.
+# pyright: reportPrivateUsage=false
+
+# What the annotations promise is checked again at run time: users write these functions.
+# pyright: reportUnnecessaryIsInstance=false
+
+from __future__ import annotations
+
+import traceback
+import weakref
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from chainer.core.arrays.backend import Backend, find_backend, not_an_array_message
+from chainer.core.autograd.array_checks import has_nan, is_current
+from chainer.core.autograd.gradient_arrays import ONE_DEVICE
+from chainer.core.autograd.variable import Variable
+from chainer.core.autograd.variable_node import VariableNode
+from chainer.core.config.configuration import ThreadState, threads
+from chainer.core.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer.core.autograd.function_node import FunctionNode
+    from chainer.core.typing import Array, Arrays, Indexes, VariableLike, Variables
+
+_ndarray = numpy.ndarray
+# As Any: to the checker what is an instance of numpy.generic is "partially unknown".
+_Scalar: Any = numpy.generic
+_ref = weakref.ref
+_new = object.__new__
+#: All indexes of the inputs, by their number: most functions differentiate w.r.t. all inputs.
+_ALL_INDEXES = tuple(tuple(range(n)) for n in range(8))
+
+
+def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
+    """Computes output variables and grows the computational graph.
+
+    Args:
+        inputs: Tuple of input variables. An element may be an array, which is then wrapped in a
+            variable that requires no gradient.
+
+    Returns:
+        tuple: The output variables.
+
+    Raises:
+        InvalidType: If the inputs do not pass :meth:`check_type_forward`.
+        TypeError: If an input is not an array, or arrays of different backends are mixed.
+        RuntimeError: If the node was applied before, or (in debug mode) an output contains NaN.
+    """
+    state = threads.state
+    if not state.enable_backprop:
+        return _apply_without_graph(self, inputs, state)
+
+    arrays: list[Array] = []
+    node_list: list[VariableNode] = []
+    types: list[Any] = []
+    all_numpy = True
+    constants = 0
+    rank = 0
+    for x in inputs:
+        if not isinstance(x, Variable):
+            x = Variable._from_array(_input_array(self, x), False)
+        array = x._array
+        if type(array) is not _ndarray:
+            all_numpy = False
+        node = x._node or x.node
+        if node._rank > rank:
+            rank = node._rank
+        if not x._requires_grad:
+            constants += 1
+        arrays.append(array)
+        node_list.append(node)
+        types.append(node._type)
+    in_data = tuple(arrays)
+    nodes = tuple(node_list)
+
+    if not all_numpy:
+        in_data = _convert_inputs(self, in_data, state)
+        if self._device is not None and not is_current(self._device):
+            with self._device:
+                return apply(self, inputs)
+    outputs = _run(self, in_data, types, state)
+
+    if self.inputs is not None:
+        raise RuntimeError(
+            f"cannot apply a function node twice: {self.label} ({type(self).__name__}) "
+            "already is a node of a graph; make a new one for each application"
+        )
+    self.inputs = nodes
+    count = len(nodes)
+    self._targets = _targets_of(nodes) if constants or count >= 8 else _ALL_INDEXES[count]
+    if self._retained_inputs:
+        for i in self._retained_inputs:
+            nodes[i].data = in_data[i]
+    if len(outputs) != 1:
+        return _make_outputs(self, in_data, outputs, all_numpy, rank + 1)
+
+    y = outputs[0]
+    # An array of the class of the inputs is one that variables hold; others are checked.
+    if type(y) is not _ndarray if all_numpy else type(y) is not type(in_data[0]):
+        (y,) = outputs = _check_outputs(self, outputs)
+    # What Variable() and VariableNode() do, slot by slot, for the one output that nearly all
+    # functions have: that saves the calls of two initializers.
+    variable = _new(Variable)
+    variable._array = y
+    variable._grad = None
+    variable._grad_var = None
+    variable._requires_grad = requires_grad = constants < count
+    node = variable._node = _new(VariableNode)
+    node._variable = _ref(variable)
+    node._creator_node = self
+    node._rank = rank + 1
+    node._requires_grad = requires_grad
+    node._check_scheduled = False
+    node._grad_was_set = False
+    node.data = None
+    node.name = None
+    signature = (y.dtype, y.shape)
+    # Most functions keep the shape: then the node shares the signature of the first input, and the
+    # garbage collector has two objects less to visit.
+    node._type = types[0] if count and signature == types[0] else signature
+    self._output = _ref(node)
+    if self._retained_outputs:
+        node.data = y
+        self._retained_output_arrays = outputs
+    return (variable,)
+
+
+def _targets_of(nodes: tuple[VariableNode, ...]) -> Indexes:
+    """Returns the indexes of the inputs that require gradients."""
+    return tuple([i for i, node in enumerate(nodes) if node._requires_grad])
+
+
+def _make_outputs(
+    self: FunctionNode, in_data: Arrays, outputs: Arrays, all_numpy: bool, rank: int
+) -> Variables:
+    """Makes the variables of several outputs, and puts their nodes into the graph."""
+    if not all_numpy or any([type(y) is not _ndarray for y in outputs]):
+        outputs = _check_outputs(self, outputs)
+    variables: list[Variable] = []
+    references: list[weakref.ref[VariableNode]] = []
+    for y in outputs:
+        variable = Variable._from_array(y, bool(self._targets))
+        node = variable.node
+        node._creator_node = self
+        node._rank = rank
+        node._check_scheduled = True
+        variables.append(variable)
+        references.append(_ref(node))
+    self._output = None
+    self._several_outputs = tuple(references)
+    if self._retained_outputs:
+        for i in self._retained_outputs:
+            variables[i].node.data = outputs[i]
+        self._retained_output_arrays = tuple([outputs[i] for i in self._retained_outputs])
+    return tuple(variables)
+
+
+def _apply_without_graph(
+    self: FunctionNode, inputs: Sequence[VariableLike], state: ThreadState
+) -> Variables:
+    """Computes the outputs; nothing is recorded."""
+    arrays: list[Array] = []
+    types: list[Any] = []
+    all_numpy = True
+    requires_grad = False
+    for x in inputs:
+        if isinstance(x, Variable):
+            array = x._array
+            if x._requires_grad:
+                requires_grad = True
+        else:
+            array = _input_array(self, x)
+        if type(array) is not _ndarray:
+            all_numpy = False
+        arrays.append(array)
+    in_data = tuple(arrays)
+    if not all_numpy:
+        in_data = _convert_inputs(self, in_data, state)
+        if self._device is not None and not is_current(self._device):
+            with self._device:
+                return _apply_without_graph(self, inputs, state)
+    for array in in_data:
+        types.append((array.dtype, array.shape))
+    outputs = _run(self, in_data, types, state)
+    if len(outputs) == 1 and in_data and type(outputs[0]) is type(in_data[0]):
+        return (Variable._from_array(outputs[0], requires_grad),)
+    if not all_numpy or any([type(y) is not _ndarray for y in outputs]):
+        outputs = _check_outputs(self, outputs)
+    return tuple([Variable._from_array(y, requires_grad) for y in outputs])
+
+
+def _run(self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadState) -> Arrays:
+    """Checks the types of the inputs and runs ``forward``, with hooks and debug checks if any.
+
+    Args:
+        self: The function.
+        in_data: The input arrays.
+        types: Dtype and shape of each input.
+        state: State of the thread.
+
+    Returns:
+        tuple: What ``forward`` returned.
+    """
+    traits = self._traits
+    if state.debug:
+        self.stack = traceback.extract_stack()
+    if traits.checks_types and state.type_check:
+        names = traits.signature_attributes
+        if names is None:
+            _check_types(self, in_data)
+        else:
+            # A check that depends on nothing but dtypes, shapes and these attributes has to pass
+            # once per signature: it takes longer than a small operation.
+            if names:
+                types += [getattr(self, name) for name in names]
+            signature = tuple(types)
+            if signature not in traits.checked_signatures:
+                _check_types(self, in_data)
+                traits.remember_checked(signature)
+    if state.hooks or traits.has_hooks or state.debug:
+        return _forward_observed(self, in_data, state)
+    outputs = self.forward(in_data)
+    if not isinstance(outputs, tuple):
+        raise _not_a_tuple(self, outputs)
+    return outputs
+
+
+def _not_a_tuple(self: FunctionNode, outputs: object) -> TypeError:
+    return TypeError(f"forward output must be a tuple ({self.label})\nActual: {type(outputs)}")
+
+
+def _check_types(self: FunctionNode, in_data: Arrays) -> None:
+    in_types = type_check.get_types(in_data, "in_types")
+    try:
+        self.check_type_forward(in_types)
+    except type_check.InvalidType as error:
+        message = f"\nInvalid operation is performed in: {self.label} (Forward)\n"
+        raise type_check.InvalidType(error.expect, error.actual, msg=message) from None
+
+
+def _forward_observed(self: FunctionNode, in_data: Arrays, state: ThreadState) -> Arrays:
+    """Runs ``forward`` with hooks and debug checks around it."""
+    hooks = self._all_hooks(state)
+    for hook in hooks:
+        hook.forward_preprocess(self, in_data)
+    outputs = self.forward(in_data)
+    if not isinstance(outputs, tuple):
+        raise _not_a_tuple(self, outputs)
+    for hook in hooks:
+        hook.forward_postprocess(self, in_data)
+    if state.debug:
+        for y in outputs:
+            if has_nan(y):
+                raise RuntimeError(f"NaN is detected on forward computation of {self.label}")
+    return outputs
+
+
+def _input_array(self: FunctionNode, obj: Any) -> Array:
+    """Returns an input that is not a variable as variables hold arrays."""
+    backend = find_backend(obj.__class__)
+    if backend is None:
+        raise TypeError(
+            f"incompatible array types are mixed in the forward input ({self.label}).\n"
+            f"{not_an_array_message(obj)}"
+        )
+    return backend.wrap(obj)
+
+
+def _convert_inputs(self: FunctionNode, in_data: Arrays, state: ThreadState) -> Arrays:
+    """Finds backend and device of inputs that are not all NumPy arrays.
+
+    Arrays of a backend that are not what its ``xp`` makes (those of iDeep) reach functions whose
+    kernels understand them, unless the configuration forbids these kernels; other functions get
+    arrays that ``xp`` makes.
+    """
+    first = in_data[0]
+    kind: Any = first.__class__
+    backend = find_backend(kind)
+    if backend is None or not all([array.__class__ is kind for array in in_data]):
+        backend = _common_backend(self, in_data)
+    xp = backend.xp
+    if xp is not numpy:
+        self.xp = xp
+    if backend.multi_device:
+        device = self._device = backend.device_of(first)
+        # The gradients, too, have to be computed with the device made current.
+        self._has_direct_rule = False
+        for array in in_data[1:]:
+            other = backend.device_of(array)
+            if other is not device and other != device:
+                names = ", ".join([backend.device_of(array).name for array in in_data])
+                raise TypeError(
+                    f"inputs of {self.label} are on several devices: {names}\n{ONE_DEVICE}"
+                )
+    if backend.makes_xp_arrays:
+        return in_data
+    if not self.accepts_opaque_arrays or state.policy.forbids(backend.name):
+        self._converted = backend
+        return tuple([backend.to_xp(array) for array in in_data])
+    return in_data
+
+
+def _common_backend(self: FunctionNode, in_data: Arrays) -> Backend:
+    """Returns the backend that serves inputs of several classes."""
+    backend: Backend | None = None
+    for i, array in enumerate(in_data):
+        found = find_backend(array.__class__)
+        if found is None:
+            if array is None:
+                raise RuntimeError(
+                    f"input {i} of {self.label} is an uninitialized variable; "
+                    "give it a shape with initialize() first"
+                )
+            raise TypeError(not_an_array_message(array))
+        if backend is None:
+            backend = found
+        elif backend.family != found.family:
+            raise TypeError(_mixed_message(self, "input", in_data))
+        elif backend.name == "numpy":
+            backend = found
+    assert backend is not None
+    return backend
+
+
+def _check_outputs(self: FunctionNode, outputs: Arrays) -> Arrays:
+    """Checks outputs that are not all NumPy arrays; returns them as variables hold them."""
+    checked: list[Array] = []
+    families: set[str] = set()
+    for y in outputs:
+        if isinstance(y, _Scalar):  # NumPy reduces to scalars
+            y = numpy.asarray(y)
+        backend = find_backend(y.__class__)
+        if backend is None:
+            raise TypeError(
+                f"forward output must be a tuple of arrays.\nFunction: {self.label}\n"
+                f"Actual output types: {tuple(map(type, outputs))}"
+            )
+        families.add(backend.family)
+        checked.append(backend.wrap(y))
+    if len(families) > 1:
+        raise TypeError(_mixed_message(self, "output", outputs))
+    return tuple(checked)
+
+
+def _mixed_message(self: FunctionNode, where: str, arrays: Iterable[Array]) -> str:
+    types = ", ".join(str(array.__class__) for array in arrays)
+    return (
+        f"incompatible array types are mixed in the forward {where} ({self.label}).\n"
+        f"Actual: {types}\n{ONE_DEVICE}"
+    )

@@ -1,0 +1,108 @@
+"""Python's cyclic garbage collector, held back while a computational graph is being built.
+
+The collector starts whenever some hundred objects were made that are still alive, which in most
+programs means that garbage may be among them. A graph that is being built consists of nothing but
+living objects, about five per operation. The collector would visit all of them again and again and
+find nothing, and an operation would take the longer the larger the graph is.
+
+Nothing is switched off. Where at least half of the objects made since the last collection belong to
+graphs, and nothing was collected, the threshold of the youngest generation is doubled, so that each
+object is visited once or twice however large the graph becomes. The user's threshold is restored at
+the first collection that finds anything else, or as soon as the graph that was differentiated is
+gone.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import sys
+import weakref
+from typing import Literal
+
+from chainer.core.autograd.variable_node import VariableNode
+
+#: Objects known to the collector that one operation adds to a graph: function, node of the output,
+#: tuple of inputs, and two weak references.
+OBJECTS_PER_NODE = 5
+
+
+def live_nodes() -> int:
+    """Returns the number of variable nodes that are alive, up to a constant.
+
+    Every instance holds a reference to its class, so that counting costs nothing per operation.
+    Where an interpreter does not count such references, the number does not grow, and the collector
+    is left alone.
+    """
+    return sys.getrefcount(VariableNode)
+
+
+class CollectorPacing:
+    """Raises the threshold of the youngest generation while graphs grow, and restores it.
+
+    An instance is installed in ``gc.callbacks``.
+    """
+
+    def __init__(self) -> None:
+        #: Number of live nodes after the last collection.
+        self._nodes = live_nodes()
+        #: The user's threshold and the one set here; None while the former is in force.
+        self._thresholds: tuple[int, int] | None = None
+        self._watched: weakref.ref[VariableNode] | None = None
+        #: Whether :meth:`restore` is running, which a collection may interrupt.
+        self._is_restoring = False
+
+    def __call__(self, phase: Literal["start", "stop"], info: dict[str, int]) -> None:
+        """Decides, after a collection, when the next one takes place.
+
+        Args:
+            phase: ``"start"`` or ``"stop"``.
+            info: What the collection did; ``collected`` is the number of objects it destroyed.
+        """
+        if phase == "start" or self._is_restoring:
+            return
+        nodes = live_nodes()
+        grown = (nodes - self._nodes) * OBJECTS_PER_NODE
+        self._nodes = nodes
+        threshold = gc.get_threshold()[0]
+        if 0 < threshold <= 2 * grown and info["collected"] * 10 < threshold:
+            self._raise(threshold)
+        elif self._thresholds is not None:
+            self.restore()
+
+    def _raise(self, threshold: int) -> None:
+        user = threshold
+        if self._thresholds is not None and self._thresholds[1] == threshold:
+            user = self._thresholds[0]
+        self._thresholds = user, 2 * threshold
+        gc.set_threshold(2 * threshold, *gc.get_threshold()[1:])
+
+    def restore(self, _: object = None) -> None:
+        """Puts the user's threshold in force again."""
+        self._is_restoring = True
+        if self._thresholds is not None:
+            user, raised = self._thresholds
+            self._thresholds = self._watched = None
+            if gc.get_threshold()[0] == raised:  # else the user has set another one meanwhile
+                gc.set_threshold(user, *gc.get_threshold()[1:])
+        self._is_restoring = False
+
+    def restore_with(self, root: VariableNode) -> None:
+        """Restores the threshold when the root of a graph is gone, and most of the graph with it.
+
+        Args:
+            root: Node from which a backward pass was run.
+        """
+        if self._thresholds is not None:
+            self._watched = weakref.ref(root, self.restore)
+
+
+pacing = CollectorPacing()
+gc.callbacks.append(pacing)
+
+
+@atexit.register
+def _uninstall() -> None:
+    # While the interpreter shuts down, the names that a callback uses may be gone already.
+    if pacing in gc.callbacks:
+        gc.callbacks.remove(pacing)

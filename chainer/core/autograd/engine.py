@@ -1,0 +1,379 @@
+"""The backward pass: a walk over the graph from its end to its beginning.
+
+A function node is visited when all gradients of its outputs have arrived, which the order by rank
+guarantees. Gradients are arrays as long as nothing needs more; then a function node that defines
+``backward_arrays`` never creates Variables. Gradients are Variables if they are to be
+differentiated in turn, or if function hooks are set, which see every function that the computation
+of the gradients applies.
+"""
+
+# The graph is one data structure in several modules, which reach into each other for speed.
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from heapq import heappop, heappush, heappushpop
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from chainer.core.arrays.backend import backend_of
+from chainer.core.autograd.accumulate import ArraySums, Scalar, VariableSums
+from chainer.core.autograd.array_checks import has_nan, is_current
+from chainer.core.autograd.delivery import GradientDelivery
+from chainer.core.autograd.gradient_arrays import check_gradient
+from chainer.core.autograd.variable_node import VariableNode
+from chainer.core.config.configuration import threads, using_config
+
+if TYPE_CHECKING:
+    from chainer.core.autograd.function_node import FunctionNode
+    from chainer.core.autograd.variable import Variable
+    from chainer.core.typing import Array, ArrayGrads, Grads, Indexes
+
+    Gradient = Variable | Array
+    Gradients = tuple[Gradient | None, ...]
+
+_ndarray = numpy.ndarray
+
+
+class BackwardPass:
+    """One walk over the graph backwards, from given nodes.
+
+    Args:
+        create_graph: Whether the computation of the gradients is recorded, so that they can be
+            differentiated in turn.
+        retain_grad: Whether gradients of intermediate variables are stored in the variables.
+        targets: Nodes whose gradients are kept although a function created them, or None.
+        reachable: Nodes worth visiting, or None for all.
+
+    Attributes:
+        on_variables: Whether gradients are Variables; otherwise they are arrays.
+        sums: Gradients of the nodes reached so far. Roots are added before :meth:`run`; what is
+            left afterwards are the gradients of leaves and ``targets``.
+        delivery: Keeps variables from sharing memory of gradients.
+    """
+
+    __slots__ = (
+        "_create_graph",
+        "_heap",
+        "_is_common",
+        "_pushed",
+        "_reachable",
+        "_retain_grad",
+        "_roots",
+        "_scheduled",
+        "_state",
+        "_targets",
+        "delivery",
+        "on_variables",
+        "sums",
+    )
+
+    def __init__(
+        self,
+        create_graph: bool = False,
+        retain_grad: bool = False,
+        targets: set[VariableNode] | None = None,
+        reachable: set[VariableNode] | None = None,
+    ) -> None:
+        state = self._state = threads.state
+        self._create_graph = create_graph
+        self._retain_grad = retain_grad
+        self._targets = targets
+        self._reachable = reachable
+        self.on_variables = create_graph or bool(state.hooks)
+        self.sums: Any = VariableSums(state.lazy_grad_sum) if self.on_variables else ArraySums()
+        self.delivery = GradientDelivery()
+        # In the usual case a function with a rule on arrays needs no preparation at all.
+        self._is_common = not (
+            self.on_variables
+            or state.debug
+            or retain_grad
+            or targets is not None
+            or reachable is not None
+        )
+        #: Nodes whose gradients were there before: they are not stored again.
+        self._roots: set[VariableNode] = set()
+        self._heap: list[tuple[int, int, FunctionNode]] = []
+        self._pushed = 0
+        #: Functions that were put into the heap, of those that more than one node may lead to.
+        self._scheduled: set[FunctionNode] = set()
+
+    def run(self, roots: Iterable[VariableNode]) -> None:
+        """Visits the creators of the roots and all functions before them.
+
+        Args:
+            roots: Nodes with a creator, whose gradients are in :attr:`sums`.
+        """
+        heap = self._heap
+        for root in roots:
+            self._roots.add(root)
+            function = root._creator_node
+            if function is not None and self._is_first_visit(root, function):
+                self._push(root._rank, function)
+        visit = self._visit
+        function = heappop(heap)[2] if heap else None
+        with using_config("enable_backprop", self._create_graph):
+            while function is not None:
+                node = visit(function)
+                # A chain of functions never touches the heap.
+                if node is None:
+                    function = heappop(heap)[2] if heap else None
+                else:
+                    function = node._creator_node
+                    if heap and function is not None:
+                        self._pushed += 1
+                        entry = (-node._rank, self._pushed, function)
+                        function = heappushpop(heap, entry)[2]
+
+    def _push(self, rank: int, function: FunctionNode) -> None:
+        # The number keeps functions of one rank in the order in which they were reached.
+        self._pushed += 1
+        heappush(self._heap, (-rank, self._pushed, function))
+
+    def _is_first_visit(self, node: VariableNode, function: FunctionNode) -> bool:
+        """Returns whether the creator of a node is yet to be scheduled."""
+        if not node._check_scheduled:
+            return True
+        if function in self._scheduled:
+            return False
+        self._scheduled.add(function)
+        return True
+
+    # -- one function -----------------------------------------------------------------------------
+
+    def _visit(self, function: FunctionNode) -> VariableNode | None:
+        """Computes the gradients of the inputs of a function and adds them to the sums.
+
+        Returns:
+            VariableNode: A node that a gradient reached for the first time and whose creator is
+                not in the heap, or None. The creators of other such nodes were put there.
+        """
+        targets = function._targets
+        reference = function._output
+        gys: Gradients | None
+        if reference is not None and self._is_common:
+            # By far the most frequent case: one output, gradients are arrays.
+            node = reference()
+            gy = None if node is None else self.sums.sums.pop(node, None)
+            if node is None or gy is None:
+                return None
+            if node._grad_was_set:
+                self._clear_or_store(node, None)
+            gys = (gy if type(gy) is _ndarray else _to_rule_array(function, gy),)
+            if function._has_direct_rule and targets:
+                return self._accumulate(function, targets, function.backward_arrays(targets, gys))
+        else:
+            gys = self._pop_output_gradients(function)
+        if gys is None or not targets:
+            return None
+        if self._reachable is not None:
+            inputs = function.inputs or ()
+            targets = tuple([i for i in targets if inputs[i] in self._reachable])
+            if not targets:
+                return None
+        device = function._device
+        if device is not None and not is_current(device):
+            with device:
+                return self._visit_observed(function, targets, gys)
+        return self._visit_observed(function, targets, gys)
+
+    def _visit_observed(
+        self, function: FunctionNode, targets: Indexes, gys: Gradients
+    ) -> VariableNode | None:
+        """Differentiates a function with hooks and debug checks around it."""
+        state = self._state
+        if not (state.hooks or state.debug or function._hooks):
+            return self._accumulate(function, targets, self._call_rule(function, targets, gys))
+        hooks = function._all_hooks(state)
+        in_data = tuple([x.data for x in function.inputs or ()])
+        out_grad = tuple([self._array(gy) for gy in gys])
+        for hook in hooks:
+            hook.backward_preprocess(function, in_data, out_grad)
+        gxs = self._call_rule(function, targets, gys)
+        # Hooks see the additions of gradients, too.
+        node = self._accumulate(function, targets, gxs)
+        for hook in hooks:
+            hook.backward_postprocess(function, in_data, out_grad)
+        if state.debug and any([has_nan(self._array(gx)) for gx in gxs]):
+            raise RuntimeError(
+                f"NaN is detected on backward computation of {function.label}"
+                f"{_where_applied(function)}"
+            )
+        return node
+
+    def _array(self, gradient: Gradient | None) -> Array | None:
+        return gradient.array if self.on_variables and gradient is not None else gradient
+
+    def _accumulate(
+        self, function: FunctionNode, targets: Indexes, gxs: Gradients
+    ) -> VariableNode | None:
+        """Adds gradients to the sums of the inputs; returns what :meth:`_visit` does."""
+        if len(gxs) != len(targets):
+            gxs = function._complete(targets, gxs)
+        inputs = function.inputs
+        if inputs is None:  # the rule has unchained its own function
+            return None
+        on_variables = self.on_variables
+        add = self.sums.add
+        following: VariableNode | None = None
+        for i, gx in zip(targets, gxs):
+            if gx is None:
+                continue
+            x = inputs[i]
+            array = gx.array if on_variables else gx
+            if (array.dtype, array.shape) != x._type:
+                _check_input_gradient(function, i, array)
+            if add(x, gx):
+                creator = x._creator_node
+                if creator is None or (x._check_scheduled and not self._is_first_visit(x, creator)):
+                    continue
+                if following is None:
+                    following = x
+                else:
+                    self._push(x._rank, creator)
+        if on_variables:
+            self.sums.function_done(inputs, function.lazy_grad_sum)
+        return following
+
+    # -- gradients of outputs ---------------------------------------------------------------------
+
+    def _pop_output_gradients(self, function: FunctionNode) -> Gradients | None:
+        """Takes the gradients of the outputs of a function; None if there is none at all."""
+        gys: list[Gradient | None] = []
+        for reference in function.outputs or ():
+            node = reference()
+            gy: Gradient | None = None
+            if node is not None:
+                is_target = self._targets is not None and node in self._targets
+                gy = self.sums.get(node) if is_target else self.sums.pop(node)
+                if gy is None and node._grad_was_set and function._output is None:
+                    gy = self._gradient_set_by_user(node)
+                if gy is not None and not self.on_variables and type(gy) is not _ndarray:
+                    gy = _to_rule_array(function, gy)
+                self._clear_or_store(node, gy)
+            gys.append(gy)
+        return tuple(gys) if any([gy is not None for gy in gys]) else None
+
+    def _gradient_set_by_user(self, node: VariableNode) -> Gradient | None:
+        """Returns the gradient that the user set for an output that no other gradient reached.
+
+        It counts if it is one of several outputs of a function that is visited because of another
+        output, as in the releases. :func:`chainer.grad` takes gradients from its arguments only.
+        """
+        variable = node.get_variable_or_none()
+        if variable is None or self._targets is not None:
+            return None
+        if self.on_variables:
+            return variable.grad_var
+        gradient = variable.grad
+        if gradient is not None:
+            self.delivery.mark_borrowed(gradient)
+        return gradient
+
+    def _clear_or_store(self, node: VariableNode, gy: Gradient | None) -> None:
+        """Stores the gradient of an intermediate variable, or clears the one that was set."""
+        variable = node.get_variable_or_none()
+        if variable is None:
+            return
+        if self._retain_grad:
+            if gy is not None and node not in self._roots:
+                self.store(variable, gy)
+        elif self._targets is None and node._grad_was_set:
+            variable.cleargrad()
+            node._grad_was_set = False
+
+    def store(self, variable: Variable, gradient: Gradient) -> None:
+        """Stores a gradient in a variable, whose previous one is dropped."""
+        if self._create_graph:
+            variable.grad_var = gradient
+            return
+        array = self._array(gradient)
+        variable.grad = array
+        variable._grad = self.delivery.deliver(variable, variable._grad)
+
+    # -- rules ------------------------------------------------------------------------------------
+
+    def _call_rule(self, function: FunctionNode, targets: Indexes, gys: Gradients) -> Gradients:
+        """Returns one gradient (or None) for each target, of the kind that this pass adds up."""
+        traits = function._traits
+        if not self.on_variables:
+            if traits.has_array_rule:
+                return function.backward_arrays(targets, gys)
+            gxs = self._call_on_variables(function, targets, _variables(gys))
+            return tuple([None if gx is None else _array_of(function, gx) for gx in gxs])
+        if not traits.has_variable_rule:
+            if self._create_graph:
+                raise RuntimeError(
+                    f"gradients of {function.label} cannot be differentiated: "
+                    f"{type(function).__name__} defines backward_arrays(), but not backward()"
+                )
+            return _variables(function.backward_arrays(targets, tuple(map(self._array, gys))))
+        gxs = self._call_on_variables(function, targets, gys)
+        for gx in gxs:
+            if gx is not None:
+                _array_of(function, gx)
+        return gxs
+
+    def _call_on_variables(self, function: FunctionNode, targets: Indexes, gys: Grads) -> Grads:
+        if not function._traits.accumulates:
+            return function._complete(targets, function.backward(targets, gys))
+        # The function adds to what has arrived so far: take that out of the sums.
+        from_array = VariableNode.variable_class._from_array
+        previous: list[Variable | None] = []
+        for i in targets:
+            x = function.input_nodes[i]
+            gradient = self.sums.pop(x)
+            if gradient is not None:
+                # The sum that comes back is not the first gradient of this node.
+                x._check_scheduled = True
+                if x._creator_node is not None:
+                    self._scheduled.add(x._creator_node)
+                if not self.on_variables:
+                    gradient = from_array(gradient, False)
+            previous.append(gradient)
+        gxs = function.backward_accumulate(targets, gys, tuple(previous))
+        if len(gxs) != len(targets):
+            raise ValueError(
+                f"number of gradients returned by backward_accumulate of {function.label} is "
+                f"incorrect: {len(gxs)} != expected {len(targets)}"
+            )
+        return gxs
+
+
+def _to_rule_array(function: FunctionNode, gy: Array) -> Array:
+    """Converts a gradient that is not a NumPy array to what ``backward_arrays`` expects."""
+    if isinstance(gy, Scalar):
+        return numpy.asarray(gy)
+    if not function.accepts_opaque_arrays:
+        return backend_of(gy).to_xp(gy)
+    return gy
+
+
+def _variables(gradients: ArrayGrads) -> Grads:
+    from_array = VariableNode.variable_class._from_array
+    return tuple([None if gy is None else from_array(gy, False) for gy in gradients])
+
+
+def _array_of(function: FunctionNode, gx: Variable) -> Array:
+    if not isinstance(gx, VariableNode.variable_class):
+        raise TypeError(
+            f"backward of {function.label} must return Variables (or None), got {type(gx)}"
+        )
+    return gx.array
+
+
+def _check_input_gradient(function: FunctionNode, index: int, array: Array) -> None:
+    """Raises unless an array can be the gradient of an input of a function."""
+    x = function.input_nodes[index]
+    if x._type[1] is not None:
+        check_gradient(
+            x, array, f"gradient {index} returned by backward of {function.label} is wrong. "
+        )
+
+
+def _where_applied(function: FunctionNode) -> str:
+    if function.stack is None:
+        return ""
+    return "\nStacktrace of the function is below:\n" + "".join(function.stack.format())

@@ -1,0 +1,106 @@
+"""What the engine has to know about a class of function nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from chainer.core.autograd.function_node import FunctionNode
+
+#: Number of signatures that a class remembers as checked, so that a program whose shapes never
+#: repeat does not fill the memory.
+_SIGNATURE_LIMIT = 1024
+
+#: The methods that say how a function is differentiated. The most derived class that defines one
+#: of them decides which one is used.
+_RULES = ("backward", "backward_accumulate", "backward_arrays")
+
+
+class NodeTraits:
+    """Facts about a class of function nodes, found once per class.
+
+    They are attributes of one object because :meth:`FunctionNode.apply` reads them for every
+    operation: looking up an attribute of a function node, whose class differs from call to call,
+    takes several times as long as reading a slot of this class.
+
+    Args:
+        accepts_opaque_arrays: See :attr:`FunctionNode.accepts_opaque_arrays`.
+        accumulates: Whether the class overrides :meth:`FunctionNode.backward_accumulate`.
+        checks_types: Whether the class defines :meth:`FunctionNode.check_type_forward`.
+        has_array_rule: Whether :meth:`FunctionNode.backward_arrays` computes the gradients.
+        has_variable_rule: Whether a rule on Variables is there. It is said to be if there is none
+            at all: the default rule, which returns None, is one on Variables.
+        signature_attributes: See :attr:`FunctionNode.type_check_key`.
+
+    Attributes:
+        checked_signatures: Dtypes and shapes of inputs that have passed the type check.
+        has_hooks: Whether the function has hooks of its own. True only for the traits of one
+            node, see :meth:`with_hooks`.
+    """
+
+    __slots__ = (
+        "accepts_opaque_arrays",
+        "accumulates",
+        "checked_signatures",
+        "checks_types",
+        "has_array_rule",
+        "has_hooks",
+        "has_variable_rule",
+        "signature_attributes",
+    )
+
+    def __init__(
+        self,
+        accepts_opaque_arrays: bool = False,
+        accumulates: bool = False,
+        checks_types: bool = False,
+        has_array_rule: bool = False,
+        has_variable_rule: bool = True,
+        signature_attributes: tuple[str, ...] | None = None,
+    ) -> None:
+        self.accepts_opaque_arrays = accepts_opaque_arrays
+        self.accumulates = accumulates
+        self.checks_types = checks_types
+        self.has_array_rule = has_array_rule
+        self.has_hooks = False
+        self.has_variable_rule = has_variable_rule
+        self.signature_attributes = signature_attributes
+        self.checked_signatures: set[Hashable] = set()
+
+    @classmethod
+    def of_class(cls, node_class: type[FunctionNode], base: type[FunctionNode]) -> NodeTraits:
+        """Returns the traits of a subclass of FunctionNode, given as ``base``."""
+        owner = next(c for c in node_class.__mro__ if any(rule in vars(c) for rule in _RULES))
+        accumulates = node_class.backward_accumulate is not base.backward_accumulate
+        has_array_rule = owner is not base and "backward_arrays" in vars(owner)
+        return cls(
+            accepts_opaque_arrays=node_class.accepts_opaque_arrays,
+            accumulates=accumulates,
+            checks_types=node_class.check_type_forward is not base.check_type_forward,
+            has_array_rule=has_array_rule,
+            has_variable_rule=(
+                not has_array_rule or accumulates or node_class.backward is not base.backward
+            ),
+            signature_attributes=node_class.type_check_key,
+        )
+
+    def with_hooks(self) -> NodeTraits:
+        """Returns a copy for a node that has hooks of its own."""
+        copy = NodeTraits(
+            self.accepts_opaque_arrays,
+            self.accumulates,
+            self.checks_types,
+            self.has_array_rule,
+            self.has_variable_rule,
+            self.signature_attributes,
+        )
+        copy.has_hooks = True
+        copy.checked_signatures = self.checked_signatures
+        return copy
+
+    def remember_checked(self, signature: Hashable) -> None:
+        """Remembers that inputs of this signature pass the type check."""
+        if len(self.checked_signatures) >= _SIGNATURE_LIMIT:
+            self.checked_signatures.clear()
+        self.checked_signatures.add(signature)

@@ -1,0 +1,7 @@
+"""Warnings of their own classes (public module ``chainer.warnings``)."""
+
+from __future__ import annotations
+
+
+class PerformanceWarning(RuntimeWarning):
+    """A computation is slower than it could be, for instance without an optional package."""

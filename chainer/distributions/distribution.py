@@ -1,0 +1,312 @@
+"""The base class of distributions, and functionals of two distributions."""
+
+from __future__ import annotations
+
+import copy
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, cast
+
+from chainer.core.arrays.backend import get_array_module
+from chainer.core.autograd.variable import Variable
+from chainer.core.typing import ArrayModule, Shape, VariableLike
+
+_KL = TypeVar("_KL", bound=Callable[..., Variable])
+_D = TypeVar("_D", bound="Distribution")
+
+
+class Distribution:
+    """Base class of probability distributions.
+
+    A distribution has a batch shape *B* (that of its parameters, one distribution for each element)
+    and an event shape *E* (that of one value). For an array ``x`` of shape ``S + B + E``, densities
+    and the like have the shape ``S + B``. Everything but shapes, ``support`` and ``params`` is a
+    :class:`~chainer.Variable`, differentiable with respect to the parameters.
+
+    A distribution has no device: it computes where its parameters are.
+
+    Subclasses define what they have of the properties and methods here, all of which raise
+    :class:`NotImplementedError`, and ``sample_n`` for :meth:`sample`. They need not call
+    ``__init__``.
+
+    Example:
+        >>> normal = chainer.distributions.Normal(np.zeros(3, 'f'), np.ones(3, 'f'))
+        >>> normal.batch_shape, normal.event_shape
+        ((3,), ())
+        >>> normal.sample((5, 2)).shape
+        (5, 2, 3)
+        >>> normal.log_prob(np.zeros((5, 3), 'f')).shape
+        (5, 3)
+    """
+
+    def _copy_to(self, target: _D) -> _D:
+        """Gives ``target`` the attributes of this distribution, and returns it."""
+        target.__dict__ = copy.copy(self.__dict__)
+        return target
+
+    # -- shapes and parameters --------------------------------------------------------------------
+
+    @property
+    def batch_shape(self) -> Shape:
+        """Shape of the batch of distributions."""
+        raise NotImplementedError
+
+    @property
+    def event_shape(self) -> Shape:
+        """Shape of one value; ``()`` for distributions of numbers."""
+        raise NotImplementedError
+
+    @property
+    def params(self) -> dict[str, Variable]:
+        """The parameters by name."""
+        raise NotImplementedError
+
+    @property
+    def support(self) -> str:
+        """Text that names the values that can occur, such as ``'positive'``."""
+        raise NotImplementedError
+
+    @property
+    def xp(self) -> ArrayModule:
+        """Array namespace of the parameters."""
+        return get_array_module(*self.params.values())
+
+    # -- properties -------------------------------------------------------------------------------
+
+    @property
+    def mean(self) -> Variable:
+        """Mean, of shape ``B + E``."""
+        raise NotImplementedError
+
+    @property
+    def mode(self) -> Variable:
+        """Mode, of shape ``B + E``."""
+        raise NotImplementedError
+
+    @property
+    def variance(self) -> Variable:
+        """Variance of each element, of shape ``B + E``."""
+        raise NotImplementedError
+
+    @property
+    def stddev(self) -> Variable:
+        """Standard deviation of each element, of shape ``B + E``."""
+        raise NotImplementedError
+
+    @property
+    def covariance(self) -> Variable:
+        """Covariance matrix, of shape ``B + (d, d)`` where ``d`` is the number of elements of E."""
+        raise NotImplementedError
+
+    @property
+    def entropy(self) -> Variable:
+        """Entropy in nats, of shape ``B``."""
+        raise NotImplementedError
+
+    # -- functions --------------------------------------------------------------------------------
+
+    def log_prob(self, x: VariableLike) -> Variable:
+        """Computes the logarithm of the density or probability.
+
+        Args:
+            x: Values, of shape ``S + B + E``.
+
+        Returns:
+            Variable: Logarithms, of shape ``S + B``.
+        """
+        raise NotImplementedError
+
+    def prob(self, x: VariableLike) -> Variable:
+        """Computes the density or probability.
+
+        Args:
+            x: Values, of shape ``S + B + E``.
+
+        Returns:
+            Variable: Densities, of shape ``S + B``.
+        """
+        raise NotImplementedError
+
+    def cdf(self, x: VariableLike) -> Variable:
+        """Computes the cumulative distribution function.
+
+        Args:
+            x: Values, of shape ``S + B + E``.
+
+        Returns:
+            Variable: Probabilities, of shape ``S + B``.
+        """
+        raise NotImplementedError
+
+    def log_cdf(self, x: VariableLike) -> Variable:
+        """Computes the logarithm of the cumulative distribution function.
+
+        Args:
+            x: Values, of shape ``S + B + E``.
+
+        Returns:
+            Variable: Logarithms, of shape ``S + B``.
+        """
+        raise NotImplementedError
+
+    def icdf(self, x: VariableLike) -> Variable:
+        """Computes the inverse of the cumulative distribution function.
+
+        Args:
+            x: Probabilities, of shape ``S + B``.
+
+        Returns:
+            Variable: Values, of shape ``S + B + E``.
+        """
+        raise NotImplementedError
+
+    def survival_function(self, x: VariableLike) -> Variable:
+        """Computes the probability of values beyond ``x``.
+
+        Args:
+            x: Values, of shape ``S + B + E``.
+
+        Returns:
+            Variable: Probabilities, of shape ``S + B``.
+        """
+        raise NotImplementedError
+
+    def log_survival_function(self, x: VariableLike) -> Variable:
+        """Computes the logarithm of the probability of values beyond ``x``.
+
+        Args:
+            x: Values, of shape ``S + B + E``.
+
+        Returns:
+            Variable: Logarithms, of shape ``S + B``.
+        """
+        raise NotImplementedError
+
+    def perplexity(self, x: VariableLike) -> Variable:
+        """Computes the perplexity of values.
+
+        Args:
+            x: Values, of shape ``S + B + E``.
+
+        Returns:
+            Variable: Perplexities, of shape ``S + B``.
+        """
+        raise NotImplementedError
+
+    # -- samples ----------------------------------------------------------------------------------
+
+    def sample(self, sample_shape: int | Sequence[int] = ()) -> Variable:
+        """Draws random values.
+
+        Args:
+            sample_shape (int or tuple of ints): Shape *S* of the values to draw.
+
+        Returns:
+            Variable: Values, of shape ``S + B + E``. Those of some distributions are differentiable
+            functions of their parameters (reparametrized).
+        """
+        shape = _as_shape(sample_shape)
+        values = self.sample_n(math.prod(shape))
+        return values.reshape(shape + self.batch_shape + self.event_shape)
+
+    def sample_n(self, n: int) -> Variable:
+        """Draws a number of random values; :meth:`sample` calls it.
+
+        Args:
+            n (int): The number of values.
+
+        Returns:
+            Variable: Values, of shape ``(n,) + B + E``.
+        """
+        raise NotImplementedError
+
+
+def _as_shape(shape: int | Sequence[int]) -> Shape:
+    if isinstance(shape, Sequence):
+        return tuple(operator.index(length) for length in shape)
+    return (operator.index(shape),)
+
+
+#: Functions that compute the Kullback-Leibler divergence, by the classes of both distributions.
+_KLDIVERGENCE: dict[tuple[type, type], Callable[..., Variable]] = {}
+
+
+class UnregisteredPairError(KeyError):
+    """Raised when no function for the divergence of two distributions is registered."""
+
+    def __str__(self) -> str:
+        first, second = cast("tuple[type, type]", self.args[0])
+        return (
+            f"no Kullback-Leibler divergence of {first.__name__} and {second.__name__} is "
+            "registered; chainer.register_kl registers one"
+        )
+
+
+def register_kl(dist1: type[Distribution], dist2: type[Distribution]) -> Callable[[_KL], _KL]:
+    """Decorator that registers a function for :func:`kl_divergence`.
+
+    Args:
+        dist1 (type): Class of the first distribution.
+        dist2 (type): Class of the second distribution.
+
+    Returns:
+        Decorator of a function of two distributions that returns a Variable. A function that was
+        registered for the pair before is replaced.
+    """
+
+    def register(function: _KL) -> _KL:
+        _KLDIVERGENCE[dist1, dist2] = function
+        return function
+
+    return register
+
+
+def kl_divergence(dist1: Distribution, dist2: Distribution) -> Variable:
+    r"""Computes the Kullback-Leibler divergence of two distributions.
+
+    .. math::
+        D_{KL}(p||q) = \int p(x) \log \frac{p(x)}{q(x)} dx
+
+    Args:
+        dist1 (Distribution): Distribution *p*.
+        dist2 (Distribution): Distribution *q*.
+
+    Returns:
+        Variable: Divergence in nats, of the shape to which both batch shapes broadcast.
+
+    Raises:
+        KeyError: If no function is registered for the classes of the distributions or for base
+            classes of them.
+
+    Example:
+        >>> p = chainer.distributions.Normal(np.zeros(2), np.ones(2))
+        >>> q = chainer.distributions.Normal(np.ones(2), np.ones(2))
+        >>> chainer.kl_divergence(p, q)
+        variable([0.5, 0.5])
+    """
+    classes = type(dist1), type(dist2)
+    for first in classes[0].__mro__:
+        for second in classes[1].__mro__:
+            function = _KLDIVERGENCE.get((first, second))
+            if function is not None:
+                return function(dist1, dist2)
+    raise UnregisteredPairError(classes)
+
+
+def cross_entropy(dist1: Distribution, dist2: Distribution) -> Variable:
+    r"""Computes the cross entropy of two distributions.
+
+    .. math::
+        H(p, q) = - \int p(x) \log q(x) dx = H(p) + D_{KL}(p||q)
+
+    Args:
+        dist1 (Distribution): Distribution *p*, whose entropy is defined.
+        dist2 (Distribution): Distribution *q*.
+
+    Returns:
+        Variable: Cross entropy in nats, of the shape to which both batch shapes broadcast.
+    """
+    # A class of a user may have made the entropy a method.
+    entropy: Any = dist1.entropy
+    return (entropy() if callable(entropy) else entropy) + kl_divergence(dist1, dist2)

@@ -1,0 +1,427 @@
+"""Convolution, deconvolution and the gradient of the weight, as nodes of the graph.
+
+A convolution relates three arrays: the input, the weight and the output. Each of the three nodes
+computes one of them (or its gradient) from the two others, so that they are the gradients of each
+other and need no further classes for gradients of any order.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+from chainer.backends.operations.convolutions import (
+    ConvolutionGeometry,
+    convolution_size,
+    deconvolution_size,
+)
+from chainer.backends.operations.convolutions import convolution_nd as operation
+from chainer.backends.operations.reductions import axes_sum
+from chainer.core.arrays.backend import backend_of
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
+from chainer.core.typing import (
+    Array,
+    ArrayGrads,
+    Arrays,
+    DType,
+    Grads,
+    Indexes,
+    IntTuple,
+    Shape,
+    Variables,
+)
+from chainer.core.utils import type_check
+from chainer.functions._spatial_dimensions import HEIGHT_AND_WIDTH, check_out_size
+from chainer.functions.connection._convolution_checks import (
+    as_outsize,
+    check_convolution_types,
+    check_deconvolution_types,
+)
+from chainer.functions.math.sum import sum as sum_axes
+
+
+class ConvolutionNode(FunctionNode):
+    """Base of the three nodes.
+
+    Attributes:
+        geometry: Where the windows are on the larger image.
+        kernel: Implementation of operation ``convolution_nd``. The first of related nodes selects
+            it, and passes it on to the nodes of its gradients.
+    """
+
+    accepts_opaque_arrays = True
+    geometry: ConvolutionGeometry
+    kernel: Any = None
+
+    @property
+    def ndim(self) -> int:
+        """Number of spatial dimensions."""
+        return len(self.geometry.stride)
+
+    @property
+    def stride(self) -> Shape:
+        """Distance between neighboring windows."""
+        return self.geometry.stride
+
+    @property
+    def pad(self) -> Shape:
+        """Padding."""
+        return self.geometry.pad
+
+    @property
+    def dilate(self) -> Shape:
+        """Distance between neighboring elements of a window."""
+        return self.geometry.dilate
+
+    @property
+    def groups(self) -> int:
+        """Number of groups of channels."""
+        return self.geometry.groups
+
+    def convolve(self, x: Variable, W: Variable, out_size: Shape) -> Variable:
+        """Convolves ``x`` with the geometry and the kernel of this node."""
+        stride, pad, dilate, groups = self.geometry
+        node = ConvolutionND(len(stride), stride, pad, False, dilate, groups)
+        return node.apply_with(self.kernel, out_size, x, W)
+
+    def deconvolve(self, x: Variable, W: Variable, out_size: Shape) -> Variable:
+        """Deconvolves ``x`` with the geometry and the kernel of this node."""
+        stride, pad, dilate, groups = self.geometry
+        node = DeconvolutionND(len(stride), stride, pad, out_size, dilate, groups)
+        return node.apply_with(self.kernel, out_size, x, W)
+
+    def differentiate_weight(self, x: Variable, gy: Variable, W: Variable) -> Variable:
+        """Returns the gradient of a convolution of ``x`` with respect to its weight ``W``."""
+        node = ConvolutionNDGradW(self.geometry, self.kernel, W.shape[2:], W.dtype)
+        return node.apply((x, gy))[0]
+
+
+class _SizedNode(ConvolutionNode):
+    """Convolution or deconvolution: the nodes that compute an image.
+
+    Attributes:
+        transposed: Whether the node is a deconvolution.
+        outs: Spatial size of the output; None until it is known.
+    """
+
+    transposed: ClassVar[bool]
+    outs: Shape | None = None
+    #: The output size that the user or the caller of :meth:`apply_with` gave.
+    _given_size: Shape | None = None
+
+    def apply_with(self, kernel: Any, out_size: Shape, *inputs: Variable) -> Variable:
+        """Applies the node with a selected kernel, for an output of known size."""
+        self.kernel = kernel
+        self._given_size = tuple(out_size)
+        return self.apply(inputs)[0]
+
+    def _compute_size(self, in_size: Shape, ksize: Shape) -> Shape:
+        """Returns the spatial size of the output."""
+        raise NotImplementedError
+
+    def _check_size(self, out_size: Shape) -> None:
+        """Raises an error for an output without elements."""
+        check_out_size(out_size)
+
+    def forward(self, inputs: Arrays) -> Arrays:
+        self.retain_inputs((0, 1))
+        x, W, b = inputs if len(inputs) == 3 else (*inputs, None)
+        geometry, out_size = self.geometry, self._given_size
+        if out_size is None:
+            out_size = self._compute_size(x.shape[2:], W.shape[2:])
+            self._check_size(out_size)
+        self.outs = out_size
+        kernel = self.kernel
+        if kernel is None:
+            kernel = self.kernel = operation.select(
+                x, W, b, geometry=geometry, out_size=out_size, transposed=self.transposed
+            )
+        compute = kernel.backward_data if self.transposed else kernel.forward
+        return (compute(x, W, b, out_size, geometry),)
+
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Variables:
+        x, W = self.get_retained_inputs()
+        (gy,) = grad_outputs
+        assert gy is not None
+        gradients: list[Variable] = []
+        for i in target_input_indexes:
+            if i == 0:
+                compute = self.convolve if self.transposed else self.deconvolve
+                gradients.append(compute(gy, W, x.shape[2:]))
+            elif i == 1:
+                image, windows = (gy, x) if self.transposed else (x, gy)
+                gradients.append(self.differentiate_weight(image, windows, W))
+            else:
+                gradients.append(sum_axes(gy, axis=_all_but_channels(gy)))
+        return tuple(gradients)
+
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        x, W = self.retained_input_arrays
+        (gy,) = grad_outputs
+        kernel, geometry = self.kernel, self.geometry
+        gradients: list[Array] = []
+        gb = None
+        for i in target_input_indexes:
+            if i == 0:
+                compute = kernel.forward if self.transposed else kernel.backward_data
+                gradients.append(compute(gy, W, None, x.shape[2:], geometry))
+            elif i == 1:
+                image, windows = (gy, x) if self.transposed else (x, gy)
+                # Kernels that read all of gy for the weight may sum it in the same pass. They sum
+                # the windows, which are gy in a convolution only.
+                both = getattr(kernel, "backward_weight_and_bias", None)
+                if both is None or self.transposed or 2 not in target_input_indexes:
+                    compute = kernel.backward_weight
+                    gradients.append(compute(image, windows, W.shape[2:], W.dtype, geometry))
+                else:
+                    gW, gb = both(image, windows, W.shape[2:], W.dtype, geometry)
+                    gradients.append(gW)
+            else:
+                gradients.append(bias_gradient(gy) if gb is None else gb)
+        return tuple(gradients)
+
+
+class ConvolutionND(_SizedNode):
+    """Convolution in any number of dimensions.
+
+    Args:
+        ndim (int): Number of spatial dimensions.
+        stride (int or tuple of ints): Stride.
+        pad (int or tuple of ints): Padding.
+        cover_all (bool): Whether each position of the input is covered.
+        dilate (int or tuple of ints): Dilation.
+        groups (int): Number of groups of channels.
+    """
+
+    transposed = False
+    type_check_key = ("ndim", "groups")
+
+    def __init__(
+        self,
+        ndim: int,
+        stride: IntTuple = 1,
+        pad: IntTuple = 0,
+        cover_all: bool = False,
+        dilate: IntTuple = 1,
+        groups: int = 1,
+    ) -> None:
+        self.geometry = ConvolutionGeometry.checked(ndim, stride, pad, dilate, groups)
+        self.cover_all = cover_all
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        check_convolution_types(in_types, self.ndim, self.groups, show_groups=False)
+
+    def _compute_size(self, in_size: Shape, ksize: Shape) -> Shape:
+        return convolution_size(self.geometry, in_size, ksize, self.cover_all)
+
+
+class DeconvolutionND(_SizedNode):
+    """Deconvolution (transposed convolution) in any number of dimensions.
+
+    Args:
+        ndim (int): Number of spatial dimensions.
+        stride (int or tuple of ints): Stride.
+        pad (int or tuple of ints): Padding.
+        outsize (tuple of ints): Size of the output; computed if None.
+        dilate (int or tuple of ints): Dilation.
+        groups (int): Number of groups of channels.
+    """
+
+    transposed = True
+    type_check_key = ("outsize", "geometry")
+
+    def __init__(
+        self,
+        ndim: int,
+        stride: IntTuple = 1,
+        pad: IntTuple = 0,
+        outsize: Shape | None = None,
+        dilate: IntTuple = 1,
+        groups: int = 1,
+    ) -> None:
+        self.geometry = ConvolutionGeometry.checked(ndim, stride, pad, dilate, groups)
+        self.outsize = None if outsize is None else as_outsize(outsize, ndim)
+        self.outs = self._given_size = self.outsize
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        check_deconvolution_types(in_types, self.geometry, self.outsize)
+
+    def _compute_size(self, in_size: Shape, ksize: Shape) -> Shape:
+        return deconvolution_size(self.geometry, in_size, ksize)
+
+
+class ConvolutionNDGradW(ConvolutionNode):
+    """Gradient of a convolution with respect to its weight, a function of its input and ``gy``.
+
+    Args:
+        geometry: Geometry of the convolution.
+        kernel: Kernel of the convolution.
+        ksize: Spatial size of the weight.
+        dtype: Dtype of the weight.
+    """
+
+    def __init__(
+        self, geometry: ConvolutionGeometry, kernel: Any, ksize: Shape, dtype: DType
+    ) -> None:
+        self.geometry = geometry
+        self.kernel = kernel
+        self._ksize = ksize
+        self._dtype = dtype
+
+    def forward(self, inputs: Arrays) -> Arrays:
+        self.retain_inputs((0, 1))
+        x, gy = inputs
+        return (self.kernel.backward_weight(x, gy, self._ksize, self._dtype, self.geometry),)
+
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Variables:
+        x, gy = self.get_retained_inputs()
+        (ggW,) = grad_outputs
+        assert ggW is not None
+        gradients: list[Variable] = []
+        for i in target_input_indexes:
+            if i == 0:
+                gradients.append(self.deconvolve(gy, ggW, x.shape[2:]))
+            else:
+                gradients.append(self.convolve(x, ggW, gy.shape[2:]))
+        return tuple(gradients)
+
+
+class _TwoDimensional(ConvolutionNode):
+    """What the two-dimensional nodes share: attributes of their own, and classes of gradients.
+
+    Programs that read graphs know the two-dimensional nodes by the names of their classes.
+    """
+
+    @property
+    def sy(self) -> int:
+        """Vertical stride."""
+        return self.geometry.stride[0]
+
+    @property
+    def sx(self) -> int:
+        """Horizontal stride."""
+        return self.geometry.stride[1]
+
+    @property
+    def ph(self) -> int:
+        """Vertical padding."""
+        return self.geometry.pad[0]
+
+    @property
+    def pw(self) -> int:
+        """Horizontal padding."""
+        return self.geometry.pad[1]
+
+    @property
+    def dy(self) -> int:
+        """Vertical dilation."""
+        return self.geometry.dilate[0]
+
+    @property
+    def dx(self) -> int:
+        """Horizontal dilation."""
+        return self.geometry.dilate[1]
+
+    def convolve(self, x: Variable, W: Variable, out_size: Shape) -> Variable:
+        stride, pad, dilate, groups = self.geometry
+        node = Convolution2DFunction(stride, pad, dilate=dilate, groups=groups)
+        return node.apply_with(self.kernel, out_size, x, W)
+
+    def deconvolve(self, x: Variable, W: Variable, out_size: Shape) -> Variable:
+        stride, pad, dilate, groups = self.geometry
+        node = Deconvolution2DFunction(stride, pad, out_size, dilate=dilate, groups=groups)
+        return node.apply_with(self.kernel, out_size, x, W)
+
+    def differentiate_weight(self, x: Variable, gy: Variable, W: Variable) -> Variable:
+        node = Convolution2DGradW(self.geometry, self.kernel, W.shape[2:], W.dtype)
+        return node.apply((x, gy))[0]
+
+
+class Convolution2DFunction(_TwoDimensional, ConvolutionND):
+    """Two-dimensional convolution.
+
+    Args:
+        stride (int or pair of ints): Stride.
+        pad (int or pair of ints): Padding.
+        cover_all (bool): Whether each position of the input is covered.
+        dilate (int or pair of ints): Dilation.
+        groups (int): Number of groups of channels.
+    """
+
+    type_check_key = ("groups",)
+
+    def __init__(
+        self,
+        stride: IntTuple = 1,
+        pad: IntTuple = 0,
+        cover_all: bool = False,
+        *,
+        dilate: IntTuple = 1,
+        groups: int = 1,
+    ) -> None:
+        super().__init__(2, stride, pad, cover_all, dilate, groups)
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        check_convolution_types(in_types, 2, self.groups, show_groups=True)
+
+    def _check_size(self, out_size: Shape) -> None:
+        check_out_size(out_size, HEIGHT_AND_WIDTH)
+
+
+class Deconvolution2DFunction(_TwoDimensional, DeconvolutionND):
+    """Two-dimensional deconvolution.
+
+    Args:
+        stride (int or pair of ints): Stride.
+        pad (int or pair of ints): Padding.
+        outsize (pair of ints): Size of the output; computed if None.
+        dilate (int or pair of ints): Dilation.
+        groups (int): Number of groups of channels.
+    """
+
+    def __init__(
+        self,
+        stride: IntTuple = 1,
+        pad: IntTuple = 0,
+        outsize: Shape | None = None,
+        *,
+        dilate: IntTuple = 1,
+        groups: int = 1,
+    ) -> None:
+        super().__init__(2, stride, pad, outsize, dilate, groups)
+
+    @property
+    def outh(self) -> int | None:
+        """Height of the output; None until it is known."""
+        return None if self.outs is None else self.outs[0]
+
+    @property
+    def outw(self) -> int | None:
+        """Width of the output; None until it is known."""
+        return None if self.outs is None else self.outs[1]
+
+    def _check_size(self, out_size: Shape) -> None:
+        for name, size in zip(HEIGHT_AND_WIDTH, out_size, strict=True):
+            if size <= 0:
+                # Earlier releases raised this class of error here, and programs catch it.
+                raise RuntimeError(f"{name} in the output must be positive. Actual: {size}")
+
+
+class Convolution2DGradW(_TwoDimensional, ConvolutionNDGradW):
+    """Gradient of a two-dimensional convolution with respect to its weight."""
+
+
+def _all_but_channels(y: Array | Variable) -> Shape:
+    return (0, *range(2, y.ndim))
+
+
+def bias_gradient(gy: Array) -> Array:
+    """Returns the sums of ``gy`` by channel, the gradient of a bias."""
+    if not backend_of(gy).makes_xp_arrays:
+        # A blocked layout has no NumPy view to reshape; the array type sums it itself.
+        return gy.sum(axis=_all_but_channels(gy))
+    # Positions are contiguous: summing them first reads memory in order and leaves a small array.
+    gy = gy.reshape(*gy.shape[:2], math.prod(gy.shape[2:]))
+    sums = axes_sum.select(gy).forward(gy, 2, False)
+    return axes_sum.select(sums).forward(sums, 0, False)

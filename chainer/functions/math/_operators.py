@@ -1,0 +1,82 @@
+"""Base classes of functions of two operands whose shapes are broadcast."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy
+
+from chainer.core.typing import ArrayGrads, ArrayLike, Arrays, Indexes
+from chainer.core.utils import type_check
+from chainer.functions._broadcasting import reduce_to_shape
+from chainer.functions.math._operand import check_broadcastable, constant_label, is_scalar
+from chainer.functions.rules.array_functions import array_functions, numpy_functions
+from chainer.functions.rules.expressions import ExpressionFunction, UnaryFunction
+
+
+class BroadcastingFunction(ExpressionFunction):
+    """Function of two arrays whose shapes are broadcast; subclasses define :meth:`partials`."""
+
+    type_check_key = ()
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 2)
+        check_broadcastable(in_types)
+
+    def partials(self, ops: Any, targets: Indexes, *values: Any) -> list[Any]:
+        """Computes the gradients of inputs in the shape of the output; else as ``gradients``."""
+        raise NotImplementedError
+
+    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+        gxs = self.partials(ops, targets, *values)
+        return tuple(
+            [ops.sum_to(gx, self.input_shape(i)) for i, gx in zip(targets, gxs, strict=True)]
+        )
+
+    # What the base class does by way of gradients(), with a shortcut: nothing is to be summed where
+    # no shape was broadcast, and operators of small arrays take as long as the calls around them.
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        ops = numpy_functions if self.xp is numpy else array_functions(self.xp)
+        gxs = self.partials(*self.rule_arguments((ops, target_input_indexes), grad_outputs))
+        x0, x1 = self.input_nodes
+        if x0.shape == x1.shape:
+            return tuple(gxs)
+        shapes = (x0.shape, x1.shape)
+        return tuple([reduce_to_shape(gx, shapes[i]) for i, gx in zip(target_input_indexes, gxs)])
+
+
+class FloatBroadcastingFunction(BroadcastingFunction):
+    """Function of two floating-point arrays whose shapes are broadcast."""
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 2, in_types[0].dtype.kind == "f")
+        check_broadcastable(in_types)
+
+
+class ConstantOperator(UnaryFunction):
+    """Operator of a Variable and a constant, whose shapes are broadcast.
+
+    Args:
+        value: The constant, a number or an array.
+    """
+
+    #: Text of the operation: an underscore for the Variable, braces for the constant.
+    symbol: ClassVar[str]
+
+    def __init__(self, value: ArrayLike) -> None:
+        self.value = value
+
+    @property
+    def label(self) -> str:
+        return self.symbol.format(constant_label(self.value))
+
+    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+        gx = self.gradient(ops, *values)
+        # A number has no shape that the input could have been broadcast to.
+        return (gx if is_scalar(self.value) else ops.sum_to(gx, self.input_shape(0)),)
+
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        gxs = super().backward_arrays(target_input_indexes, grad_outputs)
+        if is_scalar(self.value):
+            return gxs
+        return (reduce_to_shape(gxs[0], self.input_shape(0)),)

@@ -1,0 +1,45 @@
+"""Digamma function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainer.backends.operations import special
+from chainer.core.autograd.variable import Variable
+from chainer.core.typing import VariableLike
+from chainer.functions.math._special import SpecialFunction
+
+
+class DiGamma(SpecialFunction):
+    """Digamma function."""
+
+    operation = special.digamma
+
+    def derivative(self, ops: Any, *values: Any) -> Any:
+        (x,) = values
+        return ops.polygamma(1, x)
+
+
+def digamma(x: VariableLike) -> Variable:
+    """Elementwise digamma function, the derivative of :func:`lgamma`.
+
+    On the CPU it needs SciPy (``pip install "chainer[scipy]"``).
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of any shape, floating point.
+
+    Returns:
+        ~chainer.Variable: Output of the shape and dtype of ``x``. Infinite at 0, not a number at
+        negative integers.
+
+    Raises:
+        InvalidType: If the dtype does not fit.
+        ImportError: If ``x`` is in host memory and SciPy is not installed.
+
+    Source: `Digital Library of Mathematical Functions, 5.2 <https://dlmf.nist.gov/5.2>`_.
+
+    Example:
+        >>> F.digamma(np.array([-0.5, 1, 2])).array.round(6)
+        array([ 0.03649 , -0.577216,  0.422784])
+    """
+    return DiGamma().apply((x,))[0]

@@ -1,0 +1,46 @@
+"""Inverse of the complementary error function."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from chainer.backends.operations import special
+from chainer.core.autograd.variable import Variable
+from chainer.core.typing import VariableLike
+from chainer.functions.math._special import InverseFunction
+
+
+class ErfcInv(InverseFunction):
+    """Inverse of the complementary error function."""
+
+    operation = special.erfcinv
+
+    def derivative(self, ops: Any, *values: Any) -> Any:
+        (y,) = values
+        return ops.exp(y * y) * (-math.sqrt(math.pi) / 2)
+
+
+def erfcinv(x: VariableLike) -> Variable:
+    """Elementwise inverse of the complementary error function :func:`erfc`.
+
+    On the CPU it needs SciPy (``pip install "chainer[scipy]"``).
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of any shape, floating point, in [0, 2].
+
+    Returns:
+        ~chainer.Variable: Output of the shape and dtype of ``x``. Infinite at 0 and 2, not a number
+        outside.
+
+    Raises:
+        InvalidType: If the dtype does not fit.
+        ImportError: If ``x`` is in host memory and SciPy is not installed.
+
+    Source: `Digital Library of Mathematical Functions, 7.17 <https://dlmf.nist.gov/7.17>`_.
+
+    Example:
+        >>> F.erfcinv(np.array([0, 0.5, 1.5])).array.round(6)
+        array([      inf,  0.476936, -0.476936])
+    """
+    return ErfcInv().apply((x,))[0]

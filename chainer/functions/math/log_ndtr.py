@@ -1,0 +1,48 @@
+"""Logarithm of the cumulative distribution function of the standard normal distribution."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from chainer.backends.operations import special
+from chainer.core.autograd.variable import Variable
+from chainer.core.typing import VariableLike
+from chainer.core.utils.arrays import force_array
+from chainer.functions.math._special import SpecialFunction
+
+
+class LogNdtr(SpecialFunction):
+    """Logarithm of the cumulative distribution function of the standard normal distribution."""
+
+    operation = special.log_ndtr
+
+    def derivative(self, ops: Any, *values: Any) -> Any:
+        (x,) = values
+        # The density divided by ndtr(x). Both underflow for very negative x, erfcx does not.
+        # NumPy makes a scalar of a product without dimensions, which functions do not take.
+        scaled = force_array(x * -math.sqrt(0.5))
+        return math.sqrt(2 / math.pi) / ops.erfcx(scaled)
+
+
+def log_ndtr(x: VariableLike) -> Variable:
+    """Elementwise logarithm of :func:`ndtr`.
+
+    It is accurate for very negative ``x`` too, where :func:`ndtr` underflows, and so is its
+    gradient. On the CPU it needs SciPy (``pip install "chainer[scipy]"``).
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of any shape, floating point.
+
+    Returns:
+        ~chainer.Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        InvalidType: If the dtype does not fit.
+        ImportError: If ``x`` is in host memory and SciPy is not installed.
+
+    Example:
+        >>> F.log_ndtr(np.array([-30., 0, 1])).array.round(4)
+        array([-454.3212,   -0.6931,   -0.1728])
+    """
+    return LogNdtr().apply((x,))[0]

@@ -1,0 +1,44 @@
+"""Cumulative distribution function of the standard normal distribution."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from chainer.backends.operations import special
+from chainer.core.autograd.variable import Variable
+from chainer.core.typing import VariableLike
+from chainer.functions.math._special import SpecialFunction
+
+
+class Ndtr(SpecialFunction):
+    """Cumulative distribution function of the standard normal distribution."""
+
+    operation = special.ndtr
+
+    def derivative(self, ops: Any, *values: Any) -> Any:
+        (x,) = values
+        return ops.exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
+
+
+def ndtr(x: VariableLike) -> Variable:
+    """Elementwise cumulative distribution function of the standard normal distribution.
+
+    With SciPy installed the NumPy backend uses ``scipy.special.ndtr``; otherwise it is slow.
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of any shape, floating point.
+
+    Returns:
+        ~chainer.Variable: Probabilities of values below ``x``, of the shape and dtype of ``x``.
+
+    Raises:
+        InvalidType: If the dtype does not fit.
+
+    .. seealso:: :func:`log_ndtr`, :func:`ndtri`
+
+    Example:
+        >>> F.ndtr(np.array([-1., 0, 1])).array.round(6)
+        array([0.158655, 0.5     , 0.841345])
+    """
+    return Ndtr().apply((x,))[0]

@@ -1,0 +1,45 @@
+"""Quantiles of the standard normal distribution."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from chainer.backends.operations import special
+from chainer.core.autograd.variable import Variable
+from chainer.core.typing import VariableLike
+from chainer.functions.math._special import InverseFunction
+
+
+class Ndtri(InverseFunction):
+    """Inverse of the cumulative distribution function of the standard normal distribution."""
+
+    operation = special.ndtri
+
+    def derivative(self, ops: Any, *values: Any) -> Any:
+        (y,) = values
+        return ops.exp(y * y * 0.5) * math.sqrt(2 * math.pi)
+
+
+def ndtri(x: VariableLike) -> Variable:
+    """Elementwise inverse of :func:`ndtr`: quantiles of the standard normal distribution.
+
+    On the CPU it needs SciPy (``pip install "chainer[scipy]"``).
+
+    Args:
+        x (:class:`~chainer.Variable` or array): Probabilities of any shape, floating point, in
+            [0, 1].
+
+    Returns:
+        ~chainer.Variable: Output of the shape and dtype of ``x``. Infinite at 0 and 1, not a number
+        outside.
+
+    Raises:
+        InvalidType: If the dtype does not fit.
+        ImportError: If ``x`` is in host memory and SciPy is not installed.
+
+    Example:
+        >>> F.ndtri(np.array([0, 0.1, 0.5])).array.round(6)
+        array([     -inf, -1.281552,  0.      ])
+    """
+    return Ndtri().apply((x,))[0]

@@ -1,0 +1,50 @@
+"""Base classes of differentiable functions, which write a gradient once.
+
+A :class:`~chainer.FunctionNode` may define its gradient twice: ``backward`` on Variables, which can
+be differentiated again, and ``backward_arrays`` on arrays, which is faster. The classes here derive
+the second method from the first, or the first from what is known about the function:
+
+========================================  =========================================================
+:class:`ExpressionFunction`               The gradient is an expression. Arrays and Variables
+                                          evaluate the same line. :class:`UnaryFunction` and
+                                          :class:`ElementwiseFunction` are its common cases.
+:class:`KernelFunction`                   Output and gradient are array code, such as the kernels of
+                                          an operation; a formula gives gradients of gradients.
+:class:`PiecewiseLinearFunction`,         Output and gradient are array code, and the derivative
+:class:`LinearMap`                        does not depend on the input: no formula is needed.
+:class:`ComposedFunction`                 The function is composed of differentiable functions;
+                                          array code for its output and gradient is optional.
+========================================  =========================================================
+
+:func:`gradients_of_composition` and :func:`once_differentiable` serve classes that derive from
+:class:`~chainer.FunctionNode` directly.
+"""
+
+from chainer.functions.rules.compositions import (
+    ComposedFunction,
+    Composition,
+    DifferentiableComposition,
+    gradients_of_composition,
+)
+from chainer.functions.rules.expressions import (
+    ElementwiseFunction,
+    ExpressionFunction,
+    UnaryFunction,
+)
+from chainer.functions.rules.kernels import KernelFunction
+from chainer.functions.rules.linear import LinearMap, PiecewiseLinearFunction
+from chainer.functions.rules.once import once_differentiable
+
+__all__ = [
+    "ComposedFunction",
+    "Composition",
+    "DifferentiableComposition",
+    "ElementwiseFunction",
+    "ExpressionFunction",
+    "KernelFunction",
+    "LinearMap",
+    "PiecewiseLinearFunction",
+    "UnaryFunction",
+    "gradients_of_composition",
+    "once_differentiable",
+]

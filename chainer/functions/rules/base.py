@@ -1,0 +1,91 @@
+"""What all base classes of differentiable functions share: retention declared by the class."""
+
+# The base classes extend FunctionNode and read its private state for speed.
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, Variables
+from chainer.core.utils import type_check
+
+
+class RuleFunction(FunctionNode):
+    """Base of the base classes.
+
+    Attributes:
+        retained_inputs: Indexes of the inputs that the gradient needs. A function that decides at
+            each call uses :meth:`~chainer.FunctionNode.retain_inputs` in ``forward`` instead.
+        retained_outputs: Indexes of the outputs that the gradient needs.
+    """
+
+    retained_inputs: ClassVar[Indexes] = ()
+    retained_outputs: ClassVar[Indexes] = ()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        # Declared once per class instead of at each call: two method calls less per application.
+        cls._retained_inputs = cls.retained_inputs
+        cls._retained_outputs = cls.retained_outputs
+
+    def retained_variables(self) -> Variables:
+        """Returns the retained inputs and then the retained outputs, as Variables."""
+        return (*self.get_retained_inputs(), *self.get_retained_outputs())
+
+    def rule_arguments(self, first: tuple[Any, ...], grad_outputs: ArrayGrads) -> tuple[Any, ...]:
+        """Returns the arguments of a rule on arrays.
+
+        Args:
+            first: The arguments that come first.
+            grad_outputs: Gradients of the outputs.
+
+        Returns:
+            tuple: ``first``, the retained inputs, the retained outputs, and the gradients.
+        """
+        outputs = self._retained_output_arrays
+        values = grad_outputs if outputs is None else outputs + grad_outputs
+        indexes: Any = self._retained_inputs
+        if not indexes:
+            return first + values
+        # The property retained_input_arrays costs as much as the arithmetic on small arrays, hence
+        # the common cases here: one or two inputs, of a type that needs no conversion.
+        nodes = self.inputs
+        if nodes is None or self._converted is not None or len(indexes) > 2:
+            return first + self.retained_input_arrays + values
+        if len(indexes) == 1:
+            (i,) = indexes
+            return (*first, nodes[i].data, *values)
+        i, j = indexes
+        return (*first, nodes[i].data, nodes[j].data, *values)
+
+
+def expect_one_array(self: FunctionNode, in_types: type_check.TypeInfoTuple) -> None:
+    """Type check (``check_type_forward``) of one input of any shape and dtype."""
+    type_check.expect(in_types.size() == 1)
+
+
+def expect_one_float(self: FunctionNode, in_types: type_check.TypeInfoTuple) -> None:
+    """Type check (``check_type_forward``) of one floating-point input of any shape."""
+    type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
+
+
+def array_of(x: Array) -> Array:
+    """Returns the array of a Variable, and an array as it is: a constant in an expression."""
+    return x.array if isinstance(x, Variable) else x
+
+
+def as_outputs(variables: Variables) -> Arrays:
+    """Returns the arrays of Variables."""
+    return tuple([variable.array for variable in variables])
+
+
+def as_constants(arrays: Arrays) -> Variables:
+    """Returns Variables of arrays, None for None, which require no gradient."""
+    return tuple([None if x is None else _constant(x) for x in arrays])  # type: ignore[misc]
+
+
+def _constant(array: Array) -> Variable:
+    return Variable._from_array(array, False)

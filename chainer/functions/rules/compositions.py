@@ -1,0 +1,169 @@
+"""Functions composed of other functions, differentiable as often as those are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.grad import grad
+from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import using_config
+from chainer.core.typing import ArrayGrads, Arrays, Grads, Indexes, Variables
+from chainer.functions.rules.base import as_constants, as_outputs
+from chainer.functions.rules.kernels import KernelFunction
+
+Composition = Callable[..., Variables]
+"""A function of Variables that returns a tuple of Variables."""
+
+
+class DifferentiableComposition(FunctionNode):
+    """One node of the graph for a composition of differentiable functions.
+
+    The node retains the inputs only. Its gradient computes the composition again, so that nothing
+    in between is kept.
+
+    Args:
+        composition: Function of Variables that returns a tuple of Variables. It must return the
+            same whenever it is called with the same values.
+
+    Example:
+        >>> from chainer.functions.rules import DifferentiableComposition
+        >>> node = DifferentiableComposition(lambda x: (F.exp(x) * x,))
+        >>> node.apply((np.array([0., 1.]),))[0]
+        variable([0.        , 2.71828183])
+    """
+
+    def __init__(self, composition: Composition) -> None:
+        self._composition = composition
+
+    def forward(self, inputs: Arrays) -> Arrays:
+        self.retain_inputs(range(len(inputs)))
+        return evaluate(self._composition, inputs)
+
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Variables:
+        return gradients_of_composition(
+            self._composition, self.get_retained_inputs(), target_input_indexes, grad_outputs
+        )
+
+
+class ComposedFunction(KernelFunction):
+    """Function composed of differentiable functions.
+
+    Subclasses define :meth:`compose`, which is all that is needed. Faster array code for the output
+    (``forward``) and for the gradient (``backward_arrays``) is optional; a subclass that defines
+    ``forward`` retains all inputs there, or names them in ``retained_inputs``. Gradients of
+    gradients follow by backpropagation through the composition.
+
+    Example:
+        >>> from chainer.functions.rules import ComposedFunction
+        >>> class LogCosh(ComposedFunction):
+        ...     def compose(self, x):
+        ...         return F.log(F.cosh(x)),
+        >>> x = chainer.Variable(np.array([0.]))
+        >>> LogCosh().apply((x,))[0].backward()
+        >>> x.grad
+        array([0.])
+    """
+
+    def compose(self, *inputs: Variable) -> Variables:
+        """Computes the outputs with differentiable functions.
+
+        Args:
+            inputs: The inputs, as Variables.
+
+        Returns:
+            tuple: The outputs, as Variables.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not define compose()")
+
+    def forward(self, inputs: Arrays) -> Arrays:
+        self.retain_inputs(range(len(inputs)))
+        return evaluate(self.compose, inputs)
+
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        gradients = gradients_of_composition(
+            self.compose,
+            as_constants(self.retained_input_arrays),
+            target_input_indexes,
+            as_constants(grad_outputs),
+        )
+        return as_outputs(gradients)
+
+    def retained_variables(self) -> Variables:
+        # The composition computes everything from the inputs.
+        return self.get_retained_inputs()
+
+    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+        count = len(self._retained_inputs)
+        return gradients_of_composition(self.compose, values[:count], targets, values[count:])
+
+
+def gradients_of_composition(
+    composition: Composition,
+    inputs: Sequence[Variable],
+    targets: Sequence[int],
+    grad_outputs: Sequence[Variable | None],
+) -> Variables:
+    """Returns the gradients of a composition, which can be differentiated in turn.
+
+    For the ``backward`` of a function that computes its gradient by array code: it states what it
+    computes once more with differentiable functions, and backpropagation through them gives
+    gradients of any order.
+
+    Args:
+        composition: Function of Variables that returns a tuple of Variables.
+        inputs: Its inputs.
+        targets: Indexes of the inputs to differentiate with respect to.
+        grad_outputs: Gradients w.r.t. the outputs; None where there is none.
+
+    Returns:
+        tuple: One gradient for each target, of the shape of the input; zeros where no output
+            depends on it.
+
+    Example:
+        >>> from chainer.functions.rules import gradients_of_composition
+        >>> x, gy = chainer.Variable(np.array([3.])), chainer.Variable(np.array([1.]))
+        >>> gradients_of_composition(lambda x: (x ** 2,), [x], [0], [gy])
+        (variable([6.]),)
+    """
+    given = [i for i, gy in enumerate(grad_outputs) if gy is not None]
+    gradient = _Gradient(composition, len(inputs), tuple(targets), given)
+    return DifferentiableComposition(gradient).apply((*inputs, *[grad_outputs[i] for i in given]))
+
+
+def evaluate(composition: Composition, inputs: Arrays) -> Arrays:
+    """Returns the output arrays of a composition; no graph is built."""
+    with using_config("enable_backprop", False):
+        return as_outputs(composition(*[Variable(x) for x in inputs]))
+
+
+class _Gradient:
+    """Gradient of a composition: a composition of its inputs and the gradients of its outputs."""
+
+    def __init__(
+        self, composition: Composition, count: int, targets: Indexes, given: list[int]
+    ) -> None:
+        self._composition = composition
+        self._count = count
+        self._targets = targets
+        self._given = given
+
+    def __call__(self, *variables: Variable) -> Variables:
+        # As leaves of a graph of its own, inputs that depend on each other do not mix: the results
+        # are partial derivatives.
+        inputs, grad_outputs = variables[: self._count], variables[self._count :]
+        with using_config("enable_backprop", True):
+            outputs = self._composition(*inputs)
+            gradients = grad(
+                [outputs[i] for i in self._given],
+                [inputs[i] for i in self._targets],
+                list(grad_outputs),
+                enable_double_backprop=True,
+            )
+        return tuple(
+            [
+                Variable(inputs[i].xp.zeros_like(inputs[i].array)) if gradient is None else gradient
+                for i, gradient in zip(self._targets, gradients, strict=True)
+            ]
+        )

@@ -1,0 +1,174 @@
+"""Functions whose gradient is an expression that arrays and Variables both evaluate."""
+
+# Whether a function retains anything is private state of its base class.
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from chainer import functions
+from chainer.core.typing import Array, ArrayGrads, Arrays, Grads, Indexes
+from chainer.functions.rules.array_functions import array_functions, numpy_functions
+from chainer.functions.rules.base import RuleFunction, expect_one_float
+
+
+class ExpressionFunction(RuleFunction):
+    """Function whose gradient is an expression, written once.
+
+    Subclasses define :meth:`~chainer.FunctionNode.forward` and :meth:`gradients`, and name what the
+    gradient needs in ``retained_inputs`` and ``retained_outputs``. The expression is evaluated on
+    arrays, which is fast, or on Variables where the gradient is to be differentiated in turn.
+
+    A subclass may still define ``backward_arrays``, for example by a kernel.
+
+    Example:
+        >>> from chainer.functions.rules import ExpressionFunction
+        >>> class Multiply(ExpressionFunction):
+        ...     retained_inputs = (0, 1)
+        ...     def forward(self, inputs):
+        ...         return inputs[0] * inputs[1],
+        ...     def gradients(self, ops, targets, x0, x1, gy):
+        ...         return tuple([gy * (x0 if i else x1) for i in targets])
+        >>> Multiply().apply((np.array([2.]), np.array([3.])))[0]
+        variable([6.])
+    """
+
+    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+        """Computes gradients of inputs from arrays or Variables.
+
+        Operators and methods that arrays and Variables share may be used on ``values``, functions
+        are taken from ``ops``. An augmented assignment, such as ``gx *= gy``, changes an array in
+        place: it is for arrays made here only.
+
+        Args:
+            ops: The functions of ``chainer.functions``, for arrays or for Variables.
+            targets: Indexes of the inputs whose gradients are required.
+            values: The retained inputs, the retained outputs, and the gradients of all outputs;
+                None where an output has no gradient.
+
+        Returns:
+            tuple: One gradient for each target; None where the function is not differentiable.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not define gradients()")
+
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
+        return self.gradients(
+            functions, target_input_indexes, *self.retained_variables(), *grad_outputs
+        )
+
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        ops = numpy_functions if self.xp is numpy else array_functions(self.xp)
+        return self.gradients(*self.rule_arguments((ops, target_input_indexes), grad_outputs))
+
+
+class UnaryFunction(ExpressionFunction):
+    """Function of one input and one output whose gradient is an expression.
+
+    Subclasses define :meth:`~chainer.FunctionNode.forward` and :meth:`gradient`.
+
+    Example:
+        >>> from chainer.functions.rules import UnaryFunction
+        >>> class Exp(UnaryFunction):
+        ...     retained_outputs = (0,)
+        ...     def forward(self, inputs):
+        ...         return self.xp.exp(inputs[0]),
+        ...     def gradient(self, ops, y, gy):
+        ...         return y * gy
+        >>> x = chainer.Variable(np.array([0.]))
+        >>> Exp().apply((x,))[0].backward()
+        >>> x.grad
+        array([1.])
+    """
+
+    def gradient(self, ops: Any, *values: Any) -> Any:
+        """Computes the gradient of the input from arrays or Variables.
+
+        Args:
+            ops: The functions of ``chainer.functions``, for arrays or for Variables.
+            values: The input if it is retained, the output if it is retained, and the gradient of
+                the output.
+
+        Returns:
+            The gradient of the input.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not define gradient()")
+
+    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+        return (self.gradient(ops, *values),)
+
+    # What the base class does, with the few cases written out: most functions are unary, and on
+    # small arrays they take as long as the calls that lead to them.
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        ops = numpy_functions if self.xp is numpy else array_functions(self.xp)
+        outputs = self._retained_output_arrays
+        if not self._retained_inputs:
+            if outputs is None:
+                return (self.gradient(ops, grad_outputs[0]),)
+            return (self.gradient(ops, outputs[0], grad_outputs[0]),)
+        if self._converted is None:
+            x = self.input_nodes[0].data
+        else:
+            (x,) = self.retained_input_arrays
+        if outputs is None:
+            return (self.gradient(ops, x, grad_outputs[0]),)
+        return (self.gradient(ops, x, outputs[0], grad_outputs[0]),)
+
+
+class ElementwiseFunction(UnaryFunction):
+    """Function of one floating-point array, element by element, with a formula for the derivative.
+
+    Subclasses define :meth:`compute` and :meth:`derivative`.
+
+    Example:
+        >>> from chainer.functions.rules import ElementwiseFunction
+        >>> class Sin(ElementwiseFunction):
+        ...     def compute(self, x):
+        ...         return self.xp.sin(x)
+        ...     def derivative(self, ops, x):
+        ...         return ops.cos(x)
+        >>> x = chainer.Variable(np.array([0.]))
+        >>> Sin().apply((x,))[0].backward()
+        >>> x.grad
+        array([1.])
+    """
+
+    type_check_key = ()
+    retained_inputs = (0,)
+    check_type_forward = expect_one_float
+
+    @property
+    def label(self) -> str:
+        return type(self).__name__.lower()
+
+    def compute(self, x: Array) -> Array:
+        """Returns the values of the function.
+
+        Args:
+            x: Array of any shape.
+
+        Returns:
+            Array of the shape and dtype of ``x``.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not define compute()")
+
+    def derivative(self, ops: Any, x: Any) -> Any:
+        """Returns the derivative at ``x`` as a new array or Variable.
+
+        Args:
+            ops: The functions of ``chainer.functions``, for arrays or for Variables.
+            x: The input, an array or a Variable.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not define derivative()")
+
+    def forward(self, inputs: Arrays) -> Arrays:
+        return (self.compute(inputs[0]),)
+
+    def gradient(self, ops: Any, *values: Any) -> Any:
+        x, gy = values
+        gx = self.derivative(ops, x)
+        gx *= gy
+        # Dtypes that NumPy does not know, such as bfloat16, are promoted by numbers of Python.
+        return gx if gx.dtype == x.dtype else ops.cast(gx, x.dtype)

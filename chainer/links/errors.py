@@ -1,0 +1,37 @@
+"""Exceptions that belong to two classes: those of the earlier releases, and the fitting one.
+
+Earlier releases check many arguments by ``assert``. Programs that catch what they raise and
+programs that catch the class that fits the mistake both work.
+"""
+
+from __future__ import annotations
+
+
+class InvalidValueError(ValueError, AssertionError):
+    """An argument has a wrong value or shape."""
+
+
+class InvalidArgumentTypeError(TypeError, AssertionError):
+    """An argument has a wrong type."""
+
+
+class ArgumentCountError(ValueError, TypeError):
+    """A link was called with a wrong number of arguments."""
+
+
+class UnknownOptionError(ValueError, NotImplementedError):
+    """An argument is not among the options."""
+
+
+class MissingForwardError(AttributeError, TypeError):
+    """A link that defines neither ``forward`` nor ``__call__`` was called.
+
+    Release 4 raises TypeError, release 7 AttributeError.
+    """
+
+
+class LayerIndexError(IndexError, ValueError):
+    """The index of an assignment to a layer is out of range.
+
+    Lists raise IndexError then, Sequential of the earlier releases ValueError.
+    """

@@ -1,0 +1,174 @@
+"""Link hooks: code that runs before and after the calls of links (``chainer.link_hook``)."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from chainer.links.link import Link
+
+
+class _ForwardPreprocessCallbackArgs:
+    """Description of a call that is about to run.
+
+    The class is private by its name only: exporters import it.
+
+    Attributes:
+        link (Link): The link that was called.
+        forward_name (str): Name of the method that computes: ``'forward'``.
+        args (tuple): Positional arguments of the call.
+        kwargs (dict): Keyword arguments of the call.
+    """
+
+    def __init__(
+        self, link: Link, forward_name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        self.link = link
+        self.forward_name = forward_name
+        self.args = args
+        self.kwargs = kwargs
+
+    def __repr__(self) -> str:
+        fields = " ".join(f"{name}={value!s}" for name, value in vars(self).items())
+        return f"<chainer.link_hook.{type(self).__name__} {fields}>"
+
+
+class _ForwardPostprocessCallbackArgs(_ForwardPreprocessCallbackArgs):
+    """Description of a call that has run.
+
+    Attributes:
+        out: What the call returns. Its arrays may be replaced by assignment to ``out.array``.
+    """
+
+    def __init__(
+        self,
+        link: Link,
+        forward_name: str,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        out: Any,
+    ) -> None:
+        super().__init__(link, forward_name, args, kwargs)
+        self.out = out
+
+
+class _ThreadHooks(threading.local):
+    """The hooks that are active for all links of a thread, by name."""
+
+    def __init__(self) -> None:
+        self.hooks: dict[str, LinkHook] = {}
+
+
+thread_hooks = _ThreadHooks()
+
+
+class HookCount:
+    """How many hooks are active in all threads together.
+
+    Calls of links read it instead of the hooks of their thread, because reading an attribute of a
+    ``threading.local`` takes longer than the rest of the call.
+    """
+
+    __slots__ = ("_lock", "value")
+
+    def __init__(self) -> None:
+        self.value = 0
+        self._lock = threading.Lock()
+
+    def add(self, number: int) -> None:
+        """Adds a number, which may be negative."""
+        with self._lock:
+            self.value += number
+
+
+hook_count = HookCount()
+
+
+def get_link_hooks() -> dict[str, LinkHook]:
+    """Returns the hooks that are active for all links of this thread, by name, in order."""
+    return thread_hooks.hooks
+
+
+class LinkHook:
+    """Base class of link hooks.
+
+    A link hook is called before and after ``forward`` of links. It is active for all links that
+    are called in a ``with`` block, or for one link that it was added to by
+    :meth:`chainer.Link.add_hook`. A container such as :class:`~chainer.Chain` is a link, too: its
+    hooks run around those of the links it calls.
+
+    Hooks are kept per thread. They do not run for links that override ``__call__``. If the call
+    raises, :meth:`forward_postprocess` is not called.
+
+    Attributes:
+        name (str): Key under which the hook is registered; a subclass sets its own.
+
+    Example:
+        >>> class PrintShapes(chainer.LinkHook):
+        ...     name = 'PrintShapes'
+        ...     def forward_postprocess(self, args):
+        ...         print(type(args.link).__name__, args.out.shape)
+        >>> model = chainer.Sequential(L.Linear(3, 2), F.relu, L.Linear(2, 1))
+        >>> with PrintShapes():
+        ...     y = model(np.zeros((4, 3), np.float32))
+        Linear (4, 2)
+        Linear (4, 1)
+        Sequential (4, 1)
+    """
+
+    name: str = "LinkHook"
+
+    def __enter__(self) -> Self:
+        hooks = thread_hooks.hooks
+        if self.name in hooks:
+            raise KeyError(f"hook {self.name} already exists")
+        hooks[self.name] = self
+        hook_count.add(1)
+        self.added(None)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        thread_hooks.hooks[self.name].deleted(None)
+        del thread_hooks.hooks[self.name]
+        hook_count.add(-1)
+
+    def added(self, link: Link | None) -> None:
+        """Is called when the hook becomes active.
+
+        Args:
+            link (Link): The link it is added to; None for all links of the thread.
+        """
+
+    def deleted(self, link: Link | None) -> None:
+        """Is called when the hook ceases to be active.
+
+        Args:
+            link (Link): The link it is deleted from; None for all links of the thread.
+        """
+
+    def forward_preprocess(self, args: _ForwardPreprocessCallbackArgs) -> None:
+        """Is called before a link computes.
+
+        Args:
+            args: The call: attributes ``link``, ``forward_name``, ``args`` and ``kwargs``. To
+                replace one of them has no effect on the call; ``kwargs`` may be changed in place.
+        """
+
+    def _forward_failed(self, args: _ForwardPreprocessCallbackArgs) -> None:
+        """Is called in place of :meth:`forward_postprocess` if the link raised an exception.
+
+        Hooks that change a link during its calls undo the change here.
+
+        Args:
+            args: The call, as :meth:`forward_preprocess` got it.
+        """
+
+    def forward_postprocess(self, args: _ForwardPostprocessCallbackArgs) -> None:
+        """Is called after a link has computed.
+
+        Args:
+            args: The call: the attributes of :meth:`forward_preprocess`, and the result ``out``.
+        """
