@@ -27,6 +27,10 @@ ALIASES: dict[str, str] = {
     "chainer.backend": "chainer.core.arrays.backend",
     "chainer.computational_graph": "chainer.training.computational_graph",
     "chainer.configuration": "chainer.core.config.configuration",
+    # These two are public below chainer.utils. Their code is elsewhere, because of the direction of
+    # imports in the core.
+    "chainer.core.utils.meta": "chainer.core.meta",
+    "chainer.core.utils.sparse": "chainer.core.autograd.sparse",
     "chainer.cuda": "chainer.backends.cuda",
     "chainer.dataset": "chainer.training.dataset",
     "chainer.datasets": "chainer.training.datasets",
@@ -65,7 +69,6 @@ ALIASES: dict[str, str] = {
     "chainer.types": "chainer.core.types",
     "chainer.typing": "chainer.core.typing",
     "chainer.utils": "chainer.core.utils",
-    "chainer.utils.sparse": "chainer.core.autograd.sparse",
     "chainer.variable": "chainer.core.autograd.variables",
     "chainer.warnings": "chainer.core.warnings",
 }
@@ -94,7 +97,16 @@ DOCUMENTED_SUBMODULES: dict[str, tuple[str, ...]] = {
         "sgd",
         "smorms3",
     ),
-    "chainer.utils": ("argument", "atomic_file", "conv", "conv_nd", "type_check", "walker_alias"),
+    "chainer.utils": (
+        "argument",
+        "atomic_file",
+        "conv",
+        "conv_nd",
+        "meta",
+        "sparse",
+        "type_check",
+        "walker_alias",
+    ),
 }
 """Modules below a second name that programs import by that name, for type checkers.
 

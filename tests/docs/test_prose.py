@@ -75,8 +75,20 @@ BANNED = {
 
 #: Path -> words that are right there.
 EXCEPTIONS: dict[str, frozenset[str]] = {
-    # The list of banned words itself.
-    "CONTRIBUTING.md": frozenset({"somebody", "nobody", "whoever", "room", "house", "home"}),
+    # It lists the banned words.
+    "CONTRIBUTING.md": frozenset(
+        {
+            "found out",
+            "home",
+            "house",
+            "is no",
+            "nobody",
+            "room",
+            "somebody",
+            "stands for",
+            "whoever",
+        }
+    ),
 }
 
 _PATTERN = re.compile("|".join(rf"\b(?:{pattern})\b" for pattern in BANNED), re.IGNORECASE)

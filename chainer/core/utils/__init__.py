@@ -1,29 +1,28 @@
 """Utilities that programs and plugins use (public module ``chainer.utils``).
 
-Only public things live here. Everything is imported at first use.
+Everything here is public, and imported at its first use.
 """
 
 from __future__ import annotations
 
 import collections.abc as collections_abc  # chainer.utils.collections_abc is public
-from collections.abc import Callable
-from typing import Any
 
-from chainer.core.lazy import lazy_module, resolve
+from chainer.core.lazy import lazy_module
 
-# Sparse matrices hold Variables, which are built on the utilities here: hence their own place.
+# Sparse matrices contain Variables, which are above the utilities in the order of imports.
 _SPARSE = "chainer.core.autograd.sparse"
+_META = "chainer.core.meta"
 
 # Public name -> module that defines it.
-_NAMES: dict[str, str | Callable[[str], Any]] = {
+_NAMES: dict[str, str] = {
     "CooMatrix": _SPARSE,
     "WalkerAlias": ".walker_alias",
     "_format_array_props": ".error",
     "_raise_from": ".error",
     "_repr_with_named_data": ".error",
-    "enable_final": ".meta",
+    "enable_final": _META,
     "experimental": "._experimental",
-    "final": ".meta",
+    "final": _META,
     "force_array": ".arrays",
     "force_type": ".arrays",
     "get_order": _SPARSE,
@@ -31,7 +30,6 @@ _NAMES: dict[str, str | Callable[[str], Any]] = {
     "get_deconv_outsize": ".conv",
     "nondeterministic": "._nondeterministic",
     "size_of_shape": ".arrays",
-    "sparse": lambda _: resolve(_SPARSE),
     "sum_to": ".arrays",
     "tempdir": "._tempdir",
     "to_coo": _SPARSE,
@@ -47,6 +45,7 @@ _SUBMODULES = (
     "imgproc",
     "meta",
     "precision",
+    "sparse",
     "type_check",
     "walker_alias",
 )

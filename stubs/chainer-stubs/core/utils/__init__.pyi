@@ -5,6 +5,7 @@ from chainer.core.autograd.sparse import (
     get_order as get_order,
     to_coo as to_coo,
 )
+from chainer.core.meta import enable_final as enable_final, final as final
 from chainer.core.utils import (
     argument as argument,
     array as array,
@@ -16,6 +17,7 @@ from chainer.core.utils import (
     imgproc as imgproc,
     meta as meta,
     precision as precision,
+    sparse as sparse,
     type_check as type_check,
     walker_alias as walker_alias,
 )
@@ -32,5 +34,4 @@ from chainer.core.utils.conv import (
     get_conv_outsize as get_conv_outsize,
     get_deconv_outsize as get_deconv_outsize,
 )
-from chainer.core.utils.meta import enable_final as enable_final, final as final
 from chainer.core.utils.walker_alias import WalkerAlias as WalkerAlias
