@@ -128,9 +128,13 @@ def measure(source: str, name: str) -> Figures:
     """
     figures = Figures(files=1, lines=len(source.splitlines()))
     tree = ast.parse(source)
-    documented: set[int] = set()
+    documented: set[int] = set()  # lines of docstrings
     for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        ):
             documented.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
         if isinstance(node, ast.ClassDef):
             methods = {item.name for item in node.body if isinstance(item, _FUNCTIONS)}

@@ -1,0 +1,68 @@
+"""The figures that scripts/measure_code.py prints are right for a small module."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+SOURCE = '''"""A module."""
+
+from typing import Any
+
+
+# Why it is so.
+def choose(x: Any, y: int, *rest: Any, **options: Any) -> int:
+    """Chooses."""
+    if x and y:  # two branches: the test and the "and"
+        return 1
+    for part in rest:
+        while part:
+            part = None if y else part  # type: ignore
+    return [a for a in rest if a]
+
+
+class Twice:
+    def backward(self): ...
+    def backward_arrays(self): ...
+
+
+class Once:
+    def backward(self):
+        def inner():
+            return 1 if self else 2
+'''
+
+
+def _script():
+    path = Path(__file__).parent.parent / "scripts" / "measure_code.py"
+    spec = importlib.util.spec_from_file_location("measure_code", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look it up there
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_figures_of_a_module():
+    figures = _script().measure(SOURCE, "m.py")
+    assert figures.lines == 25
+    assert (figures.any_arguments, figures.arguments) == (2, 3)
+    assert figures.type_ignores == 1
+    assert figures.comment_lines == 3
+    assert figures.code_lines == 15
+    assert figures.doubled_gradients == ["m.py:Twice"]
+    assert figures.complexities == {
+        "m.py:choose": 8,
+        "m.py:Twice.backward": 1,
+        "m.py:Twice.backward_arrays": 1,
+        "m.py:Once.backward": 1,
+        "m.py:Once.backward.inner": 2,
+    }
+    assert figures.above(2) == {"m.py:choose": 8}
+
+
+def test_all_packages_are_measured(capsys):
+    script = _script()
+    assert script.main([]) == 0
+    output = capsys.readouterr().out
+    assert "core/arrays" in output
+    total = sum(figures.files for figures in script.measure_all().values())
+    assert total == sum("templates" not in path.parts for path in script.PACKAGE.rglob("*.py"))
