@@ -21,6 +21,7 @@ def emit(event: str, **arguments: Any) -> None:
         event: Name of the event, which is the name of a hook: ``'chainer_trainer_start'``.
         arguments: The arguments of the hook.
     """
+    # A copy, because a listener may remove itself.
     for listener in tuple(_listeners):
         listener(event, arguments)
 

@@ -17,6 +17,7 @@ PACKS: dict[str, str] = {
     "training": "chainer.training.pack",
 }
 
+# Without this table the first function would load the packs of all backends and of training.
 FILLS: dict[str, frozenset[str]] = {
     "numpy": frozenset({"backends", "operations"}),
     "cupy": frozenset({"backends", "kernels"}),

@@ -22,6 +22,7 @@ from chainer.plugins.errors import IncompatiblePluginError
 API_VERSION = 1
 """Version of the plugin API. It changes if existing packs would no longer work."""
 
+# A search in the text: the pack may be written for a Python whose syntax this one cannot parse.
 _LINE = re.compile(rb"^chainer_api\s*(?::[^=\n]*)?=\s*([^#\n]*)", re.MULTILINE)
 
 
@@ -63,7 +64,7 @@ def check_module(plugin: object) -> None:
 
 
 def _check(declared: object) -> None:
-    if type(declared) is not int:
+    if type(declared) is not int:  # not isinstance(): True is not a version
         raise IncompatiblePluginError(
             f"chainer_api must be an integer such as {API_VERSION}, got {declared!r}"
         )

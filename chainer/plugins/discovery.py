@@ -83,6 +83,7 @@ def normalize(name: str) -> str:
 def _scan(place: str) -> tuple[_Distribution, ...]:
     place = os.path.abspath(place)
     try:
+        # The time of a folder changes if a distribution is installed or removed.
         stamp = os.stat(place).st_mtime_ns
     except (OSError, ValueError):
         return ()
@@ -103,6 +104,7 @@ def _read_place(place: str) -> list[_Distribution]:
     found = [
         _read_folder(os.path.join(place, name), name) for name in names if name.endswith(_SUFFIXES)
     ]
+    # An unpacked egg is a place on the path with its metadata in a folder of this name.
     if place.endswith(".egg") and "EGG-INFO" in names:
         found.append(_read_folder(os.path.join(place, "EGG-INFO"), os.path.basename(place)))
     return sorted(found)
@@ -110,6 +112,7 @@ def _read_place(place: str) -> list[_Distribution]:
 
 def _read_folder(folder: str, name: str) -> _Distribution:
     text = _read(os.path.join(folder, "entry_points.txt"))
+    # Nearly all distributions end here, so their METADATA files are not read.
     if _HEADER not in text:
         return _Distribution(normalize(_split(name)[0]), ())
     metadata = _read(os.path.join(folder, "METADATA")) or _read(os.path.join(folder, "PKG-INFO"))

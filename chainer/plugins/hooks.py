@@ -30,8 +30,9 @@ class _PluginManager(pluggy.PluginManager):
         function = getattr(plugin, name, None)
         if not inspect.isroutine(function):
             return None
+        # A function that the pack imports from another module is a helper, not a hook.
         if isinstance(plugin, ModuleType) and function.__module__ != plugin.__name__:
-            return None  # a helper imported from elsewhere
+            return None
         return {}
 
 

@@ -55,6 +55,7 @@ class PluginManager:
     def discover(self) -> None:
         """Looks for packs that were installed since the last call. Does not import them."""
         with self._lock:
+            # Records are never replaced: they hold what was loaded and what failed.
             start = time.perf_counter()
             new = [record for record in self._find() if self._is_new(record)]
             for record in new:
@@ -110,6 +111,8 @@ class PluginManager:
         """Loads Chainer's own packs that fill a registry, and the plugins that the user enabled."""
         with self._lock:
             own = [r for r in self._builtin() if _fills(r, registry)]
+            # A pack that is being loaded looks a name up. The registry is not complete yet, so the
+            # caller must ask again.
             if any(record.loading for record in own):
                 return False
             for record in own:
@@ -218,6 +221,7 @@ class PluginManager:
         except IncompatiblePluginError as error:
             record.state, record.error = "incompatible", error
         except SystemExit as error:
+            # A plugin must not end the program that imports Chainer.
             record.state, record.error = (
                 "failed",
                 PluginError(f"it called sys.exit({error.code!r})"),
@@ -327,6 +331,7 @@ class PluginManager:
             record.entries = []
             if self._events is not None:
                 self._events.remove(record.plugin)
+            # If it were not blocked, an installed pack would be loaded again at the next missing name.
             if record.distribution:
                 record.state, record.blocked_by = "blocked", _UNREGISTERED
             else:

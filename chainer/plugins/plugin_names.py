@@ -80,8 +80,9 @@ def _problem(module: str) -> str:
         return "which would hide that of Python's standard library; try 'chainer-...'"
     if module in _RESERVED_MODULES:
         return "which is taken; try 'chainer-...'"
+    # A folder without __init__.py has no origin, and does not hide a module.
     spec = importlib.util.find_spec(module)
-    if spec is not None and spec.origin is not None:  # folders without __init__.py hide nothing
+    if spec is not None and spec.origin is not None:
         return f"which is installed already ({spec.origin}); choose another, or uninstall that"
     return ""
 

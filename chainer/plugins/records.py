@@ -15,6 +15,7 @@ registered. ``failed``: it raised an error, implements an unknown hook, or its e
 malformed."""
 
 
+# Compared by identity: two records of one plugin would be a mistake.
 @dataclass(eq=False)
 class PluginRecord:
     """One plugin: a pack that was found, or an object registered at run time.

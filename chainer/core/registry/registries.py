@@ -64,6 +64,7 @@ extensions = Registry("extensions")
 triggers = Registry("triggers")
 """``chainer.training.triggers``."""
 
+# Written down rather than collected, so that the order is that of the command line and the pages.
 ALL: dict[str, Registry] = {
     registry.kind: registry
     for registry in (

@@ -143,6 +143,7 @@ class Registry:
         # removed, the replaced one is active again.
         self._overridden: dict[str, list[Entry]] = {}
         self._listeners: list[Callable[[str], object]] = []
+        # Reentrant: a listener may look up or register another name.
         self._lock = threading.RLock()
         self._provider: EntryProvider | None = None
         self._builtin_loaded = True
@@ -273,6 +274,7 @@ class Registry:
         Args:
             name: The name.
         """
+        # Without the lock: reading a dictionary is atomic, and entries are replaced as a whole.
         entry = self._entries.get(name)
         if entry is None and not self._builtin_loaded:
             self._load_builtin()

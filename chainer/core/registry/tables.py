@@ -23,6 +23,7 @@ def register_table(registry: _Registrar, *packages: ModuleType) -> None:
         packages: Packages that define a table ``MODULES``.
     """
     for package in packages:
+        # Lazy references: no function or link is imported before it is used.
         modules: Mapping[str, Sequence[str]] = package.MODULES
         for module, names in modules.items():
             for name in names:

@@ -78,7 +78,7 @@ class Reporter:
 
     def __init__(self) -> None:
         self._observer_names: dict[int, str] = {}
-        # An id means nothing once its object is gone, so observers are kept alive.
+        # Kept alive, because another object may get the id of an observer that is deleted.
         self._observers: dict[int, Any] = {}
         self.observation: dict[str, Any] = {}
 
@@ -120,6 +120,7 @@ class Reporter:
 
     @contextmanager
     def _writing_to(self, observation: dict[str, Any]) -> Generator[None, None, None]:
+        # Scopes may be nested: an evaluator reports into its own dictionary during the training.
         previous = self.observation
         self.observation = observation
         try:
@@ -270,4 +271,5 @@ def report_scope(observation: dict[str, Any]) -> Generator[None, None, None]:
 
 
 def _without_graph(variable: Variable) -> Variable:
+    # A reported loss would keep its whole graph alive, with all arrays, until the next report.
     return Variable(variable.array, name=variable.name, requires_grad=variable.requires_grad)

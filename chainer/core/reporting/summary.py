@@ -65,6 +65,7 @@ class Summary:
         """
         value = _scalar(value)
         with backend.get_device_from_array(value):
+            # In single precision, the sum of a long epoch would lose the digits of small values.
             value = _in_double_precision(value)
             self._x = self._x + weight * value
             self._x2 = self._x2 + weight * value * value

@@ -17,6 +17,7 @@ def force_array(x: ArrayLike, dtype: DTypeLike = None) -> Array:
     Returns:
         array: ``x`` itself if it is an array of that data type.
     """
+    # NumPy returns a scalar, not an array, from operations on arrays without dimensions.
     if numpy.isscalar(x):
         return numpy.array(x) if dtype is None else numpy.array(x, dtype)
     return x if dtype is None else x.astype(dtype, copy=False)

@@ -42,8 +42,8 @@ def get_conv_outsize(size: int, k: int, s: int, p: int, cover_all: bool = False,
         >>> chainer.utils.get_conv_outsize(30, 10, 5, 5)
         7
     """
-    extent = k + (k - 1) * (d - 1)
-    if cover_all:
+    extent = k + (k - 1) * (d - 1)  # of the kernel, with the gaps of dilation
+    if cover_all:  # rounded up instead of down
         return (size + p * 2 - extent + s - 1) // s + 1
     return (size + p * 2 - extent) // s + 1
 

@@ -91,6 +91,7 @@ def _rows(operation: str, kernels: list[KernelDeclaration]) -> list[_Row]:
                     registries.kernels.entry(kernel.key).origin,
                 )
             )
+    # In the order in which they are asked.
     rows.sort(key=lambda row: (-(row.priority or 0), row.provider))
     origin = registries.operations.entry(operation).origin
     return [*rows, _Row(operation, "reference", "any", None, "fallback", "yes", origin)]

@@ -164,6 +164,7 @@ def _examine_chainer(report: Report) -> None:
 
 
 def _examine_groups(report: Report) -> None:
+    # Of several copies of a distribution, the first is the one that Python imports.
     for dist in (copies[0] for copies in _distributions().values()):
         group = wrong_group(dist)
         if group is not None:
@@ -202,6 +203,7 @@ def distributions(name: str) -> list[importlib.metadata.Distribution]:
     return _distributions().get(normalize(name), [])
 
 
+# Several examinations need the metadata of all distributions, and reading them is slow.
 @functools.cache
 def _distributions() -> dict[str, list[importlib.metadata.Distribution]]:
     found: dict[str, list[importlib.metadata.Distribution]] = {}

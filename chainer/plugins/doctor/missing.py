@@ -117,7 +117,7 @@ def _source(dist: importlib.metadata.Distribution) -> Path | None:
     """Returns the folder a distribution was installed from, if it is on this machine."""
     try:
         url = json.loads(dist.read_text("direct_url.json") or "{}").get("url", "")
-    except ValueError:
+    except ValueError:  # not JSON
         return None
     parts = urllib.parse.urlsplit(str(url))
     return Path(urllib.request.url2pathname(parts.path)) if parts.scheme == "file" else None
@@ -202,6 +202,7 @@ def other_environments(name: str) -> list[Place]:
     Args:
         name: Name of the distribution.
     """
+    # Compared by real paths: environments often contain links to each other.
     seen = {os.path.realpath(entry or ".") for entry in sys.path}
     places: list[Place] = []
     for folder, python in _folders():
@@ -232,6 +233,7 @@ def _prefixes() -> Iterator[Path]:
         for name in ("python", "python3"):
             found = shutil.which(name, path=folder)
             if found is not None:
+                # The interpreter of a virtual environment is a link to the one it was made from.
                 yield Path(found).absolute().parent.parent
                 yield Path(os.path.realpath(found)).parent.parent
     yield Path(sys.base_prefix)
