@@ -331,7 +331,7 @@ class PluginManager:
             record.entries = []
             if self._events is not None:
                 self._events.remove(record.plugin)
-            # If it were not blocked, an installed pack would be loaded again at the next missing name.
+            # Otherwise an installed pack would be loaded again at the next missing name.
             if record.distribution:
                 record.state, record.blocked_by = "blocked", _UNREGISTERED
             else:
