@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from chainer.core.arrays.backend import backend_of, get_device
 from chainer.core.arrays.device import Device
-from chainer.core.typing import Array, DeviceLike
 from chainer.core.final_methods import FinalMeta, final
+from chainer.core.typing import Array, DeviceLike
 
 if TYPE_CHECKING:
     from typing import Self
