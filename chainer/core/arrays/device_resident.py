@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from chainer.core.autograd.variable import Variable
 
-#: Methods of release 4 that subclasses override to move arrays that are not registered, with the
-#: backends whose devices they stand for.
+#: Methods of release 4 that subclasses override to move arrays that are not registered, by the
+#: name of the backend to whose devices they move them.
 _METHODS = {"numpy": "to_cpu", "cupy": "to_gpu", "ideep": "to_intel64"}
 
 
