@@ -28,7 +28,7 @@ SCRIPT = """
             optimizer.update()
     assert {{type(p.array) for p in model.params()}} == {{np.ndarray}}
     try:
-        model.to_intel64()
+        model.to_device("@ideep")
     except RuntimeError as error:
         print("error:", " ".join(str(error).split()))
     main(["info"])
