@@ -63,6 +63,6 @@ def test_says_why(case):
     assert done.returncode == 0, done.stderr
     (error,) = [line for line in done.stdout.splitlines() if line.startswith("error:")]
     assert reason in error
-    (line,) = [line for line in done.stdout.splitlines() if line.startswith("Backend ideep:")]
-    assert line.startswith("Backend ideep: Not Available (")
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("iDeep:")]
+    assert line.startswith("iDeep: Not Available (")
     assert reason in line
