@@ -123,7 +123,11 @@ __getattr__, __dir__ = lazy_module(globals(), _LAZY, submodules=_SUBMODULES)
 
 def _start() -> None:
     from chainer import plugins
+    from chainer.backends.cupy import settings as cudnn_settings
+    from chainer.backends.ideep import settings as ideep_settings
 
+    cudnn_settings.declare_entries()
+    ideep_settings.declare_entries()
     plugins.start(__version__)
 
 

@@ -59,8 +59,10 @@ ALIASES: dict[str, str] = {
     "chainer.sequential": "chainer.links.sequential",
     "chainer.serializer": "chainer.links.serializer",
     "chainer.serializers": "chainer.links.serializers",
+    "chainer.types": "chainer.core.types",
     "chainer.typing": "chainer.core.typing",
     "chainer.utils": "chainer.core.utils",
+    "chainer.utils.sparse": "chainer.core.autograd.sparse",
     "chainer.variable": "chainer.core.autograd.variables",
     "chainer.warnings": "chainer.core.warnings",
 }

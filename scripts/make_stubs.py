@@ -43,6 +43,7 @@ STUB_PACKAGE = Path("stubs", "chainer-stubs")
 SHOWN_BY = {
     "chainer_functions": "chainer.functions",
     "chainer_function_hooks": "chainer.functions.hooks",
+    "chainer_link_hooks": "chainer.links.hooks",
     "chainer_distributions": "chainer.distributions",
     "chainer_links": "chainer.links",
     "chainer_serializers": "chainer.links.serializers",

@@ -91,7 +91,7 @@ def lazy_module(
     """
     module_name: str = module_globals["__name__"]
     package: str | None = module_globals.get("__package__")
-    defined_in = {} if names is None else names
+    defined_in: Mapping[str, str | Callable[[str], Any]] = names or {}
     from_registry: set[str] = set()
 
     def getattr_(name: str) -> Any:

@@ -24,6 +24,8 @@ def runtime_info() -> dict[str, str]:
         "Chainer": __version__,
         "NumPy": numpy.__version__,
     }
+    # The names under which programs of earlier releases look for these.
+    info["ChainerX"] = "Not Available"
     registries.backends.load_all()
     for name in registries.backends.names():
         if name == "numpy":
@@ -31,13 +33,15 @@ def runtime_info() -> dict[str, str]:
         try:
             backend = registries.backends.get(name)
         except EntryLoadError as error:
-            info[f"Backend {name}"] = f"Not Available ({error})"
+            info[_label(name)] = f"Not Available ({error})"
             continue
         reason = backend.unavailable_reason()
-        info[f"Backend {name}"] = (
-            backend.version() if reason is None else f"Not Available ({reason})"
-        )
+        info[_label(name)] = backend.version() if reason is None else f"Not Available ({reason})"
     return info
+
+
+def _label(backend: str) -> str:
+    return {"cupy": "CuPy", "ideep": "iDeep"}.get(backend, f"Backend {backend}")
 
 
 def print_runtime_info(out: TextIO | None = None) -> None:

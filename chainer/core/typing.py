@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 Array: TypeAlias = Any
 """An array of any backend: ``numpy.ndarray``, ``cupy.ndarray``, ``ideep4py.mdarray``, ..."""
 
+HostArray: TypeAlias = numpy.ndarray[Any, Any]
+"""An array of NumPy."""
+
 ArrayLike: TypeAlias = Any
 """An array, a number, or nested sequences of numbers: what ``xp.asarray`` takes."""
 
@@ -92,6 +95,7 @@ __all__ = [
     "DeviceLike",
     "FilePath",
     "Grads",
+    "HostArray",
     "Indexes",
     "InitializerLike",
     "IntPair",

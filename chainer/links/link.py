@@ -14,6 +14,7 @@ from chainer.core.arrays.backend import copyto, find_backend, get_device
 from chainer.core.arrays.device_resident import DeviceResident, DeviceResidentsVisitor
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
+from chainer.core.lazy import lazy_module
 from chainer.core.typing import DTypeLike, InitializerLike, ShapeLike
 from chainer.links.errors import MissingForwardError
 from chainer.links.initializers.constant import NaN
@@ -151,15 +152,22 @@ class Link(DeviceResident):
             hooks = {**hooks, **self._local_link_hooks}
         # A hook may be deleted while it runs.
         active = tuple(hooks.values())
-        if active:
-            before = _ForwardPreprocessCallbackArgs(self, "forward", args, kwargs)
+        if not active:
+            return self._find_forward()(*args, **kwargs)
+        before = _ForwardPreprocessCallbackArgs(self, "forward", args, kwargs)
+        started: list[LinkHook] = []
+        try:
             for hook in active:
                 hook.forward_preprocess(before)
-        out = self._find_forward()(*args, **kwargs)
-        if active:
-            after = _ForwardPostprocessCallbackArgs(self, "forward", args, kwargs, out)
-            for hook in active:
-                hook.forward_postprocess(after)
+                started.append(hook)
+            out = self._find_forward()(*args, **kwargs)
+        except BaseException:
+            for hook in started:
+                hook._forward_failed(before)  # pyright: ignore[reportPrivateUsage]
+            raise
+        after = _ForwardPostprocessCallbackArgs(self, "forward", args, kwargs, out)
+        for hook in active:
+            hook.forward_postprocess(after)
         return out
 
     @property
@@ -349,8 +357,11 @@ class Link(DeviceResident):
         Args:
             include_uninit (bool): Whether uninitialized parameters are included.
         """
-        for _, param in self.namedparams(include_uninit):
-            yield param
+        members = vars(self)
+        for name in self._params:
+            param = members[name]
+            if include_uninit or param.array is not None:
+                yield param
 
     def namedparams(self, include_uninit: bool = True) -> Iterator[tuple[str, Parameter]]:
         """Returns a generator of all (path, param) pairs under the hierarchy, see :meth:`params`.
@@ -659,14 +670,8 @@ def _source_param(link: Link, name: str) -> Any:
     return param
 
 
-def __getattr__(name: str) -> Any:
-    # chainer.link has the three base classes. The containers are imported at first use because
-    # their modules import this one.
-    if name == "Chain":
-        from chainer.links.chain import Chain as value
-    elif name == "ChainList":
-        from chainer.links.chain_list import ChainList as value
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value
-    return value
+# chainer.link has the three base classes. The containers are imported at first use because their
+# modules import this one.
+__getattr__, __dir__ = lazy_module(
+    globals(), {"Chain": "chainer.links.chain", "ChainList": "chainer.links.chain_list"}
+)

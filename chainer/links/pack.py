@@ -1,4 +1,4 @@
-"""The pack of Chainer's own links, initializers and serializers."""
+"""Chainer's own links, link hooks, initializers and serializers as a plugin."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ def chainer_links(registry: Any) -> None:
     register_table(
         registry, activation, connection, loss, model, normalization, rnn, theano, vision
     )
+
+
+def chainer_link_hooks(registry: Any) -> None:
+    """Registers the link hooks."""
+    from chainer.links import hooks
+
+    register_table(registry, hooks)
 
 
 def chainer_initializers(registry: Any) -> None:

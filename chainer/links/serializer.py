@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol, TypeAlias
+
+EntryValue: TypeAlias = Any
+"""What an entry can hold: an array of any backend, a scalar, a string or None."""
+
+
+class Serializable(Protocol):
+    """An object that can be saved and loaded, such as a link, an optimizer or a trainer."""
+
+    def serialize(self, serializer: Any) -> None:
+        """Passes each value to a serializer and keeps what it returns."""
+        ...
 
 
 class AbstractSerializer:
@@ -42,7 +53,7 @@ class AbstractSerializer:
         """
         raise NotImplementedError(f"{type(self).__name__} must define __getitem__()")
 
-    def __call__(self, key: str, value: Any) -> Any:
+    def __call__(self, key: str, value: EntryValue) -> Any:
         """Serializes or deserializes a value by given name.
 
         A serializer saves the value at the key. A deserializer loads it: elements of arrays are
@@ -63,7 +74,7 @@ class AbstractSerializer:
 class Serializer(AbstractSerializer):
     """Base class of all serializers."""
 
-    def save(self, obj: Any) -> None:
+    def save(self, obj: Serializable) -> None:
         """Saves an object by this serializer.
 
         This is equivalent to ``obj.serialize(self)``.
@@ -77,7 +88,7 @@ class Serializer(AbstractSerializer):
 class Deserializer(AbstractSerializer):
     """Base class of all deserializers."""
 
-    def load(self, obj: Any) -> None:
+    def load(self, obj: Serializable) -> None:
         """Loads an object from this deserializer.
 
         This is equivalent to ``obj.serialize(self)``.

@@ -1,22 +1,26 @@
-"""Sizes that links find out at their first call."""
+"""Sizes that links infer at their first call."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 from chainer.core.autograd.variable import shape_of
+from chainer.core.typing import VariableLike
 from chainer.core.utils.type_check import InvalidType
 
+if TYPE_CHECKING:
+    from chainer.links.link import Link
 
-def infer_channels(link: Any, x: Any, ndim: int) -> int:
+
+def infer_channels(link: Link, x: VariableLike, ndim: int) -> int:
     """Returns the number of channels of the first input of a link.
 
     Args:
         link (Link): The link, for the text of the error.
         x (Variable or array): Its input.
-        ndim (int): Number of axes it must have. A link must not take its sizes from an input it
-            refuses: they would stay, and refuse the right inputs that follow.
+        ndim (int): Number of axes it must have. Sizes inferred from an invalid input would stay,
+            and the link would refuse the valid inputs that follow.
 
     Raises:
         InvalidType: If ``x`` has another number of axes.
@@ -27,7 +31,7 @@ def infer_channels(link: Any, x: Any, ndim: int) -> int:
     return shape[1]
 
 
-def infer_features(link: Any, x: Any, n_batch_axes: int = 1) -> int:
+def infer_features(link: Link, x: VariableLike, n_batch_axes: int = 1) -> int:
     """Returns the number of elements of each input vector of the first input of a link.
 
     Args:
@@ -44,6 +48,6 @@ def infer_features(link: Any, x: Any, n_batch_axes: int = 1) -> int:
     return math.prod(shape[n_batch_axes:])
 
 
-def _invalid(link: Any, expect: str, actual: str) -> InvalidType:
-    text = f"\n{type(link).__name__} cannot take its sizes from this input\n"
+def _invalid(link: Link, expect: str, actual: str) -> InvalidType:
+    text = f"\n{type(link).__name__} cannot infer its sizes from this input\n"
     return InvalidType(expect, actual, text)

@@ -13,7 +13,7 @@ Example:
     ...         registry.register("halve", lambda x: x / 2)
     >>> plugin = Halves()
     >>> record = chainer.plugins.register(plugin)
-    >>> record.state, record.supplied()
+    >>> record.state, record.registered_names()
     ('loaded', {'functions': ['halve']})
     >>> record = chainer.plugins.unregister(plugin)
 """
@@ -74,7 +74,7 @@ def start(version: str) -> None:
     global _manager
     if _manager is None:
         _manager = PluginManager(version)
-        registries.set_source(_manager)
+        registries.set_provider(_manager)
         events.add_listener(_manager.emit)
         _manager.discover()
 

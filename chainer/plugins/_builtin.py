@@ -24,7 +24,7 @@ FILLS: dict[str, frozenset[str]] = {
     "ideep": frozenset({"backends", "kernels"}),
     "functions": frozenset({"functions", "variable_methods", "function_hooks"}),
     "distributions": frozenset({"distributions"}),
-    "links": frozenset({"links", "initializers", "serializers"}),
+    "links": frozenset({"links", "link_hooks", "initializers", "serializers"}),
     "training": frozenset(
         {
             "optimizers",

@@ -81,6 +81,11 @@ def chainer_links(registry: PackRegistry) -> None:
 
 
 @hookspec
+def chainer_link_hooks(registry: PackRegistry) -> None:
+    """Registers :class:`~chainer.LinkHook` classes: attributes of ``chainer.link_hooks``."""
+
+
+@hookspec
 def chainer_initializers(registry: PackRegistry) -> None:
     """Registers :class:`~chainer.Initializer` classes: attributes of ``chainer.initializers``."""
 

@@ -1,24 +1,24 @@
-"""What the configuration says of kernels, and which backend they are for."""
+"""Whether the configuration enables a kernel, and which backend the kernel is for."""
 
 from __future__ import annotations
 
 from chainer.core.arrays.backend import Backend
-from chainer.core.arrays.kernel import Kernel
+from chainer.core.arrays.kernel import KernelDeclaration
 from chainer.core.config.configuration import threads
 from chainer.core.registry import registries
 
 
-def setting(kernel: Kernel) -> str:
-    """Returns what the configuration says of a kernel: ``on``, ``always``, ``auto`` or ``never``.
+def setting(kernel: KernelDeclaration) -> str:
+    """Returns the setting of a kernel: ``'on'``, ``'always'``, ``'auto'`` or ``'never'``.
 
     Args:
         kernel: The kernel. One of the backend's own provider is always on.
     """
-    provider = kernel.provider
-    switched = provider in ("cudnn", "ideep")  # by configuration entries of their own
-    if kernel.unconditional or (not switched and provider in registries.backends.names()):
+    policy = threads.state.policy
+    switched = policy.switch_of(kernel.provider) is not None
+    if kernel.unconditional or (not switched and kernel.provider in registries.backends.names()):
         return "on"
-    return threads.state.policy.setting(provider)
+    return policy.setting(kernel.provider)
 
 
 def array_type_name(array_type: type | str) -> str:
@@ -28,8 +28,8 @@ def array_type_name(array_type: type | str) -> str:
     return f"{array_type.__module__}:{array_type.__qualname__}"
 
 
-def is_for(kernel: Kernel, backend: Backend) -> bool:
-    """Tells whether a kernel works on the arrays of a backend.
+def is_for(kernel: KernelDeclaration, backend: Backend) -> bool:
+    """Returns whether a kernel works on the arrays of a backend.
 
     Args:
         kernel: The kernel.
@@ -38,7 +38,7 @@ def is_for(kernel: Kernel, backend: Backend) -> bool:
     return array_type_name(kernel.array_type) in map(array_type_name, backend.array_types)
 
 
-def loaded_kernels() -> list[Kernel]:
+def loaded_kernels() -> list[KernelDeclaration]:
     """Returns the kernels of all installed plugins."""
     registries.kernels.load_all()
     return [registries.kernels.get(name) for name in registries.kernels.names()]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer.core.lazy import resolve
 from chainer.core.registry import registries
-from chainer.core.registry.registry import Absentee, NameConflictError, Registry
+from chainer.core.registry.registry import NameConflictError, Registry, UnavailablePlugin
 from chainer.plugins import _builtin, environment
 from chainer.plugins.api_version import check_module, check_source
 from chainer.plugins.discovery import FoundPack, discover
@@ -29,10 +29,10 @@ _UNREGISTERED = "chainer.plugins.unregister"
 class PluginManager:
     """Finds packs, loads them when their names are needed, and registers objects at run time.
 
-    It is the :class:`~chainer.core.registry.registry.Source` of the registries. Chainer's own packs
-    are loaded at the first use of a registry they fill; all others when a name is missing, when
-    everything is to be listed, or when they are asked for by name. A pack that fails is recorded
-    and reported once.
+    It is the :class:`~chainer.core.registry.registry.EntryProvider` of the registries. Chainer's
+    own packs are loaded at the first use of a registry they fill; all others when a name is
+    missing, when everything is to be listed, or when they are asked for by name. A pack that fails
+    is recorded and reported once.
 
     Args:
         version: Version of Chainer, for the packs of its own.
@@ -87,7 +87,7 @@ class PluginManager:
                 location=pack.location,
             )
             if any(record.name == name for name in blocked) or (
-                not record.builtin and any(map(record.answers_to, blocked))
+                not record.builtin and any(map(record.matches, blocked))
             ):
                 record.state = "blocked"
             elif pack.problem:
@@ -106,7 +106,7 @@ class PluginManager:
 
     # What the registries ask for
 
-    def prepare(self, registry: Registry) -> bool:
+    def load_builtin(self, registry: Registry) -> bool:
         """Loads Chainer's own packs that fill a registry, and plugins the environment enables."""
         with self._lock:
             own = [r for r in self._builtin() if _fills(r, registry)]
@@ -117,7 +117,7 @@ class PluginManager:
             self._load_enabled()
             return True
 
-    def complete(self, registry: Registry) -> None:
+    def load_installed(self, registry: Registry) -> None:
         """Loads every pack that is installed and not loaded yet."""
         with self._lock:
             if self._completing:
@@ -132,15 +132,23 @@ class PluginManager:
             finally:
                 self._completing = False
 
-    def absentees(self, registry: Registry) -> list[Absentee]:
+    def unavailable(self, registry: Registry) -> list[UnavailablePlugin]:
         """Returns the plugins that may have supplied a name of a registry but are not loaded."""
         with self._lock:
             return [
-                Absentee(f"{record.provenance} ({record.state}): {record.problem}", record.error)
+                UnavailablePlugin(
+                    f"{record.provenance} ({record.state}): {record.problem}", record.error
+                )
                 for record in self._records.values()
                 if record.state in ("failed", "incompatible", "blocked")
                 and (not record.builtin or _fills(record, registry))
             ]
+
+    def suggest(self, registry: Registry, name: str) -> str | None:
+        """Returns how to get a missing name of a registry; None if that is not known."""
+        from chainer.plugins.known_distributions import suggestion  # importlib.metadata: 30 ms
+
+        return suggestion(registry.kind, name)
 
     def _builtin(self) -> list[PluginRecord]:
         if not self._records:
@@ -176,7 +184,7 @@ class PluginManager:
         """
         with self._lock:
             self.discover()
-            named = [record for record in self._records.values() if record.answers_to(name)]
+            named = [record for record in self._records.values() if record.matches(name)]
             if not named:
                 known = ", ".join(sorted({record.name for record in self._records.values()}))
                 raise PluginError(f"no plugin named {name!r} is installed; there are {known}")

@@ -69,13 +69,13 @@ class PluginRecord:
             return f"{type(self.error).__name__}: {self.error}"
         return "; ".join(map(str, self.conflicts))
 
-    def answers_to(self, name: str) -> bool:
+    def matches(self, name: str) -> bool:
         """Tells whether a user means this plugin by a name: that of entry point or distribution."""
         if name == self.name:
             return True
         return bool(self.distribution) and normalize(name) == normalize(self.distribution)
 
-    def supplied(self) -> dict[str, list[str]]:
+    def registered_names(self) -> dict[str, list[str]]:
         """Returns the names it registered by kind of registry."""
         result: dict[str, list[str]] = {}
         for registry, entry in self.entries:
@@ -106,5 +106,5 @@ class PluginRecord:
             "conflicts": [str(conflict) for conflict in self.conflicts],
             "seconds": self.seconds,
             "enabled": self.enabled,
-            "registered": self.supplied(),
+            "registered": self.registered_names(),
         }

@@ -1,4 +1,4 @@
-"""The hooks under the names they had in ``chainer.optimizer`` before v4."""
+"""The hooks under the names they had in ``chainer.optimizer`` before release 4."""
 
 from __future__ import annotations
 
@@ -14,50 +14,36 @@ from chainer.training.optimizer_hooks import (
 )
 
 
-def _warn(name: str) -> None:
-    warnings.warn(
-        f"chainer.optimizer.{name} is deprecated from v4. Use chainer.optimizer_hooks.{name} "
-        "instead.",
-        DeprecationWarning,
-        stacklevel=3,
-    )
+class _DeprecatedName:
+    """Warns when a hook is made, and leaves the rest to the class that is named next."""
+
+    name: str
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warnings.warn(
+            f"chainer.optimizer.{self.name} is deprecated from v4. Use "
+            f"chainer.optimizer_hooks.{self.name} instead.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        super().__init__(*args, **kwargs)
 
 
-class WeightDecay(weight_decay.WeightDecay):
+class WeightDecay(_DeprecatedName, weight_decay.WeightDecay):
     """Deprecated name of :class:`chainer.optimizer_hooks.WeightDecay`."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        _warn("WeightDecay")
-        super().__init__(*args, **kwargs)
 
-
-class Lasso(lasso.Lasso):
+class Lasso(_DeprecatedName, lasso.Lasso):
     """Deprecated name of :class:`chainer.optimizer_hooks.Lasso`."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        _warn("Lasso")
-        super().__init__(*args, **kwargs)
 
-
-class GradientClipping(gradient_clipping.GradientClipping):
+class GradientClipping(_DeprecatedName, gradient_clipping.GradientClipping):
     """Deprecated name of :class:`chainer.optimizer_hooks.GradientClipping`."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        _warn("GradientClipping")
-        super().__init__(*args, **kwargs)
 
-
-class GradientNoise(gradient_noise.GradientNoise):
+class GradientNoise(_DeprecatedName, gradient_noise.GradientNoise):
     """Deprecated name of :class:`chainer.optimizer_hooks.GradientNoise`."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        _warn("GradientNoise")
-        super().__init__(*args, **kwargs)
 
-
-class GradientHardClipping(gradient_hard_clipping.GradientHardClipping):
+class GradientHardClipping(_DeprecatedName, gradient_hard_clipping.GradientHardClipping):
     """Deprecated name of :class:`chainer.optimizer_hooks.GradientHardClipping`."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        _warn("GradientHardClipping")
-        super().__init__(*args, **kwargs)

@@ -40,7 +40,7 @@ class HookRegistry:
         # A copy: a hook may remove itself while the hooks are called.
         return list((self.pre if timing == "pre" else self.post).values())
 
-    def add(self, hook: Any, name: str | None, timing: str) -> None:
+    def add(self, hook: Callable[..., Any], name: str | None, timing: str) -> None:
         """Registers a hook.
 
         Raises:
@@ -55,6 +55,7 @@ class HookRegistry:
         if timing == "auto":
             timing = _timing_of(hook)
         if name is None:
+            # Functions have a ``__name__``; hooks that are objects have a ``name``.
             name = getattr(hook, "name", None) or getattr(hook, "__name__", None)
             if name is None:
                 raise ValueError(f"hook {hook!r} has no name; give one by add_hook(hook, name=...)")
@@ -76,7 +77,15 @@ class HookRegistry:
         raise KeyError(f'hook "{name}" does not exist; registered hooks: {known}')
 
 
-def _timing_of(hook: Any) -> str:
+class _Hookable(HookRegistry):
+    """Hook functions of an update rule in pickles of release 7, which refer to the name."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.pre = dict(state["_pre_update_hooks"])
+        self.post = dict(state["_post_update_hooks"])
+
+
+def _timing_of(hook: Callable[..., Any]) -> str:
     timing = getattr(hook, "timing", "pre")
     if timing not in ("pre", "post"):
         warnings.warn(

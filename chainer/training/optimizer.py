@@ -10,9 +10,10 @@ from chainer.core.arrays.backend import backend_of
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.lazy import lazy_module
 from chainer.links.link import Link
-from chainer.links.serializer import Serializer
+from chainer.links.serializer import AbstractSerializer, Serializer
 from chainer.training.grouped_update import call_hook_for_params, update_parameters
 from chainer.training.hook_registry import HookRegistry
+from chainer.training.hook_registry import _Hookable as _Hookable
 from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer.training.loss_scaling import (
     DynamicLossScaling,
@@ -199,7 +200,7 @@ class Optimizer:
     def reallocate_cleared_grads(self) -> None:
         """Gives every parameter without gradient one; nothing to do in this class."""
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes or deserializes the optimizer.
 
         The states of the update rules and the counters ``t`` and ``epoch`` are saved or loaded; the

@@ -9,7 +9,7 @@ import numpy
 from chainer.core.arrays.backend import backend_of, copyto, find_backend
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.autograd.parameter import Parameter
-from chainer.links.serializer import Serializer
+from chainer.links.serializer import AbstractSerializer, Serializer
 from chainer.training.hook_registry import HookRegistry
 from chainer.training.hyperparameter import Hyperparameter
 from chainer.training.loss_scaling import remove_loss_scale
@@ -69,6 +69,21 @@ class UpdateRule:
         self.enabled = True
         self.hyperparam = Hyperparameter(parent_hyperparam)
         self.t = 0
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restores a rule; pickles of the releases 4 and 7 can be read.
+
+        Args:
+            state (dict): Attributes of the rule.
+        """
+        members = vars(self)
+        members.update(state)
+        if "_hooks" not in members:
+            # Release 4 keeps the hooks in the rule, release 7 in an object of its own.
+            hooks = members["_hooks"] = HookRegistry()
+            old = members.pop("_hookable", hooks)
+            hooks.pre.update(members.pop("_pre_update_hooks", old.pre))
+            hooks.post.update(members.pop("_post_update_hooks", old.post))
 
     @property
     def state(self) -> dict[str, Any] | None:
@@ -314,7 +329,7 @@ class UpdateRule:
             self.init_state(param)
         return state
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the update rule state.
 
         The parameter itself is not saved or loaded, and neither are the hyperparameters.
@@ -335,7 +350,7 @@ class UpdateRule:
             self._load_state(serializer)
             self._load_float32_parameter_from(serializer)
 
-    def _load_state(self, serializer: Any) -> None:
+    def _load_state(self, serializer: AbstractSerializer) -> None:
         if self._state is not None:
             for name, value in self._state.items():
                 self._state[name] = serializer(name, value)
@@ -356,7 +371,7 @@ class UpdateRule:
         if all(value is not None for value in loaded.values()):
             self._state = loaded
 
-    def _load_float32_parameter_from(self, serializer: Any) -> None:
+    def _load_float32_parameter_from(self, serializer: AbstractSerializer) -> None:
         # Earlier releases do not save the float32 parameter; they start from the float16 one.
         try:
             array = serializer("fp32_param", None)

@@ -12,7 +12,7 @@ from chainer import (
     training as training,
 )
 from chainer.backends import cuda as cuda
-from chainer.core import typing as typing, utils as utils, warnings as warnings
+from chainer.core import types as types, typing as typing, utils as utils, warnings as warnings
 from chainer.core.arrays import (
     backend as backend,
     device as device,

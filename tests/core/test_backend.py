@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import chainer
-from chainer.core.arrays import backend as backends
 from chainer.core.arrays.backend import (
     Backend,
     backend_of,
@@ -21,6 +20,7 @@ from chainer.core.arrays.backend import (
 )
 from chainer.core.registry import registries
 from chainer.core.registry.registry import Registry
+from chainer.plugins.known_distributions import KNOWN
 from tests.core.nodes import f32, var
 
 
@@ -181,14 +181,14 @@ class TestGetDevice:
             get_device("@nonsense:0")
 
     def test_backend_of_a_distribution_that_is_not_installed(self, monkeypatch):
-        monkeypatch.setattr(backends, "_SUPPLIERS", {"elsewhere": "no-such-distribution"})
+        monkeypatch.setitem(KNOWN, "backends", {"elsewhere": "no-such-distribution"})
         with pytest.raises(ValueError, match="'@elsewhere': .*: pip install no-such-distribution"):
             get_device("@elsewhere:0")
         with pytest.raises(LookupError, match="part of the distribution no-such-distribution,"):
             get_backend("elsewhere")
 
     def test_installed_distributions_are_not_to_be_installed(self, monkeypatch):
-        monkeypatch.setattr(backends, "_SUPPLIERS", {"elsewhere": "numpy"})
+        monkeypatch.setitem(KNOWN, "backends", {"elsewhere": "numpy"})
         with pytest.raises(LookupError, match="no backend named 'elsewhere'(?!.*pip install)"):
             get_backend("elsewhere")
 
@@ -201,7 +201,7 @@ class TestGetDevice:
                 registry = Registry("backends")
                 names.get("chainer_backends", lambda registry: None)(registry)
                 expected |= dict.fromkeys(registry.names(), distribution)
-        assert expected == backends._SUPPLIERS
+        assert expected == KNOWN["backends"]
 
     @pytest.mark.parametrize("spec", ["@numpy:1", "@strict:2"])
     def test_missing_device(self, spec):

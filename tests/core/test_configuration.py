@@ -12,19 +12,26 @@ import chainer
 from chainer.core.config.configuration import GlobalConfig, LocalConfig, using_config
 
 DEFAULTS = {
+    "_will_recompute": False,
     "autotune": False,
+    "compute_mode": None,
     "cudnn_deterministic": False,
+    "cudnn_fast_batch_normalization": False,
     "debug": False,
     "dtype": np.dtype("float32"),
     "enable_backprop": True,
+    "in_recomputing": False,
     "keep_graph_on_report": False,
     "kernels": (),
     "lazy_grad_sum": False,
+    "schedule_func": None,
     "train": True,
     "type_check": True,
     "use_cudnn": "auto",
     "use_cudnn_tensor_core": "auto",
     "use_ideep": "never",
+    "use_static_graph": True,
+    "warn_nondeterministic": False,
 }
 
 

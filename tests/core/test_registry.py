@@ -12,12 +12,12 @@ import pytest
 from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
 from chainer.core.registry.registry import (
-    Absentee,
     Entry,
     EntryLoadError,
     NameConflictError,
     Provenance,
     Registry,
+    UnavailablePlugin,
     UnknownNameError,
 )
 
@@ -25,25 +25,28 @@ ALPHA = Provenance("alpha", "1.0", "a")
 BETA = Provenance("beta", "2.0", "b")
 
 
-class FakeSource:
-    """A source with one own name, one name of others, and a log of what it was asked."""
+class FakeProvider:
+    """Has one builtin and one installed name, and a log of the calls."""
 
-    def __init__(self, absentees: list[Absentee] | None = None) -> None:
+    def __init__(self, unavailable: list[UnavailablePlugin] | None = None) -> None:
         self.calls: list[str] = []
-        self._absentees = absentees or []
+        self._unavailable = unavailable or []
 
-    def prepare(self, registry: Registry) -> bool:
-        self.calls.append("prepare")
+    def load_builtin(self, registry: Registry) -> bool:
+        self.calls.append("load_builtin")
         registry.add(Entry("own", "math:sin"))
         return True
 
-    def complete(self, registry: Registry) -> None:
-        self.calls.append("complete")
+    def load_installed(self, registry: Registry) -> None:
+        self.calls.append("load_installed")
         if registry.find("other") is None:
             registry.add(Entry("other", "math:cos"))
 
-    def absentees(self, registry: Registry) -> list[Absentee]:
-        return self._absentees
+    def unavailable(self, registry: Registry) -> list[UnavailablePlugin]:
+        return self._unavailable
+
+    def suggest(self, registry: Registry, name: str) -> str | None:
+        return "install beta" if name == "beta" else None
 
 
 @pytest.fixture
@@ -128,13 +131,13 @@ def test_first_owner_keeps_a_name(registry: Registry) -> None:
     with pytest.raises(NameConflictError) as info:
         registry.register("x", "math:cos", provenance=BETA)
     text = str(info.value)
-    assert "codec 'x' is claimed by plugin 'b' of beta 2.0 (as 'math:cos')" in text
-    assert "plugin 'a' of alpha 1.0 (as 'math:sin') already owns it" in text
+    assert "codec 'x' of plugin 'b' of beta 2.0 (as 'math:cos') is not registered" in text
+    assert "plugin 'a' of alpha 1.0 (as 'math:sin') already owns the name" in text
     assert "override=True" in text
     import math
 
     assert registry.get("x") is math.sin
-    assert (info.value.owner.provenance, info.value.claimant.provenance) == (ALPHA, BETA)
+    assert (info.value.owner.provenance, info.value.rejected.provenance) == (ALPHA, BETA)
 
 
 def test_override_and_back(registry: Registry) -> None:
@@ -169,47 +172,57 @@ def test_listeners_hear_every_change(registry: Registry) -> None:
     assert heard == ["x", "x", "x"]
 
 
-def test_source_is_asked_at_first_use_and_when_a_name_is_missing(registry: Registry) -> None:
-    source = FakeSource()
-    registry.set_source(source)
-    assert source.calls == []
+def test_provider_is_asked_at_first_use_and_when_a_name_is_missing(registry: Registry) -> None:
+    provider = FakeProvider()
+    registry.set_provider(provider)
+    assert provider.calls == []
     registry.get("own")
     registry.get("own")
-    assert source.calls == ["prepare"]
+    assert provider.calls == ["load_builtin"]
     assert registry.names() == ["own"]
     registry.get("other")
-    assert source.calls == ["prepare", "complete"]
+    assert provider.calls == ["load_builtin", "load_installed"]
     assert registry.names() == ["other", "own"]
 
 
 def test_own_names_come_before_those_of_the_user(registry: Registry) -> None:
-    registry.set_source(FakeSource())
-    with pytest.raises(NameConflictError, match="'own' is claimed by code run by the user"):
+    registry.set_provider(FakeProvider())
+    with pytest.raises(NameConflictError, match="'own' of code run by the user"):
         registry.register("own", 1)
 
 
-def test_unknown_name_tells_who_is_absent(registry: Registry) -> None:
+def test_unknown_name_lists_plugins_that_were_not_loaded(registry: Registry) -> None:
     cause = ImportError("no libfoo")
-    registry.set_source(FakeSource([Absentee("alpha is blocked", None), Absentee("beta", cause)]))
-    with pytest.raises(UnknownNameError, match=r"absent:\n  alpha is blocked\n  beta") as info:
+    registry.set_provider(
+        FakeProvider(
+            [UnavailablePlugin("alpha is blocked", None), UnavailablePlugin("beta", cause)]
+        )
+    )
+    with pytest.raises(UnknownNameError, match=r"not loaded:\n  alpha is blocked\n  beta") as info:
         registry.get("zzz")
     assert info.value.__cause__ is cause
 
 
-def test_preparing_is_repeated_until_it_is_complete(registry: Registry) -> None:
+def test_unknown_name_tells_how_to_get_it(registry: Registry) -> None:
+    registry.set_provider(FakeProvider())
+    with pytest.raises(UnknownNameError, match="^no codec named 'beta'; install beta$"):
+        registry.get("beta")
+
+
+def test_loading_is_repeated_until_it_is_complete(registry: Registry) -> None:
     answers = [False, True]
 
-    class Source(FakeSource):
-        def prepare(self, registry: Registry) -> bool:
-            self.calls.append("prepare")
+    class Provider(FakeProvider):
+        def load_builtin(self, registry: Registry) -> bool:
+            self.calls.append("load_builtin")
             return answers.pop(0)
 
-    source = Source()
-    registry.set_source(source)
+    provider = Provider()
+    registry.set_provider(provider)
     registry.find("x")
     registry.find("x")
     registry.find("x")
-    assert source.calls == ["prepare", "prepare"]
+    assert provider.calls == ["load_builtin", "load_builtin"]
 
 
 def test_many_threads_see_one_object(
@@ -287,11 +300,11 @@ def test_module_does_not_drop_its_own_attributes(registry: Registry, module: Any
 
 
 def test_probing_a_module_loads_nothing(registry: Registry, module: Any) -> None:
-    source = FakeSource()
-    registry.set_source(source)
+    provider = FakeProvider()
+    registry.set_provider(provider)
     for name in ("__wrapped__", "_repr_html_", "__path__"):
         assert not hasattr(module, name)
-    assert source.calls == []
+    assert provider.calls == []
 
 
 def test_package_gives_its_submodules(registry: Registry) -> None:

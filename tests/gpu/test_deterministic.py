@@ -28,6 +28,16 @@ FUNCTIONS = {
         [(2, 3, 7, 6)],
         [REGIONS],
     ),
+    "roi_max_pooling_2d": (
+        lambda x, *regions: F.roi_max_pooling_2d(x, *regions, (2, 3), 1.0),
+        [(2, 3, 7, 6)],
+        [REGIONS[:, 1:], REGIONS[:, 0].astype(np.int32)],
+    ),
+    "roi_average_align_2d": (
+        lambda x, *regions: F.roi_average_align_2d(x, *regions, (2, 3), 1.0, 2),
+        [(2, 3, 7, 6)],
+        [REGIONS[:, 1:], REGIONS[:, 0].astype(np.int32)],
+    ),
     "spatial_transformer_sampler": (
         F.spatial_transformer_sampler,
         [(2, 3, 5, 4), (2, 2, 40, 30)],

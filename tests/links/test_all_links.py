@@ -23,7 +23,6 @@ FORMATS = {
     "npz": (serializers.save_npz, serializers.load_npz),
     "h5": (serializers.save_hdf5, serializers.load_hdf5),
 }
-pytestmark = pytest.mark.filterwarnings("ignore:.*is experimental:FutureWarning")
 
 all_cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 lazy_cases = pytest.mark.parametrize(

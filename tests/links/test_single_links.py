@@ -11,8 +11,6 @@ import chainer.links as L
 from chainer.utils.type_check import InvalidType
 from tests.links.link_cases import COUNTS, IMAGE, TIMES, X2, floats, ints, sequences
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*is experimental:FutureWarning")
-
 
 @pytest.mark.parametrize(
     ("call", "error", "message"),
@@ -46,8 +44,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*is experimental:FutureWarning"
         (lambda: L.InceptionBN(3, 2, 3, 4, 2, 3, "max", 2, 2), ValueError, "out1 must be 0"),
         (lambda: L.Maxout(3, 2, 4, np.zeros((8, 3))), ValueError, "initialW.ndim should be 3"),
         (lambda: L.Maxout(3, 2, 4, None, np.zeros(8)), ValueError, "initial_bias.ndim should be 2"),
-        (lambda: L.Maxout(3, 2, 4, np.zeros((4, 2, 3))), ValueError, r"shape \(2, 4, 3\), got"),
-        (lambda: L.Maxout(3, 2, 4, None, np.zeros((4, 2))), ValueError, r"shape \(2, 4\), got"),
+        (lambda: L.Maxout(3, 2, 4, np.zeros((4, 2, 3))), ValueError, r"lengths \(2, 4\), got"),
+        (lambda: L.Maxout(3, 2, 4, None, np.zeros((4, 2))), ValueError, r"lengths \(2, 4\), got"),
         (lambda: L.GRU(20), TypeError, "out_size"),
         (lambda: L.LSTM(None), TypeError, "LSTM needs an output size"),
         (lambda: L.StatefulZoneoutLSTM(3, 2, train=True), ValueError, "train argument is not"),
@@ -73,15 +71,126 @@ def test_wrong_arguments(call, error, message):
         call()
 
 
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: L.GRU(3, 2)(), (ValueError, TypeError), "must be 1. But 0 is given"),
+        (lambda: L.GRU(3, 2)(X2, X2), (ValueError, TypeError), "Use chainer.links.StatelessGRU"),
+        (lambda: L.GRU(3, 2)(X2, X2, X2), (ValueError, TypeError), "But 3 is given. $"),
+        (lambda: L.Bias(1)(X2), (ValueError, AssertionError), "Bias takes 2 input"),
+        (lambda: L.Scale(1, 3)(X2, X2), (ValueError, AssertionError), "Scale takes 1 input"),
+        (
+            lambda: L.Bilinear(2, 3, 4, initialW=X2),
+            (ValueError, AssertionError),
+            r"initialW must have shape \(2, 3, 4\), got \(4, 3\)",
+        ),
+        (
+            lambda: L.Bilinear(2, 3, 4, initial_bias=(0, X2, 0)),
+            (ValueError, AssertionError),
+            r"initial_bias for V2 must have shape \(3, 4\), got \(4, 3\)",
+        ),
+        (
+            lambda: L.InceptionBN(3, 2, 3, 4, 2, 3, "max", 2, 2),
+            (ValueError, AssertionError),
+            "out1 must be 0",
+        ),
+        (
+            lambda: L.InceptionBN(3, 0, 3, 4, 2, 3, "x"),
+            (ValueError, NotImplementedError),
+            "pooltype must be",
+        ),
+        (lambda: L.ChildSumTreeLSTM(3, 2)(X2, X2), (ValueError, AssertionError), "odd number"),
+        (lambda: L.NaryTreeLSTM(3, 2)(X2), (ValueError, AssertionError), "takes 5 arguments"),
+        (lambda: L.LSTM(3, 2).set_state(X2, X2), (TypeError, AssertionError), "a Variable"),
+        (
+            lambda: L.NStepGRU(1, 3, 2, 0)(None, X2),
+            (TypeError, AssertionError),
+            "xs must be a list",
+        ),
+        (lambda: L.NStepGRU(1, 3, 2, 0, activation=1), (ValueError,), "activation is not"),
+        (lambda: L.NStepGRU(1, 3, 2, 0, use_bi_direction=1), (ValueError,), "use_bi_direction"),
+        (lambda: L.NStepGRU(1, 3, 2, 0, foo=1), (TypeError,), "unexpected keyword"),
+        (lambda: L.BatchNormalization({}), (TypeError,), "size must be an int or a tuple"),
+        (lambda: L.BatchNormalization("3"), (TypeError,), "size must be an int or a tuple"),
+        (lambda: L.BatchNormalization(3)(IMAGE, foo=True), (TypeError,), "unexpected keyword"),
+        (lambda: L.BatchNormalization(3)(IMAGE, True), (TypeError,), "positional"),
+    ],
+)
+def test_exceptions_are_of_the_classes_of_all_releases(call, error, message):
+    for debug in (False, True):
+        for kind in error:
+            with pytest.raises(kind, match=message), chainer.using_config("debug", debug):
+                call()
+
+
 @pytest.mark.parametrize("name", ["ChildSumTreeLSTM", "NaryTreeLSTM"])
-def test_experimental(name):
-    with pytest.warns(FutureWarning, match=f"chainer.links.{name} is experimental"):
-        getattr(L, name)(3, 2)
+class TestTreeWithoutInput:
+    """``x`` or states that are None are zeros, as in releases 4 and 7."""
+
+    def make(self, name):
+        link = getattr(L, name)(3, 2)
+        link.W_x.b.array[...] = np.arange(link.W_x.b.size) * 0.1
+        return link
+
+    @pytest.mark.parametrize("given", ["1111", "1010", "1011", "0011", "1100"])
+    def test_zeros(self, name, given):
+        link = self.make(name)
+        state = [floats(4, 2) * (i + 1) for i in range(4)]
+        zeros = np.zeros((4, 2), np.float32)
+        arguments = [s if g == "1" else None for s, g in zip(state, given)]
+        full = [zeros if a is None else a for a in arguments]
+        expected = link(*full, np.zeros((4, 3), np.float32))
+        for actual, y in zip(link(*arguments, None), expected, strict=True):
+            np.testing.assert_array_equal(actual.array, y.array)
+
+    def test_nothing_at_all(self, name):
+        with pytest.raises(ValueError, match="All inputs \\(cs, hs, x\\) are None"):
+            self.make(name)(None, None, None, None, None)
+
+    def test_first_call_of_a_lazy_link(self, name):
+        with pytest.raises(TypeError, match="cannot infer in_size from x=None"):
+            getattr(L, name)(None, 2)(*[floats(4, 2)] * 4, None)
 
 
-def test_layer_normalization_is_experimental():
-    with pytest.warns(FutureWarning, match=r"chainer.links.LayerNormalization is experimental"):
-        L.LayerNormalization()
+def test_no_warnings_about_experiments():
+    L.LayerNormalization()
+    L.ChildSumTreeLSTM(3, 2)
+    L.NaryTreeLSTM(3, 2)
+
+
+class TestMaxoutInitializedByCallables:
+    def test_functions_get_both_axes(self):
+        shapes = []
+
+        def fill(array):
+            shapes.append(array.shape)
+            array[...] = np.arange(array.size).reshape(array.shape)
+
+        link = L.Maxout(None, 2, 4, initialW=fill, initial_bias=fill)
+        link(X2)
+        assert sorted(shapes) == [(2, 4), (2, 4, 3)]
+        assert link.linear.W.array.tolist() == np.arange(24).reshape(8, 3).tolist()
+
+    def test_initializers_get_one(self):
+        shapes = []
+
+        class Fill(chainer.Initializer):
+            def __call__(self, array):
+                shapes.append(array.shape)
+                array[...] = 1
+
+        L.Maxout(3, 2, 4, initialW=Fill(), initial_bias=Fill())
+        assert sorted(shapes) == [(8,), (8, 3)]
+
+
+def test_helpers_for_lists_of_sequences():
+    from chainer.links.rnn.n_step_rnn import argsort_list_descent, permutate_list
+
+    indices = argsort_list_descent([[1], [1, 2, 3], [1, 2], [0, 0]])
+    assert indices.tolist() == [1, 2, 3, 0]
+    assert indices.dtype == np.int32
+    assert permutate_list([10, 11, 12, 13], indices, inv=False) == [11, 12, 13, 10]
+    assert permutate_list([10, 11, 12, 13], indices, inv=True) == [13, 10, 11, 12]
 
 
 class TestArraysAsInitializers:
@@ -303,14 +412,14 @@ class TestHierarchicalSoftmax:
         link = L.BinaryHierarchicalSoftmax(3, (0, 2))
         with (
             chainer.using_config("debug", True),
-            pytest.raises(ValueError, match="labels that are no leaves"),
+            pytest.raises(ValueError, match="labels that are not leaves"),
         ):
             link(X2[:1], ints(1))
         with pytest.raises(IndexError):
             link(X2[:1], ints(3))
         with (
             chainer.using_config("debug", True),
-            pytest.raises(ValueError, match="labels that are no leaves"),
+            pytest.raises(ValueError, match="labels that are not leaves"),
         ):
             link(X2[:1], ints(-1))
 

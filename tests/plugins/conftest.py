@@ -119,7 +119,7 @@ def manager(
     before = set(sys.modules)
     host = PluginManager("8.0", tables)
     for registry in tables.values():
-        registry.set_source(host)
+        registry.set_provider(host)
     yield host
     for name in set(sys.modules) - before:
         file = getattr(sys.modules[name], "__file__", None) or ""

@@ -60,7 +60,7 @@ def test_a_pack_is_imported_when_a_name_is_missing(manager: Any, tables: Any, si
     (record,) = manager.records()
     assert record.state == "loaded"
     assert record.seconds > 0
-    assert record.supplied() == {"functions": ["halve"]}
+    assert record.registered_names() == {"functions": ["halve"]}
     assert str(tables["functions"].entry("halve").provenance) == "plugin 'good' of good 1.0"
 
 
@@ -122,7 +122,7 @@ def test_own_names_win_over_those_of_others(
         (site.path / f"{name}.py").write_text(code)
     code = "def chainer_links(registry): registry.register('x', 'math:cos')"
     site.add("rival", entry_points={"rival": "rival"}, modules={"rival": code})
-    with pytest.warns(PluginWarning, match="link 'x' is claimed by plugin 'rival' of rival 1.0"):
+    with pytest.warns(PluginWarning, match="link 'x' of plugin 'rival' of rival 1.0"):
         manager.load("rival")
     assert tables["links"].entry("x").provenance.distribution == "chainer"
 
@@ -196,7 +196,7 @@ def test_a_pack_that_fails_midway_leaves_nothing(manager: Any, tables: Any, site
             "def chainer_functions(registry):\n"
             "  registry.register('f', 'a:b')\n  registry.register('f', 'a:c')",
             NameConflictError,
-            "function 'f' is claimed by",
+            "function 'f' of",
         ),
         ("import sys; sys.exit(3)", PluginError, r"it called sys.exit\(3\)"),
         ("x = 1 +", SyntaxError, "invalid syntax"),
@@ -266,7 +266,7 @@ def test_two_packs_that_claim_one_name(manager: Any, tables: Any, site: Any) -> 
     assert (first.state, second.state) == ("loaded", "loaded")
     (conflict,) = second.conflicts
     assert conflict.owner.provenance.version == "1.0"
-    assert conflict.claimant.provenance.version == "2.5"
+    assert conflict.rejected.provenance.version == "2.5"
     assert "first 1.0" in second.as_dict()["conflicts"][0]
 
 
@@ -281,7 +281,7 @@ def test_in_strict_mode_a_conflict_refuses_the_whole_pack(
                 registry.register("shared", "math:sin")
         """
         site.add(name, entry_points={name: name}, modules={name: code})
-    with pytest.raises(PluginError, match="function 'shared' is claimed by plugin 'second'"):
+    with pytest.raises(PluginError, match="function 'shared' of plugin 'second'"):
         tables["functions"].load_all()
     assert tables["functions"].names() == ["only_first", "shared"]
 

@@ -11,6 +11,16 @@ ONES = np.ones(256, np.float32)
 ZEROS = np.zeros(256, np.float32)
 INDEXES = np.random.RandomState(0).randint(0, 4, (32, 64, 7, 7)).astype(np.int32)
 ROIS = np.array([[n % 4, n % 3, n % 5, 8 + n % 4, 7 + n % 6] for n in range(32)], np.float32)
+# The same regions for functions that take (y_min, x_min, y_max, x_max) and the images apart.
+REGIONS = ROIS[:, [2, 1, 4, 3]].copy()
+REGION_IMAGES = ROIS[:, 0].astype(np.int32)
+
+
+def regions(name, *arguments):
+    """Pooling of 32 regions of 4 images."""
+    images = random(4, 64, 14, 14)
+    return operation(name, images, Constant(REGIONS), REGION_IMAGES, 7, 1.0, *arguments)
+
 
 NORMALIZATION = {
     "batch_normalization": operation("batch_normalization", X, ONES, ZEROS),
@@ -28,7 +38,17 @@ NORMALIZATION = {
     "average_pooling_2d global": operation("average_pooling_2d", IMAGES, 14),
     "max_pooling_nd 3d": operation("max_pooling_nd", random(4, 8, 12, 12, 12), 2),
     "average_pooling_nd 3d": operation("average_pooling_nd", random(4, 8, 12, 12, 12), 2),
+    "max_pooling_1d": operation("max_pooling_1d", random(32, 64, 128), 3, 2),
+    "max_pooling_3d": operation("max_pooling_3d", random(4, 8, 12, 12, 12), 2),
+    "average_pooling_1d": operation("average_pooling_1d", random(32, 64, 128), 2),
+    "average_pooling_3d": operation("average_pooling_3d", random(4, 8, 12, 12, 12), 2),
+    "unpooling_1d": operation("unpooling_1d", random(32, 64, 64), 2, cover_all=False),
+    "unpooling_3d": operation("unpooling_3d", random(4, 8, 6, 6, 6), 2, cover_all=False),
     "roi_pooling_2d": operation("roi_pooling_2d", random(4, 64, 14, 14), Constant(ROIS), 7, 7, 1.0),
+    "roi_average_pooling_2d": regions("roi_average_pooling_2d"),
+    "roi_max_pooling_2d": regions("roi_max_pooling_2d"),
+    "roi_average_align_2d": regions("roi_average_align_2d", 2),
+    "roi_max_align_2d": regions("roi_max_align_2d", 2),
     "spatial_pyramid_pooling_2d": operation("spatial_pyramid_pooling_2d", IMAGES, 3, pooling="max"),
     "unpooling_2d": operation("unpooling_2d", IMAGES, 2, cover_all=False),
     "upsampling_2d": operation("upsampling_2d", random(32, 64, 7, 7), INDEXES, 2, outsize=(14, 14)),

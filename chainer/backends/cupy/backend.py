@@ -12,9 +12,8 @@ import numpy
 
 from chainer.backends.cupy import library
 from chainer.backends.cupy.copies import copy_between_devices
-from chainer.core.arrays.backend import Backend
 from chainer.core.arrays.device import Device
-from chainer.core.arrays.strides import broadcast_axes
+from chainer.core.arrays.protocol import Backend
 
 
 class CupyBackend(Backend):
@@ -90,22 +89,8 @@ class CupyBackend(Backend):
         copy_between_devices(cupy, source, moved)
         return moved
 
-    def broadcast_axes(self, array: Any) -> tuple[int, ...]:
-        return broadcast_axes(array)
-
     def synchronize(self, device: Device) -> None:
         self.xp.cuda.Device(device.index).synchronize()
-
-    def memory(self, device: Device) -> dict[str, int]:
-        pool = self.xp.get_default_memory_pool()
-        with self.xp.cuda.Device(device.index) as native:
-            free, total = native.mem_info
-            return {
-                "used": pool.used_bytes(),
-                "reserved": pool.total_bytes(),
-                "free": free,
-                "total": total,
-            }
 
 
 @contextmanager

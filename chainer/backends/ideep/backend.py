@@ -8,17 +8,17 @@ from typing import Any
 import numpy
 
 from chainer.backends.ideep import library
-from chainer.core.arrays.backend import HOST_FAMILY, Backend, get_backend
 from chainer.core.arrays.device import Device
+from chainer.core.arrays.lookup import HOST_FAMILY, get_backend
+from chainer.core.arrays.opaque_layouts import OpaqueLayoutBackend
+from chainer.core.arrays.protocol import Backend
 
-_ndarray = numpy.ndarray
 
+class IdeepBackend(OpaqueLayoutBackend):
+    """Arrays of oneDNN: ``ideep4py.mdarray``, in host memory, some of them in blocked layouts.
 
-class IdeepBackend(Backend):
-    """Arrays of oneDNN: ``ideep4py.mdarray``, in host memory, possibly in blocks.
-
-    They mix with NumPy arrays. Code written against ``xp`` (NumPy) gets plain arrays; kernels get
-    mdarrays as they are, so that layouts last from one to the next.
+    They can be mixed with NumPy arrays. Code written against ``xp`` (NumPy) gets NumPy arrays.
+    Kernels get mdarrays as they are, so that a layout is kept from one kernel to the next.
     """
 
     name = "ideep"
@@ -38,9 +38,9 @@ class IdeepBackend(Backend):
         return f"{ideep4py.__version__} (oneDNN {onednn})"
 
     def from_host(self, array: numpy.ndarray[Any, Any], device: Device) -> Any:
-        """Returns an mdarray of a NumPy array suited for it; others as they are.
+        """Returns an mdarray if oneDNN has a layout for the array, else the array itself.
 
-        Suited are those of dtype float32 with one to four dimensions and at least one element.
+        It has for float32 arrays of one to four dimensions with at least one element.
         """
         if array.dtype != numpy.float32 or not 1 <= array.ndim <= 4 or not array.size:
             return array
@@ -49,31 +49,30 @@ class IdeepBackend(Backend):
     def to_host(self, array: Any) -> numpy.ndarray[Any, Any]:
         if not _is_mdarray(array):
             return array
-        plain = self.to_xp(array)
-        return plain.copy() if array.layout.dense else plain
+        dense = self.to_xp(array)
+        # The view of a dense mdarray shares its memory; to_xp() made a copy of a blocked one.
+        return dense.copy() if array.layout.dense else dense
 
     @property
     def xp_backend(self) -> Backend:
         return get_backend("numpy")
 
     def to_xp(self, array: Any) -> Any:
-        """Returns a NumPy array: a view, or a copy of what lies in blocks and stays so."""
-        if array.__class__ is _ndarray:
-            return array
-        if not _is_mdarray(array):
+        """Returns a NumPy array: a view of a dense array, a copy of one in a blocked layout."""
+        if array.__class__ is numpy.ndarray or not _is_mdarray(array):
             return array
         if not array.layout.dense:
             array = library.require().ops.dense(array)
         return array.__array__()
 
     def xp_view(self, array: Any) -> Any:
-        """Returns a NumPy array that shares the memory; what lies in blocks is reordered."""
-        # Not numpy.asarray: it would ask for several other protocols first.
+        """Returns a NumPy array that shares the memory; a blocked array is made dense first."""
+        # Not numpy.asarray, which looks for several other protocols first.
         return array.__array__() if _is_mdarray(array) else array
 
 
 def _is_mdarray(array: Any) -> bool:
-    # Arrays of the NumPy backend come here, too, where both are mixed in a call.
+    # Both kinds of arrays may be mixed in a call, so NumPy arrays come here as well.
     return hasattr(array, "is_mdarray")
 
 

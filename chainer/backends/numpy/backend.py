@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy
 
-from chainer.core.arrays.backend import HOST_FAMILY, Backend
 from chainer.core.arrays.device import Device
-from chainer.core.arrays.strides import broadcast_axes
+from chainer.core.arrays.lookup import HOST_FAMILY
+from chainer.core.arrays.protocol import Backend
 
 
 class NumpyBackend(Backend):
@@ -28,9 +28,6 @@ class NumpyBackend(Backend):
 
     def to_host(self, array: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
         return array
-
-    def broadcast_axes(self, array: numpy.ndarray[Any, Any]) -> tuple[int, ...]:
-        return broadcast_axes(array)
 
 
 backend = NumpyBackend()

@@ -22,4 +22,22 @@ class Inverse(Operation):
     reference = "chainer.backends.numpy.kernels.linear_algebra:InverseKernel"
 
 
+class Cholesky(Operation):
+    """Cholesky factor of a matrix.
+
+    ``select(a)``: ``a`` of shape ``(n, n)``, floating point. Only its lower triangle is read.
+
+    Methods:
+        ``forward(a) -> y``: lower triangular with ``y @ y.T == a``, of the shape and dtype of
+        ``a``. Raises numpy.linalg.LinAlgError if the matrix is not positive definite. A device that
+        would have to wait for the answer may do so in debug mode only (``chainer.config.debug``);
+        otherwise what it returns then is not defined. 16-bit types are computed in float32.
+    """
+
+    name = "cholesky"
+    methods = ("forward",)
+    reference = "chainer.backends.numpy.kernels.linear_algebra:CholeskyKernel"
+
+
+cholesky = Cholesky()
 inverse = Inverse()

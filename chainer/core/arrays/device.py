@@ -1,4 +1,4 @@
-"""Devices: where arrays live."""
+"""Devices: the places where arrays are."""
 
 from __future__ import annotations
 
@@ -8,27 +8,30 @@ from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
+from chainer.core.arrays.lookup import backend_of, get_backend
+from chainer.core.typing import Array
+
 if TYPE_CHECKING:
-    from chainer.core.arrays.backend import Backend
+    from chainer.core.arrays.protocol import Backend
 
 
 class _Entered(threading.local):
-    """The contexts of the ``with`` statements a thread is in, innermost last."""
+    """The contexts of the ``with`` statements that a thread has entered, innermost last."""
 
     def __init__(self) -> None:
         self.contexts: list[AbstractContextManager[Any]] = []
 
 
-# Not on the devices: one device may be entered twice, and by several threads.
+# Not an attribute of the device: a device may be entered twice, and by several threads.
 _entered = _Entered()
 
 
 class Device:
-    """A place where arrays of one backend live, such as ``@numpy`` or ``@cupy:0``.
+    """A place where arrays of one backend are, such as ``@numpy`` or ``@cupy:0``.
 
     Args:
         backend (Backend): Backend of the device.
-        index (int): Index among the devices of the backend; None where there is only one.
+        index (int): Index among the devices of the backend; None if it has only one.
     """
 
     __slots__ = ("backend", "index")
@@ -39,7 +42,7 @@ class Device:
 
     @property
     def name(self) -> str:
-        """Specifier of the device: what :func:`chainer.get_device` takes."""
+        """Specifier of the device, which :func:`chainer.get_device` accepts."""
         suffix = "" if self.index is None else f":{self.index}"
         return f"@{self.backend.name}{suffix}"
 
@@ -50,19 +53,19 @@ class Device:
 
     @property
     def supported_array_types(self) -> tuple[Any, ...]:
-        """Classes of the arrays that live here (lazy names where not imported yet)."""
+        """Classes of the arrays of this device; lazy names of those that are not imported yet."""
         return self.backend.array_types
 
     def send(self, arrays: Any) -> Any:
         """Moves arrays to this device.
 
         Args:
-            arrays: An array, a Variable-free nested structure (list, tuple, dict) of arrays, or
-                None.
+            arrays: An array, None, or a list, tuple or dict of such, nested to any depth. Variables
+                are not accepted.
 
         Returns:
-            The same structure with every array on this device. An array that already is here is
-            returned as it is.
+            The same structure with every array on this device. An array that is on this device
+            already is returned as it is.
         """
         if arrays is None:
             return None
@@ -74,9 +77,7 @@ class Device:
             return {key: self.send(item) for key, item in entries.items()}
         return self._send_array(arrays)
 
-    def _send_array(self, array: Any) -> Any:
-        from chainer.core.arrays.backend import backend_of
-
+    def _send_array(self, array: Array) -> Array:
         backend = backend_of(array)
         if backend is self.backend:
             array = backend.wrap(array)
@@ -113,10 +114,25 @@ class Device:
         return f"<Device {self.name}>"
 
     def __reduce__(self) -> Any:
-        return (_restore, (self.name,))
+        return (available_device, (self.backend.name, self.index))
 
 
-def _restore(name: str) -> Device:
-    from chainer.core.arrays.backend import get_device
+def available_device(name: str, index: int | None) -> Device:
+    """Returns a device of a backend that works on this machine.
 
-    return get_device(name)
+    Args:
+        name: Name of the backend.
+        index: Index of the device; the current one if None.
+
+    Raises:
+        ValueError: If no plugin supplies the backend.
+        RuntimeError: If the backend is not available; the message says what is missing.
+    """
+    try:
+        backend = get_backend(name)
+    except LookupError as error:
+        raise ValueError(f"unknown backend in device specifier '@{name}': {error}") from error
+    reason = backend.unavailable_reason()
+    if reason is not None:
+        raise RuntimeError(f"device '@{name}' is not available: {reason}")
+    return backend.device(index)

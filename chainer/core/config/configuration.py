@@ -7,110 +7,37 @@ The core reads a handful of entries for every function application; those are ke
 
 from __future__ import annotations
 
-import os
+import contextlib
 import threading
 import weakref
-from collections.abc import Generator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
-import numpy
-
-from chainer.core.config.mixed16 import mixed16
+from chainer.core.config.entries import CORE_ENTRIES, ConfigEntry, declared
+from chainer.core.config.kernel_policy import KernelPolicy, current_policy
 from chainer.core.streams import STANDARD_OUTPUT, current_stream
 
 if TYPE_CHECKING:
     from chainer.core.autograd.function_hook import FunctionHook
 
 
-class KernelPolicy:
-    """The configuration entries that decide which kernel serves an operation, as one object.
-
-    Equal settings always give the same object, so that kernel tables can use it as a key by
-    identity.
-
-    Attributes:
-        use_cudnn: ``'always'``, ``'auto'`` or ``'never'``.
-        use_ideep: ``'always'``, ``'auto'`` or ``'never'``.
-        kernels: Names of the kernel providers the user prefers, most preferred first.
-        deterministic: Whether kernels must be deterministic (entry ``cudnn_deterministic``).
-        tensor_core: Value of the entry ``use_cudnn_tensor_core``.
-        autotune: Value of the entry ``autotune``.
-    """
-
-    __slots__ = ("autotune", "deterministic", "kernels", "tensor_core", "use_cudnn", "use_ideep")
-
-    def __init__(self, key: tuple[Any, ...]) -> None:
-        self.use_cudnn: str = key[0]
-        self.use_ideep: str = key[1]
-        self.kernels: tuple[str, ...] = key[2]
-        self.deterministic: bool = key[3]
-        self.tensor_core: str = key[4]
-        self.autotune: bool = key[5]
-
-    def __repr__(self) -> str:
-        fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__slots__)
-        return f"KernelPolicy({fields})"
-
-    def setting(self, provider: str) -> str:
-        """Returns what the configuration says of a provider: ``always``, ``auto`` or ``never``.
-
-        Providers other than ``cudnn`` and ``ideep`` are on only when ``config.kernels`` names them.
-        """
-        if provider == "cudnn":
-            return self.use_cudnn
-        if provider == "ideep":
-            return self.use_ideep
-        return "always" if provider in self.kernels else "never"
-
-    def forbids(self, backend: str) -> bool:
-        """Tells whether an entry of its own forbids the kernels of a backend."""
-        return backend == "ideep" and self.use_ideep == "never"
-
-
-_policies: dict[tuple[Any, ...], KernelPolicy] = {}
-
-
-def _policy(get: Any) -> KernelPolicy:
-    kernels = get("kernels", ())
-    key = (
-        get("use_cudnn", "auto"),
-        get("use_ideep", "never"),
-        (kernels,) if isinstance(kernels, str) else tuple(kernels),
-        bool(get("cudnn_deterministic", False)),
-        get("use_cudnn_tensor_core", "auto"),
-        bool(get("autotune", False)),
-    )
-    policy = _policies.get(key)
-    if policy is None:
-        policy = _policies.setdefault(key, KernelPolicy(key))
-    return policy
-
-
-#: Entries whose change makes the ready-made values of a ThreadState stale.
-_READY_MADE = frozenset(
-    {
-        "autotune",
-        "cudnn_deterministic",
-        "debug",
-        "enable_backprop",
-        "kernels",
-        "lazy_grad_sum",
-        "type_check",
-        "use_cudnn",
-        "use_cudnn_tensor_core",
-        "use_ideep",
-    }
-)
-#: Those of them that are effective as they are -> default value.
-_PLAIN = {"debug": False, "enable_backprop": True, "lazy_grad_sum": False, "type_check": True}
-_CHOICES = ("always", "auto", "never")
-_CHOICE_ENTRIES = frozenset({"use_cudnn", "use_ideep", "use_cudnn_tensor_core"})
+#: Entries that a :class:`ThreadState` has as attributes -> default value.
+_STATE_ENTRIES = {
+    "debug": False,
+    "enable_backprop": True,
+    "lazy_grad_sum": False,
+    "type_check": True,
+}
 
 
 def _check_entry(name: str, value: Any) -> None:
-    if name in _CHOICE_ENTRIES and value not in _CHOICES:
-        raise ValueError(f"config.{name} must be 'always', 'auto' or 'never', got {value!r}")
+    entry = declared.get(name)
+    if entry is not None:
+        entry.check(value)
+
+
+def _selects_kernels(name: str) -> bool:
+    entry = declared.get(name)
+    return entry is not None and entry.selects_kernels
 
 
 class ThreadState:
@@ -153,7 +80,7 @@ class ThreadState:
         self.type_check: bool = get("type_check", True)
         self.debug: bool = get("debug", False)
         self.lazy_grad_sum: bool = get("lazy_grad_sum", False)
-        self.policy: KernelPolicy = _policy(get)
+        self.policy: KernelPolicy = current_policy(get)
 
 
 class GlobalConfig:
@@ -245,9 +172,9 @@ class LocalConfig:
         _check_entry(name, value)
         state = self._threads.state  # type: ignore[attr-defined]
         state.values[name] = value
-        if name in _PLAIN:
+        if name in _STATE_ENTRIES:
             setattr(state, name, value)
-        elif name in _READY_MADE:
+        elif _selects_kernels(name):
             state.refresh()
 
     def __delattr__(self, name: str) -> None:
@@ -255,9 +182,9 @@ class LocalConfig:
         if name not in state.values:
             raise AttributeError(f"configuration has no thread-local entry {name!r}")
         del state.values[name]
-        if name in _PLAIN:
-            setattr(state, name, self._global.__dict__.get(name, _PLAIN[name]))  # type: ignore[attr-defined]
-        elif name in _READY_MADE:
+        if name in _STATE_ENTRIES:
+            setattr(state, name, self._global.__dict__.get(name, _STATE_ENTRIES[name]))  # type: ignore[attr-defined]
+        elif _selects_kernels(name):
             state.refresh()
 
     def __dir__(self) -> list[str]:
@@ -280,73 +207,39 @@ def _print_entries(entries: dict[str, Any], file: TextIO | None) -> None:
         print(f"{name:<{width}} {entries[name]}", file=current_stream(file))
 
 
-def _environment_flag(name: str, default: bool) -> bool:
-    text = os.environ.get(name)
-    if text is None:
-        return default
-    try:
-        return bool(int(text))
-    except ValueError:
-        raise ValueError(f"environment variable {name} must be 0 or 1, got {text!r}") from None
+def declare(*entries: ConfigEntry) -> None:
+    """Declares configuration entries and sets their initial values in ``chainer.global_config``.
+
+    Args:
+        entries: The entries.
+    """
+    for entry in entries:
+        declared[entry.name] = entry
+        # Programs ask hasattr(GlobalConfig, name) which entries a release knows.
+        setattr(GlobalConfig, entry.name, None)
+    for entry in entries:
+        setattr(global_config, entry.name, entry.initial_value())
 
 
-def _environment_choice(name: str, default: str) -> str:
-    value = os.environ.get(name, default)
-    if value not in _CHOICES:
-        raise ValueError(
-            f"environment variable {name} must be 'always', 'auto' or 'never', got {value!r}"
-        )
-    return value
+#: The previous value of an entry that was not set.
+_ABSENT: Any = object()
 
-
-def _environment_dtype(name: str) -> Any:
-    text = os.environ.get(name, "float32")
-    if text == "mixed16":
-        return mixed16
-    if text not in ("float16", "float32", "float64"):
-        raise TypeError(
-            f"environment variable {name} must be 'float16', 'float32', 'float64' or 'mixed16', "
-            f"got {text!r}"
-        )
-    return numpy.dtype(text)
-
-
-def _defaults() -> GlobalConfig:
-    entries = GlobalConfig()
-    values = {
-        "autotune": False,
-        "cudnn_deterministic": False,
-        "debug": _environment_flag("CHAINER_DEBUG", False),
-        "dtype": _environment_dtype("CHAINER_DTYPE"),
-        "enable_backprop": True,
-        "keep_graph_on_report": _environment_flag("CHAINER_KEEP_GRAPH_ON_REPORT", False),
-        "kernels": tuple(filter(None, os.environ.get("CHAINER_KERNELS", "").split(","))),
-        "lazy_grad_sum": _environment_flag("CHAINER_LAZY_GRAD_SUM", False),
-        "train": True,
-        "type_check": _environment_flag("CHAINER_TYPE_CHECK", True),
-        "use_cudnn": _environment_choice("CHAINER_USE_CUDNN", "auto"),
-        "use_cudnn_tensor_core": "auto",
-        "use_ideep": _environment_choice("CHAINER_USE_IDEEP", "never"),
-    }
-    for name, value in values.items():
-        setattr(entries, name, value)
-    return entries
-
-
-global_config = _defaults()
+global_config = GlobalConfig()
+declare(*CORE_ENTRIES)
 config = LocalConfig(global_config)
 
 #: Thread-local holder of the :class:`ThreadState` behind ``chainer.config``; for the core's use.
 threads: _States = config._threads
 
 
-@contextmanager
-def using_config(name: str, value: Any, config: LocalConfig = config) -> Generator[None]:
+class using_config(contextlib.ContextDecorator):  # used like a function
     """Context manager that sets a configuration entry of the current thread.
+
+    It may be entered several times, one after the other or nested.
 
     Args:
         name (str): Name of the entry.
-        value: Value it has inside the block.
+        value: Value that it has inside the block.
         config (LocalConfig): Configuration to change; ``chainer.config`` by default.
 
     Example:
@@ -356,18 +249,22 @@ def using_config(name: str, value: Any, config: LocalConfig = config) -> Generat
         >>> chainer.config.train
         True
     """
-    values = config._threads.state.values
-    if name in values:
-        previous = values[name]
-        setattr(config, name, value)
-        try:
-            yield
-        finally:
-            setattr(config, name, previous)
-    else:
-        setattr(config, name, value)
-        try:
-            yield
-        finally:
-            if name in config._threads.state.values:
-                delattr(config, name)
+
+    def __init__(self, name: str, value: Any, config: LocalConfig = config) -> None:
+        self._name = name
+        self._value = value
+        self._config = config
+        self._previous: list[Any] = []
+
+    def __enter__(self) -> None:
+        values = self._config._threads.state.values
+        previous = values.get(self._name, _ABSENT)
+        setattr(self._config, self._name, self._value)
+        self._previous.append(previous)
+
+    def __exit__(self, *args: object) -> None:
+        previous = self._previous.pop()
+        if previous is not _ABSENT:
+            setattr(self._config, self._name, previous)
+        elif self._name in self._config._threads.state.values:
+            delattr(self._config, self._name)

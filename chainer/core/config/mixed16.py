@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 
-class _Mixed16:
+class Mixed16:
     """The type of :data:`mixed16`; there is one object of it.
 
     Attributes:
@@ -16,7 +16,7 @@ class _Mixed16:
 
     dtype = numpy.dtype(numpy.float16)
 
-    def __new__(cls) -> _Mixed16:
+    def __new__(cls) -> Mixed16:
         return mixed16 if "mixed16" in globals() else super().__new__(cls)
 
     def __repr__(self) -> str:
@@ -25,18 +25,18 @@ class _Mixed16:
     def __str__(self) -> str:
         return "mixed16"
 
-    def __copy__(self) -> _Mixed16:
+    def __copy__(self) -> Mixed16:
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> _Mixed16:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Mixed16:
         return self
 
-    def __reduce__(self) -> tuple[type[_Mixed16], tuple[()]]:
+    def __reduce__(self) -> tuple[type[Mixed16], tuple[()]]:
         # Code asks whether a dtype is this object, so that an unpickled one must be the same.
-        return (_Mixed16, ())
+        return (Mixed16, ())
 
 
-mixed16 = _Mixed16()
+mixed16 = Mixed16()
 """Value of ``chainer.config.dtype`` for mixed precision.
 
 Parameters and inputs are of float16 then, except for those that need more precision, such as the

@@ -1,4 +1,4 @@
-"""Entries of registries: a name, what it stands for, and where it comes from."""
+"""Entries of registries: a name, the object it refers to, and the plugin that registered it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from chainer.core.lazy import resolve
 
 
 class Provenance(NamedTuple):
-    """Who registered an entry.
+    """The plugin that registered an entry.
 
     Attributes:
-        distribution: Name of the distribution, such as ``'chainer-swish'``; empty for an object
-            registered at run time.
+        distribution: Name of its distribution, such as ``'chainer-swish'``; empty if it is an
+            object registered at run time.
         version: Version of the distribution; may be empty.
-        entry_point: Name of the entry point, or of the object registered at run time.
+        entry_point: Name of its entry point, or of the object registered at run time.
     """
 
     distribution: str
@@ -29,16 +29,16 @@ class Provenance(NamedTuple):
 
 
 class EntryLoadError(ImportError):
-    """The object behind a registered name could not be imported."""
+    """The object of a registered name could not be imported."""
 
 
 class Entry:
-    """A name of a registry, what it stands for, and where it comes from.
+    """An entry of a registry.
 
     Args:
         name: The name.
         target: The object, or a lazy reference ``"module:attribute"`` to it.
-        provenance: Who registers it; None for code that calls the registry directly.
+        provenance: The plugin that registers it; None for code that is not a plugin.
     """
 
     __slots__ = ("_loaded", "_object", "name", "provenance", "target")
@@ -52,12 +52,12 @@ class Entry:
 
     @property
     def origin(self) -> str:
-        """Who registered the entry, in words."""
+        """What registered the entry, for messages."""
         return "code run by the user" if self.provenance is None else str(self.provenance)
 
     @property
     def text(self) -> str:
-        """The target in words: the lazy reference, or where the object was defined."""
+        """The target, for messages: the lazy reference, or where the object is defined."""
         if isinstance(self.target, str):
             return repr(self.target)
         name = getattr(self.target, "__qualname__", None)
@@ -67,7 +67,7 @@ class Entry:
 
     @property
     def loaded(self) -> bool:
-        """Whether the object is there already, without an import."""
+        """Whether the object is imported already."""
         return self._loaded
 
     def load(self) -> Any:
@@ -76,8 +76,8 @@ class Entry:
         Raises:
             EntryLoadError: If the import fails; the cause is chained.
         """
-        # No lock here: the import system has its own, and a lock of ours around an import could
-        # deadlock with a thread that imports the same module directly. Loading twice is harmless.
+        # No lock here: the import system has its own, and another lock around an import could
+        # deadlock with a thread that imports the same module directly. Loading twice does no harm.
         if not self._loaded:
             try:
                 self._object = resolve(self.target)

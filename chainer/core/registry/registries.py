@@ -1,13 +1,13 @@
-"""The registries of Chainer, one for each kind of thing a user can name.
+"""The registries of Chainer, one for each kind of thing that a user can name.
 
-Packs fill them through the hooks of :mod:`chainer.plugins.hookspecs`. A registry that has a public
-module (``chainer.functions`` and the like) is visible there through
+Plugins fill them through the hooks of :mod:`chainer.plugins.hookspecs`. A registry that has a
+public module (``chainer.functions`` and the like) is visible there through
 :func:`chainer.core.lazy.lazy_module`.
 """
 
 from __future__ import annotations
 
-from chainer.core.registry.registry import Registry, Source
+from chainer.core.registry.registry import EntryProvider, Registry
 
 backends = Registry("backends")
 """Array types: name -> :class:`~chainer.core.arrays.backend.Backend`."""
@@ -16,8 +16,8 @@ operations = Registry("operations")
 """Array-level operations: name -> :class:`~chainer.core.arrays.kernel.Operation`."""
 
 kernels = Registry("kernels")
-"""Implementations of operations: key -> :class:`~chainer.core.arrays.kernel.Kernel`; the key is
-``operation/provider/array type``."""
+"""Implementations of operations: ``operation/provider/array type`` ->
+:class:`~chainer.core.arrays.kernel.KernelDeclaration`."""
 
 functions = Registry("functions")
 """``chainer.functions``."""
@@ -33,6 +33,9 @@ distributions = Registry("distributions")
 
 links = Registry("links")
 """``chainer.links``."""
+
+link_hooks = Registry("link_hooks")
+"""``chainer.link_hooks``."""
 
 initializers = Registry("initializers")
 """``chainer.initializers``."""
@@ -72,6 +75,7 @@ ALL: dict[str, Registry] = {
         function_hooks,
         distributions,
         links,
+        link_hooks,
         initializers,
         serializers,
         optimizers,
@@ -86,11 +90,11 @@ ALL: dict[str, Registry] = {
 """All registries by kind."""
 
 
-def set_source(source: Source | None) -> None:
-    """Installs what can bring more entries into the registries; the plugin host calls this.
+def set_provider(provider: EntryProvider | None) -> None:
+    """Sets what adds entries to all registries when they are needed; the plugin host calls this.
 
     Args:
-        source: The source; None removes the present one.
+        provider: The provider; None removes the present one.
     """
     for registry in ALL.values():
-        registry.set_source(source)
+        registry.set_provider(provider)

@@ -1,12 +1,12 @@
-"""Registries: tables of everything a user can name.
+"""Registries: tables of everything that a user can name.
 
 A registry maps names to *entries*. An entry holds an object or a lazy reference
-``"module:attribute"`` to one, and knows who registered it. Nothing is imported before its name is
-asked for.
+``"module:attribute"`` to one, and knows which plugin registered it. Nothing is imported before its
+name is used.
 
-The core knows no plugins. Whoever can bring more entries installs itself as the :class:`Source` of
-the registry and is asked at two moments only: at the first use (for what belongs to the framework
-itself) and when a name is missing (for everything else that is installed).
+The core does not know plugins. The plugin host is the :class:`EntryProvider` of every registry. A
+registry asks it at two moments only: at the first use of the registry, for the entries of the
+framework itself, and when a name is missing, for those of all installed plugins.
 """
 
 from __future__ import annotations
@@ -18,57 +18,79 @@ from typing import Any, NamedTuple, Protocol
 from chainer.core.registry.entry import Entry, EntryLoadError, Provenance
 
 __all__ = [
-    "Absentee",
     "Entry",
     "EntryLoadError",
+    "EntryProvider",
     "NameConflictError",
     "Provenance",
     "Registry",
-    "Source",
+    "UnavailablePlugin",
     "UnknownNameError",
     "check_entry",
 ]
 
-_NEAR_MATCHES = 3
+#: Number of similar names that an error message suggests.
+_MAX_SUGGESTIONS = 3
 
 
-class Absentee(NamedTuple):
-    """A plugin that is installed but supplies nothing, with the reason.
+class UnavailablePlugin(NamedTuple):
+    """A plugin that is installed but was not loaded.
 
     Attributes:
-        description: Who it is and why it is absent, in words.
-        error: The exception that kept it from loading; None where there was none (it is blocked).
+        description: Its name and distribution, and why it was not loaded.
+        error: The exception that its import raised; None if the plugin is blocked.
     """
 
     description: str
     error: BaseException | None
 
 
-class Source(Protocol):
-    """What can bring more entries into a registry."""
+class EntryProvider(Protocol):
+    """Adds entries to registries when they are needed; the plugin host is one."""
 
-    def prepare(self, registry: Registry) -> bool:
-        """Registers what belongs to the framework itself. Called at the first use of the registry.
+    def load_builtin(self, registry: Registry) -> bool:
+        """Registers the entries of the framework itself. Called at the first use of a registry.
+
+        Args:
+            registry: The registry.
 
         Returns:
-            bool: Whether everything is there. False if this thread is in the midst of preparing.
+            bool: True if all of them are registered; False if the call came from code that is
+            registering them, in the same thread.
         """
         ...
 
-    def complete(self, registry: Registry) -> None:
-        """Registers everything else that is installed. Called when a name is missing."""
+    def load_installed(self, registry: Registry) -> None:
+        """Registers the entries of all installed plugins. Called when a name is missing.
+
+        Args:
+            registry: The registry.
+        """
         ...
 
-    def absentees(self, registry: Registry) -> Sequence[Absentee]:
-        """Returns the installed plugins that supply nothing, for error messages."""
+    def unavailable(self, registry: Registry) -> Sequence[UnavailablePlugin]:
+        """Returns the installed plugins that were not loaded, for error messages.
+
+        Args:
+            registry: The registry.
+        """
+        ...
+
+    def suggest(self, registry: Registry, name: str) -> str | None:
+        """Returns how to get a missing name, for its error message; None if that is not known.
+
+        Args:
+            registry: The registry.
+            name: The name.
+        """
         ...
 
 
 class UnknownNameError(AttributeError, KeyError):
     """A name that no entry of the registry has.
 
-    It is a KeyError (a LookupError) for those who ask a registry and an AttributeError for those
-    who ask a module such as ``chainer.functions``.
+    It is a KeyError, as the lookup in a table raises, and an AttributeError, as the access to a
+    module such as ``chainer.functions`` raises.
     """
 
     def __str__(self) -> str:
@@ -76,31 +98,31 @@ class UnknownNameError(AttributeError, KeyError):
 
 
 class NameConflictError(ValueError):
-    """A name that already has another owner.
+    """A name that is registered already.
 
     Attributes:
-        owner: The entry that keeps the name.
-        claimant: The entry that asked for it.
+        owner: The entry that has the name and keeps it.
+        rejected: The entry that was to be registered under the same name.
     """
 
-    def __init__(self, registry: Registry, owner: Entry, claimant: Entry) -> None:
+    def __init__(self, registry: Registry, owner: Entry, rejected: Entry) -> None:
         super().__init__(
-            f"{registry.singular} {owner.name!r} is claimed by {claimant.origin} "
-            f"(as {claimant.text}), but {owner.origin} (as {owner.text}) already owns it "
+            f"{registry.singular} {owner.name!r} of {rejected.origin} (as {rejected.text}) is not "
+            f"registered, because {owner.origin} (as {owner.text}) already owns the name "
             "and keeps it; register with override=True to replace it on purpose"
         )
         self.owner = owner
-        self.claimant = claimant
+        self.rejected = rejected
 
 
 class Registry:
     """A table of names of one kind.
 
-    Looking up a name that is there takes no lock. All methods may be called from any thread.
+    All methods may be called from any thread. Looking up a registered name takes no lock.
 
     Args:
-        kind: What it holds, in the plural: ``'functions'``.
-        singular: One of them, for messages; the kind without its final "s" by default.
+        kind: What the entries are, in the plural: ``'functions'``.
+        singular: The same in the singular, for messages; by default the kind without its final "s".
 
     Example:
         >>> from chainer.core.registry.registry import Registry
@@ -117,12 +139,13 @@ class Registry:
         self.kind = kind
         self.singular = kind.removesuffix("s").replace("_", " ") if singular is None else singular
         self._entries: dict[str, Entry] = {}
-        # Entries that were replaced on purpose, oldest first; they come back when the other leaves.
-        self._shadowed: dict[str, list[Entry]] = {}
+        # Entries that were replaced on purpose, oldest first. When the entry that replaced one is
+        # removed, the replaced one is active again.
+        self._overridden: dict[str, list[Entry]] = {}
         self._listeners: list[Callable[[str], object]] = []
         self._lock = threading.RLock()
-        self._source: Source | None = None
-        self._prepared = True
+        self._provider: EntryProvider | None = None
+        self._builtin_loaded = True
 
     # Filling
 
@@ -138,42 +161,42 @@ class Registry:
 
         Args:
             name: The name.
-            target: The object, or ``"module:attribute"``, imported when the name is first asked
-                for.
-            provenance: Who registers it.
-            override: Whether to take the name from its present owner. Without it, the first owner
-                keeps a name.
+            target: The object, or ``"module:attribute"``, which is imported when the name is first
+                used.
+            provenance: The plugin that registers it; None for code that is not a plugin.
+            override: Whether to replace the entry that has the name now.
 
         Raises:
-            NameConflictError: If the name has an owner and ``override`` is False.
+            NameConflictError: If the name is registered already and ``override`` is False. The
+                first owner keeps the name.
             ValueError: If a lazy reference is malformed.
-            TypeError: If the name is no string.
+            TypeError: If the name is not a string.
         """
         check_entry(self, name, target)
-        self._prepare()
+        self._load_builtin()
         self.add(Entry(name, target, provenance), override=override)
 
     def add(self, entry: Entry, *, override: bool = False) -> None:
-        """Adds an entry without asking the source first; meant for sources.
+        """Adds an entry without asking the provider first; for the provider itself.
 
         Args:
             entry: The entry.
-            override: Whether to take the name from its present owner.
+            override: Whether to replace the entry that has the name now.
 
         Raises:
-            NameConflictError: If the name has an owner and ``override`` is False.
+            NameConflictError: If the name is registered already and ``override`` is False.
         """
         with self._lock:
             owner = self._entries.get(entry.name)
             if owner is not None:
                 if not override:
                     raise NameConflictError(self, owner, entry)
-                self._shadowed.setdefault(entry.name, []).append(owner)
+                self._overridden.setdefault(entry.name, []).append(owner)
             self._entries[entry.name] = entry
         self._notify(entry.name)
 
     def unregister(self, name: str) -> Entry:
-        """Takes the present owner of a name away; whom it had replaced gets the name back.
+        """Removes the entry of a name. An entry that it had replaced becomes active again.
 
         Args:
             name: The name.
@@ -189,24 +212,24 @@ class Registry:
         return entry
 
     def remove(self, entry: Entry) -> None:
-        """Removes one entry, whether it owns its name at present or was replaced by another.
+        """Removes an entry, whether it is active or was replaced by another entry.
 
-        Removing an entry that is not there has no effect.
+        Removing an entry that is not registered has no effect.
 
         Args:
             entry: The entry.
         """
         with self._lock:
-            shadowed = self._shadowed.get(entry.name, [])
+            overridden = self._overridden.get(entry.name, [])
             if self._entries.get(entry.name) is entry:
-                if shadowed:
-                    self._entries[entry.name] = shadowed.pop()
+                if overridden:
+                    self._entries[entry.name] = overridden.pop()
                 else:
                     del self._entries[entry.name]
-            elif entry in shadowed:
-                shadowed.remove(entry)
-            if not shadowed:
-                self._shadowed.pop(entry.name, None)
+            elif entry in overridden:
+                overridden.remove(entry)
+            if not overridden:
+                self._overridden.pop(entry.name, None)
         self._notify(entry.name)
 
     # Looking up
@@ -219,14 +242,16 @@ class Registry:
 
         Raises:
             UnknownNameError: If no installed plugin supplies the name. The message lists similar
-                names and plugins that failed; the error of the first of those is the cause.
+                names and the plugins that were not loaded. The exception of the first plugin that
+                failed is the cause.
             EntryLoadError: If the object cannot be imported; the cause is chained.
         """
+        # A registered name takes one lookup: operations are found in this way.
         entry = self._entries.get(name)
         return (self.entry(name) if entry is None else entry).load()
 
     def entry(self, name: str) -> Entry:
-        """Returns the entry of a name, without importing what it stands for.
+        """Returns the entry of a name, without importing its object.
 
         Args:
             name: The name.
@@ -249,13 +274,13 @@ class Registry:
             name: The name.
         """
         entry = self._entries.get(name)
-        if entry is None and not self._prepared:
-            self._prepare()
+        if entry is None and not self._builtin_loaded:
+            self._load_builtin()
             entry = self._entries.get(name)
         return entry
 
     def names(self) -> list[str]:
-        """Returns the names registered so far, sorted (after :meth:`load_all`, all there are)."""
+        """Returns the names registered so far, sorted; all there are after :meth:`load_all`."""
         return sorted(self._snapshot())
 
     def entries(self) -> list[Entry]:
@@ -265,9 +290,9 @@ class Registry:
 
     def load_all(self) -> None:
         """Lets every installed plugin register its names."""
-        self._prepare()
-        if self._source is not None:
-            self._source.complete(self)
+        self._load_builtin()
+        if self._provider is not None:
+            self._provider.load_installed(self)
 
     def __contains__(self, name: object) -> bool:
         if not isinstance(name, str):
@@ -288,28 +313,28 @@ class Registry:
     # Others
 
     def add_listener(self, listener: Callable[[str], object]) -> None:
-        """Has a function called with the name whenever an entry is added, replaced or removed.
+        """Calls a function with the name whenever an entry is added, replaced or removed.
 
         Args:
             listener: Function of one argument, the name.
         """
         self._listeners.append(listener)
 
-    def set_source(self, source: Source | None) -> None:
-        """Installs what can bring more entries.
+    def set_provider(self, provider: EntryProvider | None) -> None:
+        """Sets what adds entries when they are needed.
 
         Args:
-            source: The source; None removes the present one.
+            provider: The provider; None removes the present one.
         """
-        self._source = source
-        self._prepared = source is None
+        self._provider = provider
+        self._builtin_loaded = provider is None
 
-    def _prepare(self) -> None:
-        if not self._prepared and self._source is not None:
-            self._prepared = self._source.prepare(self)
+    def _load_builtin(self) -> None:
+        if not self._builtin_loaded and self._provider is not None:
+            self._builtin_loaded = self._provider.load_builtin(self)
 
     def _snapshot(self) -> dict[str, Entry]:
-        self._prepare()
+        self._load_builtin()
         with self._lock:
             return dict(self._entries)
 
@@ -318,18 +343,21 @@ class Registry:
             listener(name)
 
     def _unknown(self, name: str) -> UnknownNameError:
-        import difflib  # costs milliseconds; needed for an error only
+        import difflib  # its import takes milliseconds and is needed for an error only
 
         message = f"no {self.singular} named {name!r}"
-        near = difflib.get_close_matches(name, self._snapshot(), n=_NEAR_MATCHES)
-        if near:
-            message += f"; did you mean {' or '.join(map(repr, near))}?"
-        absentees = [] if self._source is None else list(self._source.absentees(self))
-        if absentees:
-            message += "\nPlugins that could have supplied it but are absent:"
-            message += "".join(f"\n  {absentee.description}" for absentee in absentees)
+        suggestion = None if self._provider is None else self._provider.suggest(self, name)
+        similar = difflib.get_close_matches(name, self._snapshot(), n=_MAX_SUGGESTIONS)
+        if suggestion is not None:
+            message += f"; {suggestion}"
+        elif similar:
+            message += f"; did you mean {' or '.join(map(repr, similar))}?"
+        unavailable = [] if self._provider is None else list(self._provider.unavailable(self))
+        if unavailable:
+            message += "\nPlugins that may supply it but were not loaded:"
+            message += "".join(f"\n  {plugin.description}" for plugin in unavailable)
         error = UnknownNameError(message)
-        error.__cause__ = next((a.error for a in absentees if a.error is not None), None)
+        error.__cause__ = next((p.error for p in unavailable if p.error is not None), None)
         return error
 
 

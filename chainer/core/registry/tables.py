@@ -1,7 +1,7 @@
-"""Name tables of packages: how the rooms tell their packs what they supply.
+"""``MODULES`` tables: the public names that a package supplies.
 
-A package lists ``MODULES = {"relu": ("relu", "ReLU")}``: module -> public names in it. Reading the
-table imports the package, not its modules.
+A package defines ``MODULES = {"relu": ("relu", "ReLU")}``: module -> public names in it. The plugin
+that registers the names reads the table. That imports the package, but not its modules.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ def register_table(registry: _Registrar, *packages: ModuleType) -> None:
     """Registers the names of packages under lazy references.
 
     Args:
-        registry: Registry, or the view of one that a hook gets.
-        packages: Packages with a table ``MODULES``.
+        registry: A registry, or the view of one that a hook gets.
+        packages: Packages that define a table ``MODULES``.
     """
     for package in packages:
         modules: Mapping[str, Sequence[str]] = package.MODULES

@@ -5,23 +5,53 @@ Only public things live here. Everything is imported at first use.
 
 from __future__ import annotations
 
-from chainer.core.lazy import lazy_module
+import collections.abc as collections_abc  # chainer.utils.collections_abc is public
+from collections.abc import Callable
+from typing import Any
+
+from chainer.core.lazy import lazy_module, resolve
+
+# Sparse matrices hold Variables, which are built on the utilities here: hence their own place.
+_SPARSE = "chainer.core.autograd.sparse"
 
 # Public name -> module that defines it.
-_NAMES: dict[str, str] = {
+_NAMES: dict[str, str | Callable[[str], Any]] = {
+    "CooMatrix": _SPARSE,
     "WalkerAlias": ".walker_alias",
+    "_format_array_props": ".error",
+    "_raise_from": ".error",
+    "_repr_with_named_data": ".error",
     "enable_final": ".meta",
     "experimental": "._experimental",
     "final": ".meta",
     "force_array": ".arrays",
     "force_type": ".arrays",
+    "get_order": _SPARSE,
     "get_conv_outsize": ".conv",
     "get_deconv_outsize": ".conv",
+    "nondeterministic": "._nondeterministic",
     "size_of_shape": ".arrays",
+    "sparse": lambda _: resolve(_SPARSE),
+    "sum_to": ".arrays",
+    "tempdir": "._tempdir",
+    "to_coo": _SPARSE,
 }
-_SUBMODULES = ("argument", "atomic_file", "conv", "conv_nd", "meta", "type_check", "walker_alias")
+_SUBMODULES = (
+    "argument",
+    "array",
+    "atomic_file",
+    "cache",
+    "conv",
+    "conv_nd",
+    "error",
+    "imgproc",
+    "meta",
+    "precision",
+    "type_check",
+    "walker_alias",
+)
 
 # Type checkers read __init__.pyi, which is made from the table.
-__all__ = list(_NAMES)  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = ["collections_abc", *(name for name in _NAMES if not name.startswith("_"))]  # pyright: ignore[reportUnsupportedDunderAll]
 
 __getattr__, __dir__ = lazy_module(globals(), _NAMES, submodules=_SUBMODULES)

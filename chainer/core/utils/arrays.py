@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy
 
+from chainer.core.typing import Array, Shape
+
 
 def force_array(x: Any, dtype: Any = None) -> Any:
     """Returns an array also for the scalars that NumPy makes of 0-dimensional results.
@@ -37,6 +39,36 @@ def force_type(dtype: Any, value: Any) -> Any:
     if value.dtype != dtype:
         raise ValueError(f"cannot convert an array of dtype {value.dtype} to {numpy.dtype(dtype)}")
     return value
+
+
+def sum_to(x: Array, shape: Shape) -> Array:
+    """Sums elements of an array along axes so that it has a shape; the adjoint of broadcasting.
+
+    Args:
+        x: Array.
+        shape: Shape that broadcasts to that of ``x``.
+
+    Returns:
+        array: Sums over leading axes and over axes whose length in ``shape`` is 1; ``x`` itself if
+        it has the shape.
+
+    Raises:
+        TypeError: If ``x`` is a Variable of another shape.
+
+    Example:
+        >>> chainer.utils.sum_to(np.ones((2, 3)), (1, 3))
+        array([[2., 2., 2.]])
+    """
+    if x.shape == shape:
+        return x
+    if hasattr(x, "creator_node"):
+        raise TypeError(
+            "chainer.utils.sum_to takes an array, got a Variable; use chainer.functions.sum_to"
+        )
+    lead = x.ndim - len(shape)
+    axes = (*range(lead), *[lead + i for i, length in enumerate(shape) if length == 1])
+    sums = x.sum(axis=axes, keepdims=True)
+    return sums.reshape(sums.shape[lead:])
 
 
 def size_of_shape(shape: tuple[int, ...]) -> int:

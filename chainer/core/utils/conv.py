@@ -7,7 +7,17 @@ from typing import Any
 
 import numpy
 
+from chainer.core.arrays.backend import get_array_module
 from chainer.core.arrays.windows import add_patches, copy_patches
+from chainer.core.typing import Array
+
+
+class OutputSizeError(AssertionError, ValueError):
+    """Raised where a convolution would have an output without elements.
+
+    Earlier releases raised :class:`AssertionError`; this is a bad argument, so it is a
+    :class:`ValueError` as well.
+    """
 
 
 def get_conv_outsize(size: int, k: int, s: int, p: int, cover_all: bool = False, d: int = 1) -> int:
@@ -123,7 +133,9 @@ def im2col_cpu(
     out_h: int | None = None,
     out_w: int | None = None,
 ) -> Any:
-    """Extracts the patches of NumPy images.
+    """Extracts the patches of images.
+
+    The work is done by slicing, so that arrays of every NumPy-like backend are accepted.
 
     Args:
         img: Images of shape ``(N, C, H, W)``.
@@ -141,7 +153,10 @@ def im2col_cpu(
         out_w: Width of the output; computed if None.
 
     Returns:
-        numpy.ndarray: Patches of shape ``(N, C, kh, kw, out_h, out_w)``.
+        array: Patches of shape ``(N, C, kh, kw, out_h, out_w)``.
+
+    Raises:
+        OutputSizeError: If the output would be empty.
     """
     n, c, h, w = img.shape
     if out_h is None:
@@ -150,8 +165,8 @@ def im2col_cpu(
         out_w = get_conv_outsize(w, kw, sx, pw, cover_all, dx)
     for name, size in (("Height", out_h), ("Width", out_w)):
         if size <= 0:
-            raise ValueError(f"{name} in the output should be positive.")
-    patches = numpy.empty((n, c, kh, kw, out_h, out_w), img.dtype)
+            raise OutputSizeError(f"{name} in the output should be positive.")
+    patches = get_array_module(img).empty((n, c, kh, kw, out_h, out_w), img.dtype)
     copy_patches(img, patches, (sy, sx), (ph, pw), (dy, dx), pval)
     return patches
 
@@ -159,7 +174,7 @@ def im2col_cpu(
 def col2im_cpu(
     col: Any, sy: int, sx: int, ph: int, pw: int, h: int, w: int, dy: int = 1, dx: int = 1
 ) -> Any:
-    """Adds NumPy patches up to images; the adjoint of :func:`im2col_cpu`.
+    """Adds patches up to images; the adjoint of :func:`im2col_cpu`.
 
     Args:
         col: Patches of shape ``(N, C, kh, kw, out_h, out_w)``.
@@ -173,8 +188,31 @@ def col2im_cpu(
         dx: Horizontal dilation.
 
     Returns:
-        numpy.ndarray: Images of shape ``(N, C, h, w)``.
+        array: Images of shape ``(N, C, h, w)``.
     """
-    img = numpy.zeros((*col.shape[:2], h, w), col.dtype)
+    img = get_array_module(col).zeros((*col.shape[:2], h, w), col.dtype)
     add_patches(col, img, (sy, sx), (ph, pw), (dy, dx))
     return img
+
+
+def im2col(
+    img: Array,
+    kh: int,
+    kw: int,
+    sy: int,
+    sx: int,
+    ph: int,
+    pw: int,
+    cover_all: bool = False,
+    dy: int = 1,
+    dx: int = 1,
+    out_h: int | None = None,
+    out_w: int | None = None,
+) -> Array:
+    """Extracts the patches of images, padded with zeros; see :func:`im2col_cpu`."""
+    return im2col_cpu(img, kh, kw, sy, sx, ph, pw, 0, cover_all, dy, dx, out_h, out_w)
+
+
+#: The names of earlier releases for arrays on a GPU.
+im2col_gpu = im2col
+col2im_gpu = col2im = col2im_cpu

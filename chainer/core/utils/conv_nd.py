@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy
-
+from chainer.core.arrays.backend import get_array_module
 from chainer.core.arrays.windows import Sizes, add_patches, copy_patches
-from chainer.core.utils.conv import as_sizes, get_conv_outsize
+from chainer.core.typing import Array, IntTuple
+from chainer.core.utils.conv import OutputSizeError, as_sizes, get_conv_outsize
 
 
 def as_tuple(x: Any, n: int) -> Sizes:
@@ -16,9 +16,15 @@ def as_tuple(x: Any, n: int) -> Sizes:
 
 
 def im2col_nd_cpu(
-    img: Any, ksize: Sizes, stride: Sizes, pad: Sizes, pval: float = 0, cover_all: bool = False
-) -> Any:
-    """Extracts the patches of NumPy images of any number of dimensions.
+    img: Array,
+    ksize: Sizes,
+    stride: Sizes,
+    pad: Sizes,
+    pval: float = 0,
+    cover_all: bool = False,
+    dilate: IntTuple = 1,
+) -> Array:
+    """Extracts the patches of images of any number of dimensions.
 
     Args:
         img: Images of shape ``(N, C, d_1, ..., d_n)``.
@@ -27,33 +33,58 @@ def im2col_nd_cpu(
         pad: Padding.
         pval: Value of the padding.
         cover_all: Whether every position of the input is covered.
+        dilate: Dilation of the patches.
 
     Returns:
-        numpy.ndarray: Patches of shape ``(N, C, k_1, ..., k_n, l_1, ..., l_n)``.
+        array: Patches of shape ``(N, C, k_1, ..., k_n, l_1, ..., l_n)``.
+
+    Raises:
+        OutputSizeError: If the output would be empty.
     """
+    dilations = as_tuple(dilate, len(stride))
     out_size = tuple(
-        get_conv_outsize(d, k, s, p, cover_all)
-        for d, k, s, p in zip(img.shape[2:], ksize, stride, pad, strict=True)
+        get_conv_outsize(d, k, s, p, cover_all, di)
+        for d, k, s, p, di in zip(img.shape[2:], ksize, stride, pad, dilations, strict=True)
     )
     if min(out_size) <= 0:
-        raise ValueError("Output sizes should be positive.")
-    patches = numpy.empty((*img.shape[:2], *ksize, *out_size), img.dtype)
-    copy_patches(img, patches, stride, pad, (1,) * len(stride), pval)
+        raise OutputSizeError("Output sizes should be positive.")
+    patches = get_array_module(img).empty((*img.shape[:2], *ksize, *out_size), img.dtype)
+    copy_patches(img, patches, stride, pad, dilations, pval)
     return patches
 
 
-def col2im_nd_cpu(col: Any, stride: Sizes, pad: Sizes, dims: Sizes) -> Any:
-    """Adds NumPy patches up to images; the adjoint of :func:`im2col_nd_cpu`.
+def col2im_nd_cpu(
+    col: Array, stride: Sizes, pad: Sizes, dims: Sizes, dilate: IntTuple = 1
+) -> Array:
+    """Adds patches up to images; the adjoint of :func:`im2col_nd_cpu`.
 
     Args:
         col: Patches of shape ``(N, C, k_1, ..., k_n, l_1, ..., l_n)``.
         stride: Stride.
         pad: Padding.
         dims: Size of the images.
+        dilate: Dilation of the patches.
 
     Returns:
-        numpy.ndarray: Images of shape ``(N, C, *dims)``.
+        array: Images of shape ``(N, C, *dims)``.
     """
-    img = numpy.zeros((*col.shape[:2], *dims), col.dtype)
-    add_patches(col, img, stride, pad, (1,) * len(stride))
+    img = get_array_module(col).zeros((*col.shape[:2], *dims), col.dtype)
+    add_patches(col, img, stride, pad, as_tuple(dilate, len(stride)))
     return img
+
+
+def im2col_nd(
+    img: Array,
+    ksize: Sizes,
+    stride: Sizes,
+    pad: Sizes,
+    cover_all: bool = False,
+    dilate: IntTuple = 1,
+) -> Array:
+    """Extracts the patches of images, padded with zeros; see :func:`im2col_nd_cpu`."""
+    return im2col_nd_cpu(img, ksize, stride, pad, 0, cover_all, dilate)
+
+
+#: The names of earlier releases for arrays on a GPU.
+im2col_nd_gpu = im2col_nd
+col2im_nd_gpu = col2im_nd = col2im_nd_cpu

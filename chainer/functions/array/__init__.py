@@ -5,6 +5,7 @@ from chainer.core.lazy import lazy_module
 __getattr__, __dir__ = lazy_module(globals())
 
 MODULES: dict[str, tuple[str, ...]] = {
+    "as_strided": ("as_strided",),
     "broadcast": ("broadcast", "broadcast_to", "Broadcast", "BroadcastTo"),
     "cast": ("Cast", "cast"),
     "concat": ("Concat", "concat"),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.typing import Array, Arrays, Indexes, Shape
 from chainer.core.utils import type_check
 from chainer.functions.array._stacking import cut, expect_joinable, expect_stackable
+from chainer.functions.rules.expressions import ExpressionFunction
 
 
-class Join(FunctionNode):
+class Join(ExpressionFunction):
     """Base of the three; subclasses say how arrays are lifted and which axis joins them."""
 
     type_check_key = ()
@@ -19,7 +20,7 @@ class Join(FunctionNode):
     #: Axis along which arrays of that many axes are joined.
     axis: int
 
-    def lifted_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+    def lifted_shape(self, shape: Shape) -> tuple[int, ...]:
         """Shape of an array of too few axes after lifting."""
         raise NotImplementedError
 
@@ -31,24 +32,19 @@ class Join(FunctionNode):
         else:
             expect_stackable(in_types)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         if inputs[0].ndim < self.full_ndim:
             inputs = tuple([x.reshape(self.lifted_shape(x.shape)) for x in inputs])
         return (self.xp.concatenate(inputs, axis=self.axis),)
 
-    def _split(self, gy: Any) -> list[Any]:
-        shapes = [x.shape for x in self.inputs or ()]
+    def _split(self, gy: Array) -> list[Any]:
+        shapes = [x.shape for x in self.input_nodes]
         if len(shapes[0]) >= self.full_ndim:
             return cut(gy, [shape[self.axis] for shape in shapes], self.axis)
         lifted = [self.lifted_shape(shape) for shape in shapes]
         pieces = cut(gy, [shape[self.axis] for shape in lifted], self.axis)
         return [piece.reshape(shape) for piece, shape in zip(pieces, shapes, strict=True)]
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return tuple(self._split(grad_outputs[0]))
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        pieces = self._split(grad_outputs[0])
-        return tuple([pieces[i] for i in target_input_indexes])
+    def gradients(self, ops: Any, targets: Indexes, gy: Any) -> tuple[Any, ...]:
+        pieces = self._split(gy)
+        return tuple([pieces[i] for i in targets])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainer.core.typing import Array
 from chainer.core.utils import type_check
 
 
-def expect_joinable(in_types: Any, free_axis: int | None) -> None:
+def expect_joinable(in_types: type_check.TypeInfoTuple, free_axis: int | None) -> None:
     """Expects at least one array, all of one dtype and of one shape along all but a free axis."""
     type_check.expect(in_types.size() > 0)
     first = in_types[0]
@@ -19,7 +20,7 @@ def expect_joinable(in_types: Any, free_axis: int | None) -> None:
                 type_check.expect(first.shape[axis] == other.shape[axis])
 
 
-def expect_stackable(in_types: Any) -> None:
+def expect_stackable(in_types: type_check.TypeInfoTuple) -> None:
     """Expects at least one array, all of one dtype and shape."""
     type_check.expect(in_types.size() > 0)
     first = in_types[0]
@@ -27,7 +28,7 @@ def expect_stackable(in_types: Any) -> None:
         type_check.expect(first.dtype == other.dtype, first.shape == other.shape)
 
 
-def cut(gy: Any, lengths: list[int], axis: int) -> list[Any]:
+def cut(gy: Array, lengths: list[int], axis: int) -> list[Any]:
     """Cuts an array (or a Variable) into pieces of given lengths along an axis."""
     pieces = []
     start = 0

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.typing import Arrays, Indexes, Shape, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._broadcasting import broadcast_array
-from chainer.functions._broadcasting import reduce_to_shape as sum_array_to
+from chainer.functions.rules.expressions import ExpressionFunction, UnaryFunction
 
 
-class Broadcast(FunctionNode):
+class Broadcast(ExpressionFunction):
     """Broadcasting of several inputs to their common shape."""
 
     type_check_key = ()
@@ -30,28 +30,22 @@ class Broadcast(FunctionNode):
                 "shapes: " + ", ".join(map(str, shapes)),
             ) from None
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         shape = numpy.broadcast_shapes(*[x.shape for x in inputs])
         return tuple([broadcast_array(self.xp, x, shape) for x in inputs])
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        from chainer.functions.math.sum import sum_to
-
-        inputs = self.inputs or ()
+    def gradients(self, ops: Any, targets: Indexes, *gys: Any) -> tuple[Any, ...]:
         return tuple(
-            [
-                None if grad_outputs[i] is None else sum_to(grad_outputs[i], inputs[i].shape)
-                for i in target_input_indexes
-            ]
+            [None if gys[i] is None else ops.sum_to(gys[i], self.input_shape(i)) for i in targets]
         )
 
 
-class BroadcastTo(FunctionNode):
+class BroadcastTo(UnaryFunction):
     """Broadcasting of an input to a given shape."""
 
     type_check_key = ("_shape",)
 
-    def __init__(self, shape: tuple[int, ...]) -> None:
+    def __init__(self, shape: Shape) -> None:
         self._shape = shape
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
@@ -66,21 +60,14 @@ class BroadcastTo(FunctionNode):
                     f"{source} == {shape[i]} or {source} == 1", f"in_type[0].shape: {actual}"
                 )
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         return (broadcast_array(self.xp, inputs[0], self._shape),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        from chainer.functions.math.sum import sum_to
-
-        return (sum_to(grad_outputs[0], self.inputs[0].shape),)  # type: ignore[index]
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        return (sum_array_to(grad_outputs[0], self.inputs[0].shape),)  # type: ignore[index]
+    def gradient(self, ops: Any, gy: Any) -> Any:
+        return ops.sum_to(gy, self.input_shape(0))
 
 
-def broadcast(*args: Any) -> Variable | tuple[Variable, ...]:
+def broadcast(*args: VariableLike) -> Variable | tuple[Variable, ...]:
     """Broadcasts given variables to their common shape.
 
     Args:
@@ -105,7 +92,7 @@ def broadcast(*args: Any) -> Variable | tuple[Variable, ...]:
     return Broadcast().apply(args)
 
 
-def broadcast_to(x: Any, shape: Sequence[int]) -> Variable:
+def broadcast_to(x: VariableLike, shape: Sequence[int]) -> Variable:
     """Broadcasts a given variable to a given shape.
 
     Args:

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable, as_variable
-from chainer.core.utils import type_check
+from chainer.core.typing import Arrays, DTypeLike, VariableLike
+from chainer.functions.rules.base import expect_one_array
+from chainer.functions.rules.expressions import UnaryFunction
 
 
-class Cast(FunctionNode):
+class Cast(UnaryFunction):
     """Converts an array to a dtype."""
 
     type_check_key = ()
@@ -19,22 +20,16 @@ class Cast(FunctionNode):
     def __init__(self, typ: Any) -> None:
         self.type = numpy.dtype(typ)
 
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1)
+    check_type_forward = expect_one_array
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         return (inputs[0].astype(self.type),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return (cast(grad_outputs[0], self.inputs[0].dtype),)  # type: ignore[index]
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        return (grad_outputs[0].astype(self.inputs[0].dtype),)  # type: ignore[index]
+    def gradient(self, ops: Any, gy: Any) -> Any:
+        return ops.cast(gy, self.input_nodes[0].dtype)
 
 
-def cast(x: Any, typ: Any) -> Variable:
+def cast(x: VariableLike, typ: DTypeLike) -> Variable:
     """Casts an input variable to a given type.
 
     Args:

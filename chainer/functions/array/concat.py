@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from chainer.backends.operations.joining import concat as concat_operation
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import ArrayGrads, Arrays, Indexes
 from chainer.core.utils import type_check
 from chainer.functions._scalars import require_int
+from chainer.functions.rules.expressions import ExpressionFunction
 
 
-class Concat(FunctionNode):
+class Concat(ExpressionFunction):
     """Joins arrays along an axis."""
 
     accepts_opaque_arrays = True
@@ -37,25 +38,22 @@ class Concat(FunctionNode):
                 if d != axis:
                     type_check.expect(first.shape[d] == other.shape[d])
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         self._kernel = concat_operation.select(*inputs, axis=self.axis)
         return (self._kernel.forward(inputs, self.axis),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+    def gradients(self, ops: Any, targets: Indexes, gy: Any) -> tuple[Any, ...]:
         # split_axis would give all of them; often only some are wanted.
-        gy = grad_outputs[0]
         bounds = self._bounds()
         before = (slice(None),) * (self.axis % gy.ndim)
-        return tuple([gy[(*before, slice(bounds[i], bounds[i + 1]))] for i in target_input_indexes])
+        return tuple([gy[(*before, slice(bounds[i], bounds[i + 1]))] for i in targets])
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         pieces = self._kernel.backward(grad_outputs[0], self._bounds(), self.axis)
         return tuple([pieces[i] for i in target_input_indexes])
 
     def _bounds(self) -> tuple[int, ...]:
-        lengths = [x.shape[self.axis] for x in self.inputs or ()]
+        lengths = [x.shape[self.axis] for x in self.input_nodes]
         return tuple(itertools.accumulate(lengths, initial=0))
 
 

@@ -8,6 +8,7 @@ from chainer.core.arrays.backend import backend_of, get_device
 from chainer.core.arrays.device import Device
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Arrays, Grads, Indexes, VariableLike
 from chainer.core.utils import type_check
 
 
@@ -22,7 +23,7 @@ class Copy(FunctionNode):
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
         backend = backend_of(x)
         self._in_device = backend.device_of(x)
@@ -30,11 +31,11 @@ class Copy(FunctionNode):
             return (backend.copy(x, self.out_device),)
         return (self.out_device.send(x),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
         return Copy(self._in_device).apply(grad_outputs)
 
 
-def copy(x: Any, dst: Any) -> Variable:
+def copy(x: VariableLike, dst: Any) -> Variable:
     """Copies the input variable onto the specified device.
 
     Gradients are copied back to the device of the input.

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._scalars import require_int
-from chainer.functions.array._blocks import depth_to_space, space_to_depth
+from chainer.functions.array._pixel_shuffle import depth_to_space, space_to_depth
+from chainer.functions.rules.linear import LinearMap
 
 
-class Depth2Space(FunctionNode):
+class Depth2Space(LinearMap):
     """Moves blocks of channels to blocks of pixels."""
 
     type_check_key = ("r",)
@@ -20,29 +19,21 @@ class Depth2Space(FunctionNode):
         self.r = require_int(r, "r")
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1)
         type_check.expect(
+            in_types.size() == 1,
             in_types[0].dtype.kind == "f",
             in_types[0].ndim == 4,
             in_types[0].shape[1] % self.r**2 == 0,
         )
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        (x,) = inputs
-        return (depth_to_space(self.xp, x, self.r),)
+    def forward(self, inputs: Arrays) -> Arrays:
+        return (depth_to_space(self.xp, inputs[0], self.r),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        from chainer.functions.array.space2depth import Space2Depth
-
-        return Space2Depth(self.r).apply(grad_outputs)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         return (space_to_depth(self.xp, grad_outputs[0], self.r),)
 
 
-def depth2space(X: Any, r: int) -> Variable:
+def depth2space(X: VariableLike, r: int) -> Variable:
     """Computes the depth2space transformation for subpixel calculations.
 
     It can be used to compute super-resolution transformations, see

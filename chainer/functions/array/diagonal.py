@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._axes import expect_axis
+from chainer.functions.rules.linear import LinearMap
 
 
-class Diagonal(FunctionNode):
+class Diagonal(LinearMap):
     """Takes the diagonal of two axes."""
 
     type_check_key = ("axis1", "axis2")
@@ -25,7 +24,7 @@ class Diagonal(FunctionNode):
         expect_axis(in_types[0], self.axis1)
         expect_axis(in_types[0], self.axis2)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
         if self.axis1 % x.ndim == self.axis2 % x.ndim:
             raise ValueError(
@@ -34,36 +33,19 @@ class Diagonal(FunctionNode):
             )
         return (x.diagonal(self.offset, self.axis1, self.axis2),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return DiagonalGrad(self, self.inputs[0].shape).apply(grad_outputs)  # type: ignore[index]
-
-
-class DiagonalGrad(FunctionNode):
-    """Puts values onto the diagonal of an array of zeros."""
-
-    def __init__(self, diagonal: Diagonal, in_shape: tuple[int, ...]) -> None:
-        self._diagonal = diagonal
-        self._in_shape = in_shape
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         xp = self.xp
-        gy = inputs[0]
-        d = self._diagonal
-        gx = xp.zeros(self._in_shape, dtype=gy.dtype)
-        ndim = gx.ndim
-        a, b = d.axis1 % ndim, d.axis2 % ndim
-        rows = xp.arange(gy.shape[-1]) + max(-d.offset, 0)
-        columns = xp.arange(gy.shape[-1]) + max(d.offset, 0)
-        others = [i for i in range(ndim) if i not in (a, b)]
+        gy: Array = grad_outputs[0]
+        gx = xp.zeros(self.input_shape(0), dtype=gy.dtype)
+        a, b = self.axis1 % gx.ndim, self.axis2 % gx.ndim
+        rows = xp.arange(gy.shape[-1]) + max(-self.offset, 0)
+        columns = xp.arange(gy.shape[-1]) + max(self.offset, 0)
+        others = [i for i in range(gx.ndim) if i not in (a, b)]
         gx.transpose((*others, a, b))[..., rows, columns] = gy
         return (gx,)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        d = self._diagonal
-        return Diagonal(d.offset, d.axis1, d.axis2).apply(grad_outputs)
 
-
-def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Variable:
+def diagonal(x: VariableLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Variable:
     """Takes diagonals: elements whose index along two axes is the same, but for an offset.
 
     Args:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Shape
 from chainer.functions.array._joining import Join
 
 
@@ -15,7 +16,7 @@ class Dstack(Join):
     full_ndim = 3
     axis = 2
 
-    def lifted_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+    def lifted_shape(self, shape: Shape) -> tuple[int, ...]:
         return {0: (1, 1, 1), 1: (1, *shape, 1), 2: (*shape, 1)}[len(shape)]
 
 

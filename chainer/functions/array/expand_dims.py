@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.array.reshape import reshape
+from chainer.functions.array.reshape import ShapeChange
 
 
-class ExpandDims(FunctionNode):
+class ExpandDims(ShapeChange):
     """Inserts an axis of length one, without copy."""
 
     type_check_key = ("axis",)
@@ -29,21 +27,13 @@ class ExpandDims(FunctionNode):
         else:
             type_check.expect(in_types[0].ndim >= -self.axis - 1)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         x = inputs[0]
         axis = self.axis % (x.ndim + 1)
         return (x.reshape((*x.shape[:axis], 1, *x.shape[axis:])),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return (reshape(grad_outputs[0], self.inputs[0].shape),)  # type: ignore[index]
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        return (grad_outputs[0].reshape(self.inputs[0].shape),)  # type: ignore[index]
-
-
-def expand_dims(x: Any, axis: int) -> Variable:
+def expand_dims(x: VariableLike, axis: int) -> Variable:
     """Expands dimensions of an input variable without copy.
 
     Args:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import VariableLike
 from chainer.functions.array.reshape import reshape
 
 
-def flatten(x: Any) -> Variable:
+def flatten(x: VariableLike) -> Variable:
     """Flattens an array into one dimension.
 
     Args:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._axes import expect_axis
 from chainer.functions._scalars import require_int
+from chainer.functions.rules.expressions import UnaryFunction
 
 
-class Flip(FunctionNode):
+class Flip(UnaryFunction):
     """Reverses an array along an axis."""
 
     type_check_key = ("axis",)
@@ -23,16 +24,11 @@ class Flip(FunctionNode):
         type_check.expect(in_types.size() == 1)
         expect_axis(in_types[0], self.axis)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.flip(inputs[0], self.axis),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return type(self)(self.axis).apply(grad_outputs)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        return (self.xp.flip(grad_outputs[0], self.axis),)
+    def gradient(self, ops: Any, gy: Any) -> Any:
+        return ops.flip(gy, self.axis)
 
 
 class FlipLR(Flip):
@@ -57,7 +53,7 @@ class FlipUD(Flip):
         type_check.expect(in_types[0].ndim >= 1)
 
 
-def flip(x: Any, axis: int) -> Variable:
+def flip(x: VariableLike, axis: int) -> Variable:
     """Flips an input variable in reverse order along the given axis.
 
     Args:
@@ -78,7 +74,7 @@ def flip(x: Any, axis: int) -> Variable:
     return Flip(axis).apply((x,))[0]
 
 
-def fliplr(a: Any) -> Variable:
+def fliplr(a: VariableLike) -> Variable:
     """Flips an array in the left/right direction, along its second axis.
 
     Args:
@@ -97,7 +93,7 @@ def fliplr(a: Any) -> Variable:
     return FlipLR().apply((a,))[0]
 
 
-def flipud(a: Any) -> Variable:
+def flipud(a: VariableLike) -> Variable:
     """Flips an array in the up/down direction, along its first axis.
 
     Args:

@@ -8,9 +8,10 @@ import numpy
 
 from chainer.backends.numpy.kernels.indexing import selects_once
 from chainer.backends.operations.indexing import scatter_add as scatter_add_operation
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.core.utils import type_check
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
+from chainer.functions.rules.base import expect_one_array
+from chainer.functions.rules.linear import LinearMap
 
 
 def normalize_index(slices: Any) -> Any:
@@ -30,7 +31,7 @@ def normalize_index(slices: Any) -> Any:
     return slices
 
 
-class GetItem(FunctionNode):
+class GetItem(LinearMap):
     """Selects elements of an array."""
 
     type_check_key = ()
@@ -38,46 +39,23 @@ class GetItem(FunctionNode):
     def __init__(self, slices: Any) -> None:
         self.slices = slices
 
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1)
+    check_type_forward = expect_one_array
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         y = inputs[0][self.slices]
         return (self.xp.asarray(y) if isinstance(y, numpy.generic) else y,)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return GetItemGrad(self.slices, self.inputs[0].shape).apply(grad_outputs)  # type: ignore[index]
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        return (_spread(self.xp, self.inputs[0].shape, self.slices, grad_outputs[0]),)  # type: ignore[index]
-
-
-class GetItemGrad(FunctionNode):
-    """Adds values to selected elements of an array of zeros."""
-
-    def __init__(self, slices: Any, shape: tuple[int, ...]) -> None:
-        self.slices = slices
-        self._in_shape = shape
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (_spread(self.xp, self._in_shape, self.slices, inputs[0]),)
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return (get_item(grad_outputs[0], self.slices),)
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        gy: Array = grad_outputs[0]
+        gx = self.xp.zeros(self.input_shape(0), dtype=gy.dtype)
+        if selects_once(self.slices):
+            gx[self.slices] = gy
+        else:
+            scatter_add_operation.select(gx, gy).add_at(gx, self.slices, gy)
+        return (gx,)
 
 
-def _spread(xp: Any, shape: tuple[int, ...], slices: Any, gy: Any) -> Any:
-    gx = xp.zeros(shape, dtype=gy.dtype)
-    if selects_once(slices):
-        gx[slices] = gy
-    else:
-        scatter_add_operation.select(gx, gy).add_at(gx, slices, gy)
-    return gx
-
-
-def get_item(x: Any, slices: Any) -> Variable:
+def get_item(x: VariableLike, slices: Any) -> Variable:
     """Extracts elements from an array with specified shape, axes and offsets.
 
     Args:

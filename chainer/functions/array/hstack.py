@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, Arrays
 from chainer.core.utils import type_check
 from chainer.functions.array._joining import Join
 from chainer.functions.array._stacking import cut
@@ -26,11 +27,11 @@ class Hstack(Join):
         for other in list(in_types)[1:]:
             type_check.expect(first.dtype == other.dtype, first.ndim == other.ndim)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.hstack(inputs),)
 
-    def _split(self, gy: Any) -> list[Any]:
-        shapes = [x.shape for x in self.inputs or ()]
+    def _split(self, gy: Array) -> list[Any]:
+        shapes = [x.shape for x in self.input_nodes]
         if len(shapes[0]) >= 2:
             return super()._split(gy)
         pieces = cut(gy, [shape[0] if shape else 1 for shape in shapes], 0)

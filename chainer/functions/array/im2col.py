@@ -6,15 +6,16 @@ from typing import Any
 
 from chainer.backends.operations.convolutions import ConvolutionGeometry
 from chainer.backends.operations.convolutions import im2col as im2col_operation
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntPair, VariableLike
 from chainer.core.utils import type_check
 from chainer.core.utils.conv import get_conv_outsize, pair
+from chainer.functions.rules.linear import LinearMap
 
 _Pair = tuple[int, int]
 
 
-class Im2Col(FunctionNode):
+class Im2Col(LinearMap):
     """Extracts the patches of images and puts them into the channel dimension."""
 
     type_check_key = ()
@@ -46,7 +47,7 @@ class Im2Col(FunctionNode):
                 )
         return out_size[0], out_size[1]
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         x = inputs[0]
         n, c, *in_size = x.shape
         out_size = self._out_size((in_size[0], in_size[1]))
@@ -56,41 +57,20 @@ class Im2Col(FunctionNode):
         patches = self._kernel.forward(x, self.ksize, out_size, self._geometry)
         return (patches.reshape((n, c * self.ksize[0] * self.ksize[1], *out_size)),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return Im2ColGrad(self).apply(grad_outputs)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        return (self._add_up(grad_outputs[0]),)
-
-    def _add_up(self, gy: Any) -> Any:
-        n, c, h, w = self.inputs[0].shape  # type: ignore[index]
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        gy: Array = grad_outputs[0]
+        n, c, h, w = self.input_shape(0)
         patches = gy.reshape((n, c, *self.ksize, *gy.shape[2:]))
-        return self._kernel.backward(patches, (h, w), self._geometry)
-
-
-class Im2ColGrad(FunctionNode):
-    """Adds patches up to images: the adjoint of :class:`Im2Col`."""
-
-    def __init__(self, im2col: Im2Col) -> None:
-        self._im2col = im2col
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (self._im2col._add_up(inputs[0]),)  # pyright: ignore[reportPrivateUsage]
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        im = self._im2col
-        return Im2Col(im.ksize, im.stride, im.pad, im.cover_all, im.dilate).apply(grad_outputs)
+        return (self._kernel.backward(patches, (h, w), self._geometry),)
 
 
 def im2col(
-    x: Any,
-    ksize: Any,
-    stride: Any = 1,
-    pad: Any = 0,
+    x: VariableLike,
+    ksize: IntPair,
+    stride: IntPair = 1,
+    pad: IntPair = 0,
     cover_all: bool = False,
-    dilate: Any = 1,
+    dilate: IntPair = 1,
 ) -> Variable:
     """Extracts patches from an image based on the filter.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import VariableLike
 from chainer.functions.array.transpose import transpose
 
 
-def moveaxis(x: Any, source: int | tuple[int, ...], destination: int | tuple[int, ...]) -> Variable:
+def moveaxis(
+    x: VariableLike, source: int | tuple[int, ...], destination: int | tuple[int, ...]
+) -> Variable:
     """Moves axes to new positions; the others stay in their order.
 
     Args:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.core.utils import type_check
+from chainer.core.typing import Array, ArrayGrads, ArrayLike, Arrays, Indexes, VariableLike
+from chainer.functions.rules.base import expect_one_float
+from chainer.functions.rules.expressions import UnaryFunction
 
 
-class Pad(FunctionNode):
+class Pad(UnaryFunction):
     """Pads an array; an element's gradient is that of its own place and of its copies."""
 
     type_check_key = ()
@@ -21,43 +23,22 @@ class Pad(FunctionNode):
         self.keywords = keywords
         self.pad_width = pad_width
 
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
+    check_type_forward = expect_one_float
 
     def _widths(self, ndim: int) -> list[tuple[int, int]]:
         widths = numpy.broadcast_to(numpy.asarray(self.pad_width), (ndim, 2))
         return [(int(before), int(after)) for before, after in widths]
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
         widths = self._widths(x.ndim)
         # Where the input is in the output.
         self._inner = tuple([slice(b, b + n) for (b, _), n in zip(widths, x.shape, strict=True)])
         return (self.xp.pad(x, widths, mode=self.mode, **self.keywords),)
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        (gy,) = grad_outputs
-        if self.mode != "constant":
-            (gx,) = self.backward(target_input_indexes, (Variable(gy, requires_grad=False),))
-            return (gx.array,)
-        inner = self._inner
-        node = self.inputs[0]  # type: ignore[index]
-        if node.creator_node is None and inner and gy.shape[-1] <= 2 * node.shape[-1]:
-            # The gradient of a leaf may not be a view of another gradient. Copying whole rows is
-            # faster than copying them without their ends.
-            rows = gy[inner[:-1]]
-            return (rows.copy()[..., inner[-1]],)
-        return (gy[inner],)
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        from chainer.functions.array.scatter_add import scatter_add
-
-        (gy,) = grad_outputs
-        shape = self.inputs[0].shape  # type: ignore[index]
+    def gradient(self, ops: Any, gy: Any) -> Any:
         if self.mode == "constant":
-            return (gy[self._inner],)
+            return gy[self._inner]
         if self.mode not in _COPYING or self.keywords.get("reflect_type", "even") != "even":
             options = "".join([f", {name}={value!r}" for name, value in self.keywords.items()])
             raise NotImplementedError(
@@ -65,21 +46,35 @@ class Pad(FunctionNode):
                 f"{', '.join(map(repr, sorted(_COPYING)))}, which copy; "
                 f"got mode={self.mode!r}{options}"
             )
-        widths = self._widths(len(shape))
+        xp = self.xp
+        shape = self.input_shape(0)
         # Where each output element was copied from: pad the positions the same way.
-        size = int(numpy.prod(shape))
-        positions = self.xp.arange(size).reshape(shape)
-        origin = self.xp.pad(positions, widths, mode=self.mode, **self.keywords)
-        index = origin.ravel()
-        zeros = self.xp.zeros(size, dtype=gy.dtype)
-        return (scatter_add(zeros, index, gy.reshape(index.shape)).reshape(shape),)
+        positions = xp.arange(math.prod(shape)).reshape(shape)
+        origin = xp.pad(positions, self._widths(len(shape)), mode=self.mode, **self.keywords)
+        zeros = xp.zeros(math.prod(shape), dtype=gy.dtype)
+        return ops.scatter_add(zeros, origin.ravel(), gy.reshape((origin.size,))).reshape(shape)
+
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        gy: Array = grad_outputs[0]
+        inner = self._inner
+        node = self.input_nodes[0]
+        if (
+            self.mode == "constant"
+            and node.creator_node is None
+            and inner
+            and gy.shape[-1] <= 2 * node.shape[-1]
+        ):
+            # The gradient of a leaf may not be a view of another gradient. Copying whole rows is
+            # faster than copying them without their ends.
+            return (gy[inner[:-1]].copy()[..., inner[-1]],)
+        return super().backward_arrays(target_input_indexes, grad_outputs)
 
 
 #: Modes that fill with copies of elements.
 _COPYING = frozenset({"edge", "reflect", "symmetric", "wrap"})
 
 
-def pad(x: Any, pad_width: Any, mode: str, **keywords: Any) -> Variable:
+def pad(x: VariableLike, pad_width: ArrayLike, mode: str, **keywords: Any) -> Variable:
     """Pads an input variable.
 
     Args:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Arrays, Indexes
 from chainer.core.utils import type_check
+from chainer.functions.rules.expressions import ExpressionFunction
 
 
-class PadSequence(FunctionNode):
+class PadSequence(ExpressionFunction):
     """Puts sequences of different lengths into one array."""
 
     type_check_key = ("length",)
@@ -31,7 +32,7 @@ class PadSequence(FunctionNode):
                 type_check.expect(other.shape[0] <= self.length)
             type_check.expect(other.dtype == first.dtype, other.shape[1:] == first.shape[1:])
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         xs = inputs
         length = max([len(x) for x in xs]) if self.length is None else self.length
         shape = (len(xs), length, *xs[0].shape[1:])
@@ -41,16 +42,8 @@ class PadSequence(FunctionNode):
             row[len(x) :] = self.padding
         return (y,)
 
-    def _rows(self, gy: Any, indexes: Any) -> tuple[Any, ...]:
-        return tuple([gy[i, : self.inputs[i].shape[0]] for i in indexes])  # type: ignore[index]
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return self._rows(grad_outputs[0], target_input_indexes)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        return self._rows(grad_outputs[0], target_input_indexes)
+    def gradients(self, ops: Any, targets: Indexes, gy: Any) -> tuple[Any, ...]:
+        return tuple([gy[i, : self.input_shape(i)[0]] for i in targets])
 
 
 def pad_sequence(xs: Sequence[Any], length: int | None = None, padding: float = 0) -> Variable:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._axes import expect_axis
+from chainer.functions.rules.linear import PiecewiseLinearFunction
 
 
-class Permutate(FunctionNode):
+class Permutate(PiecewiseLinearFunction):
     """Reorders an array along an axis."""
 
     type_check_key = ("axis", "inv")
+    retained_inputs = (1,)
 
     def __init__(self, axis: int, inv: bool) -> None:
         self.axis = axis
@@ -32,32 +32,33 @@ class Permutate(FunctionNode):
             x_type.shape[self.axis] == index_type.shape[0],
         )
 
-    def _order(self, indices: Any) -> Any:
-        if not self.inv:
+    def _order(self, indices: Array, inv: bool) -> Array:
+        if not inv:
             return indices
         xp = self.xp
         order = xp.full_like(indices, -1)
         order[indices] = xp.arange(len(indices), dtype=indices.dtype)
-        if xp is numpy and (order < 0).any():  # elsewhere, looking means waiting
+        # On a device, looking at values means waiting for it.
+        if xp is numpy and (order < 0).any():
             raise ValueError(f"indices must be a permutation of 0 to {len(indices) - 1}")
         return order
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         x, indices = inputs
-        self.retain_inputs((1,))
         if config.debug and (self.xp.sort(indices) != self.xp.arange(len(indices))).any():
             raise ValueError(f"indices must be a permutation of 0 to {len(indices) - 1}")
-        return (x.take(self._order(indices), axis=self.axis),)
+        return (x.take(self._order(indices, self.inv), axis=self.axis),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        if target_input_indexes[0] != 0:
-            return (None,)
-        indices = self.retained_input_arrays[0]
-        gx = Permutate(self.axis, not self.inv).apply((grad_outputs[0], indices))[0]
-        return tuple([gx if i == 0 else None for i in target_input_indexes])
+    def jvp(self, targets: Indexes, tangents: Arrays) -> Arrays:
+        return self.forward((tangents[0], self.retained_input_arrays[0]))
+
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        gy: Array = grad_outputs[0]
+        order = self._order(self.retained_input_arrays[0], not self.inv)
+        return tuple([None if i else gy.take(order, axis=self.axis) for i in target_input_indexes])
 
 
-def permutate(x: Any, indices: Any, axis: int = 0, inv: bool = False) -> Variable:
+def permutate(x: VariableLike, indices: VariableLike, axis: int = 0, inv: bool = False) -> Variable:
     """Permutates a given variable along an axis: ``y[i] = x[indices[i]]``.
 
     Args:

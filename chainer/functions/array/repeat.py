@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntTuple, VariableLike
+from chainer.functions.rules.linear import LinearMap
 
 
-class Repeat(FunctionNode):
+class Repeat(LinearMap):
     """Repeats the elements of an array along an axis."""
 
     def __init__(self, repeats: Any, axis: int | None = None) -> None:
@@ -27,42 +29,25 @@ class Repeat(FunctionNode):
         self.repeats: tuple[int, ...] = repeats
         self.axis = axis
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
         repeats = self.repeats[0] if len(self.repeats) == 1 else list(self.repeats)
         return (self.xp.repeat(x, repeats, self.axis),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return RepeatGrad(self.repeats, self.axis, self.inputs[0].shape).apply(grad_outputs)  # type: ignore[index]
-
-
-class RepeatGrad(FunctionNode):
-    """Sums the repetitions of each element."""
-
-    def __init__(self, repeats: tuple[int, ...], axis: int | None, in_shape: Any) -> None:
-        self.repeats = repeats
-        self.axis = axis
-        self.in_shape = in_shape
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        (gy,) = inputs
-        xp = self.xp
-        axis = self.axis
-        in_shape = self.in_shape
-        if axis is None:
-            length, before, after = int(numpy.prod(in_shape)), 1, 1
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        gy: Array = grad_outputs[0]
+        in_shape = self.input_shape(0)
+        # One axis before, one after and one along which elements were repeated.
+        if self.axis is None:
+            before, length, after = 1, math.prod(in_shape), 1
         else:
-            axis %= len(in_shape)
-            length = in_shape[axis]
-            before = int(numpy.prod(in_shape[:axis]))
-            after = int(numpy.prod(in_shape[axis + 1 :]))
+            axis = self.axis % len(in_shape)
+            before, length = math.prod(in_shape[:axis]), in_shape[axis]
+            after = math.prod(in_shape[axis + 1 :])
         if len(self.repeats) == 1:
-            return (
-                self._sum_copies(gy.reshape(before, length, self.repeats[0], after)).reshape(
-                    in_shape
-                ),
-            )
-        gx = xp.zeros((before, length, after), dtype=gy.dtype)
+            count = self.repeats[0]
+            return (_sum_copies(gy.reshape(before, length, count, after)).reshape(in_shape),)
+        gx = self.xp.zeros((before, length, after), dtype=gy.dtype)
         gy = gy.reshape(before, -1, after)
         start = 0
         for i, count in enumerate(self.repeats):
@@ -70,21 +55,19 @@ class RepeatGrad(FunctionNode):
             start += count
         return (gx.reshape(in_shape),)
 
-    def _sum_copies(self, gy: Any) -> Any:
-        """Sums along axis 2; a few additions are faster than sums of a few elements each."""
-        count = self.repeats[0]
-        if not 0 < count <= 16:
-            return gy.sum(axis=2)
-        gx = gy[:, :, 0].copy()
-        for k in range(1, count):
-            gx += gy[:, :, k]
-        return gx
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return Repeat(self.repeats, self.axis).apply(grad_outputs)
+def _sum_copies(gy: Array) -> Array:
+    """Sums along axis 2; a few additions are faster than sums of a few elements each."""
+    count = gy.shape[2]
+    if not 0 < count <= 16:
+        return gy.sum(axis=2)
+    gx = gy[:, :, 0].copy()
+    for k in range(1, count):
+        gx += gy[:, :, k]
+    return gx
 
 
-def repeat(x: Any, repeats: Any, axis: int | None = None) -> Variable:
+def repeat(x: VariableLike, repeats: IntTuple, axis: int | None = None) -> Variable:
     """Constructs an array by repeating each element of a given array.
 
     Args:

@@ -6,17 +6,25 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.typing import Arrays, Shape, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions.rules.expressions import UnaryFunction
 
 
-class Reshape(FunctionNode):
+class ShapeChange(UnaryFunction):
+    """Base class of functions that change the shape of their input and nothing else."""
+
+    def gradient(self, ops: Any, gy: Any) -> Any:
+        return gy.reshape(self.input_shape(0))
+
+
+class Reshape(ShapeChange):
     """Reshapes an input without copy."""
 
     type_check_key = ("shape",)
 
-    def __init__(self, shape: tuple[int, ...]) -> None:
+    def __init__(self, shape: Shape) -> None:
         if shape.count(-1) > 1:
             raise ValueError(f"can only specify one unknown dimension, got shape={shape}")
         self.shape = shape
@@ -37,19 +45,11 @@ class Reshape(FunctionNode):
             )
         type_check.expect(size % type_check.make_variable(known, f"known_size(={known})") == 0)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         return (inputs[0].reshape(self.shape),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return (reshape(grad_outputs[0], self.inputs[0].shape),)  # type: ignore[index]
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        return (grad_outputs[0].reshape(self.inputs[0].shape),)  # type: ignore[index]
-
-
-def reshape(x: Any, shape: Sequence[int]) -> Variable:
+def reshape(x: VariableLike, shape: Sequence[int]) -> Variable:
     """Reshapes an input variable without copy.
 
     Args:

@@ -10,15 +10,16 @@ import numpy
 
 from chainer.core.arrays.backend import backend_of
 from chainer.core.arrays.device import Device
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, ArrayGrads, ArrayModule, Arrays, DType, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions.rules.linear import LinearMap
 
 #: Number of positions along an axis that are interpolated by one matrix product.
 _BLOCK = 64
 
 
-class ResizeImages(FunctionNode):
+class ResizeImages(LinearMap):
     """Bilinear interpolation at the points of a grid whose corners are those of the image."""
 
     type_check_key = ()
@@ -33,43 +34,23 @@ class ResizeImages(FunctionNode):
         type_check.expect(in_types.size() == 1)
         type_check.expect(in_types[0].dtype.kind == "f", in_types[0].ndim == 4)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         x = inputs[0]
         y = x.astype("f") if x.dtype.char == "e" else x
         for axis, length in ((2, self.out_size[0]), (3, self.out_size[1])):
             y = _resample(self.xp, y, axis, x.shape[axis], length, adjoint=False)
         return (y.astype(x.dtype, copy=False),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return ResizeImagesGrad(self.inputs[0].shape[2:]).apply(grad_outputs)  # type: ignore[index]
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        return (_gradient(self.xp, grad_outputs[0], self.inputs[0].shape[2:]),)  # type: ignore[index]
-
-
-class ResizeImagesGrad(FunctionNode):
-    """Adjoint of the interpolation: spreads values over the pixels they would be made of."""
-
-    def __init__(self, in_size: tuple[int, int]) -> None:
-        self.in_size = in_size
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (_gradient(self.xp, inputs[0], self.in_size),)
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return ResizeImages(self.inputs[0].shape[2:]).apply(grad_outputs)  # type: ignore[index]
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        gy: Array = grad_outputs[0]
+        gx = gy.astype("f") if gy.dtype.char == "e" else gy
+        in_size = self.input_shape(0)[2:]
+        for axis, length in ((3, in_size[1]), (2, in_size[0])):
+            gx = _resample(self.xp, gx, axis, length, gy.shape[axis], adjoint=True)
+        return (gx.astype(gy.dtype, copy=False),)
 
 
-def _gradient(xp: Any, gy: Any, in_size: tuple[int, int]) -> Any:
-    gx = gy.astype("f") if gy.dtype.char == "e" else gy
-    for axis, length in ((3, in_size[1]), (2, in_size[0])):
-        gx = _resample(xp, gx, axis, length, gy.shape[axis], adjoint=True)
-    return gx.astype(gy.dtype, copy=False)
-
-
-def _resample(xp: Any, x: Any, axis: int, small: int, large: int, adjoint: bool) -> Any:
+def _resample(xp: ArrayModule, x: Array, axis: int, small: int, large: int, adjoint: bool) -> Any:
     """Interpolates linearly along one of the last two axes, or applies the adjoint.
 
     Args:
@@ -105,7 +86,7 @@ def _resample(xp: Any, x: Any, axis: int, small: int, large: int, adjoint: bool)
 
 @lru_cache(maxsize=32)  # so that a size used again costs no transfer to the device
 def _blocks(
-    device: Device, dtype: Any, small: int, large: int
+    device: Device, dtype: DType, small: int, large: int
 ) -> tuple[tuple[slice, slice, Any], ...]:
     """Returns blocks of positions, the elements each depends on, and the matrix from these."""
     positions = numpy.linspace(0, small - 1, large)
@@ -125,7 +106,7 @@ def _blocks(
     return tuple(blocks)
 
 
-def resize_images(x: Any, output_shape: Sequence[int]) -> Variable:
+def resize_images(x: VariableLike, output_shape: Sequence[int]) -> Variable:
     """Resizes images to the given shape.
 
     This function resizes 2D data to ``output_shape``. The sampling method is bilinear

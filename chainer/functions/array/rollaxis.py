@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._axes import expect_axis
 from chainer.functions._scalars import require_int
+from chainer.functions.rules.expressions import UnaryFunction
 
 
-class Rollaxis(FunctionNode):
+class Rollaxis(UnaryFunction):
     """Moves an axis to before another one."""
 
     type_check_key = ("axis", "start")
@@ -29,21 +30,20 @@ class Rollaxis(FunctionNode):
         else:
             type_check.expect(x_type.ndim >= -self.start)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.rollaxis(inputs[0], self.axis, self.start),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        ndim = len(self.inputs[0].shape)  # type: ignore[index]
-        axis, start = self.axis % ndim, self.start
+    def gradient(self, ops: Any, gy: Any) -> Any:
+        axis, start = self.axis % gy.ndim, self.start
         if start < 0:
-            start += ndim
-        # The axis landed at `start`, or one before it if it was taken from there.
-        if axis < start:
-            return Rollaxis(start - 1, axis).apply(grad_outputs)
-        return Rollaxis(start, axis + 1).apply(grad_outputs)
+            start += gy.ndim
+        # The axis is now at `start`, or one before it if it was taken from there.
+        return (
+            ops.rollaxis(gy, start - 1, axis) if axis < start else ops.rollaxis(gy, start, axis + 1)
+        )
 
 
-def rollaxis(x: Any, axis: int, start: int = 0) -> Variable:
+def rollaxis(x: VariableLike, axis: int, start: int = 0) -> Variable:
     """Rolls the axis backwards to the given position.
 
     Args:

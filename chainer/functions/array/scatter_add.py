@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.operations.indexing import scatter_add as scatter_add_operation
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.array.cast import cast
-from chainer.functions.array.get_item import get_item, normalize_index
+from chainer.functions.array.get_item import normalize_index
+from chainer.functions.rules.expressions import ExpressionFunction
 
 
-class ScatterAdd(FunctionNode):
+class ScatterAdd(ExpressionFunction):
     """Adds values to selected elements of a copy of an array."""
 
     type_check_key = ()
@@ -23,7 +23,7 @@ class ScatterAdd(FunctionNode):
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 2)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         a, b = inputs
         y = a.copy()
         expected = y[self.slices].shape
@@ -37,32 +37,19 @@ class ScatterAdd(FunctionNode):
         scatter_add_operation.select(y, b).add_at(y, self.slices, b)
         return (y,)
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        g = grad_outputs[0]
-        gradients: list[Any] = []
-        for i in target_input_indexes:
+    def gradients(self, ops: Any, targets: Indexes, gy: Any) -> tuple[Any, ...]:
+        gxs: list[Any] = []
+        for i in targets:
             if i == 0:
-                gradients.append(g)
+                gxs.append(gy)
             else:
-                gb = self.xp.asarray(g[self.slices])
-                gradients.append(gb.astype(self.inputs[1].dtype, copy=False))  # type: ignore[index]
-        return tuple(gradients)
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        g = grad_outputs[0]
-        gradients: list[Any] = []
-        for i in target_input_indexes:
-            if i == 0:
-                gradients.append(g)
-            else:
-                gb = get_item(g, self.slices)
-                gradients.append(cast(gb, self.inputs[1].dtype))  # type: ignore[index]
-        return tuple(gradients)
+                gb = ops.get_item(gy, self.slices)
+                dtype = self.input_nodes[1].dtype
+                gxs.append(gb if gb.dtype == dtype else ops.cast(gb, dtype))
+        return tuple(gxs)
 
 
-def scatter_add(a: Any, slices: Any, b: Any) -> Variable:
+def scatter_add(a: VariableLike, slices: Any, b: VariableLike) -> Variable:
     """Adds given values to specified elements of an array.
 
     The value of the original ``a`` is not changed; the elements of ``b`` are added to a copy. An

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions.rules.linear import PiecewiseLinearFunction
 
 
-class SelectItem(FunctionNode):
+class SelectItem(PiecewiseLinearFunction):
     """Takes the ``t[i]``-th element of row ``i``."""
 
     type_check_key = ()
+    retained_inputs = (1,)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 2)
@@ -25,43 +25,24 @@ class SelectItem(FunctionNode):
             x_type.shape[0] == t_type.shape[0],
         )
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((1,))
+    def forward(self, inputs: Arrays) -> Arrays:
         x, t = inputs
         if config.debug and not ((t >= 0) & (t < x.shape[1])).all():
             raise ValueError("Each label `t` need to satisfy `0 <= t < x.shape[1]`")
         return (x[self.xp.arange(len(t)), t],)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        if target_input_indexes[0] != 0:
-            return (None,)
-        (t,) = self.get_retained_inputs()
-        gx = SelectItemGrad(self.inputs[0].shape).apply((grad_outputs[0], t))[0]  # type: ignore[index]
-        return tuple([gx if i == 0 else None for i in target_input_indexes])
+    def jvp(self, targets: Indexes, tangents: Arrays) -> Arrays:
+        return self.forward((tangents[0], self.retained_input_arrays[0]))
 
-
-class SelectItemGrad(FunctionNode):
-    """Puts an element into each row of a matrix of zeros."""
-
-    def __init__(self, shape: tuple[int, int]) -> None:
-        self.shape = shape
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((1,))
-        gy, t = inputs
-        gx = self.xp.zeros(self.shape, dtype=gy.dtype)
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        (t,) = self.retained_input_arrays
+        gy: Array = grad_outputs[0]
+        gx = self.xp.zeros(self.input_shape(0), dtype=gy.dtype)
         gx[self.xp.arange(len(t)), t] = gy
-        return (gx,)
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        if target_input_indexes[0] != 0:
-            return (None,)
-        (t,) = self.get_retained_inputs()
-        ggy = SelectItem().apply((grad_outputs[0], t))[0]
-        return tuple([ggy if i == 0 else None for i in target_input_indexes])
+        return tuple([None if i else gx for i in target_input_indexes])
 
 
-def select_item(x: Any, t: Any) -> Variable:
+def select_item(x: VariableLike, t: VariableLike) -> Variable:
     """Selects elements stored in given indices: ``y[i] == x[i, t[i]]``.
 
     Args:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._axes import expect_axis
-from chainer.functions.array.stack import stack
+from chainer.functions.rules.linear import LinearMap
 
 
-class Separate(FunctionNode):
+class Separate(LinearMap):
     """Takes an array apart along an axis."""
 
     type_check_key = ("axis",)
@@ -23,21 +21,14 @@ class Separate(FunctionNode):
         type_check.expect(in_types.size() == 1)
         expect_axis(in_types[0], self.axis)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
         before = (slice(None),) * (self.axis % x.ndim)
         self._count = x.shape[self.axis]
         return tuple([x[(*before, i, ...)] for i in range(self._count)])
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        given = next(gy for gy in grad_outputs if gy is not None)
-        zeros = self.xp.zeros(given.shape, dtype=given.dtype)
-        return (stack([zeros if gy is None else gy for gy in grad_outputs], self.axis),)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        node = self.inputs[0]  # type: ignore[index]
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        node = self.input_nodes[0]
         gx = self.xp.zeros(node.shape, dtype=node.dtype)
         before = (slice(None),) * (self.axis % gx.ndim)
         for i, gy in enumerate(grad_outputs):
@@ -46,7 +37,7 @@ class Separate(FunctionNode):
         return (gx,)
 
 
-def separate(x: Any, axis: int = 0) -> tuple[Variable, ...]:
+def separate(x: VariableLike, axis: int = 0) -> tuple[Variable, ...]:
     """Separates an array along a given axis; the inverse of :func:`chainer.functions.stack`.
 
     Args:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._scalars import require_int
-from chainer.functions.array._blocks import depth_to_space, space_to_depth
+from chainer.functions.array._pixel_shuffle import depth_to_space, space_to_depth
+from chainer.functions.rules.linear import LinearMap
 
 
-class Space2Depth(FunctionNode):
+class Space2Depth(LinearMap):
     """Moves blocks of pixels to blocks of channels."""
 
     type_check_key = ("r",)
@@ -20,32 +19,22 @@ class Space2Depth(FunctionNode):
         self.r = require_int(r, "r")
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1)
         type_check.expect(
+            in_types.size() == 1,
             in_types[0].dtype.kind == "f",
             in_types[0].ndim == 4,
-        )
-        type_check.expect(
             in_types[0].shape[2] % self.r == 0,
             in_types[0].shape[3] % self.r == 0,
         )
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        (x,) = inputs
-        return (space_to_depth(self.xp, x, self.r),)
+    def forward(self, inputs: Arrays) -> Arrays:
+        return (space_to_depth(self.xp, inputs[0], self.r),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        from chainer.functions.array.depth2space import Depth2Space
-
-        return Depth2Space(self.r).apply(grad_outputs)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         return (depth_to_space(self.xp, grad_outputs[0], self.r),)
 
 
-def space2depth(X: Any, r: int) -> Variable:
+def space2depth(X: VariableLike, r: int) -> Variable:
     """Computes the space2depth transformation for subpixel calculations.
 
     It is the inverse of :func:`~chainer.functions.depth2space`.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, ArrayGrads, Arrays, DType, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import parse_kwargs
-from chainer.functions.math.matmul import matmul
+from chainer.functions.rules.linear import LinearMap
 
 USE_CUDNN = (
     'The argument "use_cudnn" is not supported anymore. Use '
@@ -17,7 +17,7 @@ USE_CUDNN = (
 )
 
 
-class SpatialTransformerGrid(FunctionNode):
+class SpatialTransformerGrid(LinearMap):
     """Affine transformations of the points of a regular grid."""
 
     type_check_key = ()
@@ -35,7 +35,7 @@ class SpatialTransformerGrid(FunctionNode):
             in_types[0].shape[2] == 3,
         )
 
-    def _points(self, dtype: Any) -> Any:
+    def _points(self, dtype: DType) -> Any:
         """Homogeneous coordinates of the points of the grid, of shape ``(3, h * w)``."""
         xp = self.xp
         height, width = self.output_shape
@@ -44,25 +44,20 @@ class SpatialTransformerGrid(FunctionNode):
         points[1] = xp.linspace(-1, 1, height)[:, None]
         return points.reshape((3, height * width))
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         theta = inputs[0]
         grid = theta @ self._points(theta.dtype)
         return (grid.reshape((len(theta), 2, *self.output_shape)),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        gy = grad_outputs[0]
-        gy = gy.reshape((len(gy), 2, gy.shape[2] * gy.shape[3]))
-        return (matmul(gy, self._points(gy.dtype), transb=True),)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        gy = grad_outputs[0]
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        gy: Array = grad_outputs[0]
         gy = gy.reshape((len(gy), 2, gy.shape[2] * gy.shape[3]))
         return (gy @ self._points(gy.dtype).T,)
 
 
-def spatial_transformer_grid(theta: Any, output_shape: tuple[int, int], **kwargs: Any) -> Variable:
+def spatial_transformer_grid(
+    theta: VariableLike, output_shape: tuple[int, int], **kwargs: Any
+) -> Variable:
     """2D Spatial Transformer grid.
 
     This function generates coordinates of the points sampled from an image to perform warping

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import Any
 
 from chainer.backends.operations.joining import split_axis as split_operation
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._scalars import require_int
-from chainer.functions.array.concat import concat
+from chainer.functions.rules.linear import LinearMap
 
 
-class SplitAxis(FunctionNode):
+class SplitAxis(LinearMap):
     """Splits an array along an axis."""
 
     accepts_opaque_arrays = True
@@ -45,7 +44,7 @@ class SplitAxis(FunctionNode):
             max_index = type_check.make_variable(max(self._positions), "max_index")
             type_check.expect(x_type.shape[axis] >= max_index)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         x = inputs[0]
         length = x.shape[self.axis]
         if self.sections is None:
@@ -56,33 +55,13 @@ class SplitAxis(FunctionNode):
         self._kernel = split_operation.select(x, axis=self.axis)
         return self._kernel.forward(x, self._bounds, self.axis)
 
-    def _shape_of(self, i: int) -> tuple[int, ...]:
-        shape = list(self.inputs[0].shape)  # type: ignore[index]
-        shape[self.axis] = max(self._bounds[i + 1] - self._bounds[i], 0)
-        return tuple(shape)
-
-    def _increasing(self) -> bool:
-        return all(a <= b for a, b in itertools.pairwise(self._bounds))
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        if not self._increasing():
-            raise ValueError(f"split_axis has no gradient for unsorted positions {self._positions}")
-        dtype = self.inputs[0].dtype  # type: ignore[index]
-        gys = [
-            self.xp.zeros(self._shape_of(i), dtype=dtype) if gy is None else gy
-            for i, gy in enumerate(grad_outputs)
-        ]
-        return (concat(gys, self.axis),)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        x = self.inputs[0]  # type: ignore[index]
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        x = self.input_nodes[0]
         gx = self._kernel.backward(grad_outputs, x.shape, x.dtype, self._bounds, self.axis)
         return (gx,)
 
 
-def _as_positions(indices: Any) -> tuple[int, ...]:
+def _as_positions(indices: Array) -> tuple[int, ...]:
     ndim = getattr(indices, "ndim", None)
     if ndim == 1:
         if indices.dtype.kind not in "iu" and indices.size:
@@ -99,7 +78,7 @@ def _as_positions(indices: Any) -> tuple[int, ...]:
 
 
 def split_axis(
-    x: Any, indices_or_sections: int | Sequence[int], axis: int, force_tuple: bool = True
+    x: VariableLike, indices_or_sections: int | Sequence[int], axis: int, force_tuple: bool = True
 ) -> tuple[Variable, ...] | Variable:
     """Splits given variables along an axis.
 

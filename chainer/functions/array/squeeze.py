@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._scalars import as_int
-from chainer.functions.array.reshape import reshape
+from chainer.functions.array.reshape import ShapeChange
 
 
-class Squeeze(FunctionNode):
+class Squeeze(ShapeChange):
     """Removes axes of length one, without copy."""
 
     type_check_key = ("axis",)
@@ -31,19 +29,11 @@ class Squeeze(FunctionNode):
             else:
                 type_check.expect(-in_types[0].ndim <= a)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.squeeze(inputs[0], self.axis),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return (reshape(grad_outputs[0], self.inputs[0].shape),)  # type: ignore[index]
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        return (grad_outputs[0].reshape(self.inputs[0].shape),)  # type: ignore[index]
-
-
-def squeeze(x: Any, axis: int | tuple[int, ...] | None = None) -> Variable:
+def squeeze(x: VariableLike, axis: int | tuple[int, ...] | None = None) -> Variable:
     """Removes dimensions of size one from the shape of an array.
 
     Args:

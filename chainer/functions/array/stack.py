@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Arrays, Indexes
 from chainer.core.utils import type_check
+from chainer.functions.rules.expressions import ExpressionFunction
 
 
-class Stack(FunctionNode):
+class Stack(ExpressionFunction):
     """Joins arrays along a new axis."""
 
     type_check_key = ("axis",)
@@ -28,20 +29,12 @@ class Stack(FunctionNode):
         for other in list(in_types)[1:]:
             type_check.expect(other.dtype == first.dtype, other.shape == first.shape)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.stack(inputs, axis=self.axis),)
 
-    def _slices(self, gy: Any, indexes: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Any, targets: Indexes, gy: Any) -> tuple[Any, ...]:
         before = (slice(None),) * (self.axis % gy.ndim)
-        return tuple([gy[(*before, i)] for i in indexes])
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return self._slices(grad_outputs[0], target_input_indexes)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        return self._slices(grad_outputs[0], target_input_indexes)
+        return tuple([gy[(*before, i)] for i in targets])
 
 
 def stack(xs: Sequence[Any], axis: int = 0) -> Variable:

@@ -6,12 +6,13 @@ from typing import Any
 
 from numpy.lib.array_utils import normalize_axis_index
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.core.utils import type_check
+from chainer.core.typing import Arrays, VariableLike
+from chainer.functions.rules.base import expect_one_array
+from chainer.functions.rules.expressions import UnaryFunction
 
 
-class Swapaxes(FunctionNode):
+class Swapaxes(UnaryFunction):
     """Exchanges two axes."""
 
     type_check_key = ()
@@ -20,25 +21,19 @@ class Swapaxes(FunctionNode):
         self.axis1 = axis1
         self.axis2 = axis2
 
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1)
+    check_type_forward = expect_one_array
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         # Not left to the backend: CuPy does not say which axis.
         axis1 = normalize_axis_index(self.axis1, inputs[0].ndim, "axis1")
         axis2 = normalize_axis_index(self.axis2, inputs[0].ndim, "axis2")
         return (self.xp.swapaxes(inputs[0], axis1, axis2),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return Swapaxes(self.axis1, self.axis2).apply(grad_outputs)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        return (self.xp.swapaxes(grad_outputs[0], self.axis1, self.axis2),)
+    def gradient(self, ops: Any, gy: Any) -> Any:
+        return ops.swapaxes(gy, self.axis1, self.axis2)
 
 
-def swapaxes(x: Any, axis1: int, axis2: int) -> Variable:
+def swapaxes(x: VariableLike, axis1: int, axis2: int) -> Variable:
     """Swaps two axes of a variable.
 
     Args:

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.functions.array.reshape import reshape
+from chainer.core.typing import Arrays, IntTuple, VariableLike
+from chainer.functions.rules.expressions import UnaryFunction
 
 
-class Tile(FunctionNode):
+class Tile(UnaryFunction):
     """Puts copies of an array side by side."""
 
     def __init__(self, reps: Any) -> None:
@@ -25,24 +25,20 @@ class Tile(FunctionNode):
             raise ValueError("All elements in reps must be zero or larger")
         self.reps: tuple[int, ...] = reps
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.tile(inputs[0], self.reps),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        from chainer.functions.math.sum import sum
-
-        (gy,) = grad_outputs
-        shape = self.inputs[0].shape  # type: ignore[index]
+    def gradient(self, ops: Any, gy: Any) -> Any:
+        shape = self.input_shape(0)
         n = max(len(shape), len(self.reps))
         reps = (1,) * (n - len(self.reps)) + self.reps
         lengths = (1,) * (n - len(shape)) + shape
         # Separate the copies from what they are copies of, then add them up.
         pairs = [length for pair in zip(reps, lengths, strict=True) for length in pair]
-        summed = sum(reshape(gy, tuple(pairs)), axis=tuple(range(0, 2 * n, 2)))
-        return (reshape(summed, shape),)
+        return ops.sum(gy.reshape(tuple(pairs)), axis=tuple(range(0, 2 * n, 2))).reshape(shape)
 
 
-def tile(x: Any, reps: Any) -> Variable:
+def tile(x: VariableLike, reps: IntTuple) -> Variable:
     """Constructs an array by tiling a given array.
 
     Args:

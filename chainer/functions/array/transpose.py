@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.core.utils import type_check
+from chainer.core.typing import Arrays, VariableLike
+from chainer.functions.rules.base import expect_one_array
+from chainer.functions.rules.expressions import UnaryFunction
 
 
-class Transpose(FunctionNode):
+class Transpose(UnaryFunction):
     """Permutes the dimensions of an input without copy."""
 
     type_check_key = ()
@@ -18,32 +19,23 @@ class Transpose(FunctionNode):
     def __init__(self, axes: tuple[int, ...] | None = None) -> None:
         self.axes = axes
 
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1)
+    check_type_forward = expect_one_array
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         return (inputs[0].transpose(self.axes),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return (transpose(grad_outputs[0], self._inverse()),)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        return (grad_outputs[0].transpose(self._inverse()),)
-
-    def _inverse(self) -> tuple[int, ...] | None:
+    def gradient(self, ops: Any, gy: Any) -> Any:
         axes = self.axes
         if axes is None:
-            return None
+            return gy.transpose()
         ndim = len(axes)
         inverse = [0] * ndim
         for target, source in enumerate(axes):
             inverse[source % ndim] = target
-        return tuple(inverse)
+        return gy.transpose(tuple(inverse))
 
 
-def transpose(x: Any, axes: Sequence[int] | None = None) -> Variable:
+def transpose(x: VariableLike, axes: Sequence[int] | None = None) -> Variable:
     """Permutes the dimensions of an input variable without copy.
 
     Args:

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes
 from chainer.core.utils import type_check
+from chainer.functions.rules.linear import LinearMap
 
 
-class TransposeSequence(FunctionNode):
+class TransposeSequence(LinearMap):
     """Turns sequences of time steps into time steps of sequences."""
 
     type_check_key = ()
@@ -25,7 +26,7 @@ class TransposeSequence(FunctionNode):
                 x_type.dtype == next_type.dtype,
             )
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         xp = self.xp
         lengths = [len(x) for x in inputs]
         tail = inputs[0].shape[1:]
@@ -41,20 +42,19 @@ class TransposeSequence(FunctionNode):
                 steps.extend(block)
         return tuple(steps)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        shapes = [x.shape for x in self.inputs or ()]
-        dtype = self.inputs[0].dtype  # type: ignore[index]
-        given = []
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        shapes = [node.shape for node in self.input_nodes]
+        dtype = self.input_nodes[0].dtype
+        gys: list[Array] = []
         for t, gy in enumerate(grad_outputs):
             if gy is None:
                 count = sum(shape[0] > t for shape in shapes)
                 gy = self.xp.zeros((count, *shapes[0][1:]), dtype=dtype)
-            given.append(gy)
-        gxs = list(TransposeSequence().apply(given)) if given else []
+            gys.append(gy)
+        gxs = list(self.forward(tuple(gys))) if gys else []
         # Sequences without any time step do not come back.
-        for shape in shapes[len(gxs) :]:
-            gxs.append(Variable(self.xp.zeros(shape, dtype=dtype)))
-        return tuple(gxs)
+        gxs += [self.xp.zeros(shape, dtype=dtype) for shape in shapes[len(gxs) :]]
+        return tuple([gxs[i] for i in target_input_indexes])
 
 
 def transpose_sequence(xs: Sequence[Any]) -> tuple[Variable, ...]:

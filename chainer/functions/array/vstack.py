@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Shape
 from chainer.functions.array._joining import Join
 
 
@@ -15,7 +16,7 @@ class Vstack(Join):
     full_ndim = 2
     axis = 0
 
-    def lifted_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+    def lifted_shape(self, shape: Shape) -> tuple[int, ...]:
         return (1, shape[0] if shape else 1)
 
 

@@ -6,20 +6,21 @@ from typing import Any
 
 import numpy
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, ArrayModule, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions._broadcasting import reduce_to_shape as sum_array_to
-from chainer.functions.math.sum import sum_to
+from chainer.functions.rules.base import array_of
+from chainer.functions.rules.expressions import ExpressionFunction
 
 #: Number of elements from which on bit operations are faster than ``numpy.where``.
-_LARGE = 2048
+_BITWISE_SIZE = 2048
 
 
-class Where(FunctionNode):
+class Where(ExpressionFunction):
     """Takes elements of one array where a condition holds, of another elsewhere."""
 
     type_check_key = ()
+    retained_inputs = (0,)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 3)
@@ -29,41 +30,26 @@ class Where(FunctionNode):
             "condition, x and y", cond_type.shape, x_type.shape, y_type.shape
         )
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0,))
+    def forward(self, inputs: Arrays) -> Arrays:
         condition, x, y = inputs
         return (_choose(self.xp, condition, x, y),)
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        (gy,) = grad_outputs
-        (condition,) = self.retained_input_arrays
+    def gradients(self, ops: Any, targets: Indexes, condition: Any, gy: Any) -> tuple[Any, ...]:
+        condition = array_of(condition)
         gradients: list[Any] = []
-        for i in target_input_indexes:
+        for i in targets:
             if i == 0:
                 gradients.append(None)
             else:
                 gx = gy * (condition if i == 1 else ~condition)
-                gradients.append(sum_array_to(gx, self.inputs[i].shape))  # type: ignore[index]
+                gradients.append(ops.sum_to(gx, self.input_shape(i)))
         return tuple(gradients)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        (gy,) = grad_outputs
-        condition = self.retained_input_arrays[0]
-        zeros = self.xp.zeros((), dtype=gy.dtype)
-        gradients = {
-            0: lambda: None,
-            1: lambda: sum_to(where(condition, gy, zeros), self.inputs[1].shape),  # type: ignore[index]
-            2: lambda: sum_to(where(condition, zeros, gy), self.inputs[2].shape),  # type: ignore[index]
-        }
-        return tuple([gradients[i]() for i in target_input_indexes])
 
-
-def _choose(xp: Any, condition: Any, x: Any, y: Any) -> Any:
+def _choose(xp: ArrayModule, condition: Array, x: Array, y: Array) -> Any:
     if (
         xp is not numpy
-        or condition.size < _LARGE
+        or condition.size < _BITWISE_SIZE
         or not condition.shape == x.shape == y.shape
         or x.dtype.itemsize not in (2, 4, 8)
     ):
@@ -81,7 +67,7 @@ def _choose(xp: Any, condition: Any, x: Any, y: Any) -> Any:
     return chosen.view(x.dtype)
 
 
-def where(condition: Any, x: Any, y: Any) -> Variable:
+def where(condition: VariableLike, x: VariableLike, y: VariableLike) -> Variable:
     """Chooses elements depending on a condition.
 
     Args:

@@ -1,20 +1,41 @@
-"""Type check of losses that compare two arrays element by element."""
+"""Losses that compare two arrays element by element."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from chainer.core.typing import Indexes
 from chainer.core.utils import type_check
+from chainer.functions.rules.expressions import ExpressionFunction
 
 
-def check_pair(self: Any, in_types: type_check.TypeInfoTuple) -> None:
-    """Two floating-point arrays of the same dtype and shape."""
-    type_check.expect(in_types.size() == 2)
-    type_check.expect(
-        in_types[0].dtype.kind == "f",
-        in_types[0].dtype == in_types[1].dtype,
-        in_types[0].shape == in_types[1].shape,
-    )
+class PairLoss(ExpressionFunction):
+    """Function of the difference of two floating-point arrays of the same dtype and shape."""
+
+    type_check_key = ()
+    retained_inputs = (0, 1)
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 2)
+        type_check.expect(
+            in_types[0].dtype.kind == "f",
+            in_types[0].dtype == in_types[1].dtype,
+            in_types[0].shape == in_types[1].shape,
+        )
+
+    def gradient(self, ops: Any, difference: Any, gy: Any) -> Any:
+        """Returns the gradient of the difference of the first and the second input.
+
+        Args:
+            ops: The functions of ``chainer.functions``, for arrays or for Variables.
+            difference: The difference, which may be changed in place.
+            gy: The gradient of the output.
+        """
+        raise NotImplementedError
+
+    def gradients(self, ops: Any, targets: Indexes, x0: Any, x1: Any, gy: Any) -> tuple[Any, ...]:
+        gx0 = self.gradient(ops, x0 - x1, gy)
+        return tuple([-gx0 if i else gx0 for i in targets])
 
 
 def check_reduce(reduce: str, *choices: str) -> None:

@@ -10,12 +10,13 @@ from chainer.backends.operations.embeddings import embedding
 from chainer.core.arrays.chunks import chunk_bytes, chunks
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import Operation
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.functions._composed import composed_gradients
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes
+from chainer.functions.rules.compositions import gradients_of_composition
+from chainer.functions.rules.kernels import KernelFunction
 
 
-class SampledLoss(FunctionNode):
+class SampledLoss(KernelFunction):
     """Loss of scores ``W[ids] x``, the correct class in column 0 of ``ids``.
 
     The inputs begin with ``x, t, W``. Subclasses say which classes are scored, how the scores make
@@ -28,6 +29,7 @@ class SampledLoss(FunctionNode):
 
     operation: Operation
     reduce: str
+    retained_inputs = (0, 2)
 
     def classes(self, inputs: tuple[Any, ...]) -> tuple[Any, Any]:
         """Returns the scored classes, shape ``(N, 1 + K)``, and which samples count (or None).
@@ -40,8 +42,7 @@ class SampledLoss(FunctionNode):
         """Returns the loss of each sample, made of differentiable functions."""
         raise NotImplementedError
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 2))
+    def forward(self, inputs: Arrays) -> Arrays:
         x, W = inputs[0], inputs[2]
         self._ids, self._used = self.classes(inputs)
         self._rows = embedding.select(self._ids, W, ignore_label=None)
@@ -58,16 +59,15 @@ class SampledLoss(FunctionNode):
                 losses = losses / max(len(x), 1)
         return (self.xp.asarray(losses, dtype=x.dtype),)
 
-    def _gather(self, W: Any, ids: Any) -> Any:
+    def _gather(self, W: Array, ids: Array) -> Any:
         rows = self._rows.forward(ids, W, None)
         return rows.astype(numpy.float32) if is_half(rows.dtype) else rows
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         x, W = self.retained_input_arrays
         slopes = self._kernel.backward(self._scores)
-        scale = grad_outputs[0].astype(slopes.dtype, copy=False)
+        scale: Array = grad_outputs[0]
+        scale = scale.astype(slopes.dtype, copy=False)
         if self.reduce == "mean":
             scale = scale * (1.0 / max(len(x), 1))
         if self._used is not None:
@@ -81,7 +81,7 @@ class SampledLoss(FunctionNode):
             gradients[0] = self._gradient_of_vectors(x, slopes, W).astype(x.dtype, copy=False)
         return tuple([gradients.get(i) for i in target_input_indexes])
 
-    def _gradient_of_vectors(self, x: Any, slopes: Any, W: Any) -> Any:
+    def _gradient_of_vectors(self, x: Array, slopes: Array, W: Array) -> Any:
         if self.xp is not numpy:
             return self.xp.matmul(slopes[:, None], self._gather(W, self._ids))[:, 0]
         gx = numpy.empty(x.shape, slopes.dtype)
@@ -92,34 +92,25 @@ class SampledLoss(FunctionNode):
             del rows  # before there are others
         return gx
 
-    def _gradient_of_weights(self, x: Any, slopes: Any, shape: tuple[int, int]) -> Any:
+    def _gradient_of_weights(self, x: Array, slopes: Array, shape: tuple[int, int]) -> Any:
         backward_outer = getattr(self._rows, "backward_outer", None)
         if backward_outer is not None:
             return backward_outer(self._ids, slopes, x, shape)
         g_rows = slopes[:, :, None] * x[:, None, :]
         return self._rows.backward(self._ids, g_rows, shape, None)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        from chainer.functions.array.broadcast import broadcast_to
-        from chainer.functions.array.expand_dims import expand_dims
-        from chainer.functions.connection.embed_id import EmbedIDFunction
-        from chainer.functions.math.matmul import matmul
-
-        x, W = self.get_retained_inputs()
-        (gy,) = grad_outputs
-        if self.reduce != "no":
-            if self.reduce == "mean":
-                gy = gy * (1.0 / max(len(x), 1))
-            gy = broadcast_to(gy, (len(x),))
-        if self._used is not None:
-            gy = gy * self._used.astype(gy.dtype)
-
+    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+        x, W, gy = values
         ignored = None if self._used is None else -1
 
-        def losses(x: Variable, W: Variable) -> tuple[Variable]:
-            rows = EmbedIDFunction(ignored).apply((self._ids, W))[0]
-            scores = matmul(rows, expand_dims(x, 2)).reshape(self._ids.shape)
-            return (self.compose(scores),)
+        def loss(x: Variable, W: Variable) -> tuple[Variable]:
+            rows = ops.embed_id(self._ids, W, ignored)
+            losses = self.compose(ops.matmul(rows, ops.expand_dims(x, 2)).reshape(self._ids.shape))
+            if self._used is not None:
+                losses = losses * self._used
+            if self.reduce == "no":
+                return (losses,)
+            return (ops.sum(losses) * (1.0 / max(len(x), 1) if self.reduce == "mean" else 1.0),)
 
-        gx, gW = composed_gradients(losses, (x, W), (0, 1), (gy,))
-        return tuple([{0: gx, 2: gW}.get(i) for i in target_input_indexes])
+        gx, gW = gradients_of_composition(loss, (x, W), (0, 1), (gy,))
+        return tuple([{0: gx, 2: gW}[i] for i in targets])

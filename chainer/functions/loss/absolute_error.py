@@ -4,38 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.functions.loss._pair import check_pair
+from chainer.core.typing import Arrays, VariableLike
+from chainer.functions.loss._pair import PairLoss
 
 
-class AbsoluteError(FunctionNode):
+class AbsoluteError(PairLoss):
     """Elementwise absolute difference."""
 
-    type_check_key = ()
-    check_type_forward = check_pair
+    def forward(self, inputs: Arrays) -> Arrays:
+        return (abs(inputs[0] - inputs[1]),)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 1))
-        difference = inputs[0] - inputs[1]
-        return (abs(difference),)
-
-    def _sign(self) -> Any:
-        x0, x1 = self.retained_input_arrays
-        return self.xp.sign(x0 - x1)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        gx0 = self._sign() * grad_outputs[0]
-        return tuple([gx0 if i == 0 else -gx0 for i in target_input_indexes])
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        gx0 = grad_outputs[0] * self._sign()
-        return tuple([gx0 if i == 0 else -gx0 for i in target_input_indexes])
+    def gradient(self, ops: Any, difference: Any, gy: Any) -> Any:
+        return ops.sign(difference) * gy
 
 
-def absolute_error(x0: Any, x1: Any) -> Variable:
+def absolute_error(x0: VariableLike, x1: VariableLike) -> Variable:
     """Elementwise absolute error ``|x0 - x1|``.
 
     Args:

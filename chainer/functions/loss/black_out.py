@@ -6,9 +6,17 @@ from typing import Any
 
 from chainer.backends import operations
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import VariableLike
 from chainer.core.utils import type_check
+from chainer.functions.array.broadcast import broadcast_to
+from chainer.functions.array.expand_dims import expand_dims
+from chainer.functions.array.where import where
 from chainer.functions.loss._pair import check_reduce
 from chainer.functions.loss._sampled import SampledLoss
+from chainer.functions.math.exponential import exp
+from chainer.functions.math.logarithm_1p import log1p
+from chainer.functions.math.logsumexp import logsumexp
+from chainer.functions.math.sum import sum
 
 _FAR = -1e30
 
@@ -45,14 +53,6 @@ class BlackOut(SampledLoss):
         return self.xp.concatenate([t[:, None], samples], axis=1), None
 
     def compose(self, scores: Variable) -> Variable:
-        from chainer.functions.array.broadcast import broadcast_to
-        from chainer.functions.array.expand_dims import expand_dims
-        from chainer.functions.array.where import where
-        from chainer.functions.math.exponential import exp
-        from chainer.functions.math.logarithm_1p import log1p
-        from chainer.functions.math.logsumexp import logsumexp
-        from chainer.functions.math.sum import sum
-
         xp = self.xp
         top = xp.arange(scores.shape[1]) == scores.array.argmax(axis=1)[:, None]
         log_sums = logsumexp(scores, axis=1)
@@ -65,7 +65,9 @@ class BlackOut(SampledLoss):
         return -(log_p[:, 0] + sum(misses[:, 1:], axis=1))
 
 
-def black_out(x: Any, t: Any, W: Any, samples: Any, reduce: str = "mean") -> Variable:
+def black_out(
+    x: VariableLike, t: VariableLike, W: VariableLike, samples: VariableLike, reduce: str = "mean"
+) -> Variable:
     r"""BlackOut loss function.
 
     .. math::

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
-from chainer.functions.array.broadcast import broadcast_to
-from chainer.functions.array.expand_dims import expand_dims
 from chainer.functions.loss._pair import check_reduce
+from chainer.functions.math.sqrt import sqrt
+from chainer.functions.math.sum import sum
+from chainer.functions.rules.compositions import ComposedFunction
 
 
-class Contrastive(FunctionNode):
+class Contrastive(ComposedFunction):
     """Contrastive loss of pairs that are similar or not."""
 
     type_check_key = ()
+    retained_inputs = (0, 1, 2)
 
     def __init__(self, margin: float, reduce: str = "mean") -> None:
         if margin <= 0:
@@ -37,8 +37,7 @@ class Contrastive(FunctionNode):
             x1_type.shape[0] == y_type.shape[0],
         )
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 1, 2))
+    def forward(self, inputs: Arrays) -> Arrays:
         x0, x1, y = inputs
         xp = self.xp
         difference = x0 - x1
@@ -49,45 +48,35 @@ class Contrastive(FunctionNode):
             loss = loss.sum() / max(len(x0), 1)
         return (xp.asarray(loss, dtype=x0.dtype),)
 
-    def _scaled(self, gy: Any, count: int) -> Any:
-        return gy * (1.0 / max(count, 1)) if self.reduce == "mean" else gy
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         x0, x1, y = self.retained_input_arrays
+        gy: Array = grad_outputs[0]
         xp = self.xp
         difference = x0 - x1
         distance = xp.sqrt((difference * difference).sum(axis=1))
         gap = xp.maximum(self.margin - distance, 0)
         # At distance zero the direction is undefined; the gradient there is zero.
         factor = xp.where(y == 1, 1, -gap / xp.maximum(distance, 1e-8))
-        factor = factor * self._scaled(grad_outputs[0], len(x0))
+        factor = factor * (gy * (1.0 / max(len(x0), 1)) if self.reduce == "mean" else gy)
         gx0 = (difference * factor[:, None]).astype(x0.dtype, copy=False)
-        return tuple([None if i == 2 else gx0 if i == 0 else -gx0 for i in target_input_indexes])
+        return tuple([None if i == 2 else -gx0 if i else gx0 for i in target_input_indexes])
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        from chainer.functions.math.sqrt import sqrt
-        from chainer.functions.math.sum import sum
-
-        x0, x1, y = self.get_retained_inputs()
+    def compose(self, x0: Variable, x1: Variable, y: Variable) -> Variables:
         dtype = x0.dtype
-        gy = self._scaled(grad_outputs[0], len(x0))
-        if self.reduce == "mean":
-            gy = broadcast_to(gy, (len(x0),))
         difference = x0 - x1
         squares = sum(difference * difference, axis=1)
         # Adding one where the distance is zero keeps its root differentiable.
         zero = (squares.array == 0).astype(dtype)
-        distance = sqrt(squares + zero)
+        distance = sqrt(squares + zero) * (1 - zero)
         similar = (y.array == 1).astype(dtype)
-        near = (1 - similar) * (distance.array < self.margin) * (1 - zero)
-        factor = similar + (distance - self.margin) / distance * near.astype(dtype, copy=False)
-        gx0 = difference * broadcast_to(expand_dims(gy * factor, 1), x0.shape)
-        return tuple([None if i == 2 else gx0 if i == 0 else -gx0 for i in target_input_indexes])
+        gap = (self.margin - distance) * ((1 - similar) * (distance.array < self.margin))
+        losses = (squares * similar + gap * gap) * 0.5
+        return (sum(losses) * (1.0 / max(len(x0), 1)) if self.reduce == "mean" else losses,)
 
 
-def contrastive(x0: Any, x1: Any, y: Any, margin: float = 1, reduce: str = "mean") -> Variable:
+def contrastive(
+    x0: VariableLike, x1: VariableLike, y: VariableLike, margin: float = 1, reduce: str = "mean"
+) -> Variable:
     """Computes contrastive loss.
 
     The loss of a pair is half of ``y d^2 + (1 - y) max(margin - d, 0)^2``, ``d`` being the

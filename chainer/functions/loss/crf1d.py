@@ -7,11 +7,18 @@ from itertools import pairwise
 from typing import Any
 
 from chainer.backends import operations
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.config.configuration import config
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
-from chainer.functions._composed import composed_gradients
+from chainer.functions.array.broadcast import broadcast_to
+from chainer.functions.array.concat import concat
+from chainer.functions.array.expand_dims import expand_dims
+from chainer.functions.array.select_item import select_item
 from chainer.functions.loss._pair import check_reduce
+from chainer.functions.math.logsumexp import logsumexp
+from chainer.functions.math.sum import sum
+from chainer.functions.rules.compositions import ComposedFunction
 
 
 def _check_costs(cost_type: Any, x_types: Sequence[Any]) -> None:
@@ -30,7 +37,7 @@ def _check_costs(cost_type: Any, x_types: Sequence[Any]) -> None:
             type_check.expect(x_type.shape[0] <= x_types[i - 1].shape[0])
 
 
-class CRF1d(FunctionNode):
+class CRF1d(ComposedFunction):
     """Negative log-likelihood of each sequence; the inputs are ``cost, *xs, *ys``."""
 
     type_check_key = ()
@@ -46,10 +53,9 @@ class CRF1d(FunctionNode):
                 x_type.shape[0] == y_type.shape[0],
             )
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         self.retain_inputs(range(len(inputs)))
-        length = len(inputs) // 2
-        cost, xs, ys = inputs[0], inputs[1 : length + 1], inputs[length + 1 :]
+        cost, xs, ys = _parts(inputs)
         self._kernel = operations.linear_chain_crf.select(cost, *xs)
         losses, self._saved = self._kernel.forward(cost, xs)
         xp = self.xp
@@ -60,18 +66,14 @@ class CRF1d(FunctionNode):
             losses[: len(y)] -= score
         return (losses.astype(cost.dtype, copy=False),)
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        arrays = self.retained_input_arrays
-        length = len(arrays) // 2
-        cost, xs, ys = arrays[0], arrays[1 : length + 1], arrays[length + 1 :]
-        (gy,) = grad_outputs
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        cost, xs, ys = _parts(self.retained_input_arrays)
+        gy: Array = grad_outputs[0]
         xp = self.xp
         gcost, gxs = self._kernel.backward(cost, xs, self._saved, gy)
         for gx, y in zip(gxs, ys, strict=True):
             gx[xp.arange(len(y)), y] -= gy[: len(y)]
-        if length == 1:
+        if len(xs) == 1:
             gcost = None  # there is no transition
         elif 0 in target_input_indexes:
             labels = len(cost)
@@ -81,31 +83,22 @@ class CRF1d(FunctionNode):
             weights = xp.concatenate([gy[: len(pair)] for pair in pairs])
             counts = xp.bincount(xp.concatenate(pairs), weights, minlength=labels * labels)
             gcost -= counts.reshape(cost.shape).astype(cost.dtype)
-        gradients = (gcost, *gxs, *[None] * length)
+        gradients = (gcost, *gxs, *[None] * len(ys))
         return tuple([gradients[i] for i in target_input_indexes])
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        variables = self.get_retained_inputs()
-        length = len(variables) // 2
-        costs = variables[: length + 1]
-        ys = [y.array for y in variables[length + 1 :]]
+    def compose(self, *inputs: Variable) -> Variables:
+        cost, xs, ys = _parts(inputs)
+        return (_compose(cost, xs, [y.array for y in ys]),)
 
-        def losses(cost: Variable, *xs: Variable) -> tuple[Variable]:
-            return (_compose(cost, xs, ys),)
 
-        first = 1 if length == 1 else 0  # there is no transition in sequences of one label
-        targets = [i for i in target_input_indexes if first <= i <= length]
-        gradients = dict(zip(targets, composed_gradients(losses, costs, targets, grad_outputs)))
-        return tuple([gradients.get(i) for i in target_input_indexes])
+def _parts(inputs: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]]:
+    """Returns the costs of transitions, those of labels, and the labels."""
+    length = len(inputs) // 2
+    return inputs[0], inputs[1 : length + 1], inputs[length + 1 :]
 
 
 def _compose(cost: Variable, xs: Sequence[Variable], ys: Sequence[Any]) -> Variable:
     """Computes the losses with differentiable functions."""
-    from chainer.functions.array.broadcast import broadcast_to
-    from chainer.functions.array.concat import concat
-    from chainer.functions.array.expand_dims import expand_dims
-    from chainer.functions.math.logsumexp import logsumexp
-
     alpha = xs[0]
     ended: list[Variable] = []
     labels = len(cost)
@@ -123,9 +116,6 @@ def _compose(cost: Variable, xs: Sequence[Variable], ys: Sequence[Any]) -> Varia
 
 def _path_score(cost: Variable, xs: Sequence[Variable], ys: Sequence[Any]) -> Variable:
     """Computes the total cost of label sequences with differentiable functions."""
-    from chainer.functions.array.concat import concat
-    from chainer.functions.array.select_item import select_item
-
     score = select_item(xs[0], ys[0])
     ended: list[Variable] = []
     for i in range(1, len(xs)):
@@ -144,7 +134,9 @@ def _as_costs(cost: Any, xs: Any) -> tuple[Variable, list[Variable]]:
     return as_variable(cost), xs
 
 
-def crf1d(cost: Any, xs: Any, ys: Any, reduce: str = "mean") -> Variable:
+def crf1d(
+    cost: VariableLike, xs: Sequence[VariableLike], ys: Sequence[VariableLike], reduce: str = "mean"
+) -> Variable:
     r"""Calculates negative log-likelihood of linear-chain CRF.
 
     With a transition cost :math:`c_{st}` from label :math:`s` to label :math:`t`, a cost
@@ -186,8 +178,6 @@ def crf1d(cost: Any, xs: Any, ys: Any, reduce: str = "mean") -> Variable:
         >>> F.crf1d(cost, xs, ys, reduce='no')
         variable([1.3862944, 0.6931472])
     """
-    from chainer.functions.math.sum import sum
-
     check_reduce(reduce, "mean", "no")
     cost, xs = _as_costs(cost, xs)
     ys = list(ys)
@@ -197,7 +187,7 @@ def crf1d(cost: Any, xs: Any, ys: Any, reduce: str = "mean") -> Variable:
     return sum(losses) * (1.0 / max(len(losses), 1)) if reduce == "mean" else losses
 
 
-def argmax_crf1d(cost: Any, xs: Any) -> tuple[Variable, list[Any]]:
+def argmax_crf1d(cost: VariableLike, xs: Sequence[VariableLike]) -> tuple[Variable, list[Any]]:
     """Computes a state that maximizes a joint probability of the given CRF.
 
     Args:
@@ -221,8 +211,6 @@ def argmax_crf1d(cost: Any, xs: Any) -> tuple[Variable, list[Any]]:
         >>> s, ps
         (variable([1.]), [array([0], dtype=int32), array([1], dtype=int32)])
     """
-    from chainer.core.config.configuration import config
-
     cost, xs = _as_costs(cost, xs)
     if config.type_check:
         in_types = type_check.get_types((cost.array, *[x.array for x in xs]), "in_types")

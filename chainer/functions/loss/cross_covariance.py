@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.loss._pair import check_reduce
+from chainer.functions.rules.expressions import ExpressionFunction
 
 
-class CrossCovariance(FunctionNode):
+class CrossCovariance(ExpressionFunction):
     """Covariance between the columns of two matrices."""
 
     type_check_key = ()
+    retained_inputs = (0, 1)
 
     def __init__(self, reduce: str = "half_squared_sum") -> None:
         check_reduce(reduce, "half_squared_sum", "no")
@@ -31,47 +32,34 @@ class CrossCovariance(FunctionNode):
             y_type.shape[0] == z_type.shape[0],
         )
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 1))
+    def forward(self, inputs: Arrays) -> Arrays:
         y, z = inputs
         if not len(y):
             covariance = self.xp.zeros((y.shape[1], z.shape[1]), y.dtype)
         else:
             # Centering one of the two centers the product.
-            centred_z = z - z.mean(axis=0, dtype=z.dtype)
-            covariance = (y - y.mean(axis=0, dtype=y.dtype)).T.dot(centred_z)
+            centered_z = z - z.mean(axis=0, dtype=z.dtype)
+            covariance = (y - y.mean(axis=0, dtype=y.dtype)).T.dot(centered_z)
             covariance /= len(y)
         if self.reduce == "no":
             return (covariance,)
         return (self.xp.vdot(covariance, covariance) * covariance.dtype.type(0.5),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        from chainer.functions.math.matmul import matmul
-
-        y, z = self.get_retained_inputs()
-        (gy,) = grad_outputs
-        count = max(len(y), 1)
-        y, z = _centered(y), _centered(z)
+    def gradients(self, ops: Any, targets: Indexes, y: Any, z: Any, gy: Any) -> tuple[Any, ...]:
+        scale = 1.0 / max(len(y), 1)
+        y, z = (x - ops.sum(x, axis=0, keepdims=True) * scale for x in (y, z))
         if self.reduce == "no":
-            weights = gy * (1.0 / count)
+            weights = gy * scale
         else:
-            covariance = matmul(y, z, transa=True) * (1.0 / count)
-            weights = covariance * (1.0 / count) * broadcast_to(gy, covariance.shape)
-        gradients = {
-            0: lambda: matmul(z, weights, transb=True),
-            1: lambda: matmul(y, weights),
-        }
-        return tuple([gradients[i]() for i in target_input_indexes])
+            weights = ops.matmul(y, z, transa=True) * (scale * scale) * gy
+        return tuple(
+            [ops.matmul(y, weights) if i else ops.matmul(z, weights, transb=True) for i in targets]
+        )
 
 
-def _centered(x: Variable) -> Variable:
-    from chainer.functions.math.sum import sum
-
-    mean = sum(x, axis=0, keepdims=True) * (1.0 / max(len(x), 1))
-    return x - broadcast_to(mean, x.shape)
-
-
-def cross_covariance(y: Any, z: Any, reduce: str = "half_squared_sum") -> Variable:
+def cross_covariance(
+    y: VariableLike, z: VariableLike, reduce: str = "half_squared_sum"
+) -> Variable:
     """Computes the sum-squared cross-covariance penalty between ``y`` and ``z``.
 
     It can be used to disentangle variables. See Discovering Hidden Factors of Variation in Deep

@@ -13,10 +13,11 @@ from chainer.core.arrays.backend import HOST_FAMILY, backend_of
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import config
+from chainer.core.typing import Array, ArrayGrads, Arrays, DType, Grads, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions._once import gradients_once
 from chainer.functions.array.stack import stack
 from chainer.functions.loss._pair import check_reduce
+from chainer.functions.rules.once import once_differentiable
 
 
 class ConnectionistTemporalClassification(FunctionNode):
@@ -46,7 +47,7 @@ class ConnectionistTemporalClassification(FunctionNode):
             label_length_type.shape[0] == x_type.shape[1],
         )
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         self.retain_inputs((0, 1, 2, 3))
         input_length, label_length, t, x = inputs
         self._check_values(*inputs)
@@ -56,10 +57,10 @@ class ConnectionistTemporalClassification(FunctionNode):
         )
         if self.reduce == "no":
             return (losses,)
-        mean = losses.sum(dtype=_wide(x.dtype)) / max(len(t), 1)
+        mean = losses.sum(dtype=_compute_dtype(x.dtype)) / max(len(t), 1)
         return (self.xp.asarray(mean, dtype=x.dtype),)
 
-    def _check_values(self, input_length: Any, label_length: Any, t: Any, x: Any) -> None:
+    def _check_values(self, input_length: Any, label_length: Any, t: Array, x: Array) -> None:
         xp = self.xp
         classes = x.shape[2]
         if not 0 <= self.blank_symbol < classes:
@@ -79,14 +80,12 @@ class ConnectionistTemporalClassification(FunctionNode):
         if bool(wrong.any()):
             raise ValueError(f"labels t must be in 0 <= t < {classes}, got {t}")
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         if 3 not in target_input_indexes:
             return (None,) * len(target_input_indexes)
         input_length, label_length, t, x = self.retained_input_arrays
-        (gy,) = grad_outputs
-        scale = gy.astype(_wide(x.dtype), copy=False)
+        gy: Array = grad_outputs[0]
+        scale = gy.astype(_compute_dtype(x.dtype), copy=False)
         if self.reduce == "mean":
             scale = self.xp.full(len(t), scale / max(len(t), 1), dtype=scale.dtype)
         gx = self._kernel.backward(
@@ -94,8 +93,8 @@ class ConnectionistTemporalClassification(FunctionNode):
         )
         return tuple([gx if i == 3 else None for i in target_input_indexes])
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return gradients_once(
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
+        return once_differentiable(
             self,
             target_input_indexes,
             grad_outputs,
@@ -103,16 +102,16 @@ class ConnectionistTemporalClassification(FunctionNode):
         )
 
 
-def _wide(dtype: Any) -> Any:
+def _compute_dtype(dtype: DType) -> Any:
     return numpy.float32 if dtype == numpy.float16 else dtype
 
 
 def connectionist_temporal_classification(
     x: Sequence[Any],
-    t: Any,
+    t: VariableLike,
     blank_symbol: int,
-    input_length: Any = None,
-    label_length: Any = None,
+    input_length: VariableLike | None = None,
+    label_length: VariableLike | None = None,
     reduce: str = "mean",
 ) -> Variable:
     """Connectionist Temporal Classification loss function.

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
-from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.loss._pair import check_reduce
+from chainer.functions.math.matmul import matmul
+from chainer.functions.math.sum import sum
+from chainer.functions.rules.compositions import ComposedFunction
 
 
-class DeCov(FunctionNode):
+class DeCov(ComposedFunction):
     """Covariance of the columns of a matrix, without its diagonal."""
 
     type_check_key = ()
+    retained_inputs = (0,)
 
     def __init__(self, reduce: str = "half_squared_sum") -> None:
         check_reduce(reduce, "half_squared_sum", "no")
@@ -24,15 +27,14 @@ class DeCov(FunctionNode):
         type_check.expect(in_types.size() == 1)
         type_check.expect(in_types[0].dtype.kind == "f", in_types[0].ndim == 2)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0,))
+    def forward(self, inputs: Arrays) -> Arrays:
         covariance = self._covariance(inputs[0])
         if self.reduce == "no":
             return (covariance,)
         self._saved = covariance
         return (self.xp.vdot(covariance, covariance) * covariance.dtype.type(0.5),)
 
-    def _covariance(self, h: Any) -> Any:
+    def _covariance(self, h: Array) -> Any:
         if not len(h):
             return self.xp.zeros((h.shape[1], h.shape[1]), h.dtype)
         centered = h - h.mean(axis=0, dtype=h.dtype)
@@ -41,11 +43,9 @@ class DeCov(FunctionNode):
         self.xp.fill_diagonal(covariance, 0)
         return covariance
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         (h,) = self.retained_input_arrays
-        (gy,) = grad_outputs
+        gy: Array = grad_outputs[0]
         if not len(h):
             return (self.xp.zeros_like(h),)
         if self.reduce == "no":
@@ -59,27 +59,15 @@ class DeCov(FunctionNode):
         gh *= scale
         return (gh,)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        from chainer.functions.math.matmul import matmul
-        from chainer.functions.math.sum import sum
-
-        (h,) = self.get_retained_inputs()
-        (gy,) = grad_outputs
-        count = max(len(h), 1)
-        xp = self.xp
-        off_diagonal = 1 - xp.eye(h.shape[1], dtype=h.dtype)
-        mean = sum(h, axis=0, keepdims=True) * (1.0 / count)
-        centered = h - broadcast_to(mean, h.shape)
-        if self.reduce == "no":
-            weights = gy * off_diagonal
-            weights = weights + weights.T
-        else:
-            covariance = matmul(centered, centered, transa=True) * off_diagonal
-            weights = covariance * (2.0 / count) * broadcast_to(gy, covariance.shape)
-        return (matmul(centered, weights) * (1.0 / count),)
+    def compose(self, h: Variable) -> Variables:
+        scale = 1.0 / max(len(h), 1)
+        centered = h - sum(h, axis=0, keepdims=True) * scale
+        off_diagonal = scale * (1 - self.xp.eye(h.shape[1], dtype=h.dtype))
+        covariance = matmul(centered, centered, transa=True) * off_diagonal
+        return (covariance if self.reduce == "no" else sum(covariance * covariance) * 0.5,)
 
 
-def decov(h: Any, reduce: str = "half_squared_sum") -> Variable:
+def decov(h: VariableLike, reduce: str = "half_squared_sum") -> Variable:
     """Computes the DeCov loss of ``h``.
 
     It is half the squared Frobenius norm of the covariance without its diagonal.

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
-from chainer.functions.array.broadcast import broadcast_to
+from chainer.functions.activation.relu import relu
 from chainer.functions.loss._pair import check_reduce
+from chainer.functions.math.sum import sum
+from chainer.functions.rules.compositions import ComposedFunction
 
 
-class Hinge(FunctionNode):
+class Hinge(ComposedFunction):
     """Hinge loss of a one-of-many classification."""
 
     type_check_key = ()
+    retained_inputs = (0, 1)
 
     def __init__(self, norm: str, reduce: str = "mean") -> None:
         if norm not in ("L1", "L2"):
@@ -34,8 +37,7 @@ class Hinge(FunctionNode):
             x_type.shape[0] == t_type.shape[0],
         )
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 1))
+    def forward(self, inputs: Arrays) -> Arrays:
         x, t = inputs
         loss = self._slack(x, t)
         if self.norm == "L2":
@@ -44,48 +46,36 @@ class Hinge(FunctionNode):
             return (loss,)
         return ((loss.sum() / max(len(x), 1)).astype(x.dtype),)
 
-    def _flip(self, array: Any, t: Any) -> Any:
+    def _flip(self, array: Array, t: Array) -> Any:
         """Changes the sign at the labels."""
         array[self.xp.arange(len(t)), t] *= -1
         return array
 
-    def _slack(self, x: Any, t: Any) -> Any:
+    def _slack(self, x: Array, t: Array) -> Any:
         slack = self._flip(x.copy(), t)
         slack += 1
         return self.xp.maximum(slack, 0, out=slack)
 
-    def _slope(self) -> Any:
-        """Derivative of the slack, which is locally constant."""
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         x, t = self.retained_input_arrays
-        inside = self._slack(x, t) > 0
-        return self._flip(inside.astype(x.dtype), t)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        x, t = self.retained_input_arrays
-        (gy,) = grad_outputs
-        gx = self._slope()
-        if self.norm == "L2":
-            gx *= self._slack(x, t)
+        gy: Array = grad_outputs[0]
+        if self.norm == "L1":
+            inside = self._slack(x, t) > 0
+            gx = inside.astype(x.dtype)
+        else:
+            gx = self._slack(x, t)
             gx *= 2
+        gx = self._flip(gx, t)
         gx *= gy if self.reduce == "no" else gy / max(len(x), 1)
-        return tuple([gx if i == 0 else None for i in target_input_indexes])
+        return tuple([None if i else gx for i in target_input_indexes])
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        x, _ = self.get_retained_inputs()
-        (gy,) = grad_outputs
-        if self.reduce == "mean":
-            gy = broadcast_to(gy * (1.0 / max(len(x), 1)), x.shape)
-        slope = self._slope()
-        gx = gy * slope
-        if self.norm == "L2":
-            # Where the slope is not zero, the slack is 1 + slope * x.
-            gx = gx * 2 * (x * slope + abs(slope))
-        return tuple([gx if i == 0 else None for i in target_input_indexes])
+    def compose(self, x: Variable, t: Variable) -> Variables:
+        slack = relu(x * self._flip(self.xp.ones_like(x.array), t.array) + 1)
+        loss = slack * slack if self.norm == "L2" else slack
+        return (loss if self.reduce == "no" else sum(loss) * (1.0 / max(len(x), 1)),)
 
 
-def hinge(x: Any, t: Any, norm: str = "L1", reduce: str = "mean") -> Variable:
+def hinge(x: VariableLike, t: VariableLike, norm: str = "L1", reduce: str = "mean") -> Variable:
     """Computes the hinge loss for a one-of-many classification task.
 
     The loss of sample ``n`` and class ``k`` is ``max(0, 1 - d x[n, k]) ** p``, where ``d`` is 1 for

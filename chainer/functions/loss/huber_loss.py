@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._scalars import as_number
-from chainer.functions.array.broadcast import broadcast_to
-from chainer.functions.array.expand_dims import expand_dims
-from chainer.functions.loss._pair import check_pair
+from chainer.functions.loss._pair import PairLoss
 
 
-class HuberLoss(FunctionNode):
+class HuberLoss(PairLoss):
     """Squared error near zero, absolute error further out."""
 
     type_check_key = ("reduce",)
@@ -30,44 +28,28 @@ class HuberLoss(FunctionNode):
         self.reduce = reduce
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        check_pair(self, in_types)
+        super().check_type_forward(in_types)
         if self.reduce != "no":
             type_check.expect(in_types[0].ndim >= 2)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 1))
+    def forward(self, inputs: Arrays) -> Arrays:
         x, t = inputs
         a = x - t
         # With c = clip(a, -d, d) both branches are c * (a - c / 2).
         c = self.xp.clip(a, -self.delta, self.delta)
         a -= c * 0.5
         a *= c
-        if self.reduce == "no":
-            return (a,)
-        return (a.sum(axis=1),)
+        return (a if self.reduce == "no" else a.sum(axis=1),)
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        x, t = self.retained_input_arrays
-        (gy,) = grad_outputs
-        gx = self.xp.clip(x - t, -self.delta, self.delta)
-        gx *= gy if self.reduce == "no" else gy[:, None]
-        return tuple([gx if i == 0 else -gx for i in target_input_indexes])
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        x, t = self.get_retained_inputs()
-        (gy,) = grad_outputs
-        if self.reduce != "no":
-            gy = broadcast_to(expand_dims(gy, 1), x.shape)
-        a = x - t
-        inner = (abs(a.array) <= self.delta).astype(a.dtype)
-        outer = (1 - inner) * self.xp.sign(a.array) * self.delta
-        gx = (a * inner + outer.astype(a.dtype, copy=False)) * gy
-        return tuple([gx if i == 0 else -gx for i in target_input_indexes])
+    def gradient(self, ops: Any, difference: Any, gy: Any) -> Any:
+        gx = ops.clip(difference, -self.delta, self.delta)
+        gx *= gy if self.reduce == "no" else gy.reshape((gy.shape[0], 1, *gy.shape[1:]))
+        return gx
 
 
-def huber_loss(x: Any, t: Any, delta: float, reduce: str = "sum_along_second_axis") -> Variable:
+def huber_loss(
+    x: VariableLike, t: VariableLike, delta: float, reduce: str = "sum_along_second_axis"
+) -> Variable:
     """Computes the Huber loss, which is less sensitive to outliers than the squared error.
 
     With ``a = x - t`` it is ``a^2 / 2`` where ``|a| <= delta`` and ``delta (|a| - delta / 2)``

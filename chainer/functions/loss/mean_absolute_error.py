@@ -4,45 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.functions.array.broadcast import broadcast_to
-from chainer.functions.loss._pair import check_pair
+from chainer.core.typing import Arrays, VariableLike
+from chainer.functions.loss._pair import PairLoss
 
 
-class MeanAbsoluteError(FunctionNode):
+class MeanAbsoluteError(PairLoss):
     """Mean of absolute differences."""
 
-    type_check_key = ()
-    check_type_forward = check_pair
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 1))
+    def forward(self, inputs: Arrays) -> Arrays:
         x0, x1 = inputs
         if x0.size == 0:
             return (self.xp.full((), float("nan"), dtype=x0.dtype),)
         return (abs(x0 - x1).mean(),)
 
-    def _sign(self) -> Any:
-        x0, x1 = self.retained_input_arrays
-        sign = self.xp.sign(x0 - x1)
-        sign /= max(sign.size, 1)
-        return sign
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        gx0 = self._sign()
-        gx0 *= grad_outputs[0]
-        return tuple([gx0 if i == 0 else -gx0 for i in target_input_indexes])
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        sign = self._sign()
-        gx0 = broadcast_to(grad_outputs[0], sign.shape) * sign
-        return tuple([gx0 if i == 0 else -gx0 for i in target_input_indexes])
+    def gradient(self, ops: Any, difference: Any, gy: Any) -> Any:
+        gx = ops.sign(difference)
+        gx /= max(gx.size, 1)
+        return gx * gy
 
 
-def mean_absolute_error(x0: Any, x1: Any) -> Variable:
+def mean_absolute_error(x0: VariableLike, x1: VariableLike) -> Variable:
     """Mean absolute error: the mean of ``|x0 - x1|`` over all elements.
 
     Args:

@@ -4,48 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.functions.array.broadcast import broadcast_to
-from chainer.functions.loss._pair import check_pair
+from chainer.core.typing import Arrays, VariableLike
+from chainer.functions.loss._pair import PairLoss
 
 
-class MeanSquaredError(FunctionNode):
+class MeanSquaredError(PairLoss):
     """Mean of squared differences."""
 
-    type_check_key = ()
-    check_type_forward = check_pair
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 1))
+    def forward(self, inputs: Arrays) -> Arrays:
         x0, x1 = inputs
         if x0.size == 0:
             return (self.xp.full((), float("nan"), dtype=x0.dtype),)
         difference = x0 - x1
         if difference.dtype.itemsize > 2:
+            # A dot product makes no array of the squares.
             flat = difference.ravel()
             return (self.xp.asarray(flat.dot(flat) / flat.size, dtype=x0.dtype),)
         # A sum of float16 squares overflows long before their mean does.
         squares = difference.astype("float32") ** 2
         return (squares.mean().astype(x0.dtype),)
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        x0, x1 = self.retained_input_arrays
-        gx0 = x0 - x1
-        gx0 *= grad_outputs[0] * (2.0 / max(gx0.size, 1))
-        return tuple([gx0 if i == 0 else -gx0 for i in target_input_indexes])
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        x0, x1 = self.get_retained_inputs()
-        difference = x0 - x1
-        factor = grad_outputs[0] * (2.0 / max(difference.size, 1))
-        gx0 = broadcast_to(factor, difference.shape) * difference
-        return tuple([gx0 if i == 0 else -gx0 for i in target_input_indexes])
+    def gradient(self, ops: Any, difference: Any, gy: Any) -> Any:
+        difference *= gy * (2.0 / max(difference.size, 1))
+        return difference
 
 
-def mean_squared_error(x0: Any, x1: Any) -> Variable:
+def mean_squared_error(x0: VariableLike, x1: VariableLike) -> Variable:
     """Mean squared error: the mean of ``(x0 - x1)^2`` over all elements (not only over the batch).
 
     Args:

@@ -9,10 +9,13 @@ import numpy
 
 from chainer.backends import operations
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import VariableLike
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import parse_kwargs
+from chainer.functions.activation.softplus import softplus
 from chainer.functions.loss._pair import check_reduce
 from chainer.functions.loss._sampled import SampledLoss
+from chainer.functions.math.sum import sum
 
 
 class NegativeSamplingFunction(SampledLoss):
@@ -61,18 +64,15 @@ class NegativeSamplingFunction(SampledLoss):
         return self.samples, t != -1
 
     def compose(self, scores: Variable) -> Variable:
-        from chainer.functions.activation.softplus import softplus
-        from chainer.functions.math.sum import sum
-
         signs = self.xp.ones(scores.shape, scores.dtype)
         signs[:, 0] = -1
         return sum(softplus(scores * signs), axis=1)
 
 
 def negative_sampling(
-    x: Any,
-    t: Any,
-    W: Any,
+    x: VariableLike,
+    t: VariableLike,
+    W: VariableLike,
     sampler: Callable[..., Any],
     sample_size: int,
     reduce: str = "sum",

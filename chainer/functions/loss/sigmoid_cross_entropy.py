@@ -5,20 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.operations.cross_entropies import loss_mean
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.loss._pair import check_reduce
+from chainer.functions.rules.kernels import KernelFunction
 
 #: Label of elements that are ignored.
 _IGNORED = -1
 
 
-class SigmoidCrossEntropy(FunctionNode):
+class SigmoidCrossEntropy(KernelFunction):
     """Sigmoid activation followed by a cross entropy loss."""
 
     type_check_key = ()
+    retained_inputs = (0, 1)
 
     def __init__(self, normalize: bool = True, reduce: str = "mean") -> None:
         check_reduce(reduce, "mean", "no")
@@ -34,8 +35,7 @@ class SigmoidCrossEntropy(FunctionNode):
             x_type.shape == t_type.shape,
         )
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 1))
+    def forward(self, inputs: Arrays) -> Arrays:
         x, t = inputs
         xp = self.xp
         # log(1 + exp(-|x|)) + max(x, 0) - t x: nothing overflows.
@@ -51,13 +51,11 @@ class SigmoidCrossEntropy(FunctionNode):
         loss, self._coefficient = mean.forward(loss, t, _IGNORED, count)
         return (loss,)
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         if target_input_indexes[0] != 0:
             return (None,)
         x, t = self.retained_input_arrays
-        (gy,) = grad_outputs
+        gy: Array = grad_outputs[0]
         # The sigmoid by tanh neither overflows nor loses digits.
         gx = self.xp.tanh(x * 0.5)
         gx *= 0.5
@@ -67,22 +65,16 @@ class SigmoidCrossEntropy(FunctionNode):
         gx *= gy if self.reduce == "no" else (gy * self._coefficient).astype(x.dtype)
         return tuple([gx if i == 0 else None for i in target_input_indexes])
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        if target_input_indexes[0] != 0:
-            return (None,)
-        from chainer.functions.activation.sigmoid import sigmoid
-
-        x, t = self.get_retained_inputs()
-        (gy,) = grad_outputs
+    def gradients(self, ops: Any, targets: Indexes, x: Any, t: Any, gy: Any) -> tuple[Any, ...]:
         factor = (t.array != _IGNORED).astype(x.dtype)
         if self.reduce == "mean":
-            gy = broadcast_to(gy, x.shape)
             factor *= self.xp.asarray(self._coefficient, x.dtype)
-        gx = (sigmoid(x) - t.array.astype(x.dtype)) * (gy * factor)
-        return tuple([gx if i == 0 else None for i in target_input_indexes])
+        return ((ops.sigmoid(x) - t.array.astype(x.dtype)) * (gy * factor),)
 
 
-def sigmoid_cross_entropy(x: Any, t: Any, normalize: bool = True, reduce: str = "mean") -> Variable:
+def sigmoid_cross_entropy(
+    x: VariableLike, t: VariableLike, normalize: bool = True, reduce: str = "mean"
+) -> Variable:
     """Computes cross entropy loss for pre-sigmoid activations.
 
     Args:

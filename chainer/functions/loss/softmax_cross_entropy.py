@@ -6,14 +6,15 @@ from typing import Any
 
 from chainer.backends import operations
 from chainer.core.arrays.backend import backend_of, is_array
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
+from chainer.core.typing import Array, ArrayGrads, Arrays, Grads, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions._once import gradients_once
+from chainer.functions.rules.kernels import KernelFunction
+from chainer.functions.rules.once import once_differentiable
 
 
-class SoftmaxCrossEntropy(FunctionNode):
+class SoftmaxCrossEntropy(KernelFunction):
     """Softmax activation followed by a cross entropy loss.
 
     Attributes:
@@ -63,7 +64,7 @@ class SoftmaxCrossEntropy(FunctionNode):
             x_type.shape[2:] == t_type.shape[1:],
         )
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         x, t = inputs
         if config.debug:
             self._check_labels(t, x.shape[1])
@@ -91,18 +92,16 @@ class SoftmaxCrossEntropy(FunctionNode):
         loss, self._coefficient = mean.forward(losses, t, self.ignore_label, count)
         return (loss,)
 
-    def _check_labels(self, t: Any, n_classes: int) -> None:
+    def _check_labels(self, t: Array, n_classes: int) -> None:
         if not (((t >= 0) & (t < n_classes)) | (t == self.ignore_label)).all():
             raise ValueError(
                 f"Each label `t` need to satisfy `0 <= t < x.shape[1] or t == {self.ignore_label}`"
             )
 
-    def _scale(self, gy: Any) -> Any:
+    def _scale(self, gy: Array) -> Any:
         return gy if self.reduce == "no" else gy * self._coefficient
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         if target_input_indexes[0] != 0:
             return (None,)
         if self.cache_score:
@@ -112,25 +111,23 @@ class SoftmaxCrossEntropy(FunctionNode):
         gx = self._kernel.backward(
             x, t, self.class_weight, self.ignore_label, self.y, self._scale(grad_outputs[0])
         )
-        gx = gx.astype(self.inputs[0].dtype, copy=False)  # type: ignore[index]
+        gx = gx.astype(self.input_nodes[0].dtype, copy=False)
         return tuple([gx if i == 0 else None for i in target_input_indexes])
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        if not self.double_backprop:
-            return gradients_once(
-                self,
-                target_input_indexes,
-                grad_outputs,
-                "F.softmax_cross_entropy was called with 'enable_double_backprop=False' argument, "
-                "but double-backprop is actually being performed. Please specify "
-                "'enable_double_backprop=True' explicitly.",
-            )
-        from chainer.functions.activation.softmax import softmax
-        from chainer.functions.array.broadcast import broadcast_to
-        from chainer.functions.array.expand_dims import expand_dims
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
+        if self.double_backprop:
+            return super().backward(target_input_indexes, grad_outputs)
+        return once_differentiable(
+            self,
+            target_input_indexes,
+            grad_outputs,
+            "F.softmax_cross_entropy was called with 'enable_double_backprop=False' argument, "
+            "but double-backprop is actually being performed. Please specify "
+            "'enable_double_backprop=True' explicitly.",
+        )
 
+    def gradients(self, ops: Any, targets: Indexes, x: Any, t: Any, gy: Any) -> tuple[Any, ...]:
         xp = self.xp
-        x, t = self.get_retained_inputs()
         valid = t.array != self.ignore_label
         labels = xp.where(valid, t.array, 0)
         classes = xp.arange(x.shape[1]).reshape((-1,) + (1,) * (x.ndim - 2))
@@ -140,18 +137,15 @@ class SoftmaxCrossEntropy(FunctionNode):
             factors *= self.class_weight[labels]
         if self.reduce == "mean":
             factors *= xp.asarray(self._coefficient, x.dtype)
-        g = broadcast_to(grad_outputs[0], t.shape) * factors
-        g = broadcast_to(expand_dims(g, 1), x.shape)
-        gx = (softmax(x, axis=1) - hit) * g
-        return tuple([gx if i == 0 else None for i in target_input_indexes])
+        return ((ops.softmax(x, axis=1) - hit) * ops.expand_dims(gy * factors, 1),)
 
 
 def softmax_cross_entropy(
-    x: Any,
-    t: Any,
+    x: VariableLike,
+    t: VariableLike,
     normalize: bool = True,
     cache_score: bool = True,
-    class_weight: Any = None,
+    class_weight: Array | None = None,
     ignore_label: int = -1,
     reduce: str = "mean",
     enable_double_backprop: bool = False,

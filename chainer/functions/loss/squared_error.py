@@ -4,37 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.functions.loss._pair import check_pair
+from chainer.core.typing import Arrays, VariableLike
+from chainer.functions.loss._pair import PairLoss
 
 
-class SquaredError(FunctionNode):
+class SquaredError(PairLoss):
     """Elementwise squared difference."""
 
-    type_check_key = ()
-    check_type_forward = check_pair
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 1))
+    def forward(self, inputs: Arrays) -> Arrays:
         difference = inputs[0] - inputs[1]
         return (difference * difference,)
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        x0, x1 = self.retained_input_arrays
-        gx0 = (x0 - x1) * grad_outputs[0]
-        gx0 = gx0 + gx0
-        return tuple([gx0 if i == 0 else -gx0 for i in target_input_indexes])
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        x0, x1 = self.get_retained_inputs()
-        gx0 = 2 * (x0 - x1) * grad_outputs[0]
-        return tuple([gx0 if i == 0 else -gx0 for i in target_input_indexes])
+    def gradient(self, ops: Any, difference: Any, gy: Any) -> Any:
+        difference *= gy
+        return difference + difference
 
 
-def squared_error(x0: Any, x1: Any) -> Variable:
+def squared_error(x0: VariableLike, x1: VariableLike) -> Variable:
     """Elementwise squared error ``(x0 - x1)^2``.
 
     Args:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.array.broadcast import broadcast_to
-from chainer.functions.array.expand_dims import expand_dims
 from chainer.functions.loss._pair import check_reduce
+from chainer.functions.rules.expressions import ExpressionFunction
 
 
-class Triplet(FunctionNode):
+class Triplet(ExpressionFunction):
     """Triplet loss: an anchor should be nearer to a positive than to a negative sample."""
 
     type_check_key = ()
+    retained_inputs = (0, 1, 2)
 
     def __init__(self, margin: float, reduce: str = "mean") -> None:
         if margin <= 0:
@@ -36,14 +36,13 @@ class Triplet(FunctionNode):
             in_types[0].ndim == 2,
         )
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 1, 2))
+    def forward(self, inputs: Arrays) -> Arrays:
         loss = self.xp.maximum(self._violation(*inputs), 0)
         if self.reduce == "mean":
             loss = loss.sum() / max(len(inputs[0]), 1)
         return (self.xp.asarray(loss, dtype=inputs[0].dtype),)
 
-    def _violation(self, anchor: Any, positive: Any, negative: Any) -> Any:
+    def _violation(self, anchor: Array, positive: Array, negative: Array) -> Any:
         to_positive = anchor - positive
         to_negative = anchor - negative
         to_positive *= to_positive
@@ -58,34 +57,23 @@ class Triplet(FunctionNode):
         violated *= 2.0 if self.reduce == "no" else 2.0 / max(len(violated), 1)
         return violated
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        anchor, positive, negative = self.retained_input_arrays
-        factor = (self._violated() * grad_outputs[0])[:, None]
-        gradients = {
-            0: lambda: (negative - positive) * factor,
-            1: lambda: (positive - anchor) * factor,
-            2: lambda: (anchor - negative) * factor,
+    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+        anchor, positive, negative, gy = values
+        factor = (gy * self._violated()).reshape((-1, 1))
+        differences = {
+            0: lambda: negative - positive,
+            1: lambda: positive - anchor,
+            2: lambda: anchor - negative,
         }
-        return tuple([gradients[i]() for i in target_input_indexes])
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        anchor, positive, negative = self.get_retained_inputs()
-        (gy,) = grad_outputs
-        if self.reduce == "mean":
-            gy = broadcast_to(gy, (len(anchor),))
-        factor = broadcast_to(expand_dims(gy * self._violated(), 1), anchor.shape)
-        gradients = {
-            0: lambda: (negative - positive) * factor,
-            1: lambda: (positive - anchor) * factor,
-            2: lambda: (anchor - negative) * factor,
-        }
-        return tuple([gradients[i]() for i in target_input_indexes])
+        return tuple([differences[i]() * factor for i in targets])
 
 
 def triplet(
-    anchor: Any, positive: Any, negative: Any, margin: float = 0.2, reduce: str = "mean"
+    anchor: VariableLike,
+    positive: VariableLike,
+    negative: VariableLike,
+    margin: float = 0.2,
+    reduce: str = "mean",
 ) -> Variable:
     """Computes triplet loss.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.typing import VariableLike
 from chainer.functions.activation.softplus import softplus
 from chainer.functions.loss._pair import check_reduce
 from chainer.functions.math.average import average
@@ -19,7 +19,9 @@ def _reduced(loss: Variable, reduce: str) -> Variable:
     return average(loss) if reduce == "mean" else loss
 
 
-def gaussian_kl_divergence(mean: Any, ln_var: Any, reduce: str = "sum") -> Variable:
+def gaussian_kl_divergence(
+    mean: VariableLike, ln_var: VariableLike, reduce: str = "sum"
+) -> Variable:
     """Computes the KL-divergence of Gaussian variables from the standard one.
 
     Elementwise it is ``(mean^2 + exp(ln_var) - ln_var - 1) / 2``.
@@ -44,7 +46,7 @@ def gaussian_kl_divergence(mean: Any, ln_var: Any, reduce: str = "sum") -> Varia
     return _reduced((mean * mean + exp(ln_var) - ln_var - 1) * 0.5, reduce)
 
 
-def bernoulli_nll(x: Any, y: Any, reduce: str = "sum") -> Variable:
+def bernoulli_nll(x: VariableLike, y: VariableLike, reduce: str = "sum") -> Variable:
     """Computes the negative log-likelihood of a Bernoulli distribution of parameter ``sigmoid(y)``.
 
     As the sigmoid is part of it, the output of a fully-connected layer can be given directly.
@@ -69,7 +71,9 @@ def bernoulli_nll(x: Any, y: Any, reduce: str = "sum") -> Variable:
     return _reduced(softplus(y) - x * y, reduce)
 
 
-def gaussian_nll(x: Any, mean: Any, ln_var: Any, reduce: str = "sum") -> Variable:
+def gaussian_nll(
+    x: VariableLike, mean: VariableLike, ln_var: VariableLike, reduce: str = "sum"
+) -> Variable:
     """Computes the negative log-likelihood of a Gaussian distribution.
 
     Elementwise it is ``(ln_var + log(2 pi) + (x - mean)^2 / exp(ln_var)) / 2``.

@@ -9,7 +9,7 @@ from chainer.core.utils import type_check
 from chainer.functions._broadcasting import reduce_to_shape
 from chainer.functions.math._operand import as_operand, check_broadcastable
 from chainer.functions.math._operators import BroadcastingFunction, ConstantOperator
-from chainer.functions.rules.base import expect_one_float
+from chainer.functions.rules.base import expect_one_array, expect_one_float
 from chainer.functions.rules.expressions import ExpressionFunction, UnaryFunction
 
 
@@ -18,9 +18,7 @@ class Neg(UnaryFunction):
 
     label = "__neg__"
     type_check_key = ()
-
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1)
+    check_type_forward = expect_one_array
 
     def forward(self, inputs: Arrays) -> Arrays:
         return (-inputs[0],)

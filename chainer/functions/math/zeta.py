@@ -6,7 +6,7 @@ from typing import Any
 
 from chainer.backends.operations.special import zeta as operation
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Array, Arrays, Scalar, VariableLike
+from chainer.core.typing import ArrayLike, Arrays, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions.rules.expressions import UnaryFunction
 
@@ -21,7 +21,7 @@ class Zeta(UnaryFunction):
     type_check_key = ()
     retained_inputs = (0,)
 
-    def __init__(self, x: Scalar | Array) -> None:
+    def __init__(self, x: ArrayLike) -> None:
         self._x = x
 
     @property
@@ -42,7 +42,7 @@ class Zeta(UnaryFunction):
         return ops.cast(ops.sum_to(gq, q.shape), q.dtype)
 
 
-def zeta(x: Scalar | VariableLike, q: VariableLike) -> Variable:
+def zeta(x: ArrayLike | VariableLike, q: VariableLike) -> Variable:
     r"""Elementwise Hurwitz zeta function :math:`\sum_{k=0}^\infty (k + q)^{-x}`.
 
     It is differentiable with respect to ``q``; ``x`` is a constant. On the CPU it needs SciPy

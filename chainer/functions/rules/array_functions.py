@@ -23,7 +23,7 @@ _SAME = frozenset(
         *("exp", "expm1", "log", "log10", "log1p", "log2", "sqrt", "square", "cumprod", "cumsum"),
         *("arccos", "arcsin", "arctan", "arctan2", "arctanh", "cos", "cosh", "sin", "sinh"),
         *("tan", "tanh", "expand_dims", "flip", "fliplr", "flipud", "moveaxis", "reshape"),
-        *("squeeze", "stack", "swapaxes", "tile", "transpose"),
+        *("rollaxis", "squeeze", "stack", "swapaxes", "tile", "transpose"),
     )
 )
 

@@ -62,9 +62,19 @@ class RuleFunction(FunctionNode):
         return (*first, nodes[i].data, nodes[j].data, *values)
 
 
+def expect_one_array(self: FunctionNode, in_types: type_check.TypeInfoTuple) -> None:
+    """Type check (``check_type_forward``) of one input of any shape and dtype."""
+    type_check.expect(in_types.size() == 1)
+
+
 def expect_one_float(self: FunctionNode, in_types: type_check.TypeInfoTuple) -> None:
     """Type check (``check_type_forward``) of one floating-point input of any shape."""
     type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
+
+
+def array_of(x: Array) -> Array:
+    """Returns the array of a Variable, and an array as it is: a constant in an expression."""
+    return x.array if isinstance(x, Variable) else x
 
 
 def as_outputs(variables: Variables) -> Arrays:

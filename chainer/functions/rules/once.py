@@ -32,13 +32,14 @@ class OnceDifferentiableGrad(FunctionNode):
         return gradients
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
-        raise RuntimeError(self._error_message)
+        # A RuntimeError, as which programs catch it.
+        raise NotImplementedError(self._error_message)
 
 
 def once_differentiable(
     function: FunctionNode,
     targets: Indexes,
-    grad_outputs: Sequence[Variable],
+    grad_outputs: Sequence[Variable | None],
     error_message: str,
 ) -> Grads:
     """Returns gradients that cannot be differentiated again.
@@ -50,19 +51,21 @@ def once_differentiable(
     Args:
         function: The function.
         targets: Indexes of the inputs whose gradients are required.
-        grad_outputs: Gradients w.r.t. the outputs.
+        grad_outputs: Gradients w.r.t. the outputs; None where there is none.
         error_message: Text of the RuntimeError that differentiating them raises.
 
     Returns:
         tuple: One gradient for each target; None where the function is not differentiable.
     """
-    arrays = function.backward_arrays(targets, tuple([gy.array for gy in grad_outputs]))
+    gys = tuple([None if gy is None else gy.array for gy in grad_outputs])
+    arrays = function.backward_arrays(targets, gys)
     if not config.enable_backprop:
         return tuple([None if gx is None else Variable(gx) for gx in arrays])
     found = [(i, gx) for i, gx in zip(targets, arrays, strict=True) if gx is not None]
     inputs = [_stand_in(function, i, gx) for i, gx in found]
     node = OnceDifferentiableGrad(tuple([gx for _, gx in found]), error_message)
-    variables = dict(zip([i for i, _ in found], node.apply((*inputs, *grad_outputs)), strict=True))
+    gradients = node.apply((*inputs, *[gy for gy in grad_outputs if gy is not None]))
+    variables = dict(zip([i for i, _ in found], gradients, strict=True))
     return tuple([variables.get(i) for i in targets])
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import cast
+
 from chainer.core.arrays.backend import is_array
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import InitializerLike, VariableLike
+from chainer.core.typing import Array, InitializerLike, Shape, VariableLike
 from chainer.functions.activation.maxout import maxout
 from chainer.links.chain import Chain
 from chainer.links.connection.linear import Linear
+from chainer.links.initializer import Initializer
 
 
 class Maxout(Chain):
@@ -24,9 +28,10 @@ class Maxout(Chain):
         out_size (int): Size of output vectors.
         pool_size (int): Number of linear layers.
         initialW (initializer): Initializer of the weight; an array has shape
-            ``(out_size, pool_size, in_size)``.
+            ``(out_size, pool_size, in_size)``. An :class:`~chainer.Initializer` gets an array of
+            shape ``(out_size * pool_size, in_size)``, any other callable one of three axes.
         initial_bias (initializer): Initializer of the bias; if None, there is no bias. An array has
-            shape ``(out_size, pool_size)``.
+            shape ``(out_size, pool_size)``, and so has that which a callable gets.
 
     Attributes:
         linear (Linear): Linear layer with a weight of shape ``(out_size * pool_size, in_size)`` and
@@ -49,34 +54,16 @@ class Maxout(Chain):
         initial_bias: InitializerLike = 0,
     ) -> None:
         super().__init__()
-        linear_size = out_size * pool_size
-        if is_array(initialW) and initialW.ndim:
-            if initialW.ndim != 3:
-                raise ValueError(f"initialW.ndim should be 3, got {initialW.ndim}")
-            if initialW.shape[:2] != (out_size, pool_size):
-                raise ValueError(
-                    f"initialW must have shape {(out_size, pool_size, in_size)}, "
-                    f"got {initialW.shape}"
-                )
-            initialW = initialW.reshape(linear_size, initialW.shape[2])
-        if is_array(initial_bias) and initial_bias.ndim:
-            if initial_bias.ndim != 2:
-                raise ValueError(f"initial_bias.ndim should be 2, got {initial_bias.ndim}")
-            if initial_bias.shape != (out_size, pool_size):
-                raise ValueError(
-                    f"initial_bias must have shape {(out_size, pool_size)}, "
-                    f"got {initial_bias.shape}"
-                )
-            initial_bias = initial_bias.reshape(linear_size)
+        shape = (out_size, pool_size)
         self.out_size = out_size
         self.pool_size = pool_size
         with self.init_scope():
             self.linear = Linear(
                 in_size,
-                linear_size,
+                out_size * pool_size,
                 nobias=initial_bias is None,
-                initialW=initialW,
-                initial_bias=initial_bias,
+                initialW=_flattened(initialW, "initialW", shape, 3),
+                initial_bias=_flattened(initial_bias, "initial_bias", shape, 2),
             )
 
     def forward(self, x: VariableLike) -> Variable:
@@ -89,3 +76,42 @@ class Maxout(Chain):
             Variable: Output of shape ``(B, out_size)``.
         """
         return maxout(self.linear(x), self.pool_size)
+
+
+def _flattened(initializer: InitializerLike, name: str, shape: Shape, ndim: int) -> InitializerLike:
+    """Returns an initializer for arrays whose first two axes are joined to one.
+
+    Args:
+        initializer: The initializer for arrays with both axes.
+        name: Name of the argument, for the messages.
+        shape: Lengths of the two axes.
+        ndim: Number of axes that an array must have.
+    """
+    if is_array(initializer):
+        array: Array = initializer
+        if array.ndim == 0:
+            return array
+        if array.ndim != ndim:
+            raise ValueError(f"{name}.ndim should be {ndim}, got {array.ndim}")
+        if array.shape[:2] != shape:
+            raise ValueError(
+                f"the first axes of {name} must have the lengths {shape}, got {array.shape}"
+            )
+        return array.reshape((shape[0] * shape[1], *array.shape[2:]))
+    if callable(initializer) and not isinstance(initializer, Initializer):
+        return _WithBothAxes(cast("Callable[[Array], None]", initializer), shape)
+    return initializer
+
+
+class _WithBothAxes:
+    """Calls a function that fills arrays with an array whose first axis is split in two."""
+
+    def __init__(self, function: Callable[[Array], None], shape: Shape) -> None:
+        self._function = function
+        self._shape = shape
+
+    def __call__(self, array: Array) -> None:
+        split = array.reshape(*self._shape, *array.shape[1:])
+        self._function(split)
+        # On most backends this is the same memory.
+        array[...] = split.reshape(array.shape)

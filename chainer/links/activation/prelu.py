@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import InitializerLike, VariableLike
+from chainer.core.typing import InitializerLike, ShapeLike, VariableLike
 from chainer.functions.activation.prelu import prelu
 from chainer.links.link import Link
 
@@ -33,7 +33,7 @@ class PReLU(Link):
         variable([[-0.5,  0. ,  2. ]])
     """
 
-    def __init__(self, shape: Sequence[int] | int = (), init: InitializerLike = 0.25) -> None:
+    def __init__(self, shape: ShapeLike = (), init: InitializerLike = 0.25) -> None:
         super().__init__()
         with self.init_scope():
             self.W = Parameter(init, shape)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import InitializerLike, VariableLike
+from chainer.core.typing import InitializerLike, ShapeLike, VariableLike
 from chainer.functions.activation.swish import swish
 from chainer.links.link import Link
 
@@ -22,7 +22,7 @@ class Swish(Link):
     Args:
         beta_shape (tuple of ints or None): Shape of the parameter ``beta``: that of the first axes
             of the input after the batch axis, or ``()``. If None, it is that of all axes after the
-            batch axis, found out at the first call.
+            batch axis, inferred at the first call.
         beta_init (float): Initial value of the parameter.
 
     Attributes:
@@ -34,9 +34,7 @@ class Swish(Link):
         (2, 10)
     """
 
-    def __init__(
-        self, beta_shape: Sequence[int] | int | None, beta_init: InitializerLike = 1.0
-    ) -> None:
+    def __init__(self, beta_shape: ShapeLike | None, beta_init: InitializerLike = 1.0) -> None:
         super().__init__()
         with self.init_scope():
             if beta_shape is None:

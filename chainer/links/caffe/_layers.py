@@ -188,8 +188,7 @@ def _batch_norm(layer: Message) -> Any:
         use_gamma=False,
         use_beta=False,
     )
-    link.avg_mean[...] = mean
-    link.avg_var[...] = variance
+    link.avg_mean, link.avg_var = (numpy.asarray(s, numpy.float32) for s in (mean, variance))
     return link
 
 

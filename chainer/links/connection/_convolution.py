@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Array, InitializerLike, IntPair, IntTuple, Shape, VariableLike
+from chainer.core.typing import Array, InitializerLike, IntTuple, Shape, VariableLike
 from chainer.core.utils.conv import as_sizes
 from chainer.links.initializers import get_initializer
 from chainer.links.link import Link
@@ -43,14 +43,15 @@ class ConvolutionLink(Link):
 
     W: Parameter
     b: Parameter | None
-    ksize: IntTuple
-    stride: IntTuple
-    pad: IntTuple
     out_channels: int
+    # Sizes are ints or tuples of ndim ints.
+    ksize: Any
+    stride: Any
+    pad: Any
 
     # Links restored from pickles of older releases lack some of the attributes.
     in_channels: int | None = None
-    dilate: IntTuple = 1
+    dilate: Any = 1
     groups: int = 1
 
     #: Names of the attributes that describe the link when it is printed, in order.
@@ -71,8 +72,8 @@ class ConvolutionLink(Link):
         groups: int = 1,
     ) -> None:
         super().__init__()
-        in_channels, out_channels, ksize = normalize_sizes(self, in_channels, out_channels, ksize)
-        self.ksize = self._normalize_ksize(ksize, ndim)
+        in_channels, out_channels, size = normalize_sizes(self, in_channels, out_channels, ksize)
+        self.ksize = self._normalize_ksize(size, ndim)
         self.stride = as_sizes(stride, ndim, "stride")
         self.pad = as_sizes(pad, ndim, "pad", least=0)
         self.dilate = as_sizes(dilate, ndim, "dilate")
@@ -94,8 +95,10 @@ class ConvolutionLink(Link):
     @property
     def ndim(self) -> int:
         """Number of spatial dimensions."""
+        if self.W.array is not None:
+            return self.W.ndim - 2
         # Release 7 keeps this size as a tuple, the others as they were given.
-        return len(self.ksize)  # type: ignore[arg-type]
+        return len(self.ksize)
 
     def _weight_shape(self, in_channels: int, ksize: tuple[int, ...]) -> Shape:
         """Returns the shape of the weight."""
@@ -117,7 +120,7 @@ class ConvolutionLink(Link):
     def printable_specs(self) -> Iterator[tuple[str, Any]]:
         """Pairs of name and value that describe the link when it is printed."""
         for name in self._spec_names:
-            yield name, self.b is None if name == "nobias" else getattr(self, name)
+            yield name, self.b is None if name == "nobias" else getattr(self, name, None)
 
 
 class ConvolutionLink2D(ConvolutionLink):
@@ -136,14 +139,17 @@ class ConvolutionLink2D(ConvolutionLink):
         return 2
 
 
-def normalize_sizes(
-    link: Link, in_channels: Any, out_channels: Any, ksize: IntPair
-) -> tuple[Any, Any, Any]:
+def normalize_sizes(link: Link, *sizes: Any) -> tuple[Any, Any, Any]:
     """Returns numbers of channels and size of filters; two given ones are the last two.
+
+    Args:
+        link (Link): The link, for the message.
+        sizes: ``in_channels``, ``out_channels`` and ``ksize``.
 
     Raises:
         TypeError: If the number of output channels is missing.
     """
+    in_channels, out_channels, ksize = sizes
     if ksize is None:
         in_channels, out_channels, ksize = None, in_channels, out_channels
     if out_channels is None or ksize is None:
@@ -176,12 +182,13 @@ def given_params(
     Raises:
         ValueError: If the bias does not have an element for each output.
     """
-    W = W.array if isinstance(W, Variable) else W
+    weight = W.array if isinstance(W, Variable) else W
     if b is None or nobias:
-        return W, None
-    b = b.array if isinstance(b, Variable) else b
-    if b.size != W.shape[0]:
+        return weight, None
+    bias: Array = b.array if isinstance(b, Variable) else b
+    if bias.size != weight.shape[0]:
         raise ValueError(
-            f"`{out_name}` does not match the size of `b`: {W.shape[0]} outputs, {b.size} biases"
+            f"`{out_name}` does not match the size of `b`: {weight.shape[0]} outputs, "
+            f"{bias.size} biases"
         )
-    return W, b
+    return weight, bias

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import ShapeLike, VariableLike
 from chainer.functions.math.bias import bias
+from chainer.links.errors import InvalidValueError
 from chainer.links.link import Link
 
 
-def check_operands(link: Link, operands: tuple[Any, ...], param: Any, name: str) -> None:
+def check_operands(
+    link: Link, operands: tuple[VariableLike, ...], param: Parameter | None, name: str
+) -> None:
     """Raises unless a link with (or without) its own parameter got one (or two) operands."""
     expected = 2 if param is None else 1
     if len(operands) != expected:
         reason = f"it has no parameter {name}" if param is None else f"it has a parameter {name}"
-        raise ValueError(
+        raise InvalidValueError(
             f"{type(link).__name__} takes {expected} input(s) since {reason}, got {len(operands)}"
         )
 
@@ -40,7 +44,7 @@ class Bias(Link):
         (2, 3, 4)
     """
 
-    def __init__(self, axis: int = 1, shape: Sequence[int] | int | None = None) -> None:
+    def __init__(self, axis: int = 1, shape: ShapeLike | None = None) -> None:
         super().__init__()
         self.axis = axis
         if shape is not None:
@@ -53,12 +57,12 @@ class Bias(Link):
         yield "axis", self.axis
         yield "shape", self.b.shape if hasattr(self, "b") else None
 
-    def forward(self, *xs: Any) -> Variable:
+    def forward(self, *xs: VariableLike) -> Variable:
         """Applies broadcasted elementwise summation.
 
         Args:
-            xs (list of Variables): The input; without own parameter also the bias, whose shape is
-                that of the axes of the input it is added to.
+            xs (list of Variables): The input; if the link has no parameter, also the bias. Its
+                shape is that of the axes of the input it is added to.
 
         Returns:
             Variable: Sum, of the shape of the input.

@@ -8,8 +8,9 @@ from typing import Any
 from chainer.core.arrays.backend import is_array
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import InitializerLike, VariableLike
+from chainer.core.typing import InitializerLike, Shape, VariableLike
 from chainer.functions.connection.bilinear import bilinear
+from chainer.links.errors import InvalidValueError
 from chainer.links.initializers import get_initializer
 from chainer.links.link import Link
 
@@ -45,6 +46,14 @@ class Bilinear(Link):
         (4, 5)
     """
 
+    W: Parameter
+    V1: Parameter
+    V2: Parameter
+    b: Parameter
+
+    # Links restored from pickles of older releases lack the attribute.
+    out_size: int | None = None
+
     def __init__(
         self,
         left_size: int,
@@ -52,12 +61,11 @@ class Bilinear(Link):
         out_size: int,
         nobias: bool = False,
         initialW: InitializerLike = None,
-        initial_bias: InitializerLike = None,
+        initial_bias: tuple[InitializerLike, InitializerLike, InitializerLike] | None = None,
     ) -> None:
         super().__init__()
         shape = (left_size, right_size, out_size)
-        if is_array(initialW) and initialW.shape != shape:
-            raise ValueError(f"initialW must have shape {shape}, got {initialW.shape}")
+        _check_shape("initialW", initialW, shape)
         if initial_bias is None:
             initial_bias = (None, None, 0)
         elif not isinstance(initial_bias, tuple):
@@ -73,10 +81,10 @@ class Bilinear(Link):
         with self.init_scope():
             self.W = Parameter(get_initializer(initialW), shape)
             if not nobias:
-                V1, V2, b = map(get_initializer, initial_bias)
-                self.V1 = Parameter(V1, (left_size, out_size))
-                self.V2 = Parameter(V2, (right_size, out_size))
-                self.b = Parameter(b, out_size)
+                shapes = ((left_size, out_size), (right_size, out_size), (out_size,))
+                for name, initializer, shape in zip(("V1", "V2", "b"), initial_bias, shapes):
+                    _check_shape(f"the element of initial_bias for {name}", initializer, shape)
+                    setattr(self, name, Parameter(get_initializer(initializer), shape))
 
     @property
     def printable_specs(self) -> Iterator[tuple[str, Any]]:
@@ -103,3 +111,10 @@ class Bilinear(Link):
     def zero_grads(self) -> None:
         """Fills the gradients with zeros; kept for programs of version 1."""
         self.zerograds()
+
+
+def _check_shape(name: str, initializer: InitializerLike, shape: Shape) -> None:
+    """Raises ValueError if an initializer is an array of another shape."""
+    given = getattr(initializer, "shape", shape) if is_array(initializer) else shape
+    if given != shape:
+        raise InvalidValueError(f"{name} must have shape {shape}, got {given}")

@@ -108,9 +108,9 @@ class Convolution2D(ConvolutionLink2D):
             ValueError: If the shapes do not fit.
         """
         W, b = given_params(W, b, nobias, "out_channels")
-        out_channels, channels, *ksize = W.shape
-        size = (channels * groups, out_channels, tuple(ksize))
-        return cls(*size, stride, pad, nobias, W, b, dilate=dilate, groups=groups)
+        out_channels, channels, kh, kw = W.shape
+        sizes = (channels * groups, out_channels, (kh, kw))
+        return cls(*sizes, stride, pad, nobias, W, b, dilate=dilate, groups=groups)
 
     def _weight_shape(self, in_channels: int, ksize: tuple[int, ...]) -> Shape:
         return (self.out_channels, in_channels // self.groups, *ksize)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, ClassVar
 
 from chainer.core.autograd.variable import Variable
@@ -117,21 +118,10 @@ class ConvolutionND(ConvolutionLink):
             raise ValueError(
                 f"W must have {cls._fixed_ndim} spatial dimensions, got shape {W.shape}"
             )
-        ndim = (len(ksize),) if cls._fixed_ndim is None else ()
-        return cls(
-            *ndim,
-            channels * groups,
-            out_channels,
-            tuple(ksize),
-            stride,
-            pad,
-            nobias,
-            W,
-            b,
-            cover_all=cover_all,
-            dilate=dilate,
-            groups=groups,
-        )
+        # A class with a fixed number of dimensions has no argument for it.
+        create = cls if cls._fixed_ndim is not None else functools.partial(cls, len(ksize))
+        sizes = (channels * groups, out_channels, tuple(ksize))
+        return create(*sizes, stride, pad, nobias, W, b, cover_all, dilate, groups)  # type: ignore[arg-type]
 
     def _weight_shape(self, in_channels: int, ksize: tuple[int, ...]) -> Shape:
         return (self.out_channels, in_channels // self.groups, *ksize)

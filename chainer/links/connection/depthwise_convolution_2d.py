@@ -22,7 +22,8 @@ class DepthwiseConvolution2D(Link):
     parameters.
 
     Args:
-        in_channels (int or None): Number of channels of input arrays; inferred at the first call if None.
+        in_channels (int or None): Number of channels of input arrays; inferred at the first call if
+            None.
         channel_multiplier (int): Number of filters of each channel; there are
             ``in_channels * channel_multiplier`` output channels.
         ksize (int or pair of ints): Size of filters (a.k.a. kernels).
@@ -43,6 +44,9 @@ class DepthwiseConvolution2D(Link):
         >>> L.DepthwiseConvolution2D(3, 2, 5)(x).shape
         (1, 6, 6, 6)
     """
+
+    # Links restored from pickles of older releases lack the attribute.
+    in_channels: int | None = None
 
     def __init__(
         self,
@@ -96,7 +100,7 @@ class DepthwiseConvolution2D(Link):
         Returns:
             Variable: Output of shape ``(B, in_channels * channel_multiplier, oh, ow)``.
         """
-        if self.in_channels is None:
+        if self.W.array is None:
             self.in_channels = infer_channels(self, x, 4)
             self._initialize_params(self.in_channels)
         return depthwise_convolution_2d(x, self.W, self.b, self.stride, self.pad)

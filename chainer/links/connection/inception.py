@@ -21,7 +21,8 @@ class Inception(Chain):
     See `Going Deeper with Convolutions <https://arxiv.org/abs/1409.4842>`_.
 
     Args:
-        in_channels (int or None): Number of channels of input arrays; inferred at the first call if None.
+        in_channels (int or None): Number of channels of input arrays; inferred at the first call if
+            None.
         out1 (int): Output size of the 1x1 convolution path.
         proj3 (int): Projection size of the 3x3 convolution path.
         out3 (int): Output size of the 3x3 convolution path.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-
-import numpy
+from typing import Any
 
 from chainer.core.autograd.variable import Variable
+from chainer.core.config.dtype import get_dtype
 from chainer.core.typing import DTypeLike, InitializerLike, VariableLike
 from chainer.functions.activation.relu import relu
 from chainer.functions.array.concat import concat
@@ -15,9 +15,10 @@ from chainer.functions.pooling.average_pooling_2d import average_pooling_2d
 from chainer.functions.pooling.max_pooling_2d import max_pooling_2d
 from chainer.links.chain import Chain
 from chainer.links.connection.convolution_2d import Convolution2D
+from chainer.links.errors import InvalidValueError, UnknownOptionError
 from chainer.links.normalization.batch_normalization import BatchNormalization
 
-_POOLINGS: dict[str, Callable[..., Variable]] = {
+_POOLINGS: dict[str, Callable[..., Any]] = {
     "max": partial(max_pooling_2d, cover_all=False),
     "avg": average_pooling_2d,
 }
@@ -26,15 +27,16 @@ _POOLINGS: dict[str, Callable[..., Variable]] = {
 class InceptionBN(Chain):
     """Inception module of the new GoogLeNet with batch normalization.
 
-    Like :class:`~chainer.links.Inception`, with batch normalization on top of each convolution, two
-    3x3 convolutions one after the other in place of the 5x5 convolution, and a pooling that can be
-    chosen.
+    It differs from :class:`~chainer.links.Inception` in three points: batch normalization follows
+    each convolution, two successive 3x3 convolutions replace the 5x5 convolution, and the kind of
+    pooling is an argument.
 
     See `Batch Normalization: Accelerating Deep Network Training by Reducing Internal Covariate
     Shift <https://arxiv.org/abs/1502.03167>`_.
 
     Args:
-        in_channels (int or None): Number of channels of input arrays; inferred at the first call if None.
+        in_channels (int or None): Number of channels of input arrays; inferred at the first call if
+            None.
         out1 (int): Output size of the 1x1 convolution path; 0 for leaving it out, as is necessary
             with a stride other than 1 or without projection in the pooling path.
         proj3 (int): Projection size of the single 3x3 convolution path.
@@ -45,7 +47,8 @@ class InceptionBN(Chain):
         proj_pool (int or None): Projection size in the pooling path; None for no projection.
         stride (int): Stride of the last convolution of each path.
         conv_init (initializer): Initializer of the weights of the convolutions.
-        dtype (numpy.dtype): Data type of the batch normalization.
+        dtype (numpy.dtype): Data type of the batch normalization; ``chainer.config.dtype`` by
+            default.
 
     Attributes:
         proj3, conv3, proj33, conv33a, conv33b, conv1, poolp (Convolution2D): The convolutions.
@@ -74,13 +77,13 @@ class InceptionBN(Chain):
         proj_pool: int | None = None,
         stride: int = 1,
         conv_init: InitializerLike = None,
-        dtype: DTypeLike = numpy.float32,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__()
         if pooltype not in _POOLINGS:
-            raise ValueError(f"pooltype must be 'max' or 'avg', got {pooltype!r}")
+            raise UnknownOptionError(f"pooltype must be 'max' or 'avg', got {pooltype!r}")
         if out1 > 0 and (stride != 1 or proj_pool is None):
-            raise ValueError(
+            raise InvalidValueError(
                 f"out1 must be 0 with a stride other than 1 or without proj_pool, got out1={out1}, "
                 f"stride={stride} and proj_pool={proj_pool}"
             )
@@ -95,7 +98,7 @@ class InceptionBN(Chain):
             )
 
         def normalization(size: int) -> BatchNormalization:
-            return BatchNormalization(size, dtype=dtype)
+            return BatchNormalization(size, dtype=get_dtype(dtype))
 
         with self.init_scope():
             self.proj3 = convolution(in_channels, proj3, 1)

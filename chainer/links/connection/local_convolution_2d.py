@@ -7,8 +7,7 @@ from typing import Any
 
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import InitializerLike, IntPair, VariableLike
-from chainer.core.utils.argument import parse_kwargs
+from chainer.core.typing import InitializerLike, IntPair, IntTuple, Shape, VariableLike
 from chainer.core.utils.conv import get_conv_outsize, pair
 from chainer.functions.connection.local_convolution_2d import local_convolution_2d
 from chainer.links.initializers import get_initializer
@@ -23,10 +22,11 @@ class LocalConvolution2D(Link):
     parameters, of each output position.
 
     Args:
-        in_channels (int or None): Number of channels of input arrays; inferred at the first call if None.
+        in_channels (int or None): Number of channels of input arrays; inferred at the first call if
+            None.
         out_channels (int): Number of channels of output arrays.
-        in_size (int or pair of ints): Height and width of input arrays; if None, they are found out
-            at the first call.
+        in_size (int or pair of ints): Height and width of input arrays; inferred at the
+            first call if None.
         ksize (int or pair of ints): Size of filters (a.k.a. kernels).
         stride (int or pair of ints): Stride of filter applications.
         nobias (bool): Whether there is no bias.
@@ -45,19 +45,21 @@ class LocalConvolution2D(Link):
         (1, 7, 6, 6)
     """
 
+    # Links restored from pickles of older releases lack these.
+    in_channels: int | None = None
+    in_size: IntTuple | None = None
+
     def __init__(
         self,
         in_channels: int | None,
         out_channels: int,
-        in_size: Any = None,
+        in_size: IntPair | None = None,
         ksize: IntPair | None = None,
         stride: IntPair = 1,
         nobias: bool = False,
         initialW: InitializerLike = None,
         initial_bias: InitializerLike = None,
-        **kwargs: Any,
     ) -> None:
-        parse_kwargs(kwargs)
         if ksize is None:
             raise TypeError("LocalConvolution2D needs the size of the filters: ksize")
         super().__init__()
@@ -76,7 +78,7 @@ class LocalConvolution2D(Link):
         if in_channels is not None and in_size is not None:
             self._initialize_params(in_channels, pair(in_size, "in_size"))
 
-    def _initialize_params(self, in_channels: int, in_size: tuple[int, int]) -> None:
+    def _initialize_params(self, in_channels: int, in_size: Shape) -> None:
         ksize = pair(self.ksize, "ksize")
         out = tuple(
             get_conv_outsize(size, k, s, 0) for size, k, s in zip(in_size, ksize, self.stride)
@@ -105,7 +107,7 @@ class LocalConvolution2D(Link):
         Returns:
             Variable: Output of shape ``(B, out_channels, oh, ow)``.
         """
-        if self.in_channels is None or self.in_size is None:
+        if self.W.array is None:
             in_channels = infer_channels(self, x, 4)
             self._initialize_params(in_channels, x.shape[2:])
             self.in_channels, self.in_size = in_channels, x.shape[2:]

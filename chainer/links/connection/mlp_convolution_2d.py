@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
 
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import IntPair, VariableLike
-from chainer.core.utils.argument import parse_kwargs
+from chainer.core.typing import InitializerLike, IntPair, VariableLike
+from chainer.core.utils.argument import removed_arguments
 from chainer.functions.activation.relu import relu
 from chainer.links.chain_list import ChainList
+from chainer.links.connection._convolution import normalize_sizes
 from chainer.links.connection.convolution_2d import Convolution2D
 
 _WSCALE_REMOVED = (
@@ -28,16 +28,17 @@ class MLPConvolution2D(ChainList):
     See `Network in Network <https://arxiv.org/abs/1312.4400>`_.
 
     Args:
-        in_channels (int or None): Number of channels of input arrays; if None or omitted, it is
-            found out at the first call. If omitted, the arguments from ``stride`` on are keywords.
+        in_channels (int or None): Number of channels of input arrays; inferred at the first call if
+            it is None or omitted. If it is omitted, give the arguments from ``stride`` on by
+            keyword.
         out_channels (tuple of ints): Numbers of filters of the convolution layers.
         ksize (int or pair of ints): Size of filters (a.k.a. kernels) of the first layer.
         stride (int or pair of ints): Stride of filter applications of the first layer.
         pad (int or pair of ints): Spatial padding width for input arrays of the first layer.
         activation (callable): Activation function for internal hidden units: one variable in, one
             out. It cannot be a link.
-        conv_init: Initializer of the weights of the layers; by keyword only.
-        bias_init: Initializer of the biases of the layers; by keyword only.
+        conv_init: Initializer of the weights of the layers.
+        bias_init: Initializer of the biases of the layers.
 
     Attributes:
         activation (callable): Activation function.
@@ -48,24 +49,22 @@ class MLPConvolution2D(ChainList):
         (1, 8, 6, 6)
     """
 
+    @removed_arguments(wscale=_WSCALE_REMOVED)
     def __init__(
         self,
-        in_channels: Any,
-        out_channels: Any,
+        in_channels: int | None,
+        out_channels: Sequence[int],
         ksize: IntPair | None = None,
         stride: IntPair = 1,
         pad: IntPair = 0,
         activation: Callable[[Variable], Variable] = relu,
-        *args: Any,
-        **kwargs: Any,
+        *args: object,
+        conv_init: InitializerLike = None,
+        bias_init: InitializerLike = None,
     ) -> None:
-        if args:
+        if args:  # version 1 had the argument at this place
             raise TypeError(_WSCALE_REMOVED)
-        conv_init, bias_init = parse_kwargs(
-            kwargs, ("conv_init", None), ("bias_init", None), wscale=_WSCALE_REMOVED
-        )
-        if ksize is None:
-            in_channels, out_channels, ksize = None, in_channels, out_channels
+        in_channels, out_channels, ksize = normalize_sizes(self, in_channels, out_channels, ksize)
         if not isinstance(out_channels, Sequence) or not out_channels:
             raise ValueError(
                 f"out_channels must be a tuple of ints, one for each layer, got {out_channels!r}"

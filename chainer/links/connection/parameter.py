@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from chainer.core.autograd import parameter
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array
 from chainer.functions.math.identity import identity
 from chainer.links.link import Link
 
@@ -27,7 +28,7 @@ class Parameter(Link):
         (2, 3)
     """
 
-    def __init__(self, array: Any) -> None:
+    def __init__(self, array: Array) -> None:
         super().__init__()
         with self.init_scope():
             self.W = parameter.Parameter(array)
@@ -41,7 +42,7 @@ class Parameter(Link):
         """Returns the parameter variable.
 
         Args:
-            volatile: Has no effect; kept for programs of version 1.
+            volatile: Has no effect; programs for version 1 give it.
 
         Returns:
             Variable: A variable with the value of the parameter, through which gradients reach it.

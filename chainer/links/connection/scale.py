@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import ShapeLike, VariableLike
 from chainer.functions.math.scale import scale
 from chainer.links.chain import Chain
 from chainer.links.connection.bias import Bias, check_operands
@@ -40,9 +41,9 @@ class Scale(Chain):
     def __init__(
         self,
         axis: int = 1,
-        W_shape: Sequence[int] | int | None = None,
+        W_shape: ShapeLike | None = None,
         bias_term: bool = False,
-        bias_shape: Sequence[int] | int | None = None,
+        bias_shape: ShapeLike | None = None,
     ) -> None:
         super().__init__()
         self.axis = axis
@@ -65,12 +66,12 @@ class Scale(Chain):
         yield "W_shape", self.W.shape if hasattr(self, "W") else None
         yield "bias_term", hasattr(self, "bias")
 
-    def forward(self, *xs: Any) -> Variable:
+    def forward(self, *xs: VariableLike) -> Variable:
         """Applies broadcasted elementwise product.
 
         Args:
-            xs (list of Variables): The input; without own weight also the weight, whose shape is
-                that of the axes of the input it is multiplied with.
+            xs (list of Variables): The input; if the link has no weight, also the weight. Its shape
+                is that of the axes of the input it is multiplied with.
 
         Returns:
             Variable: Product (plus bias), of the shape of the input.

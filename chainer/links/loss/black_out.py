@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy
@@ -10,7 +10,7 @@ import numpy
 from chainer.core.arrays.device_resident import DeviceResidentsVisitor
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import VariableLike
+from chainer.core.typing import Array, VariableLike
 from chainer.core.utils.walker_alias import WalkerAlias
 from chainer.functions.loss.black_out import black_out
 from chainer.links.link import Link
@@ -42,9 +42,9 @@ class BlackOut(Link):
         ()
     """
 
-    sample_data: Any = None
+    sample_data: Array | None = None
 
-    def __init__(self, in_size: int, counts: Any, sample_size: int) -> None:
+    def __init__(self, in_size: int, counts: Sequence[int], sample_size: int) -> None:
         super().__init__()
         self.sample_size = sample_size
         self.sampler = WalkerAlias(numpy.asarray(counts, numpy.float32))

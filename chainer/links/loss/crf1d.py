@@ -7,7 +7,7 @@ from typing import Any
 
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import InitializerLike
+from chainer.core.typing import Array, InitializerLike, VariableLike
 from chainer.functions.array.transpose_sequence import transpose_sequence
 from chainer.functions.loss.crf1d import argmax_crf1d, crf1d
 from chainer.links.initializers import get_initializer
@@ -50,7 +50,11 @@ class CRF1d(Link):
         yield "n_label", self.cost.shape[0]
 
     def forward(
-        self, xs: Sequence[Any], ys: Sequence[Any], reduce: str = "mean", transpose: bool = False
+        self,
+        xs: Sequence[VariableLike],
+        ys: Sequence[VariableLike],
+        reduce: str = "mean",
+        transpose: bool = False,
     ) -> Variable:
         """Computes the negative log-likelihood of labels.
 
@@ -76,7 +80,9 @@ class CRF1d(Link):
         )
         return loss if reduce == "mean" else loss[_inverse(order)]
 
-    def argmax(self, xs: Sequence[Any], transpose: bool = False) -> tuple[Variable, list[Any]]:
+    def argmax(
+        self, xs: Sequence[VariableLike], transpose: bool = False
+    ) -> tuple[Variable, list[Array]]:
         """Computes the labels of the largest joint probability.
 
         Args:
@@ -97,7 +103,7 @@ class CRF1d(Link):
         return score[inverse], [paths[i].array for i in inverse]
 
 
-def _by_length(xs: Sequence[Any]) -> list[int]:
+def _by_length(xs: Sequence[VariableLike]) -> list[int]:
     return sorted(range(len(xs)), key=lambda i: -len(xs[i]))
 
 

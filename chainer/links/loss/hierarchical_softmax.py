@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy
 
@@ -13,7 +13,7 @@ from chainer.core.arrays.device_resident import DeviceResidentsVisitor
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import config
-from chainer.core.typing import DTypeLike, VariableLike
+from chainer.core.typing import Array, DTypeLike, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions.activation.softplus import softplus
 from chainer.functions.connection.embed_id import embed_id
@@ -21,9 +21,12 @@ from chainer.functions.math.sum import sum as sum_of
 from chainer.links.initializers import Uniform
 from chainer.links.link import Link
 
+#: Nested pairs of leaves, which are non-negative integers.
+Tree: TypeAlias = "int | tuple[Tree, Tree]"
+
 
 class TreePaths:
-    """The ways from the root of a binary tree to its leaves.
+    """The paths from the root of a binary tree to its leaves.
 
     Inner nodes are numbered in the order in which they are first seen when the tree is walked from
     left to right, the root being 0.
@@ -34,12 +37,12 @@ class TreePaths:
     Attributes:
         n_nodes (int): Number of inner nodes.
         begins (array): Where the path of each leaf begins in ``nodes`` and ``codes``, int32.
-        lengths (array): Lengths of the paths, int32; -1 for a number that is no leaf.
+        lengths (array): Lengths of the paths, int32; -1 for a number that is not a leaf.
         nodes (array): Inner nodes on the paths, int32.
         codes (array): 1 where a path goes to the left, -1 where to the right, float32.
     """
 
-    def __init__(self, tree: Any) -> None:
+    def __init__(self, tree: Tree) -> None:
         paths: dict[int, list[tuple[int, float]]] = {}
         self.n_nodes = 0
         todo: list[tuple[Any, list[tuple[int, float]]]] = [(tree, [])]
@@ -64,18 +67,35 @@ class TreePaths:
         for leaf, path in paths.items():
             lengths[leaf] = len(path)
         steps = [step for leaf in sorted(paths) for step in paths[leaf]]
-        self.lengths: Any = lengths
+        self.lengths: Array = lengths
         ends = numpy.cumsum(numpy.maximum(lengths, 0))
-        self.begins: Any = (ends - numpy.maximum(lengths, 0)).astype(numpy.int32)
-        self.nodes: Any = numpy.array([node for node, _ in steps], numpy.int32)
-        self.codes: Any = numpy.array([code for _, code in steps], numpy.float32)
+        self.begins: Array = (ends - numpy.maximum(lengths, 0)).astype(numpy.int32)
+        self.nodes: Array = numpy.array([node for node, _ in steps], numpy.int32)
+        self.codes: Array = numpy.array([code for _, code in steps], numpy.float32)
+
+    @classmethod
+    def of_arrays(cls, begins: Array, nodes: Array, codes: Array) -> TreePaths:
+        """Returns the paths that given arrays describe.
+
+        Args:
+            begins: Where the path of each leaf begins in ``nodes``, and the end of the last.
+            nodes: Inner nodes on the paths.
+            codes: Directions on the paths.
+        """
+        paths = cls.__new__(cls)
+        lengths = begins[1:] - begins[:-1]
+        # A number that is not a leaf has an empty path there.
+        lengths[lengths == 0] = -1
+        paths.lengths, paths.begins, paths.nodes, paths.codes = lengths, begins[:-1], nodes, codes
+        paths.n_nodes = int(nodes.max()) + 1 if nodes.size else 0
+        return paths
 
     def accept(self, visitor: DeviceResidentsVisitor) -> None:
         """Shows a visitor the arrays."""
         for name in ("lengths", "begins", "nodes", "codes"):
             setattr(self, name, visitor.visit_array(getattr(self, name)))
 
-    def select(self, t: VariableLike, device: Device) -> tuple[Any, Any, Any]:
+    def select(self, t: Array, device: Device) -> tuple[Array, Array, Array]:
         """Returns the steps of the paths of several leaves.
 
         Args:
@@ -88,8 +108,8 @@ class TreePaths:
         xp = device.xp
         with device.backend.use(device):
             lengths = self.lengths[t]
-            if config.debug and bool((strangers := (lengths < 0) | (t < 0)).any()):
-                raise ValueError(f"t contains labels that are no leaves: {t[strangers]}")
+            if config.debug and bool((unknown := (lengths < 0) | (t < 0)).any()):
+                raise ValueError(f"t contains labels that are not leaves: {t[unknown]}")
             lengths = xp.maximum(lengths, 0)
             ends = xp.cumsum(lengths)
             steps = xp.arange(int(ends[-1]) if len(t) else 0)
@@ -98,11 +118,25 @@ class TreePaths:
             return owners.astype(numpy.int32), self.nodes[positions], self.codes[positions]
 
 
+class BinaryHierarchicalSoftmaxFunction:
+    """What links of the releases 4 and 7 contain; pickles refer to it.
+
+    Attributes:
+        begins (array): Where the path of each leaf begins in ``paths``, and the end of the last.
+        paths (array): Inner nodes on the paths.
+        codes (array): Directions on the paths.
+    """
+
+    begins: Array
+    paths: Array
+    codes: Array
+
+
 class BinaryHierarchicalSoftmax(Link):
     r"""Hierarchical softmax layer over binary tree.
 
-    With a large vocabulary, softmax costs too much. Here a word is a leaf of a binary tree, and its
-    probability is that of taking the right turn at each inner node on the way from the root to it:
+    With a large vocabulary, softmax costs too much. Here a word is a leaf of a binary tree. Its
+    probability is that of the correct direction at each inner node on the path from the root:
 
     .. math::
         P(x) = \prod_{(e_i, b_i) \in path(x)} \sigma(b_i x^\top w_{e_i}),
@@ -133,7 +167,7 @@ class BinaryHierarchicalSoftmax(Link):
         variable(2.7725887)
     """
 
-    def __init__(self, in_size: int, tree: Any, dtype: DTypeLike = None) -> None:
+    def __init__(self, in_size: int, tree: Tree, dtype: DTypeLike = None) -> None:
         super().__init__()
         self._paths = TreePaths(tree)
         with self.init_scope():
@@ -145,11 +179,22 @@ class BinaryHierarchicalSoftmax(Link):
         yield "in_size", self.W.shape[1]
         yield "n_leaves", self._paths.n_nodes + 1
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restores a link; pickles of the releases 4 and 7 can be read.
+
+        Args:
+            state (dict): Attributes of the link.
+        """
+        super().__setstate__(state)
+        function = state.get("_func")
+        if isinstance(function, BinaryHierarchicalSoftmaxFunction):
+            self._paths = TreePaths.of_arrays(function.begins, function.paths, function.codes)
+
     @staticmethod
     def create_huffman_tree(word_counts: Mapping[Any, float]) -> Any:
         """Makes a Huffman tree from a dictionary containing word counts.
 
-        The more frequent a word is, the shorter is the way to it.
+        The more frequent a word is, the shorter is its path.
 
         Args:
             word_counts (dict of int key and int or float values): Counts of words.
@@ -166,7 +211,7 @@ class BinaryHierarchicalSoftmax(Link):
         """
         if not word_counts:
             raise ValueError("Empty vocabulary")
-        # The smallest number of a word decides between equal counts; trees are never compared.
+        # Equal counts are ordered by the smallest number of a word; trees are never compared.
         heap = [(count, i, word) for i, (word, count) in enumerate(word_counts.items())]
         heapq.heapify(heap)
         while len(heap) > 1:
@@ -203,7 +248,7 @@ class BinaryHierarchicalSoftmax(Link):
         if config.type_check:
             _check_types(x, t)
         owners, nodes, codes = self._paths.select(t.array, self.device)
-        # Which way a node goes is the sign of the product of its weight and the input vector.
+        # The sign of the product of the weight of a node and the input vector is the direction.
         scores = sum_of(embed_id(owners, x) * embed_id(nodes, self.W), axis=1)
         with self.device:
             codes = codes.astype(scores.dtype)

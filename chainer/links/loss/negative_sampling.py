@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy
 
 from chainer.core.arrays.device_resident import DeviceResidentsVisitor
 from chainer.core.autograd.parameter import Parameter
-from chainer.core.typing import DTypeLike, VariableLike
+from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, DTypeLike, VariableLike
 from chainer.core.utils.walker_alias import WalkerAlias
 from chainer.functions.loss.negative_sampling import negative_sampling
 from chainer.links.initializers import Zero
@@ -42,10 +43,13 @@ class NegativeSampling(Link):
         ()
     """
 
+    # Links restored from pickles of older releases lack the attribute.
+    power: float | None = None
+
     def __init__(
         self,
         in_size: int,
-        counts: Any,
+        counts: Sequence[int],
         sample_size: int,
         power: float = 0.75,
         dtype: DTypeLike = None,
@@ -74,18 +78,31 @@ class NegativeSampling(Link):
         super().device_resident_accept(visitor)
         self.sampler.device_resident_accept(visitor)
 
-    def forward(self, x: VariableLike, t: VariableLike, reduce: str = "sum", **kwargs: Any) -> Any:
+    def forward(
+        self,
+        x: VariableLike,
+        t: VariableLike,
+        reduce: str = "sum",
+        *,
+        return_samples: bool = False,
+    ) -> Variable | tuple[Variable, Array]:
         """Computes the loss value for given input and ground truth labels.
 
         Args:
             x (Variable or array): Input vectors of shape ``(B, in_size)``.
             t (Variable or array): Ground truth labels, int32 of shape ``(B,)``; -1 is ignored.
             reduce (str): ``'sum'``: the sum of the losses. ``'no'``: the loss of each input.
-            return_samples (bool): Keyword only. If True, the samples are returned, too.
+            return_samples (bool): If True, the samples are returned, too.
 
         Returns:
             Variable: Loss value; with ``return_samples`` a pair of it and the samples.
         """
         return negative_sampling(
-            x, t, self.W, self.sampler.sample, self.sample_size, reduce=reduce, **kwargs
+            x,
+            t,
+            self.W,
+            self.sampler.sample,
+            self.sample_size,
+            reduce=reduce,
+            return_samples=return_samples,
         )

@@ -47,8 +47,8 @@ class Classifier(Chain):
     def __init__(
         self,
         predictor: Link,
-        lossfun: Callable[..., Any] = softmax_cross_entropy,
-        accfun: Callable[..., Any] = accuracy,
+        lossfun: Callable[..., Variable] = softmax_cross_entropy,
+        accfun: Callable[..., Variable] = accuracy,
         label_key: int | str = -1,
     ) -> None:
         if not isinstance(label_key, (int, str)):
@@ -57,13 +57,13 @@ class Classifier(Chain):
         self.lossfun = lossfun
         self.accfun = accfun
         self.y: Variable | None = None
-        self.loss: Any = None
-        self.accuracy: Any = None
+        self.loss: Variable | None = None
+        self.accuracy: Variable | None = None
         self.label_key = label_key
         with self.init_scope():
             self.predictor = predictor
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
+    def forward(self, *args: Any, **kwargs: Any) -> Variable:
         """Computes the loss value for an input and label pair, and reports loss and accuracy.
 
         Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy
@@ -10,14 +10,24 @@ import numpy
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
-from chainer.core.typing import DTypeLike, InitializerLike, VariableLike
-from chainer.core.utils.argument import parse_kwargs
+from chainer.core.config.dtype import get_dtype
+from chainer.core.typing import (
+    Array,
+    DType,
+    DTypeLike,
+    InitializerLike,
+    Shape,
+    ShapeLike,
+    VariableLike,
+)
+from chainer.core.utils.argument import REMOVED_TEST, removed_arguments
 from chainer.functions.normalization.batch_normalization import (
     batch_normalization,
     fixed_batch_normalization,
 )
 from chainer.links.initializers import generate_array, get_initializer
 from chainer.links.link import Link
+from chainer.links.normalization._parameters import of_dtype, typed_parameter
 
 
 class BatchNormalization(Link):
@@ -33,11 +43,12 @@ class BatchNormalization(Link):
     Shift <https://arxiv.org/abs/1502.03167>`_.
 
     Args:
-        size (int or tuple of ints): Size (or shape) of channel dimensions. If None or omitted (with
-            ``axis`` given or not), it is found out at the first call.
+        size (int or tuple of ints): Size (or shape) of channel dimensions; inferred at the first
+            call if it is omitted and ``axis`` is given.
         decay (float): Decay rate of the moving averages.
         eps (float): Value added to the variance for numerical stability.
-        dtype (numpy.dtype): Data type of the parameters and statistics.
+        dtype (numpy.dtype): Data type of the parameters and statistics;
+            ``chainer.config.dtype`` by default, float32 if that is :data:`chainer.mixed16`.
         use_gamma (bool): Whether there is a scaling parameter; otherwise it is one.
         use_beta (bool): Whether there is a shifting parameter; otherwise it is zero.
         initial_gamma (initializer): Initializer of the scaling parameter; one by default.
@@ -64,32 +75,39 @@ class BatchNormalization(Link):
         True
     """
 
-    gamma: Any = None
-    beta: Any = None
-    avg_mean: Any = None
-    avg_var: Any = None
+    # Programs ask whether a normalization has these, on the class as well.
+    gamma: Parameter | None = None
+    beta: Parameter | None = None
+    avg_mean: Array | None = None
+    avg_var: Array | None = None
+
+    # Links restored from pickles of older releases lack these.
+    axis: Sequence[int] | None = None
+    _highprec_dtype: DType | None = None
+    _initial_avg_mean: InitializerLike = None
+    _initial_avg_var: InitializerLike = None
 
     def __init__(
         self,
-        size: Any = None,
+        size: ShapeLike | None = None,
         decay: float = 0.9,
         eps: float = 2e-5,
-        dtype: DTypeLike = numpy.float32,
+        dtype: DTypeLike = None,
         use_gamma: bool = True,
         use_beta: bool = True,
         initial_gamma: InitializerLike = None,
         initial_beta: InitializerLike = None,
-        axis: Any = None,
+        axis: int | Sequence[int] | None = None,
         initial_avg_mean: InitializerLike = None,
         initial_avg_var: InitializerLike = None,
     ) -> None:
         super().__init__()
         if size is None and axis is None:
             raise RuntimeError("size or axis is required")
-        self._dtype = numpy.dtype(config.dtype if dtype is None else dtype)
+        self._highprec_dtype = get_dtype(dtype, map_mixed16=numpy.float32)
         self.axis = (int(axis),) if isinstance(axis, (int, numpy.integer)) else axis
-        self._initial_avg_mean = 0 if initial_avg_mean is None else initial_avg_mean
-        self._initial_avg_var = 1 if initial_avg_var is None else initial_avg_var
+        self._initial_avg_mean = initial_avg_mean
+        self._initial_avg_var = initial_avg_var
         self.decay = decay
         self.eps = eps
         self.N = 0
@@ -100,74 +118,89 @@ class BatchNormalization(Link):
         self.register_persistent("N")
         with self.init_scope():
             if use_gamma:
-                self.gamma = Parameter(
-                    _typed(1 if initial_gamma is None else initial_gamma, self._dtype)
-                )
+                self.gamma = typed_parameter(initial_gamma, 1, self._highprec_dtype)
             if use_beta:
-                self.beta = Parameter(
-                    _typed(0 if initial_beta is None else initial_beta, self._dtype)
-                )
+                self.beta = typed_parameter(initial_beta, 0, self._highprec_dtype)
         if size is not None:
-            self._initialize_params(size)
+            self._initialize_params(_as_shape(size))
 
-    def _initialize_params(self, shape: Any) -> None:
-        self.avg_mean = self._statistics(self._initial_avg_mean, shape)
-        self.avg_var = self._statistics(self._initial_avg_var, shape)
+    def _initialize_params(self, shape: Shape) -> None:
+        self.avg_mean = self._statistics(get_initializer(self._initial_avg_mean, default=0), shape)
+        self.avg_var = self._statistics(get_initializer(self._initial_avg_var, default=1), shape)
         for param in (self.gamma, self.beta):
             if param is not None and param.array is None:
                 param.initialize(shape)
 
-    def _statistics(self, initializer: Any, shape: Any) -> Any:
+    def _statistics(self, initializer: Callable[[Array], None], shape: Shape) -> Array:
         device = self.device
-        return generate_array(
-            get_initializer(initializer), shape, device.xp, self._dtype, device.name
-        )
+        initializer = of_dtype(initializer, self._highprec_dtype)
+        return generate_array(initializer, shape, device.xp, device=device)
 
     @property
     def printable_specs(self) -> Iterator[tuple[str, Any]]:
         """Pairs of name and value that describe the link when it is printed."""
-        yield "size", None if self.avg_mean is None else self.avg_mean.shape
+        shape = None if self.avg_mean is None else self.avg_mean.shape
+        yield "size", shape[0] if shape is not None and len(shape) == 1 else shape
         yield "decay", self.decay
         yield "eps", self.eps
-        yield "dtype", self._dtype
+        dtype = self._highprec_dtype
+        yield "dtype", self.avg_mean.dtype if dtype is None and self.avg_mean is not None else dtype
         yield "use_gamma", self.gamma is not None
         yield "use_beta", self.beta is not None
 
-    def forward(self, x: VariableLike, **kwargs: Any) -> Variable:
+    @removed_arguments(test=REMOVED_TEST)
+    def forward(self, x: VariableLike, *, finetune: bool = False) -> Variable:
         """Normalizes the input.
 
         Args:
-            x (Variable or array): Input of shape ``(B, C, ...)``, ``C`` being the channel
+            x (Variable or array): Input of shape ``(B, C, ...)``, where ``C`` are the channel
                 dimensions.
             finetune (bool): In training mode, whether to keep exact averages instead of moving
                 ones.
 
         Returns:
-            Variable: Output of the shape of ``x``.
+            Variable: Output of the shape and dtype of ``x``.
         """
-        (finetune,) = parse_kwargs(
-            kwargs,
-            ("finetune", False),
-            test="test argument is not supported anymore. Use chainer.using_config",
-        )
         if self.avg_mean is None:
-            if not all(-x.ndim <= a < x.ndim for a in self.axis):
-                raise ValueError(f"axis {self.axis} is out of range for an input of {x.ndim} axes")
-            axes = {a % x.ndim for a in self.axis}
-            self._initialize_params(tuple(n for i, n in enumerate(x.shape) if i not in axes))
-        # One that is left out is of the dtype of the other: half precision goes with float32, too.
-        own = self.beta if self.gamma is None else self.gamma
-        dtype = x.dtype if own is None else own.dtype
-        gamma = self._or_constant(self.gamma, 1.0, dtype)
-        beta = self._or_constant(self.beta, 0.0, dtype)
+            self._initialize_params(self._infer_shape(x))
+        gamma, beta = self._parameters(x)
         if not config.train:
             return self._normalize_fixed(x, gamma, beta)
+        # F.forget calls the link a second time with the same input.
+        if config.in_recomputing:
+            return self._normalize_again(x, gamma, beta)
         if finetune:
             self.N += 1
             return self._normalize(x, gamma, beta, 1.0 - 1.0 / self.N)
         return self._normalize(x, gamma, beta, self.decay)
 
-    def _normalize(self, x: VariableLike, gamma: Any, beta: Any, decay: float) -> Variable:
+    def _infer_shape(self, x: VariableLike) -> Shape:
+        """Returns the shape of the parameters: that of the axes which are not reduced."""
+        assert self.axis is not None  # the constructor demands it unless the size is given
+        if not all(-x.ndim <= a < x.ndim for a in self.axis):
+            raise ValueError(f"axis {self.axis} is out of range for an input of {x.ndim} axes")
+        axes = {a % x.ndim for a in self.axis}
+        return tuple(n for i, n in enumerate(x.shape) if i not in axes)
+
+    def _parameters(self, x: VariableLike) -> tuple[VariableLike, VariableLike]:
+        """Returns gamma and beta; a constant array for one that the link does not have."""
+        # The constant has the dtype of the other parameter, because the two have to agree. That
+        # may be a wider dtype than that of x.
+        own = self.beta if self.gamma is None else self.gamma
+        dtype = x.dtype if own is None else own.dtype
+        gamma = self._constant(1.0, dtype) if self.gamma is None else self.gamma
+        beta = self._constant(0.0, dtype) if self.beta is None else self.beta
+        return gamma, beta
+
+    def _constant(self, value: float, dtype: DType) -> Array:
+        assert self.avg_mean is not None
+        device = self.device
+        with device.backend.use(device):
+            return device.xp.full(self.avg_mean.shape, value, dtype=dtype)
+
+    def _normalize(
+        self, x: VariableLike, gamma: VariableLike, beta: VariableLike, decay: float
+    ) -> Variable:
         """Normalizes by the statistics of the batch and updates the kept ones."""
         return batch_normalization(
             x,
@@ -180,35 +213,28 @@ class BatchNormalization(Link):
             axis=self.axis,
         )
 
-    def _normalize_fixed(self, x: VariableLike, gamma: Any, beta: Any) -> Variable:
+    def _normalize_again(
+        self, x: VariableLike, gamma: VariableLike, beta: VariableLike
+    ) -> Variable:
+        """Normalizes as the previous call did, without another update of the kept statistics."""
+        return batch_normalization(x, gamma, beta, eps=self.eps, axis=self.axis)
+
+    def _normalize_fixed(
+        self, x: VariableLike, gamma: VariableLike, beta: VariableLike
+    ) -> Variable:
         """Normalizes by the kept statistics."""
         return fixed_batch_normalization(
             x, gamma, beta, self.avg_mean, self.avg_var, self.eps, axis=self.axis
         )
-
-    def _or_constant(self, param: Any, value: float, dtype: DTypeLike) -> Any:
-        if param is not None:
-            return param
-        device = self.device
-        with device.backend.use(device):
-            return device.xp.full(self.avg_mean.shape, value, dtype=dtype)
 
     def start_finetuning(self) -> None:
         """Resets the count of batches for fine-tuning; to be called before fine-tuning again."""
         self.N = 0
 
 
-class _Typed:
-    """An initializer with a data type of its own."""
-
-    def __init__(self, initializer: Any, dtype: DTypeLike) -> None:
-        self._initializer = initializer
-        self.dtype = dtype
-
-    def __call__(self, array: Any) -> None:
-        self._initializer(array)
-
-
-def _typed(initializer: Any, dtype: DTypeLike) -> Any:
-    initializer = get_initializer(initializer)
-    return initializer if getattr(initializer, "dtype", None) else _Typed(initializer, dtype)
+def _as_shape(size: ShapeLike) -> Shape:
+    if isinstance(size, (int, numpy.integer)):
+        return (int(size),)
+    if not isinstance(size, Sequence) or isinstance(size, str):
+        raise TypeError(f"size must be an int or a tuple of ints, got {size!r}")
+    return tuple(size)

@@ -8,7 +8,6 @@ from typing import Any
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, VariableLike
-from chainer.core.utils import experimental
 from chainer.functions.normalization.layer_normalization import layer_normalization
 from chainer.links.initializers import get_initializer
 from chainer.links.link import Link
@@ -17,8 +16,6 @@ from chainer.links.size_inference import infer_channels
 
 class LayerNormalization(Link):
     """Layer normalization layer on outputs of linear functions.
-
-    This feature is experimental. The interface can change in the future.
 
     Each input vector is normalized by the mean and variance of its elements, then scaled and
     shifted. Wraps :func:`chainer.functions.layer_normalization`.
@@ -50,11 +47,10 @@ class LayerNormalization(Link):
         initial_gamma: InitializerLike = None,
         initial_beta: InitializerLike = None,
     ) -> None:
-        experimental("chainer.links.LayerNormalization")
         super().__init__()
         self.eps = eps
         with self.init_scope():
-            self.gamma = Parameter(get_initializer(1 if initial_gamma is None else initial_gamma))
+            self.gamma = Parameter(get_initializer(initial_gamma, default=1))
             self.beta = Parameter(get_initializer(initial_beta, default=0))
         if size is not None:
             self._initialize_params(size)

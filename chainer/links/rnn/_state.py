@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from chainer.core.arrays.device_resident import DeviceResidentsVisitor
 from chainer.core.autograd.variable import Variable
@@ -36,7 +36,9 @@ class StatefulChain(Chain):
     def _assign_state(self, **state: Variable) -> None:
         for name, value in state.items():
             if not isinstance(value, Variable):
-                raise InvalidArgumentTypeError(f"{name} must be a Variable, got {type(value).__name__}")
+                raise InvalidArgumentTypeError(
+                    f"{name} must be a Variable, got {type(value).__name__}"
+                )
         for name, value in state.items():
             value.to_device(self.device)
             setattr(self, name, value)

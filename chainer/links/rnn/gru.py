@@ -191,8 +191,7 @@ class GRU(StatefulGRU):
         """
         if len(args) != 1:
             message = (
-                "Invalid argument. The length of GRU.forward must be 1. "
-                f"But {len(args)} is given. "
+                f"Invalid argument. The length of GRU.forward must be 1. But {len(args)} is given. "
             )
             if len(args) == 2:
                 # A call of the stateless GRU of version 1.

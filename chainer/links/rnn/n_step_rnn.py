@@ -214,7 +214,9 @@ def argsort_list_descent(lst: Sequence[Any]) -> numpy.ndarray:
     return numpy.argsort(-lengths, kind="stable").astype(numpy.int32)
 
 
-def permutate_list(lst: Sequence[_T], indices: Sequence[int], inv: bool) -> list[_T]:
+def permutate_list(
+    lst: Sequence[_T], indices: Sequence[int] | numpy.ndarray, inv: bool
+) -> list[_T]:
     """Returns a list in another order.
 
     Args:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
 from chainer.core.utils.argument import REMOVED_TRAIN, removed_arguments

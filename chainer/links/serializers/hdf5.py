@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib.util
 import os
 from types import ModuleType
-from typing import Any, cast
+from typing import IO, Any
 
 import numpy
 
+from chainer.core.typing import FilePath, HostArray
 from chainer.core.utils.atomic_file import replacing
 from chainer.links import serializer as serializer_module
+from chainer.links.serializer import EntryValue, Serializable
 from chainer.links.serializers.npz_archive import (
     FileFormatError,
     check_fits_memory,
@@ -81,7 +83,7 @@ class HDF5Serializer(serializer_module.Serializer):
         name = self.group.name.rstrip("/") + "/" + key.strip("/")
         return HDF5Serializer(self.group.require_group(name), self.compression)
 
-    def __call__(self, key: str, value: Any) -> Any:
+    def __call__(self, key: str, value: EntryValue) -> Any:
         """Saves a value by given name.
 
         Args:
@@ -101,7 +103,7 @@ class HDF5Serializer(serializer_module.Serializer):
         elif array.dtype.kind == "U":
             dtype = _h5py().string_dtype()
             self.group.create_dataset(name, data=array.astype(object), dtype=dtype)
-        elif array.size <= 1:
+        elif array.size <= 1:  # HDF5 cannot compress scalars, nor does a single element gain
             self.group.create_dataset(name, data=array)
         else:
             self.group.create_dataset(name, data=array, compression=self.compression)
@@ -147,7 +149,7 @@ class HDF5Deserializer(serializer_module.Deserializer):
         child._journal = self._journal
         return child
 
-    def __call__(self, key: str, value: Any) -> Any:
+    def __call__(self, key: str, value: EntryValue) -> Any:
         """Loads a value by given name.
 
         Args:
@@ -209,7 +211,7 @@ class HDF5Deserializer(serializer_module.Deserializer):
             )
         return node
 
-    def _read(self, dataset: Any) -> numpy.ndarray[Any, Any]:
+    def _read(self, dataset: Any) -> HostArray:
         if dataset.external or dataset.is_virtual:
             raise FileFormatError(
                 f"{dataset.name!r} of {self._source} is in another file, which is not read"
@@ -236,7 +238,11 @@ def __getattr__(name: str) -> bool:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def save_hdf5(filename: Any, obj: Any, compression: int | None = 4) -> None:
+def save_hdf5(
+    filename: FilePath | bytes | IO[bytes],
+    obj: Serializable | dict[str, EntryValue],
+    compression: int | None = 4,
+) -> None:
     """Saves an object to the file in HDF5 format.
 
     This is a short-cut function to save only one object into an HDF5 file. If you want to save
@@ -267,15 +273,17 @@ def save_hdf5(filename: Any, obj: Any, compression: int | None = 4) -> None:
             _save(HDF5Serializer(file, compression), obj)
 
 
-def _save(serializer: HDF5Serializer, obj: Any) -> None:
+def _save(serializer: HDF5Serializer, obj: Serializable | dict[str, EntryValue]) -> None:
     if isinstance(obj, dict):
-        for name, value in cast("dict[str, Any]", obj).items():
+        for name, value in obj.items():
             serializer(name, value)
     else:
         serializer.save(obj)
 
 
-def load_hdf5(filename: Any, obj: Any, strict: bool = True) -> None:
+def load_hdf5(
+    filename: FilePath | bytes | IO[bytes], obj: Serializable, strict: bool = True
+) -> None:
     """Loads an object from the file in HDF5 format.
 
     This is a short-cut function to load from an HDF5 file that contains only one object. If you

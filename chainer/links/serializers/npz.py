@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import IO, Any, cast
+from typing import IO, Any
 
 import numpy
 
-from chainer.core.typing import FilePath
+from chainer.core.typing import FilePath, HostArray
 from chainer.core.utils.atomic_file import replacing
 from chainer.links import serializer as serializer_module
+from chainer.links.serializer import EntryValue, Serializable
 from chainer.links.serializers.npz_archive import describe_source, read_npz, write_npz
 from chainer.links.serializers.pickled_none import is_pickled_none
 from chainer.links.serializers.rollback import LoadJournal, unchanged_on_error
@@ -50,9 +51,7 @@ class DictionarySerializer(serializer_module.Serializer):
         {'l1/b': array(0.5)}
     """
 
-    def __init__(
-        self, target: dict[str, numpy.ndarray[Any, Any]] | None = None, path: str = ""
-    ) -> None:
+    def __init__(self, target: dict[str, HostArray] | None = None, path: str = "") -> None:
         self.target = {} if target is None else target
         self.path = path
 
@@ -64,7 +63,7 @@ class DictionarySerializer(serializer_module.Serializer):
         """
         return DictionarySerializer(self.target, self.path + key.strip("/") + "/")
 
-    def __call__(self, key: str, value: Any) -> Any:
+    def __call__(self, key: str, value: EntryValue) -> Any:
         """Saves a value by given name.
 
         Args:
@@ -137,7 +136,7 @@ class NpzDeserializer(serializer_module.Deserializer):
         child.path = self.path + key.strip("/") + "/"
         return child
 
-    def __call__(self, key: str, value: Any) -> Any:
+    def __call__(self, key: str, value: EntryValue) -> Any:
         """Loads a value by given name.
 
         Args:
@@ -194,7 +193,7 @@ def _make_predicate(ignore_names: IgnoreNames) -> Callable[[str], bool]:
     return is_ignored
 
 
-def _get(npz: Any, key: str) -> numpy.ndarray[Any, Any]:
+def _get(npz: Any, key: str) -> HostArray:
     try:
         return numpy.asarray(npz[key])
     except ValueError:
@@ -209,7 +208,7 @@ def _get(npz: Any, key: str) -> numpy.ndarray[Any, Any]:
         raise
 
 
-def serialize(obj: Any) -> dict[str, numpy.ndarray[Any, Any]]:
+def serialize(obj: Serializable) -> dict[str, HostArray]:
     """Collects what an object serializes.
 
     Args:
@@ -231,7 +230,11 @@ def serialize(obj: Any) -> dict[str, numpy.ndarray[Any, Any]]:
     return serializer.target
 
 
-def save_npz(file: FilePath | bytes | IO[bytes], obj: Any, compression: bool = True) -> None:
+def save_npz(
+    file: FilePath | bytes | IO[bytes],
+    obj: Serializable | dict[str, EntryValue],
+    compression: bool = True,
+) -> None:
     """Saves an object to the file in NPZ format.
 
     This is a short-cut function to save only one object into an NPZ file. A file given by name is
@@ -251,8 +254,7 @@ def save_npz(file: FilePath | bytes | IO[bytes], obj: Any, compression: bool = T
     .. seealso:: :func:`chainer.serializers.load_npz`
     """
     if isinstance(obj, dict):
-        values = cast("dict[str, Any]", obj)
-        arrays = {key: to_host_array(key, value) for key, value in values.items()}
+        arrays = {key: to_host_array(key, value) for key, value in obj.items()}
     else:
         arrays = serialize(obj)
     if isinstance(file, (str, bytes, os.PathLike)):
@@ -264,7 +266,7 @@ def save_npz(file: FilePath | bytes | IO[bytes], obj: Any, compression: bool = T
 
 def load_npz(
     file: FilePath | bytes | IO[bytes],
-    obj: Any,
+    obj: Serializable,
     path: str = "",
     strict: bool = True,
     ignore_names: IgnoreNames = None,

@@ -16,6 +16,7 @@ from typing import IO, Any, cast
 import numpy
 from numpy.lib import format as npy_format
 
+from chainer.core.typing import FilePath, HostArray
 from chainer.links.serializers.pickled_none import NONE_NPY, is_pickled_none
 
 #: Deflate cannot expand data by more than this factor; a larger declared size is forged.
@@ -28,13 +29,13 @@ class FileFormatError(ValueError):
     """A file is damaged, or is not of the expected format."""
 
 
-def describe_source(file: Any) -> str:
+def describe_source(file: object) -> str:
     """Returns the name of a file (path or object) for error messages."""
     name = file if isinstance(file, (str, bytes, os.PathLike)) else getattr(file, "name", None)
     return repr(os.fspath(name)) if isinstance(name, (str, bytes, os.PathLike)) else repr(file)
 
 
-def is_none(array: Any) -> bool:
+def is_none(array: object) -> bool:
     """Returns whether an array represents None in a file: a 0-dimensional object array of None."""
     return (
         isinstance(array, numpy.ndarray)
@@ -44,7 +45,9 @@ def is_none(array: Any) -> bool:
     )
 
 
-def write_npz(file: Any, arrays: Mapping[str, numpy.ndarray[Any, Any]], compression: bool) -> None:
+def write_npz(
+    file: FilePath | IO[bytes], arrays: Mapping[str, HostArray], compression: bool
+) -> None:
     """Writes arrays to an NPZ file.
 
     Args:
@@ -66,7 +69,7 @@ def write_npz(file: Any, arrays: Mapping[str, numpy.ndarray[Any, Any]], compress
                 _write_array(cast("IO[bytes]", stream), key, numpy.asanyarray(array))
 
 
-def _write_array(stream: IO[bytes], key: str, array: numpy.ndarray[Any, Any]) -> None:
+def _write_array(stream: IO[bytes], key: str, array: HostArray) -> None:
     if is_none(array):
         stream.write(NONE_NPY)
     elif array.dtype.hasobject:
@@ -79,8 +82,8 @@ def _write_array(stream: IO[bytes], key: str, array: numpy.ndarray[Any, Any]) ->
 
 
 def read_npz(
-    file: Any, wanted: Callable[[str], bool] = lambda key: True
-) -> dict[str, numpy.ndarray[Any, Any]]:
+    file: FilePath | IO[bytes], wanted: Callable[[str], bool] = lambda key: True
+) -> dict[str, HostArray]:
     """Reads arrays from an NPZ file after checking all of it that is read.
 
     Args:
@@ -167,9 +170,7 @@ def check_fits_memory(nbytes: int, what: str) -> None:
         )
 
 
-def _read_member(
-    archive: zipfile.ZipFile, info: zipfile.ZipInfo, source: str
-) -> numpy.ndarray[Any, Any]:
+def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, source: str) -> HostArray:
     try:
         with archive.open(info) as stream:
             array = _read_array(cast("IO[bytes]", stream), info.file_size)
@@ -184,7 +185,7 @@ def _read_member(
         raise FileFormatError(f"entry {info.filename!r} of {source} is damaged: {error}") from error
 
 
-def _read_array(stream: IO[bytes], size: int) -> numpy.ndarray[Any, Any]:
+def _read_array(stream: IO[bytes], size: int) -> HostArray:
     version = npy_format.read_magic(stream)
     if version == (1, 0):
         shape, fortran_order, dtype = npy_format.read_array_header_1_0(stream)
@@ -204,7 +205,7 @@ def _read_array(stream: IO[bytes], size: int) -> numpy.ndarray[Any, Any]:
         raise ValueError(
             f"shape {shape} of {dtype} takes {count * dtype.itemsize} bytes, not {left}"
         )
-    array: numpy.ndarray[Any, Any] = numpy.empty(shape[::-1] if fortran_order else shape, dtype)
+    array: HostArray = numpy.empty(shape[::-1] if fortran_order else shape, dtype)
     if left:
         buffer = memoryview(cast("Any", array.reshape(-1).view(numpy.uint8)))
         for start in range(0, left, _CHUNK):
@@ -214,7 +215,7 @@ def _read_array(stream: IO[bytes], size: int) -> numpy.ndarray[Any, Any]:
     return array.transpose() if fortran_order else array
 
 
-def _read_none(stream: IO[bytes], shape: tuple[int, ...]) -> numpy.ndarray[Any, Any]:
+def _read_none(stream: IO[bytes], shape: tuple[int, ...]) -> HostArray:
     if shape == () and is_pickled_none(stream.read(4096)):
         return numpy.array(None, dtype=object)
     raise ValueError(

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy
-
 from chainer.core.arrays.backend import copyto, find_backend
-from chainer.core.typing import Array
+from chainer.core.typing import Array, HostArray
 from chainer.links.link import Link
-from chainer.links.serializer import Deserializer
+from chainer.links.serializer import Deserializer, EntryValue, Serializable
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter
@@ -25,10 +23,10 @@ class LoadJournal:
     """
 
     def __init__(self) -> None:
-        self._arrays: list[tuple[Array, numpy.ndarray[Any, Any]]] = []
-        self._values: dict[str, Any] = {}
+        self._arrays: list[tuple[Array, HostArray]] = []
+        self._values: dict[str, EntryValue] = {}
 
-    def record(self, key: str, value: Any) -> None:
+    def record(self, key: str, value: EntryValue) -> None:
         """Remembers a value before it is replaced.
 
         Args:
@@ -43,7 +41,7 @@ class LoadJournal:
             copy = backend.to_host(value)
             self._arrays.append((value, copy.copy() if copy is value else copy))
 
-    def undo(self, obj: Any, path: str) -> None:
+    def undo(self, obj: Serializable, path: str) -> None:
         """Puts the remembered values back.
 
         Args:
@@ -61,7 +59,7 @@ class LoadJournal:
 
 
 @contextmanager
-def unchanged_on_error(obj: Any, path: str = "") -> Iterator[LoadJournal]:
+def unchanged_on_error(obj: Serializable, path: str = "") -> Iterator[LoadJournal]:
     """Puts an object back into its former state if the block raises.
 
     Parameters that were not initialized before become uninitialized again.
@@ -88,18 +86,18 @@ def unchanged_on_error(obj: Any, path: str = "") -> Iterator[LoadJournal]:
 class _PreviousValues(Deserializer):
     """Gives an object the values back that it had; other entries stay as they are."""
 
-    def __init__(self, values: dict[str, Any], path: str) -> None:
+    def __init__(self, values: dict[str, EntryValue], path: str) -> None:
         self._values = values
         self._path = path
 
     def __getitem__(self, key: str) -> _PreviousValues:
         return _PreviousValues(self._values, self._path + key.strip("/") + "/")
 
-    def __call__(self, key: str, value: Any) -> Any:
+    def __call__(self, key: str, value: EntryValue) -> Any:
         return self._values.get(self._path + key.lstrip("/"), value)
 
 
-def _parameters(obj: Any) -> list[Parameter]:
+def _parameters(obj: Serializable) -> list[Parameter]:
     """Returns the parameters below a link, an optimizer, an updater or a trainer."""
     optimizers: list[Any] = [obj]
     updater = getattr(obj, "updater", obj)

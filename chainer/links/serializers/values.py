@@ -7,10 +7,12 @@ from typing import Any
 import numpy
 
 from chainer.core.arrays import backend
+from chainer.core.typing import DType, HostArray
+from chainer.links.serializer import EntryValue
 from chainer.links.serializers.npz_archive import is_none
 
 
-def to_host_array(key: str, value: Any) -> numpy.ndarray[Any, Any]:
+def to_host_array(key: str, value: EntryValue) -> HostArray:
     """Returns a value as an array in host memory.
 
     Args:
@@ -37,7 +39,7 @@ def to_host_array(key: str, value: Any) -> numpy.ndarray[Any, Any]:
     return array
 
 
-def restore(key: str, stored: numpy.ndarray[Any, Any], value: Any, source: str) -> Any:
+def restore(key: str, stored: HostArray, value: EntryValue, source: str) -> Any:
     """Returns a stored value in the form of the value that an object has.
 
     Args:
@@ -70,7 +72,7 @@ def restore(key: str, stored: numpy.ndarray[Any, Any], value: Any, source: str) 
     return _restore_scalar(key, stored, value, source)
 
 
-def _restore_scalar(key: str, stored: numpy.ndarray[Any, Any], value: Any, source: str) -> Any:
+def _restore_scalar(key: str, stored: HostArray, value: EntryValue, source: str) -> Any:
     if stored.size != 1:
         raise ValueError(
             f"{key!r} must be a single {type(value).__name__}, {source} holds an array of shape "
@@ -91,14 +93,14 @@ def _restore_scalar(key: str, stored: numpy.ndarray[Any, Any], value: Any, sourc
     return type(value)(item)
 
 
-def _check_shape(key: str, stored: numpy.ndarray[Any, Any], value: Any, source: str) -> None:
+def _check_shape(key: str, stored: HostArray, value: EntryValue, source: str) -> None:
     if stored.shape != tuple(value.shape):
         raise ValueError(
             f"shape of {key!r} must be {tuple(value.shape)}, {source} holds {stored.shape}"
         )
 
 
-def _check_kind(key: str, stored: numpy.ndarray[Any, Any], dtype: Any, source: str) -> None:
+def _check_kind(key: str, stored: HostArray, dtype: DType, source: str) -> None:
     if not numpy.can_cast(stored.dtype, dtype, "same_kind"):
         raise TypeError(
             f"dtype of {key!r} must be {dtype}, {source} holds {stored.dtype}, which cannot be "

@@ -83,7 +83,7 @@ class TheanoNode(FunctionNode):
         device = get_device_from_array(inputs[0])
         host = [device.backend.to_host(x) for x in inputs]
         results = [numpy.asarray(y) for y in self._graph.function(*host)]
-        # A graph may return an input itself, and nobody may share memory with that.
+        # A graph may return an input itself; an output must not share memory with it.
         outputs = tuple(y.copy() if any(y is x for x in host) else y for y in results)
         self._output_types = [(y.shape, y.dtype) for y in outputs]
         return tuple(device.send(y) for y in outputs)

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from chainer.core.utils import experimental
 from chainer.links.link import Link
 from chainer.links.theano._graph import Graph, TheanoNode
 
 
 class TheanoFunction(Link):
     """Theano function wrapper.
-
-    This feature is experimental. The interface can change in the future.
 
     Wraps a function of `PyTensor <https://pytensor.readthedocs.io/>`_, the living successor of
     Theano (``pip install "chainer[theano]"``), as a link. The functions for forward and backward
@@ -47,7 +44,6 @@ class TheanoFunction(Link):
     """
 
     def __init__(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
-        experimental("chainer.links.TheanoFunction")
         try:
             from pytensor.graph.basic import Variable as Symbol
         except ImportError as error:

@@ -16,7 +16,7 @@ import argparse
 import sys
 from typing import NamedTuple
 
-from chainer.core.arrays.kernel import Kernel
+from chainer.core.arrays.kernel import KernelDeclaration
 from chainer.core.lazy import resolve
 from chainer.core.registry import registries
 from chainer.core.registry.registry import UnknownNameError
@@ -75,7 +75,7 @@ def _cells(row: _Row) -> list[str]:
     return [*first, origin, available]
 
 
-def _rows(operation: str, kernels: list[Kernel]) -> list[_Row]:
+def _rows(operation: str, kernels: list[KernelDeclaration]) -> list[_Row]:
     rows: list[_Row] = []
     for kernel in kernels:
         if kernel.operation == operation:

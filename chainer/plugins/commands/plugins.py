@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
         registry.load_all()
     known = plugins.records()
     for name in options.names:
-        if not any(record.answers_to(name) for record in known):
+        if not any(record.matches(name) for record in known):
             hint = did_you_mean(name, {n for r in known for n in (r.name, r.distribution)})
             print(f"chainer plugins: no plugin named {name!r} is installed{hint}", file=sys.stderr)
             return 2
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _wanted(record: PluginRecord, options: argparse.Namespace) -> bool:
-    if options.names and not any(map(record.answers_to, options.names)):
+    if options.names and not any(map(record.matches, options.names)):
         return False
     if options.failed:
         return record.state in ("failed", "incompatible") or bool(record.conflicts)

@@ -35,7 +35,7 @@ def examine_name(name: str, records: list[PluginRecord]) -> list[Report]:
         name: Name of an entry point, distribution, module or registered thing.
         records: All plugins, loaded as far as they can be.
     """
-    named = [record for record in records if record.answers_to(name)]
+    named = [record for record in records if record.matches(name)]
     named = named or [record for record in records if _is_module_of(name, record)]
     if named:
         return [examine_plugin(record, asked_for=True) for record in named]

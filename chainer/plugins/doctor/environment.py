@@ -46,7 +46,7 @@ def examine_environment(records: list[PluginRecord]) -> Report:
 def _examine_variables(records: list[PluginRecord], report: Report) -> None:
     for variable in (environment.DISABLE, environment.ENABLE):
         for name in environment.names(variable):
-            if not any(record.answers_to(name) for record in records):
+            if not any(record.matches(name) for record in records):
                 near = difflib.get_close_matches(name, known_names(records), n=1)
                 advice = f"did you mean {near[0]!r}?" if near else ""
                 text = f"{variable} names {name!r}, and no plugin of that name is installed"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chainer.core.arrays.kernel import Kernel
+from chainer.core.arrays.kernel import KernelDeclaration
 from chainer.core.lazy import resolve
 from chainer.core.registry import registries
 from chainer.core.registry.registry import Entry, Registry
@@ -180,7 +180,7 @@ def _advice_on_target(record: PluginRecord, entry: Entry, error: BaseException) 
 
 
 def _examine_kernels(record: PluginRecord, report: Report) -> None:
-    kernels: list[Kernel] = [
+    kernels: list[KernelDeclaration] = [
         entry.load() for registry, entry in record.entries if registry is registries.kernels
     ]
     for provider in dict.fromkeys(kernel.provider for kernel in kernels):

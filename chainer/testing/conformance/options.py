@@ -10,7 +10,7 @@ import pytest
 
 from chainer.core.arrays.backend import get_device, is_array_type
 from chainer.core.arrays.device import Device
-from chainer.core.arrays.kernel import Kernel
+from chainer.core.arrays.kernel import KernelDeclaration
 from chainer.core.registry import registries
 from chainer.testing.op_spec import OpSpec
 from chainer.testing.specs import all_specs
@@ -108,7 +108,7 @@ def _array_type(place: Device) -> type:
     return type(place.send(numpy.zeros(1, numpy.float32)))
 
 
-def _kernels_of(provider: str) -> list[Kernel]:
+def _kernels_of(provider: str) -> list[KernelDeclaration]:
     registries.kernels.load_all()
     declared = [registries.kernels.get(name) for name in registries.kernels.names()]
     return [kernel for kernel in declared if kernel.provider == provider]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 
 from chainer.core.arrays.device import Device
-from chainer.core.arrays.kernel import Kernel, get_operation
+from chainer.core.arrays.kernel import KernelDeclaration, get_operation
 from chainer.core.registry import registries
 from chainer.core.version import __version__
 
@@ -104,7 +104,7 @@ def chosen_kernels() -> list[str]:
         key[0].key
         for name in registries.operations.names()
         for key in get_operation(name)._loaded  # pyright: ignore[reportPrivateUsage]
-        if isinstance(key[0], Kernel)
+        if isinstance(key[0], KernelDeclaration)
     }
     return sorted(keys)
 

@@ -126,9 +126,3 @@ def test_creation_functions_use_the_current_device(backend):
 def test_synchronises(backend, device):
     device.send(values())
     assert backend.synchronize(device) is None
-
-
-def test_memory_figures_are_numbers(backend, device):
-    figures = backend.memory(device)
-    assert all(isinstance(name, str) for name in figures)
-    assert all(isinstance(figure, int) and figure >= 0 for figure in figures.values())

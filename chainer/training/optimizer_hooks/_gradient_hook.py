@@ -34,6 +34,7 @@ class GradientHook:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        # call_for_params() of the base would not do what the subclass does for one parameter.
         own = cls.__dict__
         if "can_group" not in own and ("__call__" in own or "change_gradient" in own):
             cls.can_group = False

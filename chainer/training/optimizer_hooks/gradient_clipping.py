@@ -16,6 +16,7 @@ from chainer.training.optimizer_hooks._norms import sum_of_squares
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter
+    from chainer.training.optimizer import Optimizer
 
 
 def _sum_of_squares(param: Parameter) -> Array:
@@ -56,9 +57,12 @@ class GradientClipping:
             raise ValueError(f"threshold must not be negative, got {threshold!r}")
         self.threshold = threshold
 
-    def __call__(self, opt: Any) -> None:
+    def __call__(self, opt: Optimizer) -> None:
         """Changes the gradients of the target link's parameters."""
-        params = [p for p in opt.target.params(include_uninit=False) if p.grad is not None]
+        target = opt.target
+        if target is None:
+            return
+        params = [p for p in target.params(include_uninit=False) if p.grad is not None]
         if not params:
             return
         on_device = [p for p in params if backend_of(p.grad).family != HOST_FAMILY]

@@ -45,6 +45,7 @@ class MSVAGRule(KernelUpdateRule):
 
     def kernel_arguments(self, param: Parameter) -> dict[str, Any]:
         """Returns the keyword arguments of the kernel's ``update`` method."""
+        # From ``t``, not multiplied up: so it goes on correctly after a load.
         beta = self.hyperparam.beta
         power = beta**self.t
         rho = ((1 - beta) * (1 + power)) / ((1 + beta) * (1 - power))

@@ -45,6 +45,7 @@ from chainer.functions.activation.softplus import Softplus as Softplus, softplus
 from chainer.functions.activation.swish import Swish as Swish, swish as swish
 from chainer.functions.activation.tanh import Tanh as Tanh, tanh as tanh
 from chainer.functions.activation.tree_lstm import TreeLSTM as TreeLSTM, tree_lstm as tree_lstm
+from chainer.functions.array.as_strided import as_strided as as_strided
 from chainer.functions.array.broadcast import (
     Broadcast as Broadcast,
     BroadcastTo as BroadcastTo,
@@ -232,11 +233,13 @@ from chainer.functions.math.batch_l2_norm_squared import (
 )
 from chainer.functions.math.bias import bias as bias
 from chainer.functions.math.ceil import ceil as ceil
+from chainer.functions.math.cholesky import cholesky as cholesky
 from chainer.functions.math.clip import Clip as Clip, clip as clip
 from chainer.functions.math.cumprod import cumprod as cumprod
 from chainer.functions.math.cumsum import Cumsum as Cumsum, cumsum as cumsum
 from chainer.functions.math.det import BatchDet as BatchDet, batch_det as batch_det, det as det
 from chainer.functions.math.digamma import digamma as digamma
+from chainer.functions.math.einsum import einsum as einsum
 from chainer.functions.math.erf import Erf as Erf, Erfc as Erfc, erf as erf, erfc as erfc
 from chainer.functions.math.erfcinv import erfcinv as erfcinv
 from chainer.functions.math.erfcx import erfcx as erfcx
@@ -368,6 +371,14 @@ from chainer.functions.pooling.max_pooling_nd import (
     max_pooling_3d as max_pooling_3d,
     max_pooling_nd as max_pooling_nd,
 )
+from chainer.functions.pooling.roi_average_align_2d import (
+    roi_average_align_2d as roi_average_align_2d,
+)
+from chainer.functions.pooling.roi_average_pooling_2d import (
+    roi_average_pooling_2d as roi_average_pooling_2d,
+)
+from chainer.functions.pooling.roi_max_align_2d import roi_max_align_2d as roi_max_align_2d
+from chainer.functions.pooling.roi_max_pooling_2d import roi_max_pooling_2d as roi_max_pooling_2d
 from chainer.functions.pooling.roi_pooling_2d import (
     ROIPooling2D as ROIPooling2D,
     roi_pooling_2d as roi_pooling_2d,

@@ -74,7 +74,7 @@ from chainer.links.model.vision.resnet import (
     ResNet152Layers as ResNet152Layers,
     ResNet50Layers as ResNet50Layers,
 )
-from chainer.links.model.vision.vgg import VGG16Layers as VGG16Layers
+from chainer.links.model.vision.vgg import VGG16Layers as VGG16Layers, VGG19Layers as VGG19Layers
 from chainer.links.normalization.batch_normalization import BatchNormalization as BatchNormalization
 from chainer.links.normalization.batch_renormalization import (
     BatchRenormalization as BatchRenormalization,

@@ -3,12 +3,16 @@
 from chainer.core.utils import *
 from chainer.core.utils import (
     argument as argument,
+    array as array,
     arrays as arrays,
     atomic_file as atomic_file,
     cache as cache,
     conv as conv,
     conv_nd as conv_nd,
+    error as error,
+    imgproc as imgproc,
     meta as meta,
+    precision as precision,
     type_check as type_check,
     walker_alias as walker_alias,
 )

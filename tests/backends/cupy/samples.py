@@ -227,6 +227,20 @@ def layer(k, a, dtype, rows, n):
     return (y, *saved[:2], *k.backward(x, gamma, gy, *saved))
 
 
+@sample("group_normalization", (2, (4, 5, 3)), (1, (2, 300)), (3, (3, 2, 2)), (5, (0, 3)))
+def groups_of_channels(k, a, dtype, groups, shape):
+    channels = 6 if groups < 5 else 5
+    shape = (shape[0], channels, *shape[1:])
+    x, gy, gamma, beta = (
+        a(2 * rand(*shape) + 3),
+        a(rand(*shape)),
+        a(rand(channels)),
+        a(rand(channels)),
+    )
+    y, *saved = k.forward(x, gamma, beta, groups, 0.01)
+    return (y, *saved, *k.backward(x, gamma, gy, *saved))
+
+
 @sample("local_response_normalization", (5, 0.75), (3, 0.5), (4, 0.6), (1, 1.0), (99, 0.75))
 def response(k, a, dtype, n, beta):
     x, gy = a(rand(2, 7, 3, 2)), a(rand(2, 7, 3, 2))
@@ -271,6 +285,47 @@ def regions(k, a, dtype, scale):
     gy = a(rand(*y.shape))
     gx = k.backward(gy, indices, rois, (9, 8), 2)
     return y, indices, gx, k.gather(x, indices, rois)
+
+
+#: (y_min, x_min, y_max, x_max): inside, over the border, less than a pixel, outside, upside down.
+REGIONS = [
+    [1, 1, 6, 6],
+    [0, 2, 7, 8.5],
+    [5, 5, 5.3, 5],
+    [6, 7, 12, 14],
+    [20, 1, 22, 3],
+    [3, 3, 1, 1],
+]
+
+
+def pooled_regions(k, a, *geometry):
+    x = a(spread(2, 3, 9, 8))
+    rois, images = a(np.array(REGIONS)), a(np.array([0, 1, -1, 0, 1, 0]), "l")
+    y, chosen = k.forward(x, rois, images, (3, 2), *geometry)
+    gy = a(rand(*y.shape))
+    gx = k.backward(gy, chosen, rois, images, (2, 3, 9, 8), (3, 2), *geometry)
+    gathered = k.gather(x, chosen, rois, images, (3, 2), *geometry)
+    return [r for r in (y, chosen, gx, gathered) if r is not None]
+
+
+@sample("roi_max_pooling_2d", (1.0,), (0.5,))
+def largest_pixels(k, a, dtype, scale):
+    return pooled_regions(k, a, scale)
+
+
+@sample("roi_average_pooling_2d", (1.0,), (0.5,))
+def means_of_pixels(k, a, dtype, scale):
+    return pooled_regions(k, a, scale)
+
+
+@sample("roi_max_align_2d", (1.0, (None, None)), (0.5, (2, None)), (0.7, (1, 3)))
+def largest_samples(k, a, dtype, scale, ratio):
+    return pooled_regions(k, a, scale, ratio)
+
+
+@sample("roi_average_align_2d", (1.0, (None, None)), (0.5, (2, None)), (0.7, (1, 3)))
+def means_of_samples(k, a, dtype, scale, ratio):
+    return pooled_regions(k, a, scale, ratio)
 
 
 @sample("spatial_transformer_sampler", dtypes="fd")

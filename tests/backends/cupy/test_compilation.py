@@ -27,6 +27,7 @@ OTHERS = {
     "response_normalization.cu": {},
     "reductions.cu": {},
     "rnn.cu": {},
+    "roi_poolings.cu": {},
     "sampling.cu": {"L": lambda t, a: LABELS},
     "optimizers.cu": {"G": lambda t, a: ("float", "float16", "bfloat16") if t == "float" else (t,)},
 }

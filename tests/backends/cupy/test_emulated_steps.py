@@ -77,6 +77,10 @@ def test_kernels_serve_all_operations_of_the_steps(fake_cupy):
         ("embedding", ("i", "f"), {}),
         ("scatter_add", ("f", "f"), {}),
         ("roi_pooling_2d", ("f", "f"), {}),
+        ("roi_max_pooling_2d", ("f", "f", "i"), {}),
+        ("roi_average_pooling_2d", ("f", "f", "i"), {}),
+        ("roi_max_align_2d", ("f", "f", "i"), {}),
+        ("roi_average_align_2d", ("f", "f", "i"), {}),
         ("spatial_transformer_sampler", ("f", "f"), {}),
     ],
 )

@@ -105,6 +105,18 @@ def many_regions(kernel, a):
     return [kernel.backward(gy, indices, rois, (4, 4), 1)]
 
 
+def many_overlaps(*geometry):
+    def sums(kernel, a):
+        x, shape = a(np.random.standard_normal((1, 2, 4, 4))), (1, 2, 4, 4)
+        rois = a(np.tile(np.array([[0, 0, 4, 3.5]]), (60, 1)))
+        images = a(np.zeros(60), "i")
+        y, chosen = kernel.forward(x, rois, images, (2, 2), 1.0, *geometry)
+        gy = a(np.random.standard_normal(y.shape))
+        return [kernel.backward(gy, chosen, rois, images, shape, (2, 2), 1.0, *geometry)]
+
+    return sums
+
+
 def many_points(kernel, a):
     x, grid = np.random.standard_normal((1, 2, 3, 3)), np.random.uniform(-1.2, 1.2, (1, 2, 300))
     gy = np.random.standard_normal((1, 2, 300))
@@ -123,6 +135,10 @@ SUMS = {
     "embedding": many_embeddings,
     "scatter_add": many_positions,
     "roi_pooling_2d": many_regions,
+    "roi_max_pooling_2d": many_overlaps(),
+    "roi_average_pooling_2d": many_overlaps(),
+    "roi_max_align_2d": many_overlaps((2, 2)),
+    "roi_average_align_2d": many_overlaps((2, 2)),
     "spatial_transformer_sampler": many_points,
     "connectionist_temporal_classification": many_labels,
 }
@@ -264,3 +280,18 @@ def test_regions_out_of_range_are_not_read(emulated):
         gx = kernel.backward(np.ones_like(y), indices, rois, (4, 4), 2)
         assert gx[0].sum() == 0
         assert gx[1, 0, 3, 3] == 1
+
+
+@pytest.mark.parametrize("table", [_BY_OPERATION, _DETERMINISTIC])
+@pytest.mark.parametrize("name", ["max_pooling", "average_pooling", "max_align", "average_align"])
+def test_images_of_regions_out_of_range_are_not_read(emulated, name, table):
+    kernel = make_kernel(f"roi_{name}_2d", emulated, table)
+    rois, images = np.tile(np.array([[0, 0, 3, 3]], "f"), (4, 1)), np.array([2, -3, -1, 1])
+    x = np.arange(32, dtype="f").reshape(2, 1, 4, 4)
+    geometry = ((1, 1), 1.0, *(((2, 2),) if "align" in name else ()))
+    y, chosen = kernel.forward(x, rois, images, *geometry)
+    assert np.isnan(y.ravel()).tolist() == [True, True, False, False]
+    assert y[2] == y[3]
+    gx = kernel.backward(np.ones_like(y), chosen, rois, images, x.shape, *geometry)
+    assert gx[0].sum() == 0
+    np.testing.assert_allclose(gx[1].sum(), 2, rtol=1e-5)

@@ -49,7 +49,10 @@ class Settings:
             policy: The configuration's entries about kernels.
             workspace: Number of bytes a plan may use.
         """
-        return cls(policy.deterministic, policy.tensor_core, policy.autotune, workspace)
+        values = policy.values
+        return cls(
+            policy.deterministic, values["use_cudnn_tensor_core"], values["autotune"], workspace
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,16 @@ def children(spec: CallSpec) -> bool | str:
     return floating(spec)
 
 
+def regions(spec: CallSpec) -> bool | str:
+    """Images and regions of floating-point types of CUDA; numbers of images are of any type."""
+    return _all_floating(spec, 2)
+
+
+def deterministic_regions(spec: CallSpec) -> bool | str:
+    """The same, where the user asks for it."""
+    return regions(spec) if spec.deterministic else _NOT_ASKED
+
+
 def deterministic(spec: CallSpec) -> bool | str:
     """Arrays of the floating-point types of CUDA, where the user asks for it."""
     return floating(spec) if spec.deterministic else _NOT_ASKED

@@ -11,7 +11,7 @@ import numpy
 from chainer.backends.cupy.kernels._elementwise import ElementwiseKernel
 from chainer.core.arrays.backend import Backend
 from chainer.core.arrays.extended_dtypes import is_half
-from chainer.core.typing import Array, Scalar
+from chainer.core.typing import Array, ArrayLike
 
 
 class ErfKernel(ElementwiseKernel):
@@ -41,13 +41,13 @@ class SpecialKernel:
         module = importlib.import_module("cupyx.scipy.special")
         self._function = getattr(module, self.function)
 
-    def forward(self, *arguments: Array | Scalar) -> Array:
-        x: Array = arguments[-1]
+    def forward(self, *arguments: ArrayLike) -> Array:
+        x = arguments[-1]
         y = self._function(*[_widened(argument) for argument in arguments])
         return y.astype(x.dtype, copy=False)
 
 
-def _widened(argument: Array) -> Array:
+def _widened(argument: ArrayLike) -> ArrayLike:
     # CuPy has no such functions of bfloat16, and computes those of float16 in float32 anyway.
     dtype = getattr(argument, "dtype", None)
     if dtype is None or not is_half(dtype):
@@ -112,7 +112,7 @@ class PolyGammaKernel(SpecialKernel):
         super().__init__(backend)
         self._zeta = ZetaKernel(backend)
 
-    def forward(self, *arguments: Array | Scalar) -> Array:
+    def forward(self, *arguments: ArrayLike) -> Array:
         n, x = arguments
         if not isinstance(n, int):
             return super().forward(n, x)

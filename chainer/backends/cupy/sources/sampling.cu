@@ -1,4 +1,4 @@
-// Reading and writing at positions that are data: embeddings, regions of interest, sampling of images.
+// Reading and writing at positions that are data: embeddings, sampling of images.
 // L is the type of row numbers. Sums are made in the type of the arithmetic, by atomic additions, or, in the
 // functions of the deterministic kernels, by one thread for each sum in a fixed order.
 
@@ -66,90 +66,6 @@ extern "C" __global__ void embedding_sums(
       sum += (A)gy[(Index)order[k] * (Index)width + i % (Index)width];
     }
     gW[i] = sum;
-  }
-}
-
-// First and last position (excluded) of a bin of a region; 0 where the region is not a number.
-__device__ __forceinline__ void bin(
-    double start, double end, int i, int count, int limit, int* first, int* last) {
-  const double size = larger(1.0, end - start + 1) / count;
-  *first = (int)smaller(larger(0.0, start + floor(i * size)), (double)limit);
-  *last = (int)smaller(larger(0.0, start + ceil((i + 1) * size)), (double)limit);
-}
-
-// y: (regions, channels, out_height, out_width); rois: (regions, 5) of type T. Regions of images out of
-// range are not a number.
-extern "C" __global__ void roi_forward(
-    const T* x, const T* rois, T* y, int* indices, long long images, long long channels,
-    long long height, long long width, long long out_height, long long out_width, double scale,
-    long long n) {
-  CHAINER_EACH(i, n) {
-    const int column = i % (Index)out_width;
-    const int row = i / (Index)out_width % (Index)out_height;
-    const Index channel = i / (Index)(out_width * out_height) % (Index)channels;
-    const T* roi = rois + i / (Index)(out_width * out_height * channels) * 5;
-    int top, bottom, left, right;
-    bin(rint((double)(A)roi[2] * scale), rint((double)(A)roi[4] * scale), row, (int)out_height,
-        (int)height, &top, &bottom);
-    bin(rint((double)(A)roi[1] * scale), rint((double)(A)roi[3] * scale), column, (int)out_width,
-        (int)width, &left, &right);
-    if (!((A)roi[0] > (A)-1 && (A)roi[0] < (A)images)) {
-      y[i] = (A)not_a_number();
-      indices[i] = -1;
-      continue;
-    }
-    const T* image = x + ((Index)(A)roi[0] * (Index)channels + channel) * (Index)(height * width);
-    A best = 0;
-    int index = -1;
-    for (int r = top; r < bottom; ++r) {
-      for (int c = left; c < right; ++c) {
-        const A value = image[r * (Index)width + c];
-        if (index < 0 || value > best || (value != value && best == best)) {
-          best = value;
-          index = r * (int)width + c;
-        }
-      }
-    }
-    y[i] = best;
-    indices[i] = index;
-  }
-}
-
-// area: elements of an image; size: elements of y in one channel.
-extern "C" __global__ void roi_backward(
-    const T* gy, const int* indices, const T* rois, A* gx, long long channels, long long area,
-    long long size, long long n) {
-  CHAINER_EACH(i, n) {
-    if (indices[i] < 0) continue;
-    const Index channel = i / (Index)size % (Index)channels;
-    const Index image = (Index)(A)rois[i / (Index)(size * channels) * 5];
-    atomicAdd(&gx[(image * (Index)channels + channel) * (Index)area + indices[i]], (A)gy[i]);
-  }
-}
-
-// One thread for each channel of an image; gx must be zero before.
-extern "C" __global__ void roi_backward_in_order(
-    const T* gy, const int* indices, const T* rois, A* gx, long long regions, long long channels,
-    long long area, long long size, long long n) {
-  CHAINER_EACH(i, n) {
-    for (Index region = 0; region < (Index)regions; ++region) {
-      if ((Index)(A)rois[region * 5] != i / (Index)channels) continue;
-      const Index start = (region * (Index)channels + i % (Index)channels) * (Index)size;
-      for (Index k = start; k < start + (Index)size; ++k) {
-        if (indices[k] >= 0) gx[i * (Index)area + indices[k]] += (A)gy[k];
-      }
-    }
-  }
-}
-
-extern "C" __global__ void roi_gather(
-    const T* x, const int* indices, const T* rois, T* y, long long channels, long long area,
-    long long size, long long n) {
-  CHAINER_EACH(i, n) {
-    const Index channel = i / (Index)size % (Index)channels;
-    const Index image = (Index)(A)rois[i / (Index)(size * channels) * 5];
-    const Index place = (image * (Index)channels + channel) * (Index)area + indices[i];
-    y[i] = indices[i] < 0 ? (A)0 : (A)x[place];
   }
 }
 

@@ -9,22 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
 
 import numpy
 
 from chainer.backends.operations.optimizer_updates import compute_dtype
 from chainer.core.arrays.backend import HOST_FAMILY, Backend
 from chainer.core.arrays.kernel import ReferenceKernel
+from chainer.core.typing import Array, ArrayModule, Arrays, DType, HostArray, Scalar
 
 #: Elements of a block. Six float32 arrays of this length fit into a second-level cache of 2 MB.
 BLOCK = 1 << 16
 
-_Arrays = tuple[Any, ...]
+_Arrays = Arrays
 
 
 @lru_cache(maxsize=1024)
-def _constant(value: float, dtype: numpy.dtype[Any]) -> numpy.ndarray[Any, Any]:
+def _constant(value: float, dtype: DType) -> HostArray:
     # NumPy takes an array operand about one microsecond faster than a Python float.
     constant = numpy.array(value, dtype)
     constant.flags.writeable = False
@@ -38,14 +38,15 @@ class UpdateKernel(ReferenceKernel):
         super().__init__(backend)
         self._on_host = backend.family == HOST_FAMILY
 
-    def constants(self, param: Any, *values: float) -> tuple[Any, ...]:
+    def constants(self, param: Array, *values: float) -> Arrays:
         """Returns scalars in the form in which ufuncs take them fastest."""
         if not self._on_host:
+            # An accelerator passes numbers to its kernels; an array would have to be copied there.
             return values
         dtype = compute_dtype(param.dtype)
         return tuple([_constant(float(value), dtype) for value in values])
 
-    def blocks(self, n_scratch: int, *arrays: Any) -> Iterator[_Arrays]:
+    def blocks(self, n_scratch: int, *arrays: Array) -> Iterator[_Arrays]:
         """Yields the arrays block by block, each time followed by scratch arrays of the same shape.
 
         Blocks are views: changing them changes the arrays. For float16 arrays, float32 copies are
@@ -59,6 +60,7 @@ class UpdateKernel(ReferenceKernel):
         param = arrays[0]
         dtype = compute_dtype(param.dtype)
         if param.size > BLOCK and self._on_host and all(map(_is_flat, arrays)):
+            # Scratch arrays are made once, so that they are in the cache from the second block on.
             scratch = [numpy.empty(BLOCK, dtype) for _ in range(n_scratch)]
             flat = [None if array is None else array.reshape(-1) for array in arrays]
             for start in range(0, param.size, BLOCK):
@@ -68,16 +70,18 @@ class UpdateKernel(ReferenceKernel):
                 spare = scratch if size == BLOCK else [array[:size] for array in scratch]
                 yield from _in_work_dtype(part, spare, dtype)
         else:
+            # Small arrays need no blocks. Strided ones cannot be cut into flat blocks without a
+            # copy, and on accelerators each block would be another launch.
             empty_like = self.xp.empty_like
             spare = [empty_like(param, dtype) for _ in range(n_scratch)]
             yield from _in_work_dtype(arrays, spare, dtype)
 
 
-def _is_flat(array: Any) -> bool:
+def _is_flat(array: Array | None) -> bool:
     return array is None or (type(array) is numpy.ndarray and array.flags.c_contiguous)
 
 
-def _in_work_dtype(arrays: _Arrays, scratch: list[Any], dtype: Any) -> Iterator[_Arrays]:
+def _in_work_dtype(arrays: _Arrays, scratch: list[Array], dtype: DType) -> Iterator[_Arrays]:
     if arrays[0].dtype == dtype:
         yield (*arrays, *scratch)
         return
@@ -88,7 +92,7 @@ def _in_work_dtype(arrays: _Arrays, scratch: list[Any], dtype: Any) -> Iterator[
             array[...] = wide[index]
 
 
-def _average(xp: Any, mean: Any, value: Any, weight: Any) -> None:
+def _average(xp: ArrayModule, mean: Array, value: Array, weight: Array | Scalar) -> None:
     """``mean += weight * (value - mean)``; overwrites ``value``, which must not be ``mean``."""
     xp.subtract(value, mean, value)
     xp.multiply(value, weight, value)
@@ -98,7 +102,7 @@ def _average(xp: Any, mean: Any, value: Any, weight: Any) -> None:
 class SGDKernel(UpdateKernel):
     """Reference of ``sgd_update``."""
 
-    def update(self, param: Any, grad: Any, *, lr: float) -> None:
+    def update(self, param: Array, grad: Array, *, lr: float) -> None:
         """See :class:`~chainer.backends.operations.optimizer_updates.SGDUpdate`."""
         xp = self.xp
         (lr_,) = self.constants(param, lr)
@@ -110,7 +114,7 @@ class SGDKernel(UpdateKernel):
 class MomentumSGDKernel(UpdateKernel):
     """Reference of ``momentum_sgd_update``."""
 
-    def update(self, param: Any, grad: Any, v: Any, *, lr: float, momentum: float) -> None:
+    def update(self, param: Array, grad: Array, v: Array, *, lr: float, momentum: float) -> None:
         """See :class:`~chainer.backends.operations.optimizer_updates.MomentumSGDUpdate`."""
         xp = self.xp
         lr_, momentum_ = self.constants(param, lr, momentum)
@@ -124,7 +128,7 @@ class MomentumSGDKernel(UpdateKernel):
 class CorrectedMomentumSGDKernel(UpdateKernel):
     """Reference of ``corrected_momentum_sgd_update``."""
 
-    def update(self, param: Any, grad: Any, v: Any, *, lr: float, momentum: float) -> None:
+    def update(self, param: Array, grad: Array, v: Array, *, lr: float, momentum: float) -> None:
         """See :class:`~.operations.optimizer_updates.CorrectedMomentumSGDUpdate`."""
         xp = self.xp
         lr_, momentum_ = self.constants(param, lr, momentum)
@@ -138,9 +142,10 @@ class CorrectedMomentumSGDKernel(UpdateKernel):
 class NesterovAGKernel(UpdateKernel):
     """Reference of ``nesterov_ag_update``."""
 
-    def update(self, param: Any, grad: Any, v: Any, *, lr: float, momentum: float) -> None:
+    def update(self, param: Array, grad: Array, v: Array, *, lr: float, momentum: float) -> None:
         """See :class:`~chainer.backends.operations.optimizer_updates.NesterovAGUpdate`."""
         xp = self.xp
+        # The factors of the velocity and of the gradient in the step.
         lr_, momentum_, ahead, jump = self.constants(
             param, lr, momentum, momentum * momentum, 1 + momentum
         )
@@ -157,7 +162,7 @@ class NesterovAGKernel(UpdateKernel):
 class AdaGradKernel(UpdateKernel):
     """Reference of ``ada_grad_update``."""
 
-    def update(self, param: Any, grad: Any, h: Any, *, lr: float, eps: float) -> None:
+    def update(self, param: Array, grad: Array, h: Array, *, lr: float, eps: float) -> None:
         """See :class:`~chainer.backends.operations.optimizer_updates.AdaGradUpdate`."""
         xp = self.xp
         lr_, eps_ = self.constants(param, lr, eps)
@@ -174,7 +179,9 @@ class AdaGradKernel(UpdateKernel):
 class AdaDeltaKernel(UpdateKernel):
     """Reference of ``ada_delta_update``."""
 
-    def update(self, param: Any, grad: Any, msg: Any, msdx: Any, *, rho: float, eps: float) -> None:
+    def update(
+        self, param: Array, grad: Array, msg: Array, msdx: Array, *, rho: float, eps: float
+    ) -> None:
         """See :class:`~chainer.backends.operations.optimizer_updates.AdaDeltaUpdate`."""
         xp = self.xp
         weight, eps_ = self.constants(param, 1 - rho, eps)
@@ -196,11 +203,11 @@ class AdamKernel(UpdateKernel):
 
     def update(
         self,
-        param: Any,
-        grad: Any,
-        m: Any,
-        v: Any,
-        vhat: Any,
+        param: Array,
+        grad: Array,
+        m: Array,
+        v: Array,
+        vhat: Array,
         *,
         alpha_t: float,
         beta1: float,
@@ -212,6 +219,8 @@ class AdamKernel(UpdateKernel):
     ) -> None:
         """See :class:`~chainer.backends.operations.optimizer_updates.AdamUpdate`."""
         xp = self.xp
+        # Factors of the whole array are multiplied here, as Python floats, so that each costs one
+        # pass less.
         weight1, weight2, eps_, scale = self.constants(
             param, 1 - beta1, 1 - beta2, eps, eta * alpha_t
         )
@@ -234,6 +243,7 @@ class AdamKernel(UpdateKernel):
                 second = vhat_
             xp.sqrt(second, t)
             xp.add(t, eps_, t)
+            # AdaBound clips the factor of each element, which therefore has to be made first.
             if rate is None:
                 xp.divide(m_, t, t)
                 xp.multiply(t, scale, t)
@@ -253,9 +263,9 @@ class RMSpropKernel(UpdateKernel):
 
     def update(
         self,
-        param: Any,
-        grad: Any,
-        ms: Any,
+        param: Array,
+        grad: Array,
+        ms: Array,
         *,
         lr: float,
         alpha: float,
@@ -284,11 +294,11 @@ class RMSpropGravesKernel(UpdateKernel):
 
     def update(
         self,
-        param: Any,
-        grad: Any,
-        n: Any,
-        g: Any,
-        delta: Any,
+        param: Array,
+        grad: Array,
+        n: Array,
+        g: Array,
+        delta: Array,
         *,
         lr: float,
         alpha: float,
@@ -319,7 +329,7 @@ class SMORMS3Kernel(UpdateKernel):
     """Reference of ``smorms3_update``."""
 
     def update(
-        self, param: Any, grad: Any, mem: Any, g: Any, g2: Any, *, lr: float, eps: float
+        self, param: Array, grad: Array, mem: Array, g: Array, g2: Array, *, lr: float, eps: float
     ) -> None:
         """See :class:`~chainer.backends.operations.optimizer_updates.SMORMS3Update`."""
         xp = self.xp
@@ -340,6 +350,7 @@ class SMORMS3Kernel(UpdateKernel):
             xp.add(mem_, one, mem_)
             xp.sqrt(g2_, t)
             xp.add(t, eps_, t)
+            # ``x`` is used up only now: the memory above depends on it before it is clipped.
             xp.minimum(x, lr_, out=x)
             xp.multiply(x, grad_, x)
             xp.divide(x, t, x)
@@ -351,10 +362,10 @@ class MSVAGKernel(UpdateKernel):
 
     def update(
         self,
-        param: Any,
-        grad: Any,
-        m: Any,
-        v: Any,
+        param: Array,
+        grad: Array,
+        m: Array,
+        v: Array,
         *,
         lr: float,
         beta: float,

@@ -14,7 +14,7 @@ import numpy
 
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import ReferenceKernel
-from chainer.core.typing import Array, Scalar
+from chainer.core.typing import Array, ArrayLike
 from chainer.core.warnings import PerformanceWarning
 
 #: Functions that the standard library can compute, an element at a time.
@@ -64,7 +64,7 @@ class SpecialKernel(ReferenceKernel):
     name: ClassVar[str]
     scipy_name: ClassVar[str] = ""
 
-    def forward(self, *arguments: Array | Scalar) -> Array:
+    def forward(self, *arguments: ArrayLike) -> Array:
         native = getattr(self.xp, self.name, None)
         if native is not None:
             return native(*arguments)
@@ -74,7 +74,7 @@ class SpecialKernel(ReferenceKernel):
         y = numpy.asarray(function(*[self._host(argument) for argument in arguments]))
         return self.backend.from_host(y.astype(x.dtype, copy=False), self.backend.device_of(x))
 
-    def _host(self, argument: Array | Scalar) -> Array | Scalar:
+    def _host(self, argument: ArrayLike) -> ArrayLike:
         if not hasattr(argument, "dtype"):
             return argument
         host = self.backend.to_host(argument)

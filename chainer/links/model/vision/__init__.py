@@ -7,5 +7,5 @@ __getattr__, __dir__ = lazy_module(globals())
 MODULES: dict[str, tuple[str, ...]] = {
     "googlenet": ("GoogLeNet",),
     "resnet": ("ResNet50Layers", "ResNet101Layers", "ResNet152Layers"),
-    "vgg": ("VGG16Layers",),
+    "vgg": ("VGG16Layers", "VGG19Layers"),
 }

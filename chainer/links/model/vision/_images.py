@@ -1,14 +1,20 @@
-"""From images to the arrays that networks trained by Caffe take."""
+"""Conversion of images to the arrays that networks trained by Caffe expect."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy
 
-Array = numpy.ndarray[Any, Any]
+from chainer.core.config.dtype import get_dtype
+from chainer.core.typing import Array
+
+#: A ``PIL.Image`` or an array.
+ImageLike: TypeAlias = Any
+#: Width and height.
+ImageSize: TypeAlias = Sequence[int]
 
 
 def _pillow_image() -> ModuleType:
@@ -21,7 +27,7 @@ def _pillow_image() -> ModuleType:
     return Image
 
 
-def prepare_image(image: Any, size: Sequence[int] | None, mean: Sequence[float]) -> Array:
+def prepare_image(image: ImageLike, size: ImageSize | None, mean: Sequence[float]) -> Array:
     """Converts an RGB image to a BGR array around zero.
 
     Args:
@@ -31,11 +37,11 @@ def prepare_image(image: Any, size: Sequence[int] | None, mean: Sequence[float])
         mean: Mean of the blue, green and red channel, which is subtracted.
 
     Returns:
-        float32 array of shape ``(3, height, width)``.
+        Array of shape ``(3, height, width)`` and dtype ``chainer.config.dtype``.
 
     Raises:
         TypeError: If ``image`` is something else.
-        ValueError: If its shape is none of these.
+        ValueError: If its shape is another one.
         ImportError: If Pillow is not installed.
     """
     pillow = _pillow_image()
@@ -47,7 +53,8 @@ def prepare_image(image: Any, size: Sequence[int] | None, mean: Sequence[float])
     if size is not None:
         image = image.resize(tuple(size))
     bgr = numpy.asarray(image, dtype=numpy.float32)[:, :, ::-1]
-    return (bgr - numpy.asarray(mean, dtype=numpy.float32)).transpose(2, 0, 1)
+    bgr = bgr - numpy.asarray(mean, dtype=numpy.float32)
+    return bgr.transpose(2, 0, 1).astype(get_dtype(), copy=False)
 
 
 def _height_width_channels(image: Array) -> Array:

@@ -1,4 +1,4 @@
-"""What the pretrained networks have in common: features by layer name, and their weights."""
+"""Base class of the pretrained networks: features by layer name, and loading of weights."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ from chainer.core.typing import Array, FilePath, VariableLike
 from chainer.core.utils.argument import check_unexpected_kwargs, parse_kwargs
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math.average import average
+from chainer.links.caffe.caffe_function import CaffeFunction
 from chainer.links.chain import Chain
-from chainer.links.model.vision._images import Array, center_crop, ten_crops
+from chainer.links.link import Link
+from chainer.links.model.vision._images import ImageLike, ImageSize, center_crop, ten_crops
+from chainer.links.normalization.batch_normalization import BatchNormalization
 from chainer.links.serializers.npz import load_npz, save_npz
 
 _DIRECTORY = "pfnet/chainer/models"
@@ -38,8 +41,8 @@ class PretrainedNetwork(Chain):
     _removed_argument: ClassVar[str] = "test"
 
     @property
-    def functions(self) -> dict[str, list[Callable[[Any], Variable]]]:
-        """Layer name -> functions that are applied one after another; in order of computation."""
+    def functions(self) -> dict[str, list[Callable[[VariableLike], Variable]]]:
+        """Layer name -> functions that are applied one after another, in order of computation."""
         raise NotImplementedError(f"{type(self).__name__} must define 'functions'")
 
     @property
@@ -47,7 +50,7 @@ class PretrainedNetwork(Chain):
         """Names of the layers that can be asked for."""
         return list(self.functions)
 
-    def _prepare(self, image: Any, size: Any) -> Array:
+    def _prepare(self, image: ImageLike, size: ImageSize | None) -> Array:
         raise NotImplementedError(f"{type(self).__name__} must define '_prepare'")
 
     def forward(
@@ -55,8 +58,8 @@ class PretrainedNetwork(Chain):
     ) -> dict[str, Variable]:
         """Computes all the feature maps specified by layers.
 
-        Whether dropout and batch normalization train is told by ``chainer.config.train``. Layers
-        behind the last one asked for are not computed.
+        ``chainer.config.train`` decides whether dropout and batch normalization are in training
+        mode. Layers behind the last requested one are not computed.
 
         Args:
             x (Variable or array): Images of shape ``(B, 3, height, width)`` as ``prepare`` makes
@@ -171,7 +174,7 @@ class PretrainedNetwork(Chain):
 
         Args:
             path: File to load (npz), or ``'auto'``.
-            npz: Name of the file in the directory of models that ``'auto'`` stands for.
+            npz: Name of the file in the directory of models that ``'auto'`` means.
             caffemodel: Called if that file is not there; returns the path of the caffemodel to
                 convert.
         """
@@ -206,8 +209,8 @@ def _stack(arrays: list[Array]) -> Array:
 
 
 def _dataset() -> Any:
-    # Links know nothing of the room of training above them but this: the directory that users set
-    # for all files from the net.
+    # Links do not import the package of training, which is a layer above them. This is the only
+    # exception: users set the directory for all downloaded files there.
     return importlib.import_module("chainer.training.dataset.download")
 
 
@@ -217,12 +220,12 @@ def model_file(name: str) -> str:
     return os.path.join(directory, name)
 
 
-def downloaded_caffemodel(url: str, sha1: str, npz: str) -> str:
+def downloaded_caffemodel(url: str, sha1: str | None, npz: str) -> str:
     """Downloads a caffemodel, unless that was done before, and returns its path.
 
     Args:
-        url: Where the authors keep it.
-        sha1: SHA-1 sum they published along with it.
+        url: Where the authors publish it.
+        sha1: SHA-1 sum of the file; None if it is not known.
         npz: Name of the converted file in the directory of models.
 
     Raises:
@@ -233,7 +236,7 @@ def downloaded_caffemodel(url: str, sha1: str, npz: str) -> str:
     def verify(path: str) -> None:
         with open(path, "rb") as file:
             found = hashlib.file_digest(file, "sha1").hexdigest()
-        if found != sha1:
+        if sha1 is not None and found != sha1:
             raise ValueError(f"the SHA-1 sum of the file must be {sha1}, got {found}")
 
     advice = (
@@ -244,7 +247,9 @@ def downloaded_caffemodel(url: str, sha1: str, npz: str) -> str:
     return _dataset().download([url], verify=verify, advice=advice)
 
 
-def copy_weights(source: Any, layer: str, target: Any, names: Sequence[str] = ("W", "b")) -> None:
+def copy_weights(
+    source: CaffeFunction, layer: str, target: Link, names: Sequence[str] = ("W", "b")
+) -> None:
     """Copies parameters of a layer read from a caffemodel.
 
     Args:
@@ -261,13 +266,15 @@ def copy_weights(source: Any, layer: str, target: Any, names: Sequence[str] = ("
         _copy(getattr(link, name, None), getattr(target, name), f"{name!r} of layer {layer!r}")
 
 
-def copy_normalization(source: Any, layer: str, separator: str, target: Any) -> None:
+def copy_normalization(
+    source: CaffeFunction, layer: str, separator: str, target: BatchNormalization
+) -> None:
     """Copies statistics and scale of a layer that Caffe writes as two, ``bn*`` and ``scale*``.
 
     Args:
         source: The model, a ``CaffeFunction``.
         layer: Name of the convolution normalized.
-        separator: What stands between ``bn`` or ``scale`` and the name.
+        separator: Text between ``bn`` or ``scale`` and the name.
         target: Batch normalization of the network.
 
     Raises:
@@ -284,19 +291,19 @@ def copy_normalization(source: Any, layer: str, separator: str, target: Any) -> 
     _copy(getattr(bias, "b", None), target.beta, f"bias of layer {name!r}")
 
 
-def _layer(source: Any, name: str) -> Any:
+def _layer(source: CaffeFunction, name: str) -> Any:
     link = getattr(source, name, None)
     if link is None:
         raise ValueError(f"the caffemodel has no layer {name!r} with parameters")
     return link
 
 
-def _copy(value: Any, target: Any, what: str) -> None:
+def _copy(value: VariableLike | None, target: VariableLike, what: str) -> None:
     if value is None:
         raise ValueError(f"the caffemodel has no {what}")
     if value.shape != target.shape:
         raise ValueError(
             f"the {what} of the caffemodel must have shape {target.shape}, got {value.shape}"
         )
-    target = target.array if isinstance(target, Variable) else target
-    target[...] = value.array if isinstance(value, Variable) else value
+    array: Array = target.array if isinstance(target, Variable) else target
+    array[...] = value.array if isinstance(value, Variable) else value

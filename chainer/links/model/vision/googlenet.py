@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import cast
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, FilePath, VariableLike
@@ -21,7 +21,7 @@ from chainer.links.connection.inception import Inception
 from chainer.links.connection.linear import Linear
 from chainer.links.initializers.constant import Constant
 from chainer.links.initializers.uniform import LeCunUniform
-from chainer.links.model.vision._images import Array, prepare_image
+from chainer.links.model.vision._images import ImageLike, ImageSize, prepare_image
 from chainer.links.model.vision._pretrained import (
     PretrainedNetwork,
     copy_weights,
@@ -48,7 +48,7 @@ _INCEPTIONS = {
     "5b": (832, 384, 192, 384, 48, 128, 128),
 }
 
-#: Names of layers outside of inception modules, and what the caffemodel calls them.
+#: Names of layers outside of inception modules -> their names in the caffemodel.
 _CAFFE_NAMES = {
     "conv1": "conv1/7x7_s2",
     "conv2_reduce": "conv2/3x3_reduce",
@@ -88,8 +88,8 @@ class GoogLeNet(PretrainedNetwork):
             ``$CHAINER_DATASET_ROOT/pfnet/chainer/models/bvlc_googlenet.npz`` and made from the
             caffemodel if need be, where ``$CHAINER_DATASET_ROOT`` is ``$HOME/.chainer/dataset``
             unless set as an environment variable. If None, nothing is loaded and the weights are
-            initialized as by BVLC, by ``chainer.initializers.LeCunUniform(scale=1.0)``, which is
-            what Caffe calls ``xavier``.
+            initialized as BVLC does, by ``chainer.initializers.LeCunUniform(scale=1.0)``, which
+            Caffe calls ``xavier``.
 
     Attributes:
         available_layers (list of str): Names of the layers to ask ``__call__`` and :meth:`extract`
@@ -132,29 +132,29 @@ class GoogLeNet(PretrainedNetwork):
             self._load_pretrained(pretrained_model, _NPZ, _download)
 
     @property
-    def functions(self) -> dict[str, list[Callable[[Any], Variable]]]:
-        """Layer name -> functions that are applied one after another; in order of computation.
+    def functions(self) -> dict[str, list[Callable[[VariableLike], Variable]]]:
+        """Layer name -> functions that are applied one after another, in order of computation.
 
         ``loss1_fc2`` continues ``inception_4a`` and ``loss2_fc2`` continues ``inception_4d``.
         """
-        functions: dict[str, list[Callable[[Any], Variable]]] = {
+        functions: dict[str, list[Callable[[VariableLike], Variable]]] = {
             "conv1": [self.conv1, relu],
-            "pool1": [_max_pool, _lrn],
+            "pool1": [_max_pooling_2d, _local_response_normalization],
             "conv2_reduce": [self.conv2_reduce, relu],
-            "conv2": [self.conv2, relu, _lrn],
-            "pool2": [_max_pool],
+            "conv2": [self.conv2, relu, _local_response_normalization],
+            "pool2": [_max_pooling_2d],
         }
         pool_after = {"3b": "pool3", "4e": "pool4"}
         for name in _INCEPTIONS:
             functions[f"inception_{name}"] = [self[f"inc{name}"]]
             if name in pool_after:
-                functions[pool_after[name]] = [_max_pool]
-        functions["pool5"] = [_average_pool_7]
+                functions[pool_after[name]] = [_max_pooling_2d]
+        functions["pool5"] = [_average_pooling_2d_k7]
         functions["loss3_fc"] = [_dropout, self.loss3_fc]
         functions["prob"] = [softmax]
         for loss in ("loss1", "loss2"):
             functions[f"{loss}_fc2"] = [
-                _average_pool_5,
+                _average_pooling_2d_k5,
                 self[f"{loss}_conv"],
                 relu,
                 self[f"{loss}_fc1"],
@@ -172,26 +172,30 @@ class GoogLeNet(PretrainedNetwork):
             path_npz (str): Path of the converted chainer model.
 
         Raises:
-            ValueError: If the file is no caffemodel of this network.
+            ValueError: If the file is not a caffemodel of this network.
         """
         model = cls(pretrained_model=None)
         model._copy_caffemodel(path_caffemodel)
         save_npz(path_npz, model, compression=False)
 
     def _copy_caffemodel(self, path: FilePath) -> None:
-        source = CaffeFunction(path)
-        for name, caffe_name in _CAFFE_NAMES.items():
-            copy_weights(source, caffe_name, self[name])
-        for name in _INCEPTIONS:
-            for path_name, caffe_path in _CAFFE_PATHS.items():
-                target = getattr(self[f"inc{name}"], path_name)
-                copy_weights(source, f"inception_{name}/{caffe_path}", target)
+        _transfer_googlenet(CaffeFunction(path), self)
 
-    def _prepare(self, image: Any, size: Any) -> Array:
+    def _prepare(self, image: ImageLike, size: ImageSize | None) -> Array:
         return prepare(image, size)
 
 
-def prepare(image: Any, size: Sequence[int] | None = (224, 224)) -> Array:
+def _transfer_googlenet(src: CaffeFunction, dst: GoogLeNet) -> None:
+    """Copies the parameters of a caffemodel."""
+    for name, caffe_name in _CAFFE_NAMES.items():
+        copy_weights(src, caffe_name, dst[name])
+    for name in _INCEPTIONS:
+        for path_name, caffe_path in _CAFFE_PATHS.items():
+            target = getattr(dst[f"inc{name}"], path_name)
+            copy_weights(src, f"inception_{name}/{caffe_path}", target)
+
+
+def prepare(image: ImageLike, size: ImageSize | None = (224, 224)) -> Array:
     """Converts the given image to the numpy array for GoogLeNet.
 
     The image is resized, converted from RGB to BGR, and the mean of the training data subtracted.
@@ -203,7 +207,7 @@ def prepare(image: Any, size: Sequence[int] | None = (224, 224)) -> Array:
         size (pair of ints): Width and height of the result. If None, the image is not resized.
 
     Returns:
-        numpy.ndarray: float32 array of shape ``(3, height, width)``.
+        numpy.ndarray: Array of shape ``(3, height, width)`` and dtype ``chainer.config.dtype``.
 
     Raises:
         ImportError: If Pillow is not installed.
@@ -216,19 +220,19 @@ def prepare(image: Any, size: Sequence[int] | None = (224, 224)) -> Array:
     return prepare_image(image, size, _MEAN)
 
 
-def _max_pool(x: VariableLike) -> Variable:
-    return max_pooling_2d(x, ksize=3, stride=2)
+def _max_pooling_2d(x: VariableLike) -> Variable:
+    return cast("Variable", max_pooling_2d(x, ksize=3, stride=2))
 
 
-def _average_pool_5(x: VariableLike) -> Variable:
+def _average_pooling_2d_k5(x: VariableLike) -> Variable:
     return average_pooling_2d(x, ksize=5, stride=3)
 
 
-def _average_pool_7(x: VariableLike) -> Variable:
+def _average_pooling_2d_k7(x: VariableLike) -> Variable:
     return average_pooling_2d(x, ksize=7, stride=1)
 
 
-def _lrn(x: VariableLike) -> Variable:
+def _local_response_normalization(x: VariableLike) -> Variable:
     return local_response_normalization(x, n=5, k=1, alpha=1e-4 / 5)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import cast
 
 from chainer.core.autograd.variable import Variable, as_variable
-from chainer.core.typing import FilePath, InitializerLike, VariableLike
+from chainer.core.typing import Array, FilePath, InitializerLike, VariableLike
 from chainer.core.utils.argument import renamed_arguments
 from chainer.functions.activation.relu import relu
 from chainer.functions.activation.softmax import softmax
@@ -21,7 +21,7 @@ from chainer.links.connection.linear import Linear
 from chainer.links.initializers.constant import Constant
 from chainer.links.initializers.normal import HeNormal
 from chainer.links.link import Link
-from chainer.links.model.vision._images import Array, prepare_image
+from chainer.links.model.vision._images import ImageLike, ImageSize, prepare_image
 from chainer.links.model.vision._pretrained import (
     PretrainedNetwork,
     copy_normalization,
@@ -236,8 +236,8 @@ class ResNetLayers(PretrainedNetwork):
             )
 
     @property
-    def functions(self) -> dict[str, list[Callable[[Any], Variable]]]:
-        """Layer name -> functions that are applied one after another; in order of computation."""
+    def functions(self) -> dict[str, list[Callable[[VariableLike], Variable]]]:
+        """Layer name -> functions that are applied one after another, in order of computation."""
         return {
             "conv1": [self.conv1, self.bn1, relu],
             "pool1": [_max_pool],
@@ -265,31 +265,16 @@ class ResNetLayers(PretrainedNetwork):
             n_layers (int): Number of layers: 50, 101 or 152.
 
         Raises:
-            ValueError: If the file is no caffemodel of this network.
+            ValueError: If the file is not a caffemodel of this network.
         """
         model = ResNetLayers(None, n_layers)
         model._copy_caffemodel(path_caffemodel)
         save_npz(path_npz, model, compression=False)
 
     def _copy_caffemodel(self, path: FilePath) -> None:
-        source = CaffeFunction(path)
-        # The first convolution has a bias in the model of 50 layers only.
-        bias = getattr(getattr(source, "conv1", None), "b", None) is not None
-        copy_weights(source, "conv1", self.conv1, ("W", "b") if bias else ("W",))
-        copy_normalization(source, "conv1", "_", self.bn1)
-        copy_weights(source, "fc1000", self.fc6)
-        for stage in ("res2", "res3", "res4", "res5"):
-            for suffix, block in _caffe_suffixes(source, stage, getattr(self, stage)):
-                for i in range(1, 5):
-                    convolution = getattr(block, f"conv{i}", None)
-                    if convolution is None:
-                        continue
-                    branch = "branch1" if i == 4 else f"branch2{'abc'[i - 1]}"
-                    name = f"{stage[-1]}{suffix}_{branch}"
-                    copy_weights(source, f"res{name}", convolution, ("W",))
-                    copy_normalization(source, name, "", getattr(block, f"bn{i}"))
+        _transfer_resnet(CaffeFunction(path), self)
 
-    def _prepare(self, image: Any, size: Any) -> Array:
+    def _prepare(self, image: ImageLike, size: ImageSize | None) -> Array:
         return prepare(image, size)
 
 
@@ -363,7 +348,7 @@ class ResNet152Layers(ResNetLayers):
         super().__init__(pretrained_model, 152, downsample_fb)
 
 
-def prepare(image: Any, size: Sequence[int] | None = (224, 224)) -> Array:
+def prepare(image: ImageLike, size: ImageSize | None = (224, 224)) -> Array:
     """Converts the given image to the numpy array for ResNets.
 
     The image is resized, converted from RGB to BGR, and the mean of the training data subtracted.
@@ -375,7 +360,7 @@ def prepare(image: Any, size: Sequence[int] | None = (224, 224)) -> Array:
         size (pair of ints): Width and height of the result. If None, the image is not resized.
 
     Returns:
-        numpy.ndarray: float32 array of shape ``(3, height, width)``.
+        numpy.ndarray: Array of shape ``(3, height, width)`` and dtype ``chainer.config.dtype``.
 
     Raises:
         ImportError: If Pillow is not installed.
@@ -395,7 +380,7 @@ def _convolution(
 
 
 def _max_pool(x: VariableLike) -> Variable:
-    return max_pooling_2d(x, ksize=3, stride=2)
+    return cast("Variable", max_pooling_2d(x, ksize=3, stride=2))
 
 
 def _global_average_pooling_2d(x: Variable) -> Variable:
@@ -403,16 +388,54 @@ def _global_average_pooling_2d(x: Variable) -> Variable:
     return reshape(average_pooling_2d(x, (height, width), stride=1), (n, channels))
 
 
-def _caffe_suffixes(
-    source: CaffeFunction, name: str, stage: BuildingBlock
-) -> Iterator[tuple[str, Any]]:
-    """Yields the bottlenecks of a stage with the letters the caffemodel names them by.
+def _transfer_resnet(src: CaffeFunction, dst: ResNetLayers) -> None:
+    """Copies the parameters of a caffemodel."""
+    # The first convolution has a bias in the model of 50 layers only.
+    bias = getattr(getattr(src, "conv1", None), "b", None) is not None
+    copy_weights(src, "conv1", dst.conv1, ("W", "b") if bias else ("W",))
+    copy_normalization(src, "conv1", "_", dst.bn1)
+    copy_weights(src, "fc1000", dst.fc6)
+    for stage in ("res2", "res3", "res4", "res5"):
+        block = getattr(dst, stage)
+        _transfer_block(src, block, _caffe_suffixes(src, stage, block), stage[-1])
+
+
+# Programs know the function by the names that release 7 has for each number of layers.
+_transfer_resnet50 = _transfer_resnet101 = _transfer_resnet152 = _transfer_resnet
+
+
+def _transfer_block(
+    src: CaffeFunction, dst: BuildingBlock, names: Sequence[str], stage: str = ""
+) -> None:
+    """Copies the parameters of a stage.
+
+    Args:
+        src: The caffemodel.
+        dst: The stage.
+        names: Names of its bottlenecks in the caffemodel, such as ``2a``.
+        stage: What precedes the names.
+    """
+    for bottleneck, name in zip(dst.bottlenecks(), names):
+        for i in range(1, 5):
+            convolution = getattr(bottleneck, f"conv{i}", None)
+            if convolution is None:
+                continue
+            branch = "branch1" if i == 4 else f"branch2{'abc'[i - 1]}"
+            place = f"{stage}{name}_{branch}"
+            copy_weights(src, f"res{place}", convolution, ("W",))
+            copy_normalization(src, place, "", getattr(bottleneck, f"bn{i}"))
+
+
+def _caffe_suffixes(source: CaffeFunction, name: str, stage: BuildingBlock) -> list[str]:
+    """Returns the letters by which the caffemodel names the bottlenecks of a stage.
 
     The models call them a, b, c, ... in short stages, and a, b1, b2, ... in long ones.
     """
     numbered = getattr(source, f"{name}b1_branch2a", None) is not None
-    for i, block in enumerate(stage.bottlenecks()):
-        yield f"b{i}" if numbered and i else "abcdefghijklmnopqrstuvwxyz"[i % 26], block
+    return [
+        f"b{i}" if numbered and i else "abcdefghijklmnopqrstuvwxyz"[i % 26]
+        for i in range(len(stage.bottlenecks()))
+    ]
 
 
 def _present(caffemodel: str) -> str:

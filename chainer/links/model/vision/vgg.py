@@ -1,9 +1,9 @@
-"""The network of 16 layers by the VGG team."""
+"""The networks of 16 and 19 layers by the VGG team."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import cast
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, FilePath, VariableLike
@@ -16,7 +16,7 @@ from chainer.links.connection.convolution_2d import Convolution2D
 from chainer.links.connection.linear import Linear
 from chainer.links.initializers.constant import Constant
 from chainer.links.initializers.normal import Normal
-from chainer.links.model.vision._images import Array, prepare_image
+from chainer.links.model.vision._images import ImageLike, ImageSize, prepare_image
 from chainer.links.model.vision._pretrained import (
     PretrainedNetwork,
     copy_weights,
@@ -24,21 +24,25 @@ from chainer.links.model.vision._pretrained import (
 )
 from chainer.links.serializers.npz import save_npz
 
-_URL = "https://www.robots.ox.ac.uk/%7Evgg/software/very_deep/caffe/VGG_ILSVRC_16_layers.caffemodel"
-_SHA1 = "9363e1f6d65f7dba68c4f27a1e62105cdf6c4e24"
-_NPZ = "VGG_ILSVRC_16_layers.npz"
+_URL = "https://www.robots.ox.ac.uk/%7Evgg/software/very_deep/caffe/{}.caffemodel"
 _MEAN = (103.939, 116.779, 123.68)
 
-#: Output channels of the convolutions, stage by stage.
-_STAGES = ((64, 64), (128, 128), (256, 256, 256), (512, 512, 512), (512, 512, 512))
+#: Number of layers -> output channels of the convolutions, stage by stage.
+_STAGES = {
+    16: ((64,) * 2, (128,) * 2, (256,) * 3, (512,) * 3, (512,) * 3),
+    19: ((64,) * 2, (128,) * 2, (256,) * 4, (512,) * 4, (512,) * 4),
+}
+#: Number of layers -> SHA-1 sum of the caffemodel. That of the larger network is not known here;
+#: a wrong file is noticed when it is converted.
+_SHA1 = {16: "9363e1f6d65f7dba68c4f27a1e62105cdf6c4e24", 19: None}
 
 
-class VGG16Layers(PretrainedNetwork):
-    """A pre-trained CNN model with 16 layers provided by VGG team.
+class VGGLayers(PretrainedNetwork):
+    """A pre-trained CNN model provided by VGG team: base class of the two sizes.
 
     Weights are downloaded as a caffemodel, converted and kept at the first use of ``'auto'``. The
     model serves to extract features of images or to be fine-tuned on other data. The pre-trained
-    model is released under Creative Commons Attribution License.
+    models are released under Creative Commons Attribution License.
 
     See `Very Deep Convolutional Networks for Large-Scale Image Recognition
     <https://arxiv.org/abs/1409.1556>`_.
@@ -46,17 +50,21 @@ class VGG16Layers(PretrainedNetwork):
     Args:
         pretrained_model (str): Path of a chainer model serialized as a ``.npz`` file. If
             ``'auto'``, the file is
-            ``$CHAINER_DATASET_ROOT/pfnet/chainer/models/VGG_ILSVRC_16_layers.npz`` and made from
-            the caffemodel if need be, where ``$CHAINER_DATASET_ROOT`` is ``$HOME/.chainer/dataset``
-            unless set as an environment variable. If None, nothing is loaded and the weights are
-            initialized as in the original paper, by ``chainer.initializers.Normal(scale=0.01)``.
+            ``$CHAINER_DATASET_ROOT/pfnet/chainer/models/VGG_ILSVRC_{n_layers}_layers.npz`` and made
+            from the caffemodel if need be, where ``$CHAINER_DATASET_ROOT`` is
+            ``$HOME/.chainer/dataset`` unless set as an environment variable. If None, nothing is
+            loaded and the weights are initialized as in the original paper, by
+            ``chainer.initializers.Normal(scale=0.01)``.
+        n_layers (int): Number of layers: 16 or 19.
 
     Attributes:
         available_layers (list of str): Names of the layers to ask ``__call__`` and :meth:`extract`
-            for: ``conv1_1`` ... ``conv5_3``, ``pool1`` ... ``pool5``, ``fc6``, ``fc7``, ``fc8``,
-            ``prob``. Convolutions and ``fc6``, ``fc7`` include ReLU (and dropout).
+            for: ``conv1_1`` ... ``conv5_3`` (or ``conv5_4``), ``pool1`` ... ``pool5``, ``fc6``,
+            ``fc7``, ``fc8``, ``prob``. Convolutions include ReLU; ``fc6`` and ``fc7`` include ReLU
+            and dropout.
 
     Raises:
+        ValueError: If ``n_layers`` is another number.
         FileNotFoundError: If the given file does not exist.
         DownloadError: (an OSError) If the caffemodel cannot be downloaded; the text says what to do
             by hand.
@@ -72,13 +80,18 @@ class VGG16Layers(PretrainedNetwork):
 
     _feature_layer = "fc7"
 
-    def __init__(self, pretrained_model: FilePath | None = "auto") -> None:
+    def __init__(self, pretrained_model: FilePath | None = "auto", n_layers: int = 16) -> None:
         super().__init__()
-        # Random numbers for 138 million weights would be drawn in vain before loading.
+        if n_layers not in _STAGES:
+            raise ValueError(
+                f"The n_layers argument should be either 16 or 19, but {n_layers} was given."
+            )
+        # To draw random numbers for 138 million weights before loading would be a waste.
         init = Normal(0.01) if pretrained_model is None else Constant(0)
+        self._stages = _STAGES[n_layers]
         channels = 3
         with self.init_scope():
-            for stage, sizes in enumerate(_STAGES, 1):
+            for stage, sizes in enumerate(self._stages, 1):
                 for i, size in enumerate(sizes, 1):
                     convolution = Convolution2D(channels, size, 3, 1, 1, initialW=init)
                     setattr(self, f"conv{stage}_{i}", convolution)
@@ -87,17 +100,23 @@ class VGG16Layers(PretrainedNetwork):
             self.fc7 = Linear(4096, 4096, initialW=init)
             self.fc8 = Linear(4096, 1000, initialW=init)
         if pretrained_model is not None:
-            self._load_pretrained(pretrained_model, _NPZ, _download)
+            name = f"VGG_ILSVRC_{n_layers}_layers"
+            url, sha1 = _URL.format(name), _SHA1[n_layers]
+            self._load_pretrained(
+                pretrained_model,
+                f"{name}.npz",
+                lambda: downloaded_caffemodel(url, sha1, f"{name}.npz"),
+            )
 
     @property
-    def functions(self) -> dict[str, list[Callable[[Any], Variable]]]:
-        """Layer name -> functions that are applied one after another; in order of computation."""
-        functions: dict[str, list[Callable[[Any], Variable]]] = {}
-        for stage, sizes in enumerate(_STAGES, 1):
+    def functions(self) -> dict[str, list[Callable[[VariableLike], Variable]]]:
+        """Layer name -> functions that are applied one after another, in order of computation."""
+        functions: dict[str, list[Callable[[VariableLike], Variable]]] = {}
+        for stage, sizes in enumerate(self._stages, 1):
             for i in range(1, len(sizes) + 1):
                 name = f"conv{stage}_{i}"
                 functions[name] = [self[name], relu]
-            functions[f"pool{stage}"] = [_pool]
+            functions[f"pool{stage}"] = [_max_pooling_2d]
         functions["fc6"] = [self.fc6, relu, dropout]
         functions["fc7"] = [self.fc7, relu, dropout]
         functions["fc8"] = [self.fc8]
@@ -113,7 +132,7 @@ class VGG16Layers(PretrainedNetwork):
             path_npz (str): Path of the converted chainer model.
 
         Raises:
-            ValueError: If the file is no caffemodel of this network.
+            ValueError: If the file is not a caffemodel of this network.
         """
         model = cls(pretrained_model=None)
         model._copy_caffemodel(path_caffemodel)
@@ -124,11 +143,48 @@ class VGG16Layers(PretrainedNetwork):
         for path, child in self.namedlinks(skipself=True):
             copy_weights(source, path.removeprefix("/"), child)
 
-    def _prepare(self, image: Any, size: Any) -> Array:
+    def _prepare(self, image: ImageLike, size: ImageSize | None) -> Array:
         return prepare(image, size)
 
 
-def prepare(image: Any, size: Sequence[int] | None = (224, 224)) -> Array:
+class VGG16Layers(VGGLayers):
+    """A pre-trained CNN model with 16 layers provided by VGG team.
+
+    Args:
+        pretrained_model (str): Path of a ``.npz`` file, ``'auto'`` or None; see
+            :class:`~chainer.links.model.vision.vgg.VGGLayers`.
+
+    Attributes:
+        available_layers (list of str): Names of the layers to ask for.
+
+    Example:
+        Features of an image, as a vector::
+
+            model = L.VGG16Layers()
+            with chainer.using_config('train', False), chainer.no_backprop_mode():
+                feature = model.extract([PIL.Image.open('cat.jpg')], layers=['fc7'])['fc7']
+    """
+
+    def __init__(self, pretrained_model: FilePath | None = "auto") -> None:
+        super().__init__(pretrained_model, 16)
+
+
+class VGG19Layers(VGGLayers):
+    """A pre-trained CNN model with 19 layers provided by VGG team.
+
+    Args:
+        pretrained_model (str): Path of a ``.npz`` file, ``'auto'`` or None; see
+            :class:`~chainer.links.model.vision.vgg.VGGLayers`.
+
+    Attributes:
+        available_layers (list of str): Names of the layers to ask for.
+    """
+
+    def __init__(self, pretrained_model: FilePath | None = "auto") -> None:
+        super().__init__(pretrained_model, 19)
+
+
+def prepare(image: ImageLike, size: ImageSize | None = (224, 224)) -> Array:
     """Converts the given image to the numpy array for VGG models.
 
     The image is resized, converted from RGB to BGR, and the mean of the training data subtracted.
@@ -140,7 +196,7 @@ def prepare(image: Any, size: Sequence[int] | None = (224, 224)) -> Array:
         size (pair of ints): Width and height of the result. If None, the image is not resized.
 
     Returns:
-        numpy.ndarray: float32 array of shape ``(3, height, width)``.
+        numpy.ndarray: Array of shape ``(3, height, width)`` and dtype ``chainer.config.dtype``.
 
     Raises:
         ImportError: If Pillow is not installed.
@@ -153,9 +209,5 @@ def prepare(image: Any, size: Sequence[int] | None = (224, 224)) -> Array:
     return prepare_image(image, size, _MEAN)
 
 
-def _pool(x: VariableLike) -> Variable:
-    return max_pooling_2d(x, ksize=2)
-
-
-def _download() -> str:
-    return downloaded_caffemodel(_URL, _SHA1, _NPZ)
+def _max_pooling_2d(x: VariableLike) -> Variable:
+    return cast("Variable", max_pooling_2d(x, ksize=2))

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy
-from chainer.backend import Backend
+from chainer.backend import OpaqueLayoutBackend
 from chainer.device import Device
 
 from chainer_array_api import dtypes
@@ -22,7 +22,7 @@ from chainer_array_api.namespace import Namespace
 _CPU = 1  # kDLCPU of DLPack
 
 
-class ArrayAPIBackend(Backend):
+class ArrayAPIBackend(OpaqueLayoutBackend):
     """A backend on a library that follows the Python array API standard.
 
     A subclass names the library; an instance of it is registered as every backend is:

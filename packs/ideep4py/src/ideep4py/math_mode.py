@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ideep4py._core import runtime
 from ideep4py._core.errors import check
-from ideep4py._core.library import ffi, lib
-from ideep4py.ops._inputs import has_bfloat16
+from ideep4py._core.library import HAS_AVX512_BF16, ffi, lib
 
 __all__ = ["get_math_mode", "get_winograd", "set_math_mode", "set_winograd"]
 
@@ -16,7 +15,7 @@ def set_math_mode(mode: str) -> None:
     """Sets what convolutions of float32 arrays compute with, in all threads of this process.
 
     With ``"bfloat16"`` they may round what they multiply to bfloat16 (8 significant bits) on CPUs
-    that have instructions for it (AVX-512, AMX), and add up in float32. Arrays stay float32.
+    that have instructions for it (AVX512_BF16, AMX), and add up in float32. Arrays stay float32.
     Products of matrices and everything elementwise are computed in float32 all the same.
 
     Args:
@@ -30,7 +29,8 @@ def set_math_mode(mode: str) -> None:
         raise ValueError(f"mode must be 'float32' or 'bfloat16', got {mode!r}")
     if mode == get_math_mode():
         return
-    if mode == "bfloat16" and not has_bfloat16():
+    # Arrays of bfloat16 are another matter: with any AVX-512 oneDNN converts their elements.
+    if mode == "bfloat16" and not HAS_AVX512_BF16:
         raise RuntimeError("this CPU has no instructions for bfloat16")
     check(lib.dnnl_set_default_fpmath_mode(_MODES[mode]), "set the math mode")
     runtime.drop_plans()  # which were compiled for the mode before
@@ -43,6 +43,11 @@ def get_math_mode() -> str:
     number = ffi.new("int *")
     check(lib.dnnl_get_default_fpmath_mode(number), "get the math mode")
     return {n: name for name, n in _MODES.items()}.get(number[0], "other")
+
+
+def is_exact() -> bool:
+    """Returns whether convolutions multiply in float32, by the mode or for want of instructions."""
+    return not HAS_AVX512_BF16 or get_math_mode() == "float32"
 
 
 def set_winograd(enabled: bool) -> None:

@@ -19,11 +19,13 @@ from chainer.backends.operations import (
     reductions as reductions,
     response_normalizations as response_normalizations,
     rnns as rnns,
+    roi_aligns as roi_aligns,
     roi_poolings as roi_poolings,
     sampled_losses as sampled_losses,
     sequence_losses as sequence_losses,
     spatial_transformers as spatial_transformers,
     special as special,
+    strided_views as strided_views,
 )
 from chainer.backends.operations.activations import (
     clipped_relu as clipped_relu,
@@ -54,7 +56,7 @@ from chainer.backends.operations.embeddings import embedding as embedding
 from chainer.backends.operations.gradient_hooks import gradient_hooks as gradient_hooks
 from chainer.backends.operations.indexing import scatter_add as scatter_add
 from chainer.backends.operations.joining import concat as concat, split_axis as split_axis
-from chainer.backends.operations.linear_algebra import inverse as inverse
+from chainer.backends.operations.linear_algebra import cholesky as cholesky, inverse as inverse
 from chainer.backends.operations.linears import linear as linear
 from chainer.backends.operations.lstm_cells import (
     lstm_cell as lstm_cell,
@@ -91,7 +93,15 @@ from chainer.backends.operations.response_normalizations import (
     local_response_normalization as local_response_normalization,
 )
 from chainer.backends.operations.rnns import n_step_rnn as n_step_rnn
-from chainer.backends.operations.roi_poolings import roi_pooling_2d as roi_pooling_2d
+from chainer.backends.operations.roi_aligns import (
+    roi_average_align_2d as roi_average_align_2d,
+    roi_max_align_2d as roi_max_align_2d,
+)
+from chainer.backends.operations.roi_poolings import (
+    roi_average_pooling_2d as roi_average_pooling_2d,
+    roi_max_pooling_2d as roi_max_pooling_2d,
+    roi_pooling_2d as roi_pooling_2d,
+)
 from chainer.backends.operations.sampled_losses import (
     black_out as black_out,
     negative_sampling as negative_sampling,
@@ -117,6 +127,7 @@ from chainer.backends.operations.special import (
     polygamma as polygamma,
     zeta as zeta,
 )
+from chainer.backends.operations.strided_views import as_strided as as_strided
 
 # Installed packs register more names.
 def __getattr__(name: str) -> Any: ...

@@ -2,22 +2,35 @@
 
 from chainer.core.utils import (
     argument as argument,
+    array as array,
     atomic_file as atomic_file,
+    cache as cache,
     conv as conv,
     conv_nd as conv_nd,
+    error as error,
+    imgproc as imgproc,
     meta as meta,
+    precision as precision,
     type_check as type_check,
     walker_alias as walker_alias,
 )
 from chainer.core.utils._experimental import experimental as experimental
+from chainer.core.utils._nondeterministic import nondeterministic as nondeterministic
+from chainer.core.utils._tempdir import tempdir as tempdir
 from chainer.core.utils.arrays import (
     force_array as force_array,
     force_type as force_type,
     size_of_shape as size_of_shape,
+    sum_to as sum_to,
 )
 from chainer.core.utils.conv import (
     get_conv_outsize as get_conv_outsize,
     get_deconv_outsize as get_deconv_outsize,
+)
+from chainer.core.utils.error import (
+    _format_array_props as _format_array_props,
+    _raise_from as _raise_from,
+    _repr_with_named_data as _repr_with_named_data,
 )
 from chainer.core.utils.meta import enable_final as enable_final, final as final
 from chainer.core.utils.walker_alias import WalkerAlias as WalkerAlias

@@ -11,7 +11,6 @@ import numpy
 
 from chainer.core.arrays.backend import Backend
 from chainer.core.arrays.device import Device
-from chainer.core.arrays.strides import broadcast_axes
 from chainer_strict_backend import current, namespace
 from chainer_strict_backend.array import ndarray
 from chainer_strict_backend.transfers import note
@@ -55,9 +54,6 @@ class StrictBackend(Backend):
         if array.device_index != device.index:
             note("between_devices")
         return ndarray(array._host.copy(), device.index or 0)
-
-    def broadcast_axes(self, array: Any) -> tuple[int, ...]:
-        return broadcast_axes(array)
 
 
 class _Current(AbstractContextManager[None]):

@@ -106,12 +106,5 @@ class TorchBackend(ArrayAPIBackend):
         if native.type == "cuda":
             self.nx.cuda.synchronize(native)
 
-    def memory(self, device: Device) -> dict[str, int]:
-        native = self.native_devices[device.index or 0]
-        if native.type != "cuda":
-            return {}
-        cuda = self.nx.cuda
-        return {"used": cuda.memory_allocated(native), "total": cuda.memory_reserved(native)}
-
 
 backend = TorchBackend()

@@ -22,7 +22,10 @@ Array = mdarray | np.ndarray[Any, Any]
 
 @functools.cache
 def has_bfloat16() -> bool:
-    """Whether oneDNN computes in bfloat16 on this CPU (AVX-512 or AVX-VNNI-2)."""
+    """Whether oneDNN takes arrays of bfloat16 on this CPU (AVX-512 or AVX-VNNI-2).
+
+    That AVX-512 has no instructions for it costs time: elements are converted to float32 and back.
+    """
     md = L.dense((8, 8), C.BF16).md
     try:
         create = lib.dnnl_eltwise_forward_primitive_desc_create

@@ -9,7 +9,7 @@ from ideep4py._core import constants as C
 from ideep4py._core import layout as L
 from ideep4py._core import runtime
 from ideep4py._core.library import HAS_AVX512
-from ideep4py.math_mode import get_math_mode
+from ideep4py.math_mode import is_exact
 from ideep4py.ops._images import Images, images_of
 from ideep4py.ops._windows import Window
 from ideep4py.ops._winograd.matrices import KERNEL, OUT, POINTS
@@ -105,7 +105,7 @@ def suits(window: Window, groups: int, data_type: int, y: tuple[int, ...], ins: 
         or ins % 16
         or y[1] % 16
         or not runtime.winograd
-        or get_math_mode() != "float32"
+        or not is_exact()
     ):
         return Suits(False, False)
     n, outs, *out = y

@@ -1,27 +1,29 @@
 """Blocks of pixels to channels and back, on raw arrays.
 
-Both transpose axes. NumPy copies along the innermost axis of an array, which is short here. So rows
-of the smaller pictures are copied where they can, and single pixels by their numbers where those
-are short, too.
+Both functions transpose axes. On a device that is one copy. NumPy copies along the innermost axis
+of an array, and where that is as short as it is here, a copy of many elements takes several times
+as long as it should. We therefore copy whole rows of the low-resolution image; if those are short
+as well, we gather single pixels with a precomputed index.
 """
 
 from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any
 
 import numpy
 
-#: Rows up to this length are short.
-_SHORT = 8
+from chainer.core.typing import Array, ArrayModule, Indexes, Shape
+
+#: Number of pixels up to which gathering single pixels is faster than copying rows.
+_SHORT_ROW = 8
 
 
-def space_to_depth(xp: Any, x: Any, r: int) -> Any:
+def space_to_depth(xp: ArrayModule, x: Array, r: int) -> Array:
     """Returns ``(B, r r C, h, w)`` for ``(B, C, h r, w r)``."""
     batch, channels, height, width = x.shape
     h, w = height // r, width // r
-    if w <= _SHORT or xp is not numpy:
+    if w <= _SHORT_ROW or xp is not numpy:
         y = _transpose(xp, x, (channels, h, r, w, r), (2, 4, 0, 1, 3))
     else:
         y = numpy.empty((batch, r, r, channels * h, w), dtype=x.dtype)
@@ -32,16 +34,16 @@ def space_to_depth(xp: Any, x: Any, r: int) -> Any:
     return y.reshape(batch, r * r * channels, h, w)
 
 
-def depth_to_space(xp: Any, x: Any, r: int) -> Any:
+def depth_to_space(xp: ArrayModule, x: Array, r: int) -> Array:
     """Returns ``(B, C, h r, w r)`` for ``(B, r r C, h, w)``."""
     batch, depth, h, w = x.shape
     channels = depth // (r * r)
     if xp is numpy and w <= channels:
-        # Channels last in memory: longer rows.
+        # The result has the channels last in memory, which makes the innermost axis longer.
         pixels = x.reshape(batch, r, r, channels, h, w).transpose(0, 4, 1, 5, 2, 3)
         pixels = numpy.ascontiguousarray(pixels).reshape(batch, h * r, w * r, channels)
         return pixels.transpose(0, 3, 1, 2)
-    if w <= _SHORT or xp is not numpy:
+    if w <= _SHORT_ROW or xp is not numpy:
         y = _transpose(xp, x, (r, r, channels, h, w), (2, 3, 0, 4, 1))
     else:
         blocks = x.reshape(batch, r, r, channels, h, w)
@@ -51,7 +53,7 @@ def depth_to_space(xp: Any, x: Any, r: int) -> Any:
     return y.reshape(batch, channels, h * r, w * r)
 
 
-def _transpose(xp: Any, x: Any, shape: tuple[int, ...], axes: tuple[int, ...]) -> Any:
+def _transpose(xp: ArrayModule, x: Array, shape: Shape, axes: Indexes) -> Array:
     """Transposes the axes of each sample, whose elements make an array of ``shape``."""
     if xp is numpy:
         order = _order(shape, axes)
@@ -60,7 +62,7 @@ def _transpose(xp: Any, x: Any, shape: tuple[int, ...], axes: tuple[int, ...]) -
     return xp.ascontiguousarray(x.reshape(len(x), *shape).transpose(axes))
 
 
-@lru_cache(maxsize=16)
-def _order(shape: tuple[int, ...], axes: tuple[int, ...]) -> numpy.ndarray:
-    """Returns the numbers of a sample's elements in their new order."""
+@lru_cache(maxsize=16)  # a model uses few sizes, each at every step
+def _order(shape: Shape, axes: Indexes) -> numpy.ndarray:
+    """Returns the indexes of a sample's elements in their new order."""
     return numpy.arange(math.prod(shape)).reshape(shape).transpose(axes).ravel()

@@ -1,0 +1,306 @@
+"""Reference kernels of the sampling of regions of interest at points between pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil
+
+import numpy
+
+from chainer.backends.compute_dtypes import compute_dtype
+from chainer.backends.numpy.kernels.roi_poolings import rows_with_images
+from chainer.core.arrays.kernel import ReferenceKernel
+from chainer.core.typing import Array, DType, Shape
+
+#: Number of samples in each direction of a bin, None for one per pixel.
+Ratio = tuple[int | None, int | None]
+
+
+@dataclass(frozen=True)
+class AxisSamples:
+    """Points of a region along one axis of an image, each between two pixels, in host memory.
+
+    Attributes:
+        per_bin: Number of points in each bin.
+        window: The part of the axis from the first to the last of the pixels.
+        low: Index, within the window, of the pixel before each point.
+        high: Index of the pixel behind it; the same one where only one of the two counts.
+        low_weight: Weight of the pixel before the point; 0 for points outside the image.
+        high_weight: Weight of the pixel behind it.
+        valid: Whether each point is near enough to the image.
+    """
+
+    per_bin: int
+    window: slice
+    low: Array
+    high: Array
+    low_weight: Array
+    high_weight: Array
+    valid: Array
+
+
+def axis_samples(
+    start: float, stop: float, scale: float, bins: int, ratio: int | None, length: int
+) -> AxisSamples:
+    """Returns the points of a region along an axis.
+
+    Args:
+        start: Where the region begins.
+        stop: Where it ends.
+        scale: Factor from these to pixels.
+        bins: Number of bins.
+        ratio: Number of points in each bin; None for one per pixel.
+        length: Length of the axis in pixels, not zero.
+    """
+    bin_size = max(stop * scale - start * scale, 1.0) / bins
+    per_bin = ceil(bin_size) if ratio is None else ratio
+    number = numpy.arange(bins * per_bin)
+    point = number // per_bin * bin_size + (number % per_bin + 0.5) * (bin_size / per_bin)
+    point += start * scale
+    valid = (point >= -1) & (point <= length)
+    # Points less than a pixel outside count as points on the border.
+    point = numpy.where(valid, numpy.clip(point, 0, length - 1), 0)
+    low = point.astype(numpy.intp)
+    distance = point - low
+    # A pixel of weight zero is not read: it may be outside the image, or not a number.
+    high = low + (distance > 0)
+    window = slice(int(low.min()), int(high.max()) + 1)
+    return AxisSamples(
+        per_bin,
+        window,
+        low - window.start,
+        high - window.start,
+        numpy.where(valid, 1 - distance, 0),
+        distance,
+        valid,
+    )
+
+
+class RegionAlignKernel(ReferenceKernel):
+    """Base of the kernels, which sample regions one by one: along rows first, columns then."""
+
+    def regions(
+        self,
+        shape: Shape,
+        rois: Array,
+        roi_indices: Array,
+        out_size: tuple[int, int],
+        scale: float,
+        ratio: Ratio,
+    ) -> Iterator[tuple[int, AxisSamples, AxisSamples]]:
+        """Yields the number of the image and the points along both axes, for each region."""
+        count, channels, height, width = shape
+        for batch, (top, left, bottom, right) in rows_with_images(rois, roi_indices, count):
+            if channels * height * width == 0:
+                return  # there is nothing to sample
+            rows = axis_samples(top, bottom, scale, out_size[0], ratio[0], height)
+            columns = axis_samples(left, right, scale, out_size[1], ratio[1], width)
+            yield batch, rows, columns
+
+    def like(self, host: Array, array: Array, dtype: DType | None = None) -> Array:
+        """Returns a host array on the device of another array."""
+        if dtype is not None:
+            host = host.astype(dtype)
+        return self.backend.from_host(host, self.backend.device_of(array))
+
+    def interpolated(self, image: Array, samples: AxisSamples, axis: int) -> Array:
+        """Returns the values of the window of an image at points along one of its axes."""
+        xp = self.xp
+        shape = (-1,) + (1,) * (image.ndim - 1 - axis)
+        y = xp.take(image, self.like(samples.low, image), axis=axis)
+        y *= self.like(samples.low_weight, image, image.dtype).reshape(shape)
+        high = xp.take(image, self.like(samples.high, image), axis=axis)
+        high *= self.like(samples.high_weight, image, image.dtype).reshape(shape)
+        y += high
+        return y
+
+
+class ROIAverageAlign2DKernel(RegionAlignKernel):
+    """Mean of the samples of each bin."""
+
+    def forward(
+        self,
+        x: Array,
+        rois: Array,
+        roi_indices: Array,
+        out_size: tuple[int, int],
+        scale: float,
+        ratio: Ratio,
+    ) -> tuple[Array, None]:
+        dtype = compute_dtype(x.dtype)
+        channels = x.shape[1]
+        y = self.xp.zeros((len(rois), channels, *out_size), x.dtype)
+        regions = self.regions(x.shape, rois, roi_indices, out_size, scale, ratio)
+        for n, (batch, rows, columns) in enumerate(regions):
+            part = x[batch, :, rows.window, columns.window].astype(dtype, copy=False)
+            part = self.interpolated(part, rows, 1)
+            part = part.reshape((channels, out_size[0], rows.per_bin, -1)).sum(axis=2)
+            part = self.interpolated(part, columns, 2)
+            part = part.reshape((channels, *out_size, columns.per_bin)).sum(axis=3)
+            part /= rows.per_bin * columns.per_bin
+            y[n] = part
+        return y, None
+
+    def backward(
+        self,
+        gy: Array,
+        residual: None,
+        rois: Array,
+        roi_indices: Array,
+        in_shape: Shape,
+        out_size: tuple[int, int],
+        scale: float,
+        ratio: Ratio,
+    ) -> Array:
+        xp = self.xp
+        dtype = compute_dtype(gy.dtype)
+        gx = xp.zeros(in_shape, dtype)
+        regions = self.regions(in_shape, rois, roi_indices, out_size, scale, ratio)
+        for n, (batch, rows, columns) in enumerate(regions):
+            # A mean of samples is a product with one small matrix for each axis.
+            from_rows = self.like(_weights(rows, out_size[0]).T, gy, dtype)
+            from_columns = self.like(_weights(columns, out_size[1]), gy, dtype)
+            part = xp.matmul(from_rows, gy[n].astype(dtype, copy=False))
+            gx[batch, :, rows.window, columns.window] += xp.matmul(part, from_columns)
+        return gx.astype(gy.dtype, copy=False)
+
+    def gather(
+        self,
+        x: Array,
+        residual: None,
+        rois: Array,
+        roi_indices: Array,
+        out_size: tuple[int, int],
+        scale: float,
+        ratio: Ratio,
+    ) -> Array:
+        return self.forward(x, rois, roi_indices, out_size, scale, ratio)[0]
+
+
+def _weights(samples: AxisSamples, bins: int) -> Array:
+    """Returns the matrix ``(bins, window)`` that takes the mean of the samples of each bin."""
+    matrix = numpy.zeros((bins, samples.window.stop - samples.window.start))
+    places = numpy.arange(bins * samples.per_bin) // samples.per_bin
+    numpy.add.at(matrix, (places, samples.low), samples.low_weight)
+    numpy.add.at(matrix, (places, samples.high), samples.high_weight)
+    matrix /= samples.per_bin
+    return matrix
+
+
+class ROIMaxAlign2DKernel(RegionAlignKernel):
+    """Maximum of the samples of each bin; the residual is the number of the sample, or -1."""
+
+    def forward(
+        self,
+        x: Array,
+        rois: Array,
+        roi_indices: Array,
+        out_size: tuple[int, int],
+        scale: float,
+        ratio: Ratio,
+    ) -> tuple[Array, Array]:
+        xp = self.xp
+        dtype = compute_dtype(x.dtype)
+        channels = x.shape[1]
+        y = xp.full((len(rois), channels, *out_size), -numpy.inf, x.dtype)
+        winners = xp.full(y.shape, -1, numpy.int32)
+        regions = self.regions(x.shape, rois, roi_indices, out_size, scale, ratio)
+        for n, (batch, rows, columns) in enumerate(regions):
+            part = x[batch, :, rows.window, columns.window].astype(dtype, copy=False)
+            part = self.interpolated(self.interpolated(part, rows, 1), columns, 2)
+            valid = rows.valid[:, None] & columns.valid
+            if not valid.all():
+                part = xp.where(self.like(valid, part), part, -numpy.inf)
+            part = part.reshape((channels, out_size[0], rows.per_bin, out_size[1], -1))
+            part = part.transpose((0, 1, 3, 2, 4)).reshape((channels, *out_size, -1))
+            y[n] = part.max(axis=3)
+            # Minus infinity is no sample: nothing is to get a gradient.
+            winners[n] = xp.where(y[n] == -numpy.inf, -1, part.argmax(axis=3))
+        return y, winners
+
+    def backward(
+        self,
+        gy: Array,
+        winners: Array,
+        rois: Array,
+        roi_indices: Array,
+        in_shape: Shape,
+        out_size: tuple[int, int],
+        scale: float,
+        ratio: Ratio,
+    ) -> Array:
+        dtype = compute_dtype(gy.dtype)
+        gx = self.xp.zeros(in_shape, dtype)
+        geometry = (in_shape, rois, roi_indices, out_size, scale, ratio)
+        for n, image, positions, weights in self._pixels(gx, winners, *geometry):
+            gradient = gy[n].astype(dtype, copy=False)
+            for position, weight in zip(positions, weights, strict=True):
+                self.xp.add.at(image, position.reshape(-1), (gradient * weight).reshape(-1))
+        return gx.astype(gy.dtype, copy=False)
+
+    def gather(
+        self,
+        x: Array,
+        winners: Array,
+        rois: Array,
+        roi_indices: Array,
+        out_size: tuple[int, int],
+        scale: float,
+        ratio: Ratio,
+    ) -> Array:
+        dtype = compute_dtype(x.dtype)
+        y = self.xp.zeros(winners.shape, dtype)
+        geometry = (x.shape, rois, roi_indices, out_size, scale, ratio)
+        x = self.xp.ascontiguousarray(x)
+        for n, image, positions, weights in self._pixels(x, winners, *geometry):
+            for position, weight in zip(positions, weights, strict=True):
+                y[n] += image[position].astype(dtype, copy=False) * weight.astype(dtype)
+        return y.astype(x.dtype, copy=False)
+
+    def _pixels(
+        self,
+        images: Array,
+        winners: Array,
+        shape: Shape,
+        rois: Array,
+        roi_indices: Array,
+        out_size: tuple[int, int],
+        scale: float,
+        ratio: Ratio,
+    ) -> Iterator[tuple[int, Array, list[Array], list[Array]]]:
+        """Yields the four pixels of the sample that is the maximum of each bin.
+
+        Args:
+            images: Contiguous images.
+            winners: Number of the sample in each bin.
+            shape: Shape of the images.
+            rois: Regions; the other arguments are as everywhere.
+
+        Yields:
+            Number of the region, its image as a flat view, positions in it, and their weights.
+        """
+        xp = self.xp
+        channels, height, width = shape[1:]
+        starts = xp.arange(channels).reshape((-1, 1, 1)) * (height * width)
+        bin_rows = xp.arange(out_size[0]).reshape((1, -1, 1))
+        bin_columns = xp.arange(out_size[1]).reshape((1, 1, -1))
+        regions = self.regions(shape, rois, roi_indices, out_size, scale, ratio)
+        for n, (batch, rows, columns) in enumerate(regions):
+            winner = xp.maximum(winners[n], 0)
+            row = bin_rows * rows.per_bin + winner // columns.per_bin
+            column = bin_columns * columns.per_bin + winner % columns.per_bin
+            found = winners[n] >= 0
+            positions: list[Array] = []
+            weights: list[Array] = []
+            for y, y_weight in ((rows.low, rows.low_weight), (rows.high, rows.high_weight)):
+                line = self.like(y + rows.window.start, images)[row] * width + starts
+                line_weight = self.like(y_weight, images, compute_dtype(images.dtype))[row] * found
+                for x, x_weight in (
+                    (columns.low, columns.low_weight),
+                    (columns.high, columns.high_weight),
+                ):
+                    positions.append(line + self.like(x + columns.window.start, images)[column])
+                    factor = self.like(x_weight, images, compute_dtype(images.dtype))[column]
+                    weights.append(line_weight * factor)
+            yield n, images[batch].reshape(-1), positions, weights

@@ -1,0 +1,143 @@
+"""Declarations of kernels: which calls an implementation of an operation supports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from chainer.core.arrays.protocol import Backend
+from chainer.core.registry import registries
+from chainer.core.typing import Array, DType, Shape
+
+
+@dataclass(frozen=True, slots=True)
+class ArraySpec:
+    """What a kernel's ``supports`` is told about an array.
+
+    Attributes:
+        shape: Shape.
+        dtype: Data type.
+        contiguous: Whether the array is C-contiguous.
+    """
+
+    shape: Shape
+    dtype: DType
+    contiguous: bool
+
+    @classmethod
+    def of(cls, array: Array | None) -> ArraySpec | None:
+        """Returns the description of an array; None for an array that is left out.
+
+        Args:
+            array: Array of any backend, or None.
+        """
+        if array is None:
+            return None
+        # Arrays of some libraries have no flags; they are always contiguous.
+        flags = getattr(array, "flags", None)
+        contiguous = True if flags is None else bool(flags.c_contiguous)
+        return cls(tuple(array.shape), array.dtype, contiguous)
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        total = 1
+        for length in self.shape:
+            total *= length
+        return total
+
+
+@dataclass(frozen=True, slots=True)
+class CallSpec:
+    """A call of an operation, as a kernel's ``supports`` sees it.
+
+    Attributes:
+        arrays: One :class:`ArraySpec` (or None) for each array argument, in the order of the
+            operation's documentation.
+        attributes: The other arguments of the call, by name.
+        deterministic: Whether the user demands deterministic kernels.
+    """
+
+    arrays: tuple[ArraySpec | None, ...]
+    attributes: dict[str, Any] = field(default_factory=dict[str, Any])
+    deterministic: bool = False
+
+
+def _always(spec: CallSpec) -> bool:
+    return True
+
+
+def _available() -> None:
+    return None
+
+
+@dataclass(frozen=True)
+class KernelDeclaration:
+    """Declares an implementation of an operation for one array type.
+
+    Attributes:
+        operation: Name of the operation.
+        array_type: Array class that it works on, or its lazy name ``'module:Class'``.
+        provider: Name of who supplies it (``'cudnn'``, the name of a plugin). A kernel whose
+            provider has the name of the backend of ``array_type`` is always on. Others are on only
+            if the configuration says so.
+        load: Class or function ``load(backend) -> object with the methods of the operation``, or a
+            lazy reference to it, which is imported when the kernel is first chosen.
+        supports: Function of a :class:`CallSpec` that returns True, the reason why the kernel does
+            not support the call (a text), or False. It must not depend on anything but its
+            argument. May be a lazy reference.
+        priority: Of the kernels that support a call, the one of highest priority is chosen.
+        unavailable: Function that returns None if the provider works on this machine, and otherwise
+            what is missing. May be a lazy reference.
+        unconditional: Whether the kernel is on whatever the configuration says of its provider.
+    """
+
+    operation: str
+    array_type: type | str
+    provider: str
+    load: Callable[[Backend], Any] | str
+    supports: Callable[[CallSpec], bool | str] | str = _always
+    priority: int = 0
+    unavailable: Callable[[], str | None] | str = _available
+    unconditional: bool = False
+
+    @property
+    def key(self) -> str:
+        """Name of the declaration in the registry of kernels."""
+        array_type = self.array_type
+        if isinstance(array_type, type):
+            array_type = f"{array_type.__module__}:{array_type.__qualname__}"
+        return f"{self.operation}/{self.provider}/{array_type}"
+
+
+def register_kernel(kernel: KernelDeclaration, registry: Any = None, **kwargs: Any) -> None:
+    """Registers a kernel. Plugins call it in their ``chainer_kernels`` hook.
+
+    Args:
+        kernel: The declaration.
+        registry: The registry that the hook was given; by default the one of this process.
+        kwargs: Further arguments of :meth:`Registry.register`.
+    """
+    (registries.kernels if registry is None else registry).register(kernel.key, kernel, **kwargs)
+
+
+class ReferenceKernel:
+    """Base class of reference kernels: NumPy-API code that runs on any NumPy-like backend.
+
+    Args:
+        backend: Backend of the arrays that it will get.
+
+    Attributes:
+        backend: That backend.
+        xp: Its array namespace.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend = backend
+        self.xp: Any = backend.xp

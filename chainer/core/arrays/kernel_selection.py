@@ -1,0 +1,174 @@
+"""Which of several kernels serves a call, and why the others do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from chainer.core.arrays.kernel_declaration import ArraySpec, CallSpec, KernelDeclaration
+from chainer.core.arrays.protocol import Backend
+from chainer.core.config.kernel_policy import KernelPolicy
+from chainer.core.lazy import resolve
+from chainer.core.typing import Array
+
+#: Number of calls whose choice a selector remembers. Programs with variable sequence lengths make
+#: new signatures all the time; without a limit the memory they take would grow for ever.
+_MAX_REMEMBERED = 4096
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A kernel considered for a call.
+
+    Attributes:
+        provider: Name of its provider; ``'reference'`` for the reference kernel.
+        priority: Its priority.
+        reason: Why it was not chosen; None if it was.
+        kernel: Its declaration; None for the reference kernel.
+    """
+
+    provider: str
+    priority: int
+    reason: str | None
+    kernel: KernelDeclaration | None
+
+    @property
+    def chosen(self) -> bool:
+        """Whether this kernel serves the call."""
+        return self.reason is None
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Which kernel serves a call and why the others do not. Print it.
+
+    Attributes:
+        operation: Name of the operation.
+        array_type: Class of the first array of the call.
+        candidates: All kernels considered, highest priority first; the reference kernel is last.
+    """
+
+    operation: str
+    array_type: type
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def chosen(self) -> Candidate:
+        """The kernel that serves the call."""
+        return next(c for c in self.candidates if c.chosen)
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return iter(self.candidates)
+
+    def __str__(self) -> str:
+        name = f"{self.array_type.__module__}.{self.array_type.__qualname__}"
+        lines = [f"{self.operation} on {name} is served by {self.chosen.provider!r}"]
+        for candidate in self.candidates:
+            mark, text = ("*", "chosen") if candidate.chosen else (" ", candidate.reason)
+            lines.append(f"  {mark} {candidate.provider} (priority {candidate.priority}): {text}")
+        return "\n".join(lines)
+
+
+def by_preference(
+    kernels: Sequence[KernelDeclaration], policy: KernelPolicy
+) -> list[KernelDeclaration]:
+    """Returns kernels with those of the user's preferred providers first, else in their order.
+
+    Args:
+        kernels: The kernels, highest priority first.
+        policy: The configuration.
+    """
+    preferred = {name: i for i, name in enumerate(policy.kernels)}
+    return sorted(kernels, key=lambda k: preferred.get(k.provider, len(preferred)))
+
+
+def disabled_reason(
+    kernel: KernelDeclaration, backend: Backend, policy: KernelPolicy
+) -> str | None:
+    """Returns why the configuration or the machine excludes a kernel; None if it does not.
+
+    Args:
+        kernel: The kernel.
+        backend: Backend of the arrays.
+        policy: The configuration.
+
+    Raises:
+        RuntimeError: If the configuration demands a provider that does not work on this machine.
+    """
+    setting = policy.setting(kernel.provider)
+    switch = policy.switch_of(kernel.provider)
+    # Without an entry of its own, the kernels of the backend's own provider are on. Others have to
+    # be named in the configuration: installing a package must not change results.
+    if kernel.unconditional or (
+        switch is None and setting == "never" and kernel.provider == backend.name
+    ):
+        setting = "auto"
+    if setting == "never":
+        if switch is None:
+            return f"not enabled; name {kernel.provider!r} in chainer.config.kernels to enable it"
+        return f"chainer.config.{switch} is 'never'"
+    reason = resolve(kernel.unavailable)()
+    if reason is not None and setting == "always":
+        raise RuntimeError(
+            f"the configuration demands provider {kernel.provider!r}, which is not available: "
+            f"{reason}"
+        )
+    return reason
+
+
+def rejection_reason(kernel: KernelDeclaration, spec: CallSpec) -> str | None:
+    """Returns why a kernel does not support a call; None if it does.
+
+    Args:
+        kernel: The kernel.
+        spec: The call.
+    """
+    answer = resolve(kernel.supports)(spec)
+    if answer is True:
+        return None
+    return answer if isinstance(answer, str) else "does not support this call"
+
+
+class KernelSelector:
+    """Chooses among several kernels by the signature of the call, and remembers the choice.
+
+    Args:
+        kernels: The kernels that are enabled, in the order in which they are asked.
+        load: Function that makes the implementation of a kernel, or of the reference (None).
+        deterministic: Whether the user demands deterministic kernels.
+    """
+
+    __slots__ = ("_deterministic", "_kernels", "_load", "_remembered")
+
+    def __init__(
+        self,
+        kernels: Sequence[KernelDeclaration],
+        load: Callable[[KernelDeclaration | None], Any],
+        deterministic: bool,
+    ) -> None:
+        self._kernels = kernels
+        self._load = load
+        self._deterministic = deterministic
+        self._remembered: dict[Any, Any] = {}
+
+    def choose(self, arrays: tuple[Array | None, ...], attributes: dict[str, Any]) -> Any:
+        """Returns the implementation that serves a call.
+
+        Args:
+            arrays: The arrays of the call.
+            attributes: The other arguments, hashable.
+        """
+        signature = (
+            *[None if a is None else (a.shape, a.dtype, a.flags.c_contiguous) for a in arrays],
+            *attributes.items(),
+        )
+        implementation = self._remembered.get(signature)
+        if implementation is None:
+            spec = CallSpec(tuple(map(ArraySpec.of, arrays)), dict(attributes), self._deterministic)
+            supporting = (k for k in self._kernels if rejection_reason(k, spec) is None)
+            implementation = self._load(next(supporting, None))
+            if len(self._remembered) >= _MAX_REMEMBERED:
+                self._remembered.clear()
+            self._remembered[signature] = implementation
+        return implementation

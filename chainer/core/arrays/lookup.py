@@ -1,0 +1,167 @@
+"""Which backend the arrays of a class belong to."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from chainer.core.registry import registries
+from chainer.core.registry.registry import Entry, EntryLoadError
+from chainer.core.typing import Array
+
+if TYPE_CHECKING:
+    from chainer.core.arrays.protocol import Backend
+
+#: Family of the backends whose arrays are in host memory and may be mixed in one call.
+HOST_FAMILY = "host"
+
+# As Any: pyright calls an instance of numpy.generic "partially unknown".
+_NumpyScalar: Any = numpy.generic
+
+# Results of find_backend(). Looking up a class takes microseconds, and every operation does it.
+_by_class: dict[type[Any], Backend] = {}
+_classes_without_backend: set[type[Any]] = set()
+
+_reported: set[Entry] = set()
+
+
+def _forget(*_: Any) -> None:
+    _by_class.clear()
+    _classes_without_backend.clear()
+
+
+registries.backends.add_listener(_forget)
+
+
+def get_backend(name: str) -> Backend:
+    """Returns a backend by name.
+
+    Args:
+        name: Name of the backend, such as ``'numpy'``.
+
+    Raises:
+        LookupError: If no installed plugin supplies a backend of this name. If a distribution is
+            known that does, the message names it.
+    """
+    return registries.backends.get(name)
+
+
+def find_backend(cls: type[Any]) -> Backend | None:
+    """Returns the backend whose arrays are of a class, or None.
+
+    If several backends know a base of the class, the nearest base decides.
+
+    Args:
+        cls: The class.
+    """
+    backend = _by_class.get(cls)
+    if backend is not None or cls in _classes_without_backend:
+        return backend
+    if cls.__module__ == "builtins":
+        _classes_without_backend.add(cls)
+        return None
+    backend, distance = _search(cls)
+    # A class that is not itself registered may belong to a plugin that is not loaded yet. Loading
+    # all plugins takes time, and initializers, labels and the like are looked up as well, so it is
+    # done only for classes that look like arrays.
+    if distance > 0 and hasattr(cls, "shape") and not issubclass(cls, _NumpyScalar):
+        registries.backends.load_all()
+        backend, _ = _search(cls)
+    if backend is None:
+        _classes_without_backend.add(cls)
+    else:
+        _by_class[cls] = backend
+    return backend
+
+
+def backend_of(array: Array) -> Backend:
+    """Returns the backend of an array.
+
+    Args:
+        array: The array.
+
+    Raises:
+        TypeError: If the object is not an array of a known backend.
+    """
+    backend = _by_class.get(array.__class__) or find_backend(array.__class__)
+    if backend is None:
+        raise TypeError(not_an_array_message(array))
+    return backend
+
+
+def is_array(obj: Any) -> bool:
+    """Returns whether an object is an array of a known backend.
+
+    Args:
+        obj: Any object.
+    """
+    return find_backend(obj.__class__) is not None
+
+
+def is_array_type(candidate: type | str, cls: type) -> bool:
+    """Returns whether arrays of class ``cls`` count as arrays of another class.
+
+    They do if ``cls`` derives from it, unless another backend has a nearer base of ``cls``.
+
+    Args:
+        candidate: The other class, or its lazy name ``'module:Class'``.
+        cls: Class of the arrays.
+    """
+    distance = _distance(candidate, cls)
+    return distance is not None and distance <= _search(cls)[1]
+
+
+def not_an_array_message(obj: Any) -> str:
+    """Returns the text of the error raised for an object that is not an array.
+
+    Args:
+        obj: The object.
+    """
+    return f"numpy.ndarray or cuda.ndarray are expected.\nActual: {type(obj)}"
+
+
+def _search(cls: type[Any]) -> tuple[Backend | None, int]:
+    """Returns the backend of the nearest base of ``cls``, and how many classes are before it."""
+    best: Backend | None = None
+    nearest = len(cls.__mro__)
+    for backend in _importable():
+        for candidate in backend.array_types:
+            distance = _distance(candidate, cls)
+            if distance is not None and distance < nearest:
+                best, nearest = backend, distance
+    return best, nearest
+
+
+def _importable() -> Iterator[Backend]:
+    """Yields the registered backends. One that cannot be imported is reported once and left out.
+
+    A broken plugin must not prevent the use of arrays that have nothing to do with it.
+    """
+    for entry in registries.backends.entries():
+        try:
+            yield entry.load()
+        except EntryLoadError as error:
+            if entry not in _reported:
+                _reported.add(entry)
+                warnings.warn(f"backend is not used: {error}", RuntimeWarning, stacklevel=2)
+
+
+def _distance(candidate: type | str, cls: type) -> int | None:
+    """Returns the position of a class among the bases of ``cls``: 0 for ``cls`` itself, or None.
+
+    A class is given by itself or by its lazy name, so that its library need not be imported. A
+    library may define its class in a submodule of the module that the name mentions.
+    """
+    mro = cls.__mro__
+    if isinstance(candidate, type):
+        return mro.index(candidate) if candidate in mro else None
+    module, _, name = candidate.partition(":")
+    for distance, base in enumerate(mro):
+        if base.__qualname__ == name and (
+            base.__module__ == module or base.__module__.startswith(module + ".")
+        ):
+            return distance
+    return None

@@ -1,0 +1,101 @@
+"""Backends whose arrays have memory layouts that code written against ``xp`` cannot read.
+
+oneDNN, for example, stores images in blocks of channels. Its arrays (``ideep4py.mdarray``) go from
+kernel to kernel in that layout, and only code that needs NumPy arrays pays for the conversion.
+Nothing here concerns backends with ordinary arrays.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from chainer.core.arrays.lookup import find_backend
+from chainer.core.arrays.protocol import Backend
+from chainer.core.typing import Array
+
+
+class OpaqueLayoutBackend(Backend):
+    """A backend whose arrays are not those that its ``xp`` makes, or wrap those of a library.
+
+    It belongs to the family of the backend whose arrays ``xp`` makes (:attr:`xp_backend`). The two
+    kinds of arrays can be mixed: :meth:`from_host`, functions and kernels may return either, and
+    all methods of this backend accept both. Kernels get arrays as they are. Everything else gets
+    the result of :meth:`to_xp`, unless a function declares ``accepts_opaque_arrays = True``.
+
+    A backend whose arrays wrap those of a library, and whose ``xp`` makes the wrappers, overrides
+    only :meth:`wrap`. Its ``array_types`` lists the classes of both.
+    """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.makes_xp_arrays = cls.to_xp is OpaqueLayoutBackend.to_xp
+
+    @property
+    def xp_backend(self) -> Backend:
+        """The backend of the arrays that ``xp`` makes, of the same family; itself by default."""
+        return self
+
+    def wrap(self, array: Array) -> Array:
+        """Returns an array in the form in which Variables hold it.
+
+        Called for arrays that users pass in and that functions return.
+        """
+        return array
+
+    def to_xp(self, array: Array) -> Array:
+        """Returns an array in the type that ``xp`` makes, for code written against ``xp``.
+
+        For reading: the result may be a copy. An array of that type is returned as it is.
+        """
+        return array
+
+    def xp_view(self, array: Array) -> Array:
+        """Returns an array in the type that ``xp`` makes; writing to it changes the array."""
+        return self.to_xp(array)
+
+    def broadcast_axes(self, array: Array) -> tuple[int, ...]:
+        """Returns no axes: such arrays own their memory, and asking for strides may convert one."""
+        return ()
+
+
+class ReferenceOnXpArrays:
+    """A reference kernel that gets all arrays in the type that ``xp`` makes.
+
+    Args:
+        reference: The reference kernel.
+        methods: Names of its methods.
+        in_place: Whether the methods write to the arrays they get.
+    """
+
+    def __init__(self, reference: Any, methods: tuple[str, ...], in_place: bool) -> None:
+        self.reference = reference
+        for name in methods:
+            setattr(self, name, _on_xp_arrays(getattr(reference, name), in_place))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.reference, name)
+
+
+def _on_xp_arrays(method: Callable[..., Any], in_place: bool) -> Callable[..., Any]:
+    def convert(value: Any) -> Any:
+        cls: type[Any] = value.__class__
+        if cls is tuple or cls is list:
+            converted: list[Any] = [convert(item) for item in value]
+            return converted if cls is list else tuple(converted)
+        # Most arguments are NumPy arrays, numbers or None: not worth asking for their backend.
+        if cls is numpy.ndarray or cls.__module__ == "builtins":
+            return value
+        backend = find_backend(cls)
+        if backend is None or backend.makes_xp_arrays:
+            return value
+        return backend.xp_view(value) if in_place else backend.to_xp(value)
+
+    @functools.wraps(method)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return method(*map(convert, args), **kwargs)
+
+    return wrapper

@@ -1,0 +1,155 @@
+"""What a backend is: an array type, and what the framework must know of it.
+
+Everything else (which functions exist, how they are differentiated) is written once, against the
+array namespace ``xp`` of the backend and against kernels (:mod:`chainer.core.arrays.kernel`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from types import ModuleType
+from typing import Any, ClassVar
+
+import numpy
+
+from chainer.core.arrays.conversions import ArrayConversions
+from chainer.core.arrays.device import Device
+from chainer.core.typing import Array, DTypeLike
+
+
+class Backend(ArrayConversions):
+    """An array type and what the framework must know of it.
+
+    Subclass it, set ``name`` and ``array_types``, and define :meth:`xp`, :meth:`from_host` and
+    :meth:`to_host`. Define further methods if their defaults are wrong for the array type. Register
+    an instance in a plugin (hook ``chainer_backends``) or at run time with
+    ``chainer.plugins.register``. If ``xp`` makes arrays of another type, subclass
+    :class:`~chainer.core.arrays.opaque_layouts.OpaqueLayoutBackend` instead.
+
+    Attributes:
+        name: Name in device specifiers: ``'@name'``.
+        array_types: Array classes, or lazy names ``'module:Class'`` of classes whose library is not
+            imported until an array of it exists.
+        family: Backends of one family may be mixed in one call, and a kernel may return arrays of
+            another backend of the family. Everything in host memory that NumPy understands is of
+            family ``'host'``. By default a backend is a family of its own.
+        is_accelerator: Whether ``forward_gpu`` rather than ``forward_cpu`` is called for its
+            arrays, in functions that define these two instead of ``forward``.
+        multi_device: Whether there may be more than one device. If so, the device of the inputs is
+            made current while a function runs; if not, the framework does not ask for devices.
+            Default: the value of ``is_accelerator``.
+    """
+
+    name: ClassVar[str]
+    array_types: ClassVar[tuple[type | str, ...]]
+    family: ClassVar[str] = ""
+    is_accelerator: ClassVar[bool] = False
+    multi_device: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if not cls.family and "name" in cls.__dict__:
+            cls.family = cls.name
+        cls.makes_xp_arrays = cls.to_xp is ArrayConversions.to_xp
+        if cls.is_accelerator and "multi_device" not in cls.__dict__:
+            cls.multi_device = True
+
+    @property
+    def xp(self) -> ModuleType:
+        """Array namespace with the NumPy API."""
+        raise NotImplementedError(f"backend {type(self).__name__} must define xp")
+
+    def unavailable_reason(self) -> str | None:
+        """Returns what is missing on this machine and how to get it; None if the backend works."""
+        return None
+
+    def version(self) -> str:
+        """Returns the version of the library behind the backend."""
+        return str(getattr(self.xp, "__version__", "unknown"))
+
+    def devices(self) -> Sequence[Device]:
+        """Returns the devices of the backend; a single one without an index by default."""
+        return (Device(self),)
+
+    def device(self, index: int | None = None) -> Device:
+        """Returns one device.
+
+        Args:
+            index: Index of the device; the current device if None.
+
+        Raises:
+            ValueError: If the backend has no such device.
+        """
+        if index not in (None, 0):
+            raise ValueError(f"backend {self.name!r} has one device only, got index {index}")
+        return Device(self)
+
+    def device_of(self, array: Array) -> Device:
+        """Returns the device of an array.
+
+        Args:
+            array: Array of this backend.
+        """
+        return self.device()
+
+    def use(self, device: Device) -> AbstractContextManager[Any]:
+        """Makes a device current, at once and until the returned context manager exits.
+
+        Args:
+            device: Device of this backend.
+        """
+        return nullcontext(device)
+
+    def synchronize(self, device: Device) -> None:
+        """Waits until everything submitted to a device is done.
+
+        Args:
+            device: Device of this backend.
+        """
+
+    def from_host(self, array: numpy.ndarray[Any, Any], device: Device) -> Array:
+        """Returns a copy of a NumPy array on a device; the array itself if memory is shared.
+
+        Args:
+            array: NumPy array.
+            device: Device of this backend.
+        """
+        raise NotImplementedError(f"backend {type(self).__name__} must define from_host()")
+
+    def to_host(self, array: Array) -> numpy.ndarray[Any, Any]:
+        """Returns the contents of an array as a NumPy array.
+
+        Args:
+            array: Array of this backend.
+        """
+        raise NotImplementedError(f"backend {type(self).__name__} must define to_host()")
+
+    def copy(self, array: Array, device: Device) -> Array:
+        """Returns a copy of an array on a device.
+
+        Args:
+            array: Array of this backend, on any of its devices.
+            device: Device of this backend.
+        """
+        return array.copy()
+
+    def asarray(self, value: Any, dtype: DTypeLike = None) -> Array:
+        """Returns an array of a number or of an array of this backend; arrays are not copied.
+
+        Args:
+            value: Number or array.
+            dtype: Data type of the result; that of ``value`` by default.
+        """
+        return self.xp.asarray(value, dtype)
+
+    def random(self, device: Device) -> Any:
+        """Returns the source of random numbers: an object with the API of ``numpy.random``.
+
+        Args:
+            device: Device of this backend.
+        """
+        return self.xp.random
+
+    def __repr__(self) -> str:
+        return f"<backend {self.name}>"

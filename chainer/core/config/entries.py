@@ -1,0 +1,164 @@
+"""Declared configuration entries: defaults, accepted values, environment variables.
+
+Programs may set entries that nobody declared (``chainer.config.user_anything``). An entry is
+declared if the framework reads it. The core declares its own entries; kernel providers declare
+theirs, such as the switch that turns the provider on or off.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+
+from chainer.core.config.mixed16 import Mixed16, mixed16
+from chainer.core.typing import DType
+
+#: Values of the entries that switch a kernel provider.
+SWITCH_VALUES = ("always", "auto", "never")
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigEntry:
+    """A configuration entry that the framework reads.
+
+    Attributes:
+        name: Name of the entry: ``chainer.config.<name>``.
+        default: Its value if neither the program nor the environment sets it.
+        choices: The accepted values; empty if any value is accepted.
+        variable: Environment variable that sets the initial value; empty if there is none.
+        parse: Function that makes the value from the name and the text of the variable. It raises
+            ValueError if the text is not valid.
+        selects_kernels: Whether the entry has an influence on which kernel serves a call, or how.
+        switches: The kernel provider that the entry turns on or off (``'always'``, ``'auto'`` or
+            ``'never'``); empty if it does not.
+        deterministic: Whether the entry, if true, demands deterministic kernels.
+    """
+
+    name: str
+    default: Any
+    choices: tuple[Any, ...] = ()
+    variable: str = ""
+    parse: Callable[[str, str], Any] | None = None
+    selects_kernels: bool = False
+    switches: str = ""
+    deterministic: bool = False
+
+    def initial_value(self) -> Any:
+        """Returns the value from the environment, or else the default."""
+        text = os.environ.get(self.variable) if self.variable else None
+        if text is None:
+            return self.default
+        value = text if self.parse is None else self.parse(self.variable, text)
+        if self.choices and value not in self.choices:
+            raise ValueError(
+                f"environment variable {self.variable} must be {one_of(self.choices)}, "
+                f"got {value!r}"
+            )
+        return value
+
+    def check(self, value: Any) -> None:
+        """Raises ValueError if a value is not accepted.
+
+        Args:
+            value: The value.
+        """
+        if self.choices and value not in self.choices:
+            raise ValueError(f"config.{self.name} must be {one_of(self.choices)}, got {value!r}")
+
+
+def one_of(choices: tuple[Any, ...]) -> str:
+    """Returns ``"'a', 'b' or 'c'"`` for messages.
+
+    Args:
+        choices: The values, at least two.
+    """
+    *others, last = map(repr, choices)
+    return f"{', '.join(others)} or {last}"
+
+
+def switch(name: str, provider: str, default: str, variable: str) -> ConfigEntry:
+    """Returns an entry that turns a kernel provider on or off.
+
+    Args:
+        name: Name of the entry.
+        provider: Name of the provider.
+        default: ``'always'``, ``'auto'`` or ``'never'``.
+        variable: Environment variable that sets the initial value.
+    """
+    return ConfigEntry(
+        name,
+        default,
+        choices=SWITCH_VALUES,
+        variable=variable,
+        selects_kernels=True,
+        switches=provider,
+    )
+
+
+def parse_flag(variable: str, text: str) -> bool:
+    """Returns the value of an environment variable that must be 0 or 1.
+
+    Args:
+        variable: Name of the variable, for the message.
+        text: Its text.
+    """
+    try:
+        return bool(int(text))
+    except ValueError:
+        raise ValueError(f"environment variable {variable} must be 0 or 1, got {text!r}") from None
+
+
+def parse_dtype(variable: str, text: str) -> DType | Mixed16:
+    """Returns the value of an environment variable that must name a floating-point type.
+
+    Args:
+        variable: Name of the variable, for the message.
+        text: Its text.
+    """
+    if text == "mixed16":
+        return mixed16
+    if text not in ("float16", "float32", "float64"):
+        raise TypeError(
+            f"environment variable {variable} must be 'float16', 'float32', 'float64' or "
+            f"'mixed16', got {text!r}"
+        )
+    return numpy.dtype(text)
+
+
+def parse_names(variable: str, text: str) -> tuple[str, ...]:
+    """Returns the value of an environment variable that is a list of names, separated by commas.
+
+    Args:
+        variable: Name of the variable.
+        text: Its text.
+    """
+    return tuple(filter(None, text.split(",")))
+
+
+#: The entries that the core reads.
+CORE_ENTRIES = (
+    # Whether the present computation, the first one of F.forget, is repeated during backward.
+    ConfigEntry("_will_recompute", False),
+    ConfigEntry("compute_mode", None),
+    ConfigEntry("debug", False, variable="CHAINER_DEBUG", parse=parse_flag),
+    ConfigEntry("dtype", numpy.dtype("float32"), variable="CHAINER_DTYPE", parse=parse_dtype),
+    ConfigEntry("enable_backprop", True),
+    ConfigEntry("in_recomputing", False),
+    ConfigEntry(
+        "keep_graph_on_report", False, variable="CHAINER_KEEP_GRAPH_ON_REPORT", parse=parse_flag
+    ),
+    ConfigEntry("kernels", (), variable="CHAINER_KERNELS", parse=parse_names, selects_kernels=True),
+    ConfigEntry("lazy_grad_sum", False, variable="CHAINER_LAZY_GRAD_SUM", parse=parse_flag),
+    ConfigEntry("schedule_func", None),
+    ConfigEntry("train", True),
+    ConfigEntry("type_check", True, variable="CHAINER_TYPE_CHECK", parse=parse_flag),
+    ConfigEntry("use_static_graph", True),
+    ConfigEntry("warn_nondeterministic", False),
+)
+
+#: All declared entries by name.
+declared: dict[str, ConfigEntry] = {}

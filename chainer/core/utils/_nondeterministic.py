@@ -1,0 +1,23 @@
+"""Warnings of computations whose results may differ from run to run."""
+
+from __future__ import annotations
+
+import warnings
+
+from chainer.core.config.configuration import config
+
+
+def nondeterministic(f_name: str) -> None:
+    """Warns if ``chainer.config.warn_nondeterministic`` is set.
+
+    Functions call it before they compute something whose result may differ from run to run.
+
+    Args:
+        f_name (str): Name of the computation, for the message.
+    """
+    if config.warn_nondeterministic:
+        warnings.warn(
+            "Potentially non-deterministic code is being executed while "
+            f"config.warn_nondeterministic set. Source: {f_name}",
+            stacklevel=2,
+        )

@@ -1,0 +1,72 @@
+"""Max pooling of regions of interest."""
+
+from __future__ import annotations
+
+import numpy
+
+from chainer.backends.operations import roi_poolings
+from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, IntPair, VariableLike
+from chainer.functions.pooling._regions import RegionFunction
+
+
+class ROIMaxPooling2D(RegionFunction):
+    """Max pooling of regions of interest.
+
+    Args:
+        outsize (int or pair of ints): Size of the output.
+        spatial_scale (float): Factor from the coordinates of regions to those of the images.
+    """
+
+    operation = roi_poolings.roi_max_pooling_2d
+
+    @property
+    def argmax_data(self) -> Array:
+        """Row-major position of each maximum in its image, int32; -1 for empty bins."""
+        return self._residual.astype(numpy.int32)
+
+
+def roi_max_pooling_2d(
+    x: VariableLike,
+    rois: VariableLike,
+    roi_indices: VariableLike,
+    outsize: IntPair,
+    spatial_scale: float,
+) -> Variable:
+    """Spatial Region of Interest (ROI) max pooling function.
+
+    Coordinates are multiplied by ``spatial_scale`` and rounded, the last row and column being
+    excluded. Each region is divided into a grid of bins, of which the maximum is computed.
+
+    It is differentiable with respect to ``x``.
+
+    Args:
+        x (~chainer.Variable or array): Images of shape ``(n, c, h, w)``, floating point.
+        rois (~chainer.Variable or array): Regions in image coordinates, shape ``(R, 4)`` and dtype
+            of ``x``. Each is ``(y_min, x_min, y_max, x_max)``.
+        roi_indices (~chainer.Variable or array): Number of the image of each region, shape
+            ``(R,)``, signed integers.
+        outsize (int or pair of ints): Size of the output after pooling: height and width.
+        spatial_scale (float): Factor from the coordinates of the regions to those of ``x``.
+
+    Returns:
+        ~chainer.Variable: Output of shape ``(R, c, outsize[0], outsize[1])`` and the dtype of
+        ``x``. Empty bins are minus
+        infinity.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        TypeError: If ``outsize`` or ``spatial_scale`` is not positive, or of another type.
+        IndexError: If there is no image with a number in ``roi_indices``.
+
+    See the original paper proposing ROIPooling: `Fast R-CNN
+    <https://arxiv.org/abs/1504.08083>`_.
+
+    Example:
+        >>> x = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
+        >>> rois = np.array([[0, 0, 2, 4]], np.float32)
+        >>> index = np.array([0], np.int32)
+        >>> F.roi_max_pooling_2d(x, rois, index, (1, 2), 1.0)
+        variable([[[[5., 7.]]]])
+    """
+    return ROIMaxPooling2D(outsize, spatial_scale).apply((x, rois, roi_indices))[0]
