@@ -81,7 +81,7 @@ def test_timer_records_every_call():
         "BroadcastTo": 1,
         "LinearGradData": 1,
     }
-    total = sum(record["elapsed_time"] for record in summary.values())
+    total = sum(record["elapsed_time"] for record in hook.summary().values())
     assert hook.total_time() == pytest.approx(total)
 
 
@@ -271,7 +271,8 @@ def test_print_hook_of_an_output_without_gradient():
         first.backward()
     # As release 7.8.1 prints it.
     assert without_addresses(file.getvalue()).count(NO_GRADIENT) == 1
-    assert "\tConcat\n" in file.getvalue()
+    # The gradient is computed by a function, which the hook sees, too.
+    assert file.getvalue().count("function\t") == 3
 
 
 # -- hooks of CUDA --------------------------------------------------------------------------------
