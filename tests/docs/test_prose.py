@@ -75,20 +75,6 @@ BANNED = {
 
 #: Path -> words that are right there.
 EXCEPTIONS: dict[str, frozenset[str]] = {
-<<<<<<< HEAD
-    # It lists the banned words.
-    "CONTRIBUTING.md": frozenset(
-        {
-            "found out",
-            "home",
-            "house",
-            "is no",
-            "nobody",
-            "room",
-            "somebody",
-            "stands for",
-            "whoever",
-=======
     # The list of banned words itself.
     "CONTRIBUTING.md": frozenset(
         {
@@ -101,7 +87,6 @@ EXCEPTIONS: dict[str, frozenset[str]] = {
             "is no",
             "found out",
             "stands for",
->>>>>>> main
         }
     ),
 }

@@ -14,11 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from chainer.core.arrays.backend import backend_of, get_device
 from chainer.core.arrays.device import Device
-<<<<<<< HEAD
-from chainer.core.meta import FinalMeta, final
-=======
 from chainer.core.final_methods import FinalMeta, final
->>>>>>> main
 from chainer.core.typing import Array, DeviceLike
 
 if TYPE_CHECKING:
@@ -27,11 +23,7 @@ if TYPE_CHECKING:
     from chainer.core.autograd.variable import Variable
 
 #: Methods of release 4 that subclasses override to move arrays that are not registered, by the
-<<<<<<< HEAD
-#: backend to whose devices they move.
-=======
 #: name of the backend to whose devices they move them.
->>>>>>> main
 _METHODS = {"numpy": "to_cpu", "cupy": "to_gpu", "ideep": "to_intel64"}
 
 

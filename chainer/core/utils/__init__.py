@@ -11,7 +11,6 @@ from chainer.core.lazy import lazy_module
 
 # Sparse matrices contain Variables, which are above the utilities in the order of imports.
 _SPARSE = "chainer.core.autograd.sparse"
-_META = "chainer.core.meta"
 
 # Public name -> module that defines it.
 _NAMES: dict[str, str] = {
@@ -20,9 +19,9 @@ _NAMES: dict[str, str] = {
     "_format_array_props": ".error",
     "_raise_from": ".error",
     "_repr_with_named_data": ".error",
-    "enable_final": _META,
+    "enable_final": ".meta",
     "experimental": "._experimental",
-    "final": _META,
+    "final": ".meta",
     "force_array": ".arrays",
     "force_type": ".arrays",
     "get_order": _SPARSE,

@@ -11,6 +11,7 @@ from chainer.core.utils import (
     conv_nd as conv_nd,
     error as error,
     imgproc as imgproc,
+    meta as meta,
     precision as precision,
     type_check as type_check,
     walker_alias as walker_alias,

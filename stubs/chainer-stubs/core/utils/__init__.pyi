@@ -5,7 +5,6 @@ from chainer.core.autograd.sparse import (
     get_order as get_order,
     to_coo as to_coo,
 )
-from chainer.core.meta import enable_final as enable_final, final as final
 from chainer.core.utils import (
     argument as argument,
     array as array,
@@ -34,4 +33,5 @@ from chainer.core.utils.conv import (
     get_conv_outsize as get_conv_outsize,
     get_deconv_outsize as get_deconv_outsize,
 )
+from chainer.core.utils.meta import enable_final as enable_final, final as final
 from chainer.core.utils.walker_alias import WalkerAlias as WalkerAlias

@@ -1,3 +1,0 @@
-# Written by scripts/make_stubs.py. Do not edit.
-
-from chainer.core.meta import *
