@@ -27,8 +27,8 @@ ALIASES: dict[str, str] = {
     "chainer.backend": "chainer.core.arrays.backend",
     "chainer.computational_graph": "chainer.training.computational_graph",
     "chainer.configuration": "chainer.core.config.configuration",
-    # Public as chainer.utils.sparse. Sparse matrices contain Variables, which are above the utilities
-    # in the order of imports.
+    # Public as chainer.utils.sparse. Sparse matrices contain Variables, which are above the
+    # utilities in the order of imports.
     "chainer.core.utils.sparse": "chainer.core.autograd.sparse",
     "chainer.cuda": "chainer.backends.cuda",
     "chainer.dataset": "chainer.training.dataset",
