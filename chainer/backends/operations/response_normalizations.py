@@ -6,9 +6,9 @@ from chainer.core.arrays.kernel import Operation
 
 
 class LocalResponseNormalization(Operation):
-    """Normalisation across neighbouring channels.
+    """Normalization across neighboring channels.
 
-    ``y = x / scale ** beta`` where ``scale = k + alpha * sums``; ``sums`` are those of ``x ** 2``
+    ``y = x / scale ** beta`` where ``scale = k + alpha * sums``; ``sums`` are sums of ``x ** 2``
     over the ``n // 2`` channels (axis 1) on each side and the channel itself.
 
     ``select(x, n=, k=, alpha=, beta=)`` with ``x`` of shape ``(N, C, ...)``.

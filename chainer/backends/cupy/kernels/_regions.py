@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import numpy
 
-from chainer.backends.cupy.compiler import compute_dtype, types_for
+from chainer.backends.compute_dtypes import compute_dtype
+from chainer.backends.cupy.compiler import types_for
 from chainer.backends.cupy.kernels._base import CudaKernel, is_wide
 from chainer.core.typing import Array, Shape
 
