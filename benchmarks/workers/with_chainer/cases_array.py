@@ -14,6 +14,7 @@ THETA = np.tile(np.array([[0.9, 0.1, 0.05], [-0.1, 0.9, 0.02]], np.float32), (8,
 GRID = np.clip(random(8, 2, 28, 28, seed=1) * 0.5, -1, 1)
 
 ARRAY = {
+    "as_strided": operation("as_strided", X, (62, 254, 3), (256, 1, 1)),
     "broadcast_to": operation("broadcast_to", random(1, 256), (64, 256)),
     "concat": operation("concat", [X, random(64, 128, seed=1), random(64, 64, seed=2)]),
     "stack": operation("stack", [X, random(64, 256, seed=1), random(64, 256, seed=2)]),

@@ -62,6 +62,18 @@ CONNECTION = {
     "convolution_nd 3d": operation(
         "convolution_nd", random(4, 8, 12, 12, 12), random(8, 8, 3, 3, 3, seed=1)
     ),
+    "convolution_1d": operation(
+        "convolution_1d", random(16, 32, 128), random(64, 32, 5, seed=1), random(64, seed=2), 1, 2
+    ),
+    "convolution_3d": operation(
+        "convolution_3d", random(4, 8, 12, 12, 12), random(8, 8, 3, 3, 3, seed=1)
+    ),
+    "deconvolution_1d": operation(
+        "deconvolution_1d", random(16, 32, 64), random(32, 32, 4, seed=1), None, 2, 1
+    ),
+    "deconvolution_3d": operation(
+        "deconvolution_3d", random(4, 8, 8, 8, 8), random(8, 8, 3, 3, 3, seed=1)
+    ),
     "deconvolution_nd 3d": operation(
         "deconvolution_nd", random(4, 8, 8, 8, 8), random(8, 8, 3, 3, 3, seed=1)
     ),

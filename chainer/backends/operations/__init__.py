@@ -32,6 +32,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "dropouts": ("dropout",),
     "embeddings": ("embedding",),
     "gradient_hooks": ("gradient_hooks",),
+    "group_normalizations": ("decorrelated_batch_normalization", "group_normalization"),
     "indexing": ("scatter_add",),
     "joining": ("concat", "split_axis"),
     "linear_algebra": ("cholesky", "inverse"),
@@ -69,6 +70,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "roi_poolings": ("roi_average_pooling_2d", "roi_max_pooling_2d", "roi_pooling_2d"),
     "sampled_losses": ("black_out", "negative_sampling"),
     "sequence_losses": ("connectionist_temporal_classification", "linear_chain_crf"),
+    "sparse_products": ("coo_product",),
     "spatial_transformers": ("spatial_transformer_sampler",),
     "strided_views": ("as_strided",),
     "special": (

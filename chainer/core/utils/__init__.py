@@ -6,11 +6,17 @@ Only public things live here. Everything is imported at first use.
 from __future__ import annotations
 
 import collections.abc as collections_abc  # chainer.utils.collections_abc is public
+from collections.abc import Callable
+from typing import Any
 
-from chainer.core.lazy import lazy_module
+from chainer.core.lazy import lazy_module, resolve
+
+# Sparse matrices hold Variables, which are built on the utilities here: hence their own place.
+_SPARSE = "chainer.core.autograd.sparse"
 
 # Public name -> module that defines it.
-_NAMES: dict[str, str] = {
+_NAMES: dict[str, str | Callable[[str], Any]] = {
+    "CooMatrix": _SPARSE,
     "WalkerAlias": ".walker_alias",
     "_format_array_props": ".error",
     "_raise_from": ".error",
@@ -20,12 +26,15 @@ _NAMES: dict[str, str] = {
     "final": ".meta",
     "force_array": ".arrays",
     "force_type": ".arrays",
+    "get_order": _SPARSE,
     "get_conv_outsize": ".conv",
     "get_deconv_outsize": ".conv",
     "nondeterministic": "._nondeterministic",
     "size_of_shape": ".arrays",
+    "sparse": lambda _: resolve(_SPARSE),
     "sum_to": ".arrays",
     "tempdir": "._tempdir",
+    "to_coo": _SPARSE,
 }
 _SUBMODULES = (
     "argument",

@@ -103,28 +103,28 @@ class AsStridedGrad(LinearMap):
         self, input_geometry: TensorGeometry, shape: Shape, strides: Shape, storage_offset: int
     ) -> None:
         geometry = input_geometry
-        self._input = (geometry.shape, geometry.strides, geometry.storage_offset)
-        self._output = (shape, strides, storage_offset)
+        self._input_layout = (geometry.shape, geometry.strides, geometry.storage_offset)
+        self._view_layout = (shape, strides, storage_offset)
 
     def forward(self, inputs: Arrays) -> Arrays:
         (gy,) = inputs
         if kind_of(gy.dtype) != "f":
             raise TypeError(f"Only float is supported for back propagation, got {gy.dtype}")
-        gx = operation.select(gy).convert(gy, self._output, self._input)
+        gx = operation.select(gy).convert(gy, self._view_layout, self._input_layout)
         return (self._divided(gx),)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: Arrays) -> Arrays:
         (ggx,) = grad_outputs
         ggx = self._divided(ggx)
-        return (operation.select(ggx).convert(ggx, self._input, self._output),)
+        return (operation.select(ggx).convert(ggx, self._input_layout, self._view_layout),)
 
     def _divided(self, array: Array) -> Array:
         """Divides by the number of elements of the input that are the same memory."""
-        shape, strides, _ = self._input
+        shape, strides, _ = self._input_layout
         if not may_overlap(shape, strides):
             return array
         ones = self.xp.ones(shape, "float32")
-        counts = operation.select(ones).convert(ones, self._input, self._input)
+        counts = operation.select(ones).convert(ones, self._input_layout, self._input_layout)
         return (array / counts).astype(array.dtype, copy=False)
 
 

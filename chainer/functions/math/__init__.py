@@ -46,6 +46,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "prod": ("Prod", "prod"),
     "scale": ("scale",),
     "sign": ("sign",),
+    "sparse_matmul": ("sparse_matmul",),
     "sqrt": ("Sqrt", "rsqrt", "sqrt"),
     "square": ("Square", "square"),
     "squared_difference": ("SquaredDifference", "squared_difference"),

@@ -70,10 +70,10 @@ class DiagEinSum(ExpressionFunction):
     def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
         *inputs, gy = values
         return tuple(
-            [ops.cast(self._gradient(i, inputs, gy), self._input(i).dtype) for i in targets]
+            [ops.cast(self._gradient(i, inputs, gy), self._input_node(i).dtype) for i in targets]
         )
 
-    def _input(self, index: int) -> Any:
+    def _input_node(self, index: int) -> Any:
         return (self.inputs or ())[index]
 
     def _gradient(self, index: int, inputs: list[Any], gy: Any) -> Any:
@@ -82,7 +82,7 @@ class DiagEinSum(ExpressionFunction):
         target = subscripts.pop(index)
         others = [x for i, x in enumerate(inputs) if i != index]
         subscripts.append(self.out_sub)
-        shape = self._input(index).shape
+        shape = self._input_node(index).shape
         if isinstance(gy, Variable):
             function = DiagEinSum(",".join(subscripts), target, shape)
             return function.apply((*others, gy))[0]

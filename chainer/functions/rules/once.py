@@ -32,7 +32,8 @@ class OnceDifferentiableGrad(FunctionNode):
         return gradients
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
-        raise RuntimeError(self._error_message)
+        # A RuntimeError, as which programs catch it.
+        raise NotImplementedError(self._error_message)
 
 
 def once_differentiable(

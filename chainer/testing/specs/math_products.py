@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from chainer.core.autograd.sparse import CooMatrix
+from chainer.core.autograd.variable import as_variable
 from chainer.core.utils.type_check import InvalidType
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
 
@@ -99,7 +101,72 @@ def _symmetric(draw, n):
     return a @ a.T + np.eye(n)
 
 
+def _dense(data, row, col, shape):
+    y = np.zeros((*data.shape[:-1], *shape))
+    for index in np.ndindex(*data.shape):
+        if row[index] >= 0:
+            y[(*index[:-1], row[index], col[index])] += data[index]
+    return y
+
+
+def _sparse_matmul(data, dense, row, col, shape, right=False, transa=False, transb=False):
+    a, b = _dense(data, row, col, shape), dense
+    if right:
+        a, b = b, a
+    a = a.swapaxes(-1, -2) if transa else a
+    b = b.swapaxes(-1, -2) if transb else b
+    return np.einsum("...ij,...jk->...ik", a, b)
+
+
+def _call_sparse_matmul(F, data, dense, row, col, shape, right=False, **transposed):
+    data = as_variable(data)
+    # To find out the order means to wait for a device.
+    matrix = CooMatrix(data.array, row, col, shape, order="other")
+    matrix.data = data  # the Variable under test
+    operands = (dense, matrix) if right else (matrix, dense)
+    return F.sparse_matmul(*operands, **transposed)
+
+
+def _sparse_samples(draw):
+    # Element (1, 2) is there twice.
+    one = {"row": np.array([0, 1, 1, 2, 1]), "col": np.array([3, 0, 2, 1, 2]), "shape": (3, 4)}
+    two = {
+        "row": np.array([[0, 1, 2], [2, -1, -1]], np.int32),
+        "col": np.array([[0, 1, 1], [0, -1, -1]], np.int32),
+        "shape": (3, 2),
+    }
+    yield Sample(draw((5,)), draw((4, 2)), **one, label="sparse @ dense")
+    yield Sample(draw((5,)), draw((2, 4)), **one, transb=True, label="sparse @ dense.T")
+    yield Sample(draw((5,)), draw((2, 3)), **one, transa=True, transb=True, label="both transposed")
+    yield Sample(draw((5,)), draw((2, 3)), **one, right=True, label="dense @ sparse")
+    yield Sample(draw((5,)), draw((4, 2)), **one, right=True, transa=True, transb=True)
+    yield Sample(draw((2, 3)), draw((2, 2, 3)), **two, label="batch")
+    yield Sample(draw((2, 3)), draw((2, 2, 3)), **two, right=True, label="batch on the right")
+    yield Sample(draw((5,)), draw((4, 0)), **one, kind="empty")
+    nothing = {**one, "row": np.zeros(0, int), "col": np.zeros(0, int)}
+    yield Sample(draw((0,)), draw((4, 2)), **nothing, kind="empty")
+
+
+def _sparse_errors(draw):
+    matrix = {"row": np.array([0, 1]), "col": np.array([1, 0]), "shape": (2, 3)}
+    for data, dense, match in (
+        (_f(2), _f(2, 3), r"dn\.shape\[-2\] == 3"),
+        (_f(2), _f(1, 3, 2), r"sp\.ndim == dn\.ndim - 1"),
+        (_f(2), np.ones((3, 2), int), r"dn\.dtype\.kind == f"),
+        (np.ones(2, int), _f(3, 2), r"sp\.dtype\.kind == f"),
+    ):
+        yield ErrorInput(data, dense, **matrix, error=InvalidType, match=match)
+
+
 SPECS = (
+    OpSpec(
+        "sparse_matmul",
+        call=_call_sparse_matmul,
+        reference=_sparse_matmul,
+        covers=("sparse_matmul",),
+        samples=_sparse_samples,
+        errors=_sparse_errors,
+    ),
     OpSpec(
         "cholesky",
         call=_cholesky_of_symmetric,

@@ -227,6 +227,20 @@ def layer(k, a, dtype, rows, n):
     return (y, *saved[:2], *k.backward(x, gamma, gy, *saved))
 
 
+@sample("group_normalization", (2, (4, 5, 3)), (1, (2, 300)), (3, (3, 2, 2)), (5, (0, 3)))
+def groups_of_channels(k, a, dtype, groups, shape):
+    channels = 6 if groups < 5 else 5
+    shape = (shape[0], channels, *shape[1:])
+    x, gy, gamma, beta = (
+        a(2 * rand(*shape) + 3),
+        a(rand(*shape)),
+        a(rand(channels)),
+        a(rand(channels)),
+    )
+    y, *saved = k.forward(x, gamma, beta, groups, 0.01)
+    return (y, *saved, *k.backward(x, gamma, gy, *saved))
+
+
 @sample("local_response_normalization", (5, 0.75), (3, 0.5), (4, 0.6), (1, 1.0), (99, 0.75))
 def response(k, a, dtype, n, beta):
     x, gy = a(rand(2, 7, 3, 2)), a(rand(2, 7, 3, 2))

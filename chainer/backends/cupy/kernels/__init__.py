@@ -56,6 +56,7 @@ _BY_OPERATION = {
     "inverse": ("linear_algebra:InverseKernel", "floating"),
     "batch_normalization": ("normalizations:BatchNormalizationKernel", "floating"),
     "fixed_batch_normalization": ("normalizations:FixedBatchNormalizationKernel", "floating"),
+    "group_normalization": ("group_normalizations:GroupNormalizationKernel", "floating"),
     "layer_normalization": ("normalizations:LayerNormalizationKernel", "floating"),
     "local_response_normalization": (
         "response_normalizations:ResponseNormalizationKernel",

@@ -47,11 +47,11 @@ class AsStridedKernel(ReferenceKernel):
         source, target = _moved(source, low), _moved(target, low)
         dtype = numpy.float32 if is_half(array.dtype) else array.dtype
         buffer = xp.zeros(size, dtype)
-        if may_overlap(source[0], source[1]):
-            values = array.astype(dtype, copy=False).reshape(-1)
-            xp.add.at(buffer, self.indices(source).reshape(-1), values)
-        else:
-            buffer[self.indices(source)] = array
+        if xp is numpy:
+            _add_to_buffer(buffer, source, array)
+            return _view(buffer, target).astype(array.dtype)
+        values = array.astype(dtype, copy=False).reshape(-1)
+        xp.add.at(buffer, self.indices(source).reshape(-1), values)
         return buffer[self.indices(target)].astype(array.dtype, copy=False)
 
     def indices(self, geometry: Geometry) -> Array:
@@ -87,6 +87,36 @@ def _range(geometry: Geometry) -> tuple[int, int]:
 def _moved(geometry: Geometry, low: int) -> Geometry:
     shape, strides, offset = geometry
     return shape, strides, offset - low
+
+
+def _view(buffer: Any, geometry: Geometry) -> Any:
+    """Returns the view of a buffer, a NumPy array, by a geometry."""
+    shape, strides, offset = geometry
+    steps = [stride * buffer.itemsize for stride in strides]
+    # Where there are no elements, the offset may be anywhere.
+    return numpy.lib.stride_tricks.as_strided(
+        buffer[offset:] if buffer.size else buffer, shape, steps
+    )
+
+
+def _add_to_buffer(buffer: Any, geometry: Geometry, array: Any) -> None:
+    """Adds the elements of an array to a buffer, a NumPy array, which has them as a view.
+
+    A view whose elements are all different memory is added to at once. What is left are axes along
+    which the elements come again, short ones mostly: their elements are added one by one.
+    """
+    shape, strides, _ = geometry
+    at_once: list[int] = []
+    for axis in sorted(range(len(shape)), key=lambda axis: -shape[axis]):
+        axes = [*at_once, axis]
+        if not may_overlap([shape[a] for a in axes], [strides[a] for a in axes]):
+            at_once = axes
+    rest = [axis for axis in range(len(shape)) if axis not in at_once]
+    order = [*rest, *sorted(at_once)]
+    view, array = _view(buffer, geometry).transpose(order), array.transpose(order)
+    for index in numpy.ndindex(*[shape[axis] for axis in rest]):
+        part = view[(*index, ...)]
+        part += array[index]
 
 
 def _address(x: Any) -> int:

@@ -37,26 +37,6 @@ class ScaledDotProductAttention(Operation):
     reference = "chainer_modern.kernels.attention:AttentionKernel"
 
 
-class GroupNormalization(Operation):
-    """Normalisation of groups of channels of each sample.
-
-    ``select(x, gamma, beta, groups=, eps=)``: ``x`` of shape ``(N, C, ...)``, ``gamma`` and
-    ``beta`` of shape ``(C,)``; ``groups`` divides ``C``. Channels ``0`` to ``C / groups - 1`` are
-    the first group. ``y = (x - mean) / sqrt(var + eps) * gamma + beta`` with the biased variance.
-
-    Methods:
-        ``forward(x, gamma, beta, groups, eps) -> (y, mean, inv_std)``: ``mean`` and ``inv_std = 1 /
-        sqrt(var + eps)`` of shape ``(N, groups)``, in the dtype computed in.
-
-        ``backward(x, gamma, gy, mean, inv_std) -> (gx, ggamma, gbeta)``.
-
-    float16 is computed in float32. Methods change none of their arguments.
-    """
-
-    name = "modern.group_normalization"
-    reference = "chainer_modern.kernels.normalizations:GroupNormalizationKernel"
-
-
 class RMSNormalization(Operation):
     """Division of vectors by the root of their mean square.
 
@@ -77,5 +57,4 @@ class RMSNormalization(Operation):
 
 
 scaled_dot_product_attention = ScaledDotProductAttention()
-group_normalization = GroupNormalization()
 rms_normalization = RMSNormalization()

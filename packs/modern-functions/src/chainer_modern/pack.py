@@ -14,7 +14,6 @@ FUNCTIONS = (
     "geglu",
     "gelu",
     "glu",
-    "group_normalization",
     "hard_swish",
     "instance_normalization",
     "label_smoothed_cross_entropy",
@@ -36,7 +35,7 @@ LINKS = (
     "TransformerDecoderLayer",
     "TransformerEncoderLayer",
 )
-OPERATIONS = ("group_normalization", "rms_normalization", "scaled_dot_product_attention")
+OPERATIONS = ("rms_normalization", "scaled_dot_product_attention")
 
 
 def chainer_functions(registry: Any) -> None:

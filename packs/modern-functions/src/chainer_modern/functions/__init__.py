@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chainer.functions.normalization.group_normalization import group_normalization
 from chainer_modern.functions.activation.gated_linear_units import geglu, glu, reglu, swiglu
 from chainer_modern.functions.activation.gelu import gelu
 from chainer_modern.functions.activation.hard_swish import hard_swish
@@ -16,10 +17,7 @@ from chainer_modern.functions.loss.dice_loss import dice_loss
 from chainer_modern.functions.loss.focal_losses import focal_loss, sigmoid_focal_loss
 from chainer_modern.functions.loss.label_smoothed_cross_entropy import label_smoothed_cross_entropy
 from chainer_modern.functions.noise.drop_path import drop_path
-from chainer_modern.functions.normalization.group_normalization import (
-    group_normalization,
-    instance_normalization,
-)
+from chainer_modern.functions.normalization.instance_normalization import instance_normalization
 from chainer_modern.functions.normalization.rms_normalization import rms_normalization
 from chainer_modern.functions.pooling.adaptive_average_pooling_2d import (
     adaptive_average_pooling_2d,
