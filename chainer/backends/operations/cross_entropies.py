@@ -14,13 +14,13 @@ class SoftmaxCrossEntropy(Operation):
 
     Methods:
         ``forward(x, t, class_weight, ignore_label, keep_score) -> (losses, score)``: the loss of
-        each sample, shape of ``t``, dtype of ``x``; zero where ``t == ignore_label``. ``score``
-        is None unless ``keep_score``. Then it is the softmax of ``x`` over axis 1, with which
+        each sample, shape of ``t``, dtype of ``x``; zero where ``t == ignore_label``. ``score`` is
+        None unless ``keep_score``. Then it is the softmax of ``x`` over axis 1, with which
         ``backward`` has less to compute.
 
         ``backward(x, t, class_weight, ignore_label, score, scale) -> gx``: gradient of
-        ``sum(scale * losses)`` with respect to ``x``; ``scale`` broadcasts to the shape of ``t``. ``x`` may be None if
-        ``score`` is given.
+        ``sum(scale * losses)`` with respect to ``x``; ``scale`` broadcasts to the shape of ``t``.
+        ``x`` may be None if ``score`` is given.
     """
 
     name = "softmax_cross_entropy"

@@ -13,8 +13,8 @@ class GradientHooks(Operation):
 
     Below, ``entries`` is a list of tuples ``(param, grad, scale)``: two arrays of one shape, and a
     float or None. With a scale, ``grad`` is that multiple of the true gradient: the true gradient
-    is changed, and the result is multiplied by the scale again. ``param`` has the dtype of ``grad``, or float32 where ``grad``
-    has 16 bits. ``grads`` is a list of arrays.
+    is changed, and the result is multiplied by the scale again. ``param`` has the dtype of
+    ``grad``, or float32 where ``grad`` has 16 bits. ``grads`` is a list of arrays.
 
     Methods:
         ``weight_decay(entries, rate)``: ``grad += rate * param``.

@@ -9,14 +9,14 @@ class BatchNormalization(Operation):
     """Batch normalization with the statistics of the batch.
 
     ``x`` is normalized over the axes ``axis``, a sorted tuple. The parameters have the shape of
-    the other axes of ``x``, in their order. They have the dtype of ``x``; if ``x`` is float16, they may have
-    more bits.
+    the other axes of ``x``, in their order. They have the dtype of ``x``; if ``x`` is float16, they
+    may have more bits.
 
     ``select(x, gamma, beta, axis=, eps=)``.
 
     Methods:
-        ``forward(x, gamma, beta, running_mean, running_var, eps, decay, axis) -> (y, mean, inv_std,
-        residual)``. ``running_mean`` and ``running_var``, if not None, are changed in place:
+        ``forward(x, gamma, beta, running, eps, decay, axis) -> (y, mean, inv_std, residual)``.
+        ``running`` is None or the pair of the running mean and variance, which change in place:
         ``running *= decay``, ``running += (1 - decay) * statistic``, with the unbiased variance.
         ``mean`` and ``inv_std = 1 / sqrt(var + eps)`` have the shape of the parameters and the
         dtype of the computation. The residual is opaque.
@@ -80,12 +80,13 @@ class BatchRenormalization(Operation):
     ``select(x, gamma, beta, axis=, eps=)``; see :class:`BatchNormalization` for shapes and dtypes.
 
     Methods:
-        ``forward(x, gamma, beta, running_mean, running_var, eps, rmax, dmax, axis) -> (y, mean,
-        var, r, d)``: the statistics of the batch (``var`` biased, without ``eps``) and the
-        corrections have the shape of the parameters.
+        ``forward(x, gamma, beta, running, eps, limits, axis) -> (y, mean, var, r, d)``:
+        ``running`` is the pair of the running mean and variance, ``limits`` the pair ``(rmax,
+        dmax)``. The statistics of the batch (``var`` biased, without ``eps``) and the corrections
+        have the shape of the parameters.
 
-        ``backward(x, gamma, gy, mean, var, r, d, eps, axis) -> (gx, ggamma, gbeta)``; ``r`` and
-        ``d`` count as constants.
+        ``backward(x, gamma, gy, statistics, eps, axis) -> (gx, ggamma, gbeta)``; ``statistics`` is
+        the tuple ``(mean, var, r, d)``. ``r`` and ``d`` count as constants.
     """
 
     name = "batch_renormalization"

@@ -107,8 +107,7 @@ class BatchNormalizationKernel(CudnnKernel):
         x: Array,
         gamma: Array,
         beta: Array,
-        running_mean: Array,
-        running_var: Array,
+        running: tuple[Array, Array] | None,
         eps: float,
         decay: float,
         axis: Axes,
@@ -128,14 +127,14 @@ class BatchNormalizationKernel(CudnnKernel):
             INV_STD: inv_std.data.ptr,
         }
         self._run(FORWARD, x, pointers, build_forward)
-        if running_mean is not None:
+        if running is not None:
             count = x.size // x.shape[1]
             var = xp.reciprocal(inv_std * inv_std)
             var -= eps
             var *= (1 - decay) * count / max(count - 1, 1)
-            for running, statistic in ((running_mean, mean * (1 - decay)), (running_var, var)):
-                running *= decay
-                running += statistic.astype(running.dtype, copy=False)
+            for average, statistic in zip(running, (mean * (1 - decay), var), strict=True):
+                average *= decay
+                average += statistic.astype(average.dtype, copy=False)
         return y, mean, inv_std, None
 
     @on_device_of_first
