@@ -1,7 +1,7 @@
 """Launches that process many arrays, whose addresses are arguments of the launch.
 
-A model has many small parameters. One launch for all of them costs as much as one for a single
-parameter.
+A model has many small parameters. One launch for all of them costs about as much as a launch for
+one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from chainer.backends.cupy.compiler import Types, types_for
 from chainer.backends.cupy.kernels._base import CudaKernel, as_argument
 from chainer.core.typing import Array
 
-# The sizes in the source. The arguments of a launch stay below the 4 KiB that CUDA allows.
+# These sizes are those of the CUDA source. With 48 arrays of six kinds the arguments of a launch
+# stay below the 4 KiB that CUDA allows.
 _TENSORS = 48
 _ARRAYS = 6
 _CHUNK = 1024
@@ -113,7 +114,10 @@ class TensorsKernel(CudaKernel):
 
 
 class CopyKernel(TensorsKernel):
-    """Copies of many arrays of one dtype and device in few launches. It serves no operation."""
+    """Copies many arrays of one dtype and device in few launches.
+
+    Not the kernel of an operation: the backend calls it for initial values.
+    """
 
     def copy(self, outs: Sequence[Array], sources: Sequence[Array]) -> None:
         """Copies arrays.
