@@ -250,7 +250,7 @@ def test_every_kernel_has_a_sample():
     ("t", "steps", "length"), [(5, 3, 2), (-1, 3, 2), (1, 4, 2), (1, -1, 2), (1, 3, 9)]
 )
 def test_values_out_of_range_are_not_read(emulated, t, steps, length):
-    """Nobody looks at values on a device; a kernel must not leave its arrays for them."""
+    """The host does not check values on a device, so the kernel must not read out of bounds."""
     kernel = make_kernel("connectionist_temporal_classification", emulated)
     x = np.zeros((3, 1, 5), "f")
     labels = np.array([[1, t]], "i")
@@ -295,10 +295,10 @@ def test_images_of_regions_out_of_range_are_not_read(emulated, name, table):
     kernel = make_kernel(f"roi_{name}_2d", emulated, table)
     rois, images = np.tile(np.array([[0, 0, 3, 3]], "f"), (4, 1)), np.array([2, -3, -1, 1])
     x = np.arange(32, dtype="f").reshape(2, 1, 4, 4)
-    geometry = ((1, 1), 1.0, *(((2, 2),) if "align" in name else ()))
-    y, chosen = kernel.forward(x, rois, images, *geometry)
+    grid = RegionGrid((1, 1), 1.0, (2, 2) if "align" in name else None)
+    y, chosen = kernel.forward(x, rois, images, grid)
     assert np.isnan(y.ravel()).tolist() == [True, True, False, False]
     assert y[2] == y[3]
-    gx = kernel.backward(np.ones_like(y), chosen, rois, images, x.shape, *geometry)
+    gx = kernel.backward(np.ones_like(y), chosen, rois, images, x.shape, grid)
     assert gx[0].sum() == 0
     np.testing.assert_allclose(gx[1].sum(), 2, rtol=1e-5)

@@ -174,8 +174,8 @@ class BatchNormalizationKernel(_BatchBase):
             args = (partial, mean, inv_std, *dense_averages, *sizes, layout.parts, *rates)
             finish((-(-layout.channels // 256),), (256,), args)
             y = self.normalize(types, x, gamma, beta, mean, inv_std, layout)
-        for array, changed in zip(averages, dense_averages, strict=True):
-            if changed is not array:
+        for array, changed in zip(running or (), dense_averages, strict=False):
+            if changed is not array:  # the kernel has changed a contiguous copy
                 array[...] = changed
         return y, mean, inv_std, None
 
