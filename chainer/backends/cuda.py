@@ -45,7 +45,7 @@ __all__ = [
 
 
 class _MissingModule:
-    """Stands for a module of CuPy that is not there: its attributes raise, saying why."""
+    """Placeholder for a missing module of CuPy, whose attributes raise an error with the reason."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -67,7 +67,7 @@ class _NoCudaType(type):
 
 
 class _NoCudaArray(metaclass=_NoCudaType):
-    """What ``cuda.ndarray`` is without CuPy: a class that nothing is an instance of."""
+    """``cuda.ndarray`` and other classes where CuPy is missing: classes without instances."""
 
 
 def _lazy(name: str) -> Any:
@@ -110,7 +110,7 @@ def check_cuda_available() -> None:
 
 
 class DummyDeviceType:
-    """Stands for the CPU where a CUDA device may be expected; does nothing."""
+    """Placeholder for a CUDA device that represents the CPU; its methods do nothing."""
 
     id = -1
 
@@ -146,10 +146,10 @@ def get_device_from_id(device_id: int | None) -> Any:
     """Gets the device from an ID integer.
 
     Args:
-        device_id (int or None): ID of a CUDA device; None or a negative number stands for the CPU.
+        device_id (int or None): ID of a CUDA device; None or a negative number means the CPU.
 
     Returns:
-        Device: The ``cupy.cuda.Device``, or a dummy that stands for the CPU.
+        Device: The ``cupy.cuda.Device``, or a dummy that represents the CPU.
 
     Raises:
         RuntimeError: If there is no CUDA; the message says what is missing.
@@ -164,10 +164,10 @@ def get_device_from_array(*arrays: Any) -> Any:
 
     Args:
         arrays (array or list of arrays): The first CuPy array decides. Variables are not
-            recognised.
+            recognized.
 
     Returns:
-        Device: The ``cupy.cuda.Device``, or a dummy that stands for the CPU.
+        Device: The ``cupy.cuda.Device``, or a dummy that represents the CPU.
     """
     for array in arrays:
         for item in array if isinstance(array, (list, tuple)) else (array,):
@@ -185,7 +185,7 @@ def get_device(*args: Any) -> Any:
         args: The first device object, integer or CuPy array decides.
 
     Returns:
-        Device: The ``cupy.cuda.Device``, or a dummy that stands for the CPU.
+        Device: The ``cupy.cuda.Device``, or a dummy that represents the CPU.
     """
     for arg in args:
         if _is_cupy(arg):
@@ -214,8 +214,8 @@ def to_gpu(array: Any, device: Any = None, stream: Any = None) -> Any:
         stream (Stream): CUDA stream (deprecated); the copy then runs asynchronously.
 
     Returns:
-        cupy.ndarray, list or tuple: Arrays on GPU. Arrays that are there already and None are
-            returned as they are.
+        cupy.ndarray, list or tuple: Arrays on GPU. Arrays that are there already, and None, are
+            returned unchanged.
 
     Raises:
         RuntimeError: If there is no CUDA; the message says what is missing.
@@ -242,8 +242,8 @@ def to_cpu(array: Any, stream: Any = None) -> Any:
         stream (cupy.cuda.Stream): CUDA stream.
 
     Returns:
-        numpy.ndarray, list or tuple: Arrays on CPU. Arrays that are there already and None are
-            returned as they are.
+        numpy.ndarray, list or tuple: Arrays on CPU. Arrays that are there already, and None, are
+            returned unchanged.
 
     Raises:
         TypeError: If something is not an array.
@@ -325,7 +325,7 @@ def _index(device: Any) -> int:
 
 
 def memoize(for_each_device: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Makes a function memoizing the result for each argument and device.
+    """Decorator: a function memoizes its results for each argument and device.
 
     Like ``cupy.memoize()``, but it can be used in the global scope even if CUDA is not available;
     then the function is called each time.
@@ -407,7 +407,7 @@ def reduce(
 
 
 def fuse(*args: Any, **kwargs: Any) -> Any:
-    """Function fusing decorator: ``cupy.fuse`` where CuPy is, else the function as it is."""
+    """Decorator: fuses a function by ``cupy.fuse`` for CuPy arrays, and calls it for others."""
     if len(args) == 1 and callable(args[0]) and not kwargs:
         return fuse()(args[0])
 
@@ -464,10 +464,10 @@ def _allowed(entry: str, level: str, value: str) -> bool:
 
 
 def should_use_cudnn(level: str, lowest_version: int = 0) -> bool:
-    """Tells whether cuDNN should be used.
+    """Returns whether cuDNN should be used.
 
     Args:
-        level (str): ``'==always'`` or ``'>=auto'``: what ``config.use_cudnn`` must be at least.
+        level (str): ``'==always'`` or ``'>=auto'``: the least value of ``config.use_cudnn``.
         lowest_version (int): Lowest version of cuDNN needed, in its own numbers: 90100 is 9.1.0.
     """
     # Through the module object, because a module's own code does not see its lazy attributes.
@@ -479,7 +479,7 @@ def should_use_cudnn(level: str, lowest_version: int = 0) -> bool:
 
 
 def should_use_cudnn_tensor_core(dtype: Any) -> bool:
-    """Tells whether Tensor Cores should be used for a data type.
+    """Returns whether Tensor Cores should be used for a data type.
 
     Args:
         dtype: Data type of the inputs.

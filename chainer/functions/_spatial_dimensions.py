@@ -1,6 +1,8 @@
-"""Checks of the spatial dimensions of images: their number, and the size of an output."""
+"""Spatial dimensions of images: checks, and the attributes of functions that have windows."""
 
 from __future__ import annotations
+
+from typing import Protocol
 
 from chainer.core.typing import Shape, VariableLike
 
@@ -44,3 +46,55 @@ def check_out_size(out_size: Shape, names: tuple[str, ...] = ()) -> None:
     for name, size in zip(names, out_size, strict=True):
         if size <= 0:
             raise ValueError(f"{name} in the output should be positive. Actual: {size}")
+
+
+class _Geometry(Protocol):
+    @property
+    def stride(self) -> Shape: ...
+
+    @property
+    def pad(self) -> Shape: ...
+
+
+class WindowAttributes:
+    """Attributes of functions with sliding windows.
+
+    Attributes:
+        geometry: Where the windows are.
+    """
+
+    geometry: _Geometry
+
+    @property
+    def stride(self) -> Shape:
+        """Distance between neighboring windows."""
+        return self.geometry.stride
+
+    @property
+    def pad(self) -> Shape:
+        """Padding."""
+        return self.geometry.pad
+
+
+class PlanarAttributes(WindowAttributes):
+    """Attributes of functions with windows in two dimensions, by which programs know them."""
+
+    @property
+    def sy(self) -> int:
+        """Vertical stride."""
+        return self.geometry.stride[0]
+
+    @property
+    def sx(self) -> int:
+        """Horizontal stride."""
+        return self.geometry.stride[1]
+
+    @property
+    def ph(self) -> int:
+        """Vertical padding."""
+        return self.geometry.pad[0]
+
+    @property
+    def pw(self) -> int:
+        """Horizontal padding."""
+        return self.geometry.pad[1]

@@ -1,4 +1,4 @@
-"""Compiling the CUDA sources of this package, each for the types of the arrays at hand."""
+"""Compiles the CUDA sources of this package, each for the types of the arrays of a call."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy
 
+from chainer.backends.compute_dtypes import compute_dtype
 from chainer.backends.cupy import library
+from chainer.core.typing import DTypeLike
 
-#: Name of a data type -> type in the sources.
+#: Name of a data type -> name of the type in the sources.
 TYPES = {
     "float16": "float16",
     "bfloat16": "bfloat16",
@@ -26,11 +28,11 @@ TYPES = {
     "uint64": "unsigned long long",
 }
 
-#: What a source is compiled for: pairs of a name in it and a type, in order.
+#: The types that a source is compiled for: pairs of a name in the source and a type, in order.
 Types = tuple[tuple[str, str], ...]
 
 
-def type_name(dtype: Any) -> str:
+def type_name(dtype: DTypeLike) -> str:
     """Returns the type in the sources for a data type.
 
     Raises:
@@ -42,20 +44,16 @@ def type_name(dtype: Any) -> str:
     return TYPES[name]
 
 
-def compute_dtype(dtype: Any) -> Any:
-    """Returns the data type kernels compute in: float32 for those of 16 bits."""
-    dtype = numpy.dtype(dtype)
-    return numpy.dtype(numpy.float32) if dtype.itemsize == 2 else dtype
-
-
 @cache
-def types_for(dtype: Any, arithmetic: Any = None, wide: bool = False, **others: Any) -> Types:
+def types_for(
+    dtype: DTypeLike, arithmetic: DTypeLike = None, wide: bool = False, **others: DTypeLike
+) -> Types:
     """Returns the types to compile a source for.
 
     Args:
         dtype: Data type of the arrays, ``T`` in the sources.
         arithmetic: Data type of the arithmetic, ``A``; chosen by ``dtype`` if None.
-        wide: Whether positions in arrays need 64 bits.
+        wide: Whether positions in arrays need 64 bits. Arithmetic on 32 bits is twice as fast.
         others: Data types of other arrays, by their name in the source.
     """
     if arithmetic is None:
@@ -75,15 +73,16 @@ def read(name: str) -> str:
 
 
 def source_code(name: str, types: Types) -> str:
-    """Returns a source that is complete: types, what all share, and the kernels.
+    """Returns a complete source: the types, the shared prelude and the kernels.
 
-    It includes no headers, so that NVRTC alone compiles it.
+    It includes no headers, so that NVRTC compiles it without an installation of CUDA.
 
     Args:
         name: File name of the source.
         types: What :func:`types_for` returns.
     """
-    # The prelude defines the types of 16 bits, and its functions need Index.
+    # The prelude defines the 16-bit types, which the other types may be, and its functions need
+    # Index.
     before = [f"typedef {value} {key};" for key, value in types if key == "Index"]
     after = [f"typedef {value} {key};" for key, value in types if key != "Index"]
     return "\n".join([*before, read("prelude.cuh"), *after, read(name)])
@@ -93,6 +92,6 @@ def source_code(name: str, types: Types) -> str:
 def load(name: str, types: Types) -> Any:
     """Returns the compiled module of a source; its method ``get_function`` gives kernels.
 
-    CuPy compiles at the first call on each kind of device and keeps the result on the disk.
+    CuPy compiles at the first call on each kind of device, and caches the result on the disk.
     """
     return library.require().RawModule(code=source_code(name, types), options=("-std=c++17",))

@@ -1,13 +1,15 @@
-"""Copies of arrays between CUDA devices and streams, for which the host does not wait."""
+"""Copies of arrays between CUDA devices and streams, without waiting on the host."""
 
 from __future__ import annotations
 
 from types import ModuleType
 from typing import Any
 
+from chainer.core.typing import Array
 
-def copy_between_devices(cupy: ModuleType, source: Any, out: Any, stream: Any = None) -> None:
-    """Copies an array to another device, in order with what their current streams do.
+
+def copy_between_devices(cupy: ModuleType, source: Array, out: Array, stream: Any = None) -> None:
+    """Copies an array to another device, in order with the work of the current streams of both.
 
     The host does not wait.
 
@@ -29,19 +31,19 @@ def copy_between_devices(cupy: ModuleType, source: Any, out: Any, stream: Any = 
         done = copying.record()
         if copying is not current:
             current.wait_event(done)
-    # The memory of the source may be used for something else from then on.
+    # Work on the device of the source waits for the copy, before it may reuse the memory.
     with source.device:
         cupy.cuda.get_current_stream().wait_event(done)
 
 
-def copy_array(cupy: ModuleType, array: Any, out: Any, index: int | None, stream: Any) -> Any:
+def copy_array(cupy: ModuleType, array: Array, out: Array, index: int | None, stream: Any) -> Array:
     """Copies an array; see :func:`chainer.backends.cuda.copy`.
 
     Args:
         cupy: The module.
         array: Array to be copied.
         out: Destination array or None.
-        index: Index of the device of the copy where there is no ``out``; None for the same.
+        index: Index of the device of the copy if ``out`` is None; None for the same device.
         stream: Stream that makes the copy, or None.
     """
     if out is None:

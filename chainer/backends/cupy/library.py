@@ -1,4 +1,4 @@
-"""Finding CuPy: imported at first use, with a reason where it does not work."""
+"""The import of CuPy at first use, with the reason where it fails."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import cache
 from types import ModuleType
 
 _MINIMUM = 14
-#: Environment variable with the number of the process that drew the seed in CUPY_SEED.
+#: Environment variable with the id of the process that drew the seed in CUPY_SEED.
 _DRAWN_BY = "CHAINER_SEED_DRAWN_BY"
 
 
@@ -53,9 +53,9 @@ def _device_trouble(error: Exception) -> str:
 
 
 def _hand_over_seed() -> None:
-    """Lets the generators of CuPy start with the seed in ``CHAINER_SEED``.
+    """Makes the random generators of CuPy start with the seed in ``CHAINER_SEED``.
 
-    Without one they get a seed of Python's module random, so that ``random.seed`` makes them
+    Without it, the seed comes from Python's module random, so that ``random.seed`` makes them
     repeatable.
     """
     pid = str(os.getpid())
@@ -64,7 +64,7 @@ def _hand_over_seed() -> None:
     seed = os.environ.get("CHAINER_SEED")
     if seed is None:
         seed = str(random.getrandbits(32))
-        # Processes inherit the environment, but are not to draw the same numbers.
+        # Child processes inherit the environment, but must not draw the same numbers.
         os.environ[_DRAWN_BY] = pid
     elif not seed.isdecimal() or int(seed) >= 1 << 64:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Sums and copies between processes that have a CUDA device each, by NCCL through CuPy."""
+"""Sums and broadcasts between processes with one CUDA device each, by NCCL through CuPy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy
 from chainer.backends.cupy import library
 from chainer.backends.cupy.kernels._multi_tensor import CopyKernel
 
-#: Elements that the start of an array in a buffer is a multiple of.
+#: Arrays in a buffer start at multiples of this number of elements, for aligned accesses.
 _ALIGNMENT = 64
 _TYPES = {
     "float16": "NCCL_FLOAT16",
@@ -48,29 +48,29 @@ def require() -> Any:
 
 
 def _module() -> Any:
-    """Returns CuPy's module, which CuPy does not import by itself; there also without NCCL."""
+    """Returns CuPy's module, which CuPy does not import itself; it exists without NCCL."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # that the library is missing
+        warnings.simplefilter("ignore", UserWarning)  # CuPy warns if the library is missing
         return importlib.import_module("cupy.cuda.nccl")
 
 
 def unique_id() -> Any:
-    """Returns what the processes of one communicator have in common; it can be pickled."""
+    """Returns the identity that the processes of one communicator share; it can be pickled."""
     return require().get_unique_id()
 
 
 class Communicator:
-    """The link to the other processes. All of them make the same calls in the same order.
+    """Connection to the other processes, which all make the same calls in the same order.
 
-    The device of the process has to be the current one whenever methods are called. Nothing waits
-    for the device but the constructor, which waits for the other processes.
+    The device of the process must be the current one during calls. Only the constructor waits: for
+    the other processes.
 
     Args:
-        identity: What :func:`unique_id` returned, once for all.
+        identity: Result of one call of :func:`unique_id`, the same for all processes.
         size: Number of processes.
-        rank: Number of this one; 0 is the main process.
-        arrays: The arrays of this process whose values are exchanged; those of all have the same
-            shapes and dtypes, in the same order.
+        rank: Number of this process; 0 is the main process.
+        arrays: The arrays of this process whose values are exchanged. The arrays of all processes
+            have the same shapes and dtypes, in the same order.
     """
 
     def __init__(self, identity: Any, size: int, rank: int, arrays: Sequence[Any]) -> None:
@@ -78,7 +78,8 @@ class Communicator:
         self._cupy = cupy
         self._nccl = require()
         self._rank = rank
-        # Arrays of one dtype travel together: dtype -> their indexes, and where each one begins.
+        # Arrays of one dtype are exchanged in one buffer, because each call has a fixed cost:
+        # dtype -> indices of the arrays, start of each in the buffer, and size of the buffer.
         self._groups: dict[Any, tuple[list[int], list[int], int]] = {}
         for dtype in dict.fromkeys(array.dtype for array in arrays):
             if numpy.dtype(dtype).name not in _TYPES:
@@ -94,7 +95,7 @@ class Communicator:
         self._native = self._nccl.NcclCommunicator(size, identity, rank)
 
     def broadcast(self, arrays: Sequence[Any]) -> None:
-        """Gives the arrays the values of those of the main process."""
+        """Copies the values of the arrays of the main process to the arrays of all processes."""
         for dtype, (indexes, starts, total) in self._groups.items():
             own = [arrays[i] for i in indexes]
             buffer, views = self._buffer(dtype, indexes, starts, total)
@@ -108,7 +109,7 @@ class Communicator:
         """Sums arrays; None counts as zeros.
 
         Returns:
-            list: In the main process the sums, parts of new arrays; elsewhere nothing of use.
+            list: In the main process the sums, as parts of new arrays; elsewhere undefined values.
         """
         sums: list[Any] = [None] * len(arrays)
         for dtype, (indexes, starts, total) in self._groups.items():
@@ -123,10 +124,10 @@ class Communicator:
         return sums
 
     def close(self, abort: bool = False) -> None:
-        """Ends the link. NCCL may wait until all the processes do so.
+        """Closes the connection. NCCL may wait until all processes do so.
 
         Args:
-            abort: Whether not to wait for them, nor for what was begun: one is gone.
+            abort: Whether not to wait for other processes and pending work, since a process died.
         """
         if abort:
             self._native.abort()

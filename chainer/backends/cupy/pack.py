@@ -1,4 +1,4 @@
-"""The pack of the CuPy backend."""
+"""Registration of the CuPy backend, and of the kernels on CUDA and cuDNN."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any
 
 
 def chainer_backends(registry: Any) -> None:
-    """Registers the CuPy backend; CuPy itself is imported when it is used."""
+    """Registers the CuPy backend; CuPy is imported when the backend is used first."""
     registry.register("cupy", "chainer.backends.cupy.backend:backend")
 
 
 def chainer_kernels(registry: Any) -> None:
-    """Registers the CUDA kernels for CuPy arrays and those of cuDNN; used ones are loaded."""
+    """Registers the CUDA kernels for CuPy arrays and those of cuDNN, imported at first use."""
     from chainer.backends.cupy import kernels
     from chainer.backends.cupy.cudnn import kernels as cudnn_kernels
     from chainer.core.arrays.kernel import register_kernel

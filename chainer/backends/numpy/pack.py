@@ -1,4 +1,4 @@
-"""The pack of the NumPy backend and of the operations every backend has reference kernels for."""
+"""Registration of the NumPy backend and of the operations."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The operations: named pieces of array work that kernels implement.
+"""The operations: named array-level computations that kernels implement.
 
-Each class documents the methods of its implementations, with shapes, dtypes and attributes; the
-backend author's guide is made from these docstrings. ``operations.softmax.select(x, axis=1)`` gives
-the implementation that serves a call.
+The docstring of an operation is its contract: it documents the methods of all implementations, with
+shapes, dtypes and attributes. ``docs/operations.md`` is generated from these docstrings.
+``operations.softmax.select(x, axis=1)`` returns the implementation that serves a call.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class LeakyReLU(Operation):
         ``forward(x, slope) -> y``: shape and dtype of ``x``.
 
         ``backward(signed, gy, slope) -> gx``: ``gy`` where ``signed >= 0``, else ``slope * gy``.
-            ``signed`` is ``x``, or ``y`` if ``slope > 0``, where it has the sign of ``x``.
+        ``signed`` is ``x``, or ``y`` if ``slope > 0``, where it has the sign of ``x``.
     """
 
     name = "leaky_relu"
@@ -60,8 +60,7 @@ class ELU(Operation):
         ``forward(x, alpha) -> y``: shape and dtype of ``x``.
 
         ``backward(x, y, gy, alpha) -> gx``: ``gy`` where ``x >= 0``, else ``gy * (y + alpha)``.
-            ``x`` may
-        be None if ``alpha > 0``, where ``y`` has the sign of ``x``.
+        ``x`` may be None if ``alpha > 0``, where ``y`` has the sign of ``x``.
     """
 
     name = "elu"
@@ -71,9 +70,8 @@ class ELU(Operation):
 class Softmax(Operation):
     """Softmax along an axis.
 
-    ``select(x, axis=...)``: ``x`` of at least one dimension, floating point; ``axis`` an int,
-        negative
-    ones count from behind.
+    ``select(x, axis=...)``: ``x`` of at least one dimension, floating point; ``axis`` an int.
+    Negative axes count from the end.
 
     Methods:
         ``forward(x, axis) -> y``: shape and dtype of ``x``; ``exp(x)`` divided by its sum along the
@@ -89,9 +87,8 @@ class Softmax(Operation):
 class LogSoftmax(Operation):
     """Logarithm of the softmax along an axis.
 
-    ``select(x, axis=...)``: ``x`` of at least one dimension, floating point; ``axis`` an int,
-        negative
-    ones count from behind.
+    ``select(x, axis=...)``: ``x`` of at least one dimension, floating point; ``axis`` an int.
+    Negative axes count from the end.
 
     Methods:
         ``forward(x, axis) -> y``: shape and dtype of ``x``; finite for finite ``x``.
@@ -142,7 +139,7 @@ class Swish(Operation):
         ``forward(x, beta) -> y``: shape of ``x``.
 
         ``backward(x, beta, gy, wants_beta) -> (gx, gbeta)``: gradients; ``gbeta`` is None unless
-            wanted.
+        ``wants_beta``.
     """
 
     name = "swish"
@@ -190,7 +187,8 @@ class PReLU(Operation):
     Methods:
         ``forward(x, W) -> y``: shape of ``x``.
 
-        ``backward(x, W, gy, wants_weight) -> (gx, gW)``: gradients; ``gW`` is None unless wanted.
+        ``backward(x, W, gy, wants_weight) -> (gx, gW)``: gradients; ``gW`` is None unless
+        ``wants_weight``.
     """
 
     name = "prelu"
@@ -216,11 +214,11 @@ class RReLU(Operation):
 class CReLU(Operation):
     """Positive and negative part side by side: ``max(x, 0)`` and ``max(-x, 0)``.
 
-    ``select(x, axis=...)``: ``x`` of at least one dimension, floating point; ``axis`` an int,
-    negative ones count from behind.
+    ``select(x, axis=...)``: ``x`` of at least one dimension, floating point; ``axis`` an int.
+    Negative axes count from the end.
 
     Methods:
-        ``forward(x, axis) -> y``: shape of ``x`` but for ``axis``, which is twice as long.
+        ``forward(x, axis) -> y``: shape of ``x``, but twice as long along ``axis``.
 
         ``backward(x, gy, axis) -> gx``: shape and dtype of ``x``.
     """

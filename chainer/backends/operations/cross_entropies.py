@@ -15,12 +15,12 @@ class SoftmaxCrossEntropy(Operation):
     Methods:
         ``forward(x, t, class_weight, ignore_label, keep_score) -> (losses, score)``: the loss of
         each sample, shape of ``t``, dtype of ``x``; zero where ``t == ignore_label``. ``score`` is
-        what ``backward`` may be given to save work if ``keep_score``, else None; for those who look
-        at it, it is the softmax of ``x`` over axis 1.
+        None unless ``keep_score``. Then it is the softmax of ``x`` over axis 1, with which
+        ``backward`` has less to compute.
 
-        ``backward(x, t, class_weight, ignore_label, score, scale) -> gx``: gradient w.r.t. ``x`` of
-        ``sum(scale * losses)``; ``scale`` broadcasts to the shape of ``t``. ``x`` may be None if
-        ``score`` is given.
+        ``backward(x, t, class_weight, ignore_label, score, scale) -> gx``: gradient of
+        ``sum(scale * losses)`` with respect to ``x``; ``scale`` broadcasts to the shape of ``t``.
+        ``x`` may be None if ``score`` is given.
     """
 
     name = "softmax_cross_entropy"
@@ -28,7 +28,7 @@ class SoftmaxCrossEntropy(Operation):
 
 
 class LossMean(Operation):
-    """Mean of the losses of labelled samples.
+    """Mean of the losses of labeled samples.
 
     ``select(losses, t)``: ``losses`` floating point; ``t`` labels of the same shape, integer.
 

@@ -6,7 +6,7 @@ from chainer.core.arrays.kernel import Operation
 
 
 class Dropout(Operation):
-    """Random dropping of elements.
+    """Dropout: random elements become zero.
 
     ``select(x, ratio=)``.
 

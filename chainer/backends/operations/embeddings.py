@@ -1,4 +1,4 @@
-"""Rows of a table by their numbers."""
+"""Embeddings: rows of a table selected by indices."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from chainer.core.arrays.kernel import Operation
 
 
 class Embedding(Operation):
-    """Gathering of rows, and its adjoint.
+    """Selection of rows, and its adjoint.
 
     ``select(x, W)``: ``x`` integers of any shape, ``W`` of shape ``(V, D)``, floating point.
-    Negative numbers count from the end, as indexes do; numbers outside ``W`` are an IndexError
-    where the backend can tell.
+    Negative indices count from the end. Indices outside ``W`` raise IndexError if the backend can
+    check them without waiting for a device.
 
     Methods:
         ``forward(x, W, ignore_label) -> y`` of shape ``(*x.shape, D)``: rows of ``W``, or zeros
         where ``x`` equals ``ignore_label`` (an int or None).
 
         ``backward(x, gy, shape, ignore_label) -> gW`` of the given shape ``(V, D)`` and the dtype
-        of ``gy``: rows of ``gy`` added up by number.
+        of ``gy``: rows of ``gy`` added up by index.
 
         ``backward_outer(x, factors, vectors, shape) -> gW``: optional; for ``x`` of shape ``(N,
         K)`` the same as ``backward(x, factors[:, :, None] * vectors[:, None], shape, None)``

@@ -1,4 +1,4 @@
-"""What hooks of optimizers do to the gradients of many parameters at once."""
+"""The changes that hooks of optimizers make to the gradients of many parameters at once."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ class GradientHooks(Operation):
     parameters on accelerators only.
 
     Below, ``entries`` is a list of tuples ``(param, grad, scale)``: two arrays of one shape, and a
-    float or None. With a scale the gradient is that multiple of the true one; the true one is
-    changed, and the result scaled again. ``param`` is of the dtype of ``grad``, or of float32 where
-    ``grad`` has 16 bits. ``grads`` is a list of arrays.
+    float or None. With a scale, ``grad`` is that multiple of the true gradient: the true gradient
+    is changed, and the result is multiplied by the scale again. ``param`` has the dtype of
+    ``grad``, or float32 where ``grad`` has 16 bits. ``grads`` is a list of arrays.
 
     Methods:
         ``weight_decay(entries, rate)``: ``grad += rate * param``.

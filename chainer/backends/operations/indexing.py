@@ -1,4 +1,4 @@
-"""Scattering of values into arrays."""
+"""Addition at indices."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from chainer.core.arrays.kernel import Operation
 class ScatterAdd(Operation):
     """Addition to selected elements of an array.
 
-    ``select(a, b)``: ``a`` is the array that is added to, ``b`` the values.
+    ``select(a, b)``: ``a`` is the array that changes, ``b`` contains the values.
 
     Methods:
         ``add_at(a, slices, b)``: adds ``b`` to ``a[slices]``, in place, returns None. ``slices`` is
-        anything NumPy can index with, integer and boolean arrays included; where an element is
-        selected several times, all its values are added. ``b`` has the shape of ``a[slices]`` and
+        any index of NumPy, integer and boolean arrays included. If an element is selected several
+        times, all its values are added. ``b`` has the shape of ``a[slices]`` and
         the dtype of ``a``.
     """
 

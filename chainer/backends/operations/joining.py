@@ -1,4 +1,4 @@
-"""Joining arrays and taking them apart."""
+"""Joining and splitting arrays."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ class Concat(Operation):
     """Joins arrays along an axis.
 
     ``select(*xs, axis=...)``: ``xs`` of one dtype, whose shapes differ along ``axis`` only;
-    negative axes count from behind.
+    negative axes count from the end.
 
     Methods:
         ``forward(xs, axis) -> y``: ``xs`` a tuple.
 
-        ``backward(gy, bounds, axis) -> gxs``: the pieces of ``gy``; the i-th ``x`` lies between
-        ``bounds[i]`` and ``bounds[i + 1]``. They may be views.
+        ``backward(gy, bounds, axis) -> gxs``: the pieces of ``gy``; the i-th piece is from
+        ``bounds[i]`` to ``bounds[i + 1]``. They may be views.
     """
 
     name = "concat"
@@ -23,12 +23,12 @@ class Concat(Operation):
 
 
 class SplitAxis(Operation):
-    """Takes an array apart along an axis.
+    """Splits an array along an axis.
 
-    ``select(x, axis=...)``: ``x`` of at least one dimension; negative axes count from behind.
+    ``select(x, axis=...)``: ``x`` of at least one dimension; negative axes count from the end.
 
     Methods:
-        ``forward(x, bounds, axis) -> ys``: tuple of the pieces between neighbours in ``bounds``,
+        ``forward(x, bounds, axis) -> ys``: tuple of the pieces between neighbors in ``bounds``,
         positions along ``axis`` that begin with 0 and end with its length. They may be views.
 
         ``backward(gys, shape, dtype, bounds, axis) -> gx``: the gradient, of ``shape`` and

@@ -12,9 +12,9 @@ class Inverse(Operation):
 
     Methods:
         ``forward(a) -> y``: inverses, of the shape and dtype of ``a``. Raises ValueError if a
-        matrix is singular. A device that would have to wait for the answer may do so in debug mode
-        only (``chainer.config.debug``); otherwise the inverse of such a matrix has elements that
-        are not finite.
+        matrix is singular. A kernel that would have to wait for a device may check this in debug
+        mode only (``chainer.config.debug``); otherwise the inverse of such a matrix has elements
+        that are not finite.
     """
 
     name = "inverse"

@@ -9,7 +9,8 @@ class Linear(Operation):
     """Affine transformation ``y = x W^T + b``.
 
     ``select(x, W, b)``: ``x`` of shape ``(N, I)``, ``W`` of shape ``(O, I)``, ``b`` of shape
-    ``(O,)`` or None. Dtypes are floating point; ``W`` may differ from ``x``, ``b`` may not.
+    ``(O,)`` or None. Dtypes are floating point; ``W`` may have another
+    dtype than ``x``, ``b`` may not.
 
     Methods:
         ``forward(x, W, b) -> y`` of shape ``(N, O)`` and the dtype of ``x``.

@@ -6,20 +6,20 @@ from chainer.core.arrays.kernel import Operation
 
 
 class BatchNormalization(Operation):
-    """Batch normalisation with the statistics of the batch.
+    """Batch normalization with the statistics of the batch.
 
-    ``x`` is normalised over the axes ``axis``, a sorted tuple. The parameters have the shape of
-    the other axes of ``x``, in their order. They have the dtype of ``x``, or ``x`` is float16 and
-    they are wider.
+    ``x`` is normalized over the axes ``axis``, a sorted tuple. The parameters have the shape of
+    the other axes of ``x``, in their order. They have the dtype of ``x``; if ``x`` is float16, they
+    may have more bits.
 
     ``select(x, gamma, beta, axis=, eps=)``.
 
     Methods:
-        ``forward(x, gamma, beta, running_mean, running_var, eps, decay, axis) -> (y, mean, inv_std,
-        residual)``. ``running_mean`` and ``running_var``, if not None, are changed in place:
+        ``forward(x, gamma, beta, running, eps, decay, axis) -> (y, mean, inv_std, residual)``.
+        ``running`` is None or the pair of the running mean and variance, which change in place:
         ``running *= decay``, ``running += (1 - decay) * statistic``, with the unbiased variance.
         ``mean`` and ``inv_std = 1 / sqrt(var + eps)`` have the shape of the parameters and the
-        dtype computed in. The residual is opaque.
+        dtype of the computation. The residual is opaque.
 
         ``backward(x, gamma, gy, mean, inv_std, residual, axis) -> (gx, ggamma, gbeta)``.
 
@@ -31,7 +31,7 @@ class BatchNormalization(Operation):
 
 
 class FixedBatchNormalization(Operation):
-    """Batch normalisation with given statistics.
+    """Batch normalization with given statistics.
 
     ``select(x, gamma, beta, mean, var, axis=, eps=)``; see :class:`BatchNormalization` for shapes
     and dtypes.
@@ -47,7 +47,7 @@ class FixedBatchNormalization(Operation):
 
 
 class LayerNormalization(Operation):
-    """Normalisation of each row.
+    """Normalization of each row.
 
     ``select(x, gamma, beta, eps=)``: ``x`` of shape ``(N, D)``, ``gamma`` and ``beta`` of shape
     ``(D,)``.
@@ -71,7 +71,7 @@ layer_normalization = LayerNormalization()
 
 
 class BatchRenormalization(Operation):
-    """Batch renormalisation: batch normalisation corrected towards given statistics.
+    """Batch renormalization: batch normalization corrected towards given statistics.
 
     ``y = gamma * ((x - mean) * inv_std * r + d) + beta`` with ``r = clip(std / running_std, 1 /
     rmax, rmax)`` and ``d = clip((mean - running_mean) / running_std, -dmax, dmax)``, where a
@@ -80,12 +80,13 @@ class BatchRenormalization(Operation):
     ``select(x, gamma, beta, axis=, eps=)``; see :class:`BatchNormalization` for shapes and dtypes.
 
     Methods:
-        ``forward(x, gamma, beta, running_mean, running_var, eps, rmax, dmax, axis) -> (y, mean,
-        var, r, d)``: the statistics of the batch (``var`` biased, without ``eps``) and the
-        corrections have the shape of the parameters.
+        ``forward(x, gamma, beta, running, eps, limits, axis) -> (y, mean, var, r, d)``:
+        ``running`` is the pair of the running mean and variance, ``limits`` the pair ``(rmax,
+        dmax)``. The statistics of the batch (``var`` biased, without ``eps``) and the corrections
+        have the shape of the parameters.
 
-        ``backward(x, gamma, gy, mean, var, r, d, eps, axis) -> (gx, ggamma, gbeta)``; ``r`` and
-        ``d`` count as constants.
+        ``backward(x, gamma, gy, statistics, eps, axis) -> (gx, ggamma, gbeta)``; ``statistics`` is
+        the tuple ``(mean, var, r, d)``. ``r`` and ``d`` count as constants.
     """
 
     name = "batch_renormalization"

@@ -1,10 +1,11 @@
 """Parameter updates of the optimizers.
 
 Every implementation has the method ``update``, which changes the parameter and the state arrays in
-place and returns nothing. In its signature the arrays come first, and the hyperparameters (Python
-floats) are keyword arguments. All arrays of one call have the shape and the dtype (float16, float32
-or float64) of the parameter. ``grad`` is never changed. float16 is computed in float32: half
-precision is for storage.
+place and returns nothing. The arrays come first in its signature. The hyperparameters (Python
+floats) are keyword arguments; where there are many, they travel as one object, ``hyper``. All
+arrays of one call have the shape and the dtype (float16, float32 or float64) of the parameter.
+``grad`` is never changed. Updates of float16 parameters are computed in float32, because a small
+step would be rounded away in float16.
 
 Two more methods are optional. Optimizers call them for parameters on accelerators:
 
@@ -12,28 +13,75 @@ Two more methods are optional. Optimizers call them for parameters on accelerato
 ``groups`` is a list; each element holds the arrays of ``update`` for one parameter.
 
 ``update_copies(groups, copies, scale, **hyperparameters)`` does so for the float32 copies of
-parameters of 16 bits. ``groups`` holds float32 arrays, except the gradients, which have 16 bits and
-have to be divided by ``scale`` first. ``copies`` are the parameters of 16 bits, which get the
-rounded results.
+16-bit parameters. ``groups`` holds float32 arrays and 16-bit gradients, which are divided by
+``scale`` first. ``copies`` are the 16-bit parameters, which get the rounded results.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-import numpy
-
-from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import Operation
-from chainer.core.typing import DType
 
-_FLOAT32 = numpy.dtype(numpy.float32)
 _REFERENCES = "chainer.backends.numpy.kernels.optimizer_updates:"
 
 
-def compute_dtype(dtype: DType) -> DType:
-    """Returns the data type of the arithmetic of an update of parameters of a data type."""
-    return _FLOAT32 if is_half(dtype) else dtype
+class AdamHyperparameters(NamedTuple):
+    """Hyperparameters of one update by Adam or a variant of it.
+
+    Attributes:
+        alpha_t: Learning rate with the bias correction of both moments in it.
+        beta1: Decay rate of the first moment.
+        beta2: Decay rate of the second moment.
+        eps: Number added to the denominator.
+        eta: Factor of the step and of the weight decay.
+        weight_decay_rate: Rate of the decoupled weight decay.
+        bounds: Bounds of the step size in AdaBound, else None.
+    """
+
+    alpha_t: float
+    beta1: float
+    beta2: float
+    eps: float
+    eta: float
+    weight_decay_rate: float
+    bounds: tuple[float, float] | None
+
+
+class RMSpropGravesHyperparameters(NamedTuple):
+    """Hyperparameters of one update by RMSprop as A. Graves uses it.
+
+    Attributes:
+        lr: Learning rate.
+        alpha: Decay rate of the moments of the gradient.
+        momentum: Decay rate of the step.
+        eps: Number added below the square root.
+    """
+
+    lr: float
+    alpha: float
+    momentum: float
+    eps: float
+
+
+class MSVAGHyperparameters(NamedTuple):
+    """Hyperparameters of one update by M-SVAG.
+
+    Attributes:
+        lr: Learning rate.
+        beta: Decay rate of both moments.
+        eta: Factor of the step and of the weight decay.
+        weight_decay_rate: Rate of the decoupled weight decay.
+        correction: Bias correction of the moments, ``1 - beta ** t``.
+        rho: Share of the squared mean in the estimated variance; 1 at the first update.
+    """
+
+    lr: float
+    beta: float
+    eta: float
+    weight_decay_rate: float
+    correction: float
+    rho: float
 
 
 class OptimizerUpdate(Operation):
@@ -115,15 +163,14 @@ class AdamUpdate(OptimizerUpdate):
     """Adam with the variants AdamW, AMSGrad and AdaBound.
 
     ``m = beta1 * m + (1 - beta1) * grad``, ``v = beta2 * v + (1 - beta2) * grad ** 2``; with
-    AMSGrad ``vhat = max(vhat, v)`` takes the place of ``v`` below. The step is
+    AMSGrad ``vhat = max(vhat, v)`` replaces ``v`` below. The step is
     ``alpha_t * m / (sqrt(v) + eps)``, where ``alpha_t`` is the learning rate with the bias
     correction in it; with AdaBound the factor ``alpha_t / (sqrt(v) + eps)`` is clipped to
     ``bounds`` first. ``param -= eta * (step + weight_decay_rate * param)``.
 
-    ``update(param, grad, m, v, vhat, *, alpha_t, beta1, beta2, eps, eta, weight_decay_rate,
-    bounds)``;
-    ``vhat`` is None without AMSGrad and ``bounds`` is a pair of floats or None. Selected with
-    ``select(param, grad, m, v, vhat, bounded=bounds is not None)``.
+    ``update(param, grad, m, v, vhat, *, hyper)``; ``hyper`` is of :class:`AdamHyperparameters`, and
+    ``vhat`` is None without AMSGrad. Selected with
+    ``select(param, grad, m, v, vhat, bounded=hyper.bounds is not None)``.
     """
 
     name = "adam_update"
@@ -150,8 +197,8 @@ class RMSpropGravesUpdate(OptimizerUpdate):
     ``n = alpha * n + (1 - alpha) * grad ** 2``, ``g = alpha * g + (1 - alpha) * grad``,
     ``delta = momentum * delta - lr * grad / sqrt(n - g ** 2 + eps)``, ``param += delta``.
 
-    ``update(param, grad, n, g, delta, *, lr, alpha, momentum, eps)``; selected with
-    ``select(param, grad, n, g, delta)``.
+    ``update(param, grad, n, g, delta, *, hyper)``; ``hyper`` is of
+    :class:`RMSpropGravesHyperparameters`. Selected with ``select(param, grad, n, g, delta)``.
     """
 
     name = "rmsprop_graves_update"
@@ -181,8 +228,8 @@ class MSVAGUpdate(OptimizerUpdate):
     ``mh ** 3 / (mh ** 2 + rho * s)`` with ``s = (vh - mh ** 2) / (1 - rho)``, or ``mh`` where that
     is not a number. ``param -= eta * (lr * step + weight_decay_rate * param)``.
 
-    ``update(param, grad, m, v, *, lr, beta, eta, weight_decay_rate, correction, rho)``;
-    ``correction`` is ``c``. Selected with ``select(param, grad, m, v)``.
+    ``update(param, grad, m, v, *, hyper)``; ``hyper`` is of :class:`MSVAGHyperparameters`.
+    Selected with ``select(param, grad, m, v)``.
     """
 
     name = "msvag_update"

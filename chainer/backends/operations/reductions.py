@@ -11,8 +11,9 @@ class AxesSum(Operation):
     ``select(x)``: ``x`` an array of any shape and dtype.
 
     Methods:
-        ``forward(x, axis, keepdims) -> y``: ``axis`` is None for all axes, a number or a tuple of
-        numbers, all of which exist. As precise as the sums of the array library, or more.
+        ``forward(x, axis, keepdims) -> y``: ``axis`` is None for all axes, an int or a tuple of
+        ints, all of which are in range. Sums are at least as accurate as those of the array
+        library.
     """
 
     name = "axes_sum"

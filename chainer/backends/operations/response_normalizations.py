@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from chainer.core.arrays.kernel import Operation
 
 
-class LocalResponseNormalization(Operation):
-    """Normalisation across neighbouring channels.
+class ResponseParameters(NamedTuple):
+    """Parameters of local response normalization.
 
-    ``y = x / scale ** beta`` where ``scale = k + alpha * sums``; ``sums`` are those of ``x ** 2``
+    Attributes:
+        n: Width of the window of channels.
+        k: Constant part of the scale.
+        alpha: Factor of the sums of squares.
+        beta: Exponent of the scale.
+    """
+
+    n: int
+    k: float
+    alpha: float
+    beta: float
+
+
+class LocalResponseNormalization(Operation):
+    """Normalization across neighboring channels.
+
+    ``y = x / scale ** beta`` where ``scale = k + alpha * sums``; ``sums`` are sums of ``x ** 2``
     over the ``n // 2`` channels (axis 1) on each side and the channel itself.
 
-    ``select(x, n=, k=, alpha=, beta=)`` with ``x`` of shape ``(N, C, ...)``.
+    ``select(x, parameters=)`` with ``x`` of shape ``(N, C, ...)`` and
+    :class:`ResponseParameters`.
 
     Methods:
-        ``forward(x, n, k, alpha, beta) -> (y, residual)``; the residual is opaque.
+        ``forward(x, parameters) -> (y, residual)``; the residual is opaque.
 
-        ``backward(x, y, gy, residual, n, k, alpha, beta) -> gx``.
+        ``backward(x, y, gy, residual, parameters) -> gx``.
 
     float16 is computed in float32.
     """

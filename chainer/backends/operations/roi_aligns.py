@@ -9,24 +9,25 @@ class ROIAverageAlign2D(Operation):
     """Mean of samples in a grid of bins in each region of interest.
 
     ``x`` has shape ``(N, C, H, W)``. Each row of ``rois``, shape ``(R, 4)``, is ``(y_min, x_min,
-    y_max, x_max)``; ``roi_indices``, integers of shape ``(R,)``, are the numbers of the images. The
-    region begins at ``y_min * scale`` and is ``(y_max - y_min) * scale`` high, at least 1; columns
+    y_max, x_max)``; ``roi_indices``, integers of shape ``(R,)``, are the indices of the images. A
+    :class:`~chainer.backends.operations.roi_poolings.RegionGrid` describes the bins. The region
+    begins at ``y_min * scale`` and is ``(y_max - y_min) * scale`` high, at least 1; columns
     likewise. Its ``out_size[0]`` bins have ``ratio[0]`` rows of samples each, or as many as a bin
     has pixels, rounded up, where that is None. Samples are in the middle of equal parts of a bin.
 
     A sample is the bilinear interpolation of the four pixels around it. Less than a pixel outside
     of the image it counts as one on the border, further outside as zero.
 
-    ``select(x, rois, roi_indices, out_size=, scale=, ratio=)``.
+    ``select(x, rois, roi_indices, grid=)``.
 
     Methods:
-        ``forward(x, rois, roi_indices, out_size, scale, ratio) -> (y, None)``: ``y`` of shape ``(R,
+        ``forward(x, rois, roi_indices, grid) -> (y, None)``: ``y`` of shape ``(R,
         C, *out_size)``.
 
-        ``backward(gy, None, rois, roi_indices, in_shape, out_size, scale, ratio) -> gx`` of shape
+        ``backward(gy, None, rois, roi_indices, in_shape, grid) -> gx`` of shape
         ``in_shape``.
 
-        ``gather(x, None, rois, roi_indices, out_size, scale, ratio) -> y``: the first result of
+        ``gather(x, None, rois, roi_indices, grid) -> y``: the first result of
         ``forward``.
 
     16-bit types are summed in float32.
@@ -43,17 +44,17 @@ class ROIMaxAlign2D(Operation):
     Arrays, attributes and samples are those of :class:`ROIAverageAlign2D`, but samples more than a
     pixel outside of the image do not count.
 
-    ``select(x, rois, roi_indices, out_size=, scale=, ratio=)``.
+    ``select(x, rois, roi_indices, grid=)``.
 
     Methods:
-        ``forward(x, rois, roi_indices, out_size, scale, ratio) -> (y, winners)``: ``y`` of shape
+        ``forward(x, rois, roi_indices, grid) -> (y, winners)``: ``y`` of shape
         ``(R, C, *out_size)``, minus infinity in bins without samples; ``winners`` of the same
         shape: row-major number of the first maximum among the samples of the bin, or -1.
 
-        ``backward(gy, winners, rois, roi_indices, in_shape, out_size, scale, ratio) -> gx`` of
+        ``backward(gy, winners, rois, roi_indices, in_shape, grid) -> gx`` of
         shape ``in_shape``.
 
-        ``gather(x, winners, rois, roi_indices, out_size, scale, ratio) -> y``: the samples with the
+        ``gather(x, winners, rois, roi_indices, grid) -> y``: the samples with the
         given numbers, zero for -1.
     """
 

@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from chainer.core.arrays.kernel import Operation
+
+
+class RegionGrid(NamedTuple):
+    """The grid of bins that each region of interest is divided into.
+
+    Attributes:
+        out_size: Number of bins in both directions.
+        scale: Factor from the coordinates of regions to pixels.
+        ratio: Number of samples in each direction of a bin; None for as many as the bin has pixels,
+            rounded up. Poolings that read all pixels of a bin ignore it.
+    """
+
+    out_size: tuple[int, int]
+    scale: float
+    ratio: tuple[int | None, int | None] = (None, None)
 
 
 class ROIPooling2D(Operation):
@@ -35,22 +52,23 @@ class ROIMaxPooling2D(Operation):
     """Maximum over a grid of bins in each region of interest.
 
     ``x`` has shape ``(N, C, H, W)``. Each row of ``rois``, shape ``(R, 4)``, is ``(y_min, x_min,
-    y_max, x_max)``; ``roi_indices``, integers of shape ``(R,)``, are the numbers of the images. The
-    region covers rows ``round(y_min * scale)`` up to ``round(y_max * scale)``, which is excluded,
-    at least one; columns likewise. Bin ``i`` of ``n`` covers ``floor(i * size / n)`` to ``ceil((i +
-    1) * size / n)`` of it, cut off at the borders of the image.
+    y_max, x_max)``; ``roi_indices``, integers of shape ``(R,)``, are the indices of the images. A
+    :class:`RegionGrid` describes the bins. The region covers rows ``round(y_min * scale)`` up to
+    ``round(y_max * scale)``, which is excluded, at least one; columns likewise. Bin ``i`` of ``n``
+    covers ``floor(i * size / n)`` to ``ceil((i + 1) * size / n)`` of it, cut off at the borders of
+    the image.
 
-    ``select(x, rois, roi_indices, out_size=, scale=)``.
+    ``select(x, rois, roi_indices, grid=)``.
 
     Methods:
-        ``forward(x, rois, roi_indices, out_size, scale) -> (y, indices)``: ``y`` of shape ``(R, C,
+        ``forward(x, rois, roi_indices, grid) -> (y, indices)``: ``y`` of shape ``(R, C,
         *out_size)``, minus infinity in empty bins; ``indices`` of the same shape: row-major
         position of the first maximum within ``(H, W)``, or -1.
 
-        ``backward(gy, indices, rois, roi_indices, in_shape, out_size, scale) -> gx`` of shape
+        ``backward(gy, indices, rois, roi_indices, in_shape, grid) -> gx`` of shape
         ``in_shape``.
 
-        ``gather(x, indices, rois, roi_indices, out_size, scale) -> y``: elements of ``x`` at
+        ``gather(x, indices, rois, roi_indices, grid) -> y``: elements of ``x`` at
         ``indices``, zero for -1.
     """
 
@@ -64,16 +82,16 @@ class ROIAveragePooling2D(Operation):
 
     Arrays, attributes and bins are those of :class:`ROIMaxPooling2D`.
 
-    ``select(x, rois, roi_indices, out_size=, scale=)``.
+    ``select(x, rois, roi_indices, grid=)``.
 
     Methods:
-        ``forward(x, rois, roi_indices, out_size, scale) -> (y, None)``: ``y`` of shape ``(R, C,
+        ``forward(x, rois, roi_indices, grid) -> (y, None)``: ``y`` of shape ``(R, C,
         *out_size)``, zero in empty bins.
 
-        ``backward(gy, None, rois, roi_indices, in_shape, out_size, scale) -> gx`` of shape
+        ``backward(gy, None, rois, roi_indices, in_shape, grid) -> gx`` of shape
         ``in_shape``.
 
-        ``gather(x, None, rois, roi_indices, out_size, scale) -> y``: the first result of
+        ``gather(x, None, rois, roi_indices, grid) -> y``: the first result of
         ``forward``.
 
     16-bit types are summed in float32.

@@ -1,4 +1,4 @@
-"""Losses of a correct class against sampled ones."""
+"""Losses that compare the correct class with sampled classes."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ class NegativeSampling(Operation):
     """Negative sampling loss of scores.
 
     ``select(scores)``: ``scores`` of shape ``(N, 1 + K)``, float32 or float64: the correct class
-    first, then the sampled ones.
+    first, then the sampled classes.
 
     Methods:
         ``forward(scores) -> losses`` of shape ``(N,)``: ``-log sigmoid(scores[:, 0]) - sum_k log
         sigmoid(-scores[:, k])``, finite for scores of any size.
 
-        ``backward(scores) -> slopes``: derivative of each loss w.r.t. its scores, of their shape.
+        ``backward(scores) -> slopes``: derivative of each loss with respect to its scores, with
+        the shape of ``scores``.
     """
 
     name = "negative_sampling"
@@ -31,7 +32,8 @@ class BlackOut(Operation):
         ``forward(scores) -> losses`` of shape ``(N,)``: ``-log p[:, 0] - sum_k log(1 - p[:, k])``
         where ``p`` is the softmax of the scores over axis 1; finite for scores of any size.
 
-        ``backward(scores) -> slopes``: derivative of each loss w.r.t. its scores, of their shape.
+        ``backward(scores) -> slopes``: derivative of each loss with respect to its scores, with
+        the shape of ``scores``.
     """
 
     name = "black_out"

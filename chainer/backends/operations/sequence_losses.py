@@ -1,4 +1,4 @@
-"""Losses of sequences, and what decodes them."""
+"""Losses of sequences, and decoding."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class LinearChainCRF(Operation):
         ``backward(cost, xs, saved, scale) -> (gcost, gxs)``: gradients of ``sum(scale * log_z)``,
         ``scale`` of shape ``(B_0,)``. ``saved`` must not be changed.
 
-        ``decode(cost, xs) -> path``: list of int32 arrays of shapes ``(B_i,)``, the labels of
-        highest total cost; the first of equal ones.
+        ``decode(cost, xs) -> path``: list of int32 arrays of shapes ``(B_i,)``, the labels with
+        the highest total cost; of equal paths the first.
     """
 
     name = "linear_chain_crf"

@@ -9,9 +9,8 @@ class SpatialTransformerSampler(Operation):
     """Bilinear interpolation of images at given points.
 
     ``select(x, grid)``: ``x`` images of shape ``(N, C, H, W)``, floating point; ``grid`` points of
-        shape
-    ``(N, 2, h, w)`` and the same dtype, the x coordinate first. The corners of the image are at -1
-    and 1; it is surrounded by zeros.
+    shape ``(N, 2, h, w)`` and the same dtype, the x coordinate first. The corners of the image are
+    at -1 and 1; it is surrounded by zeros.
 
     Methods:
         ``forward(x, grid) -> y`` of shape ``(N, C, h, w)`` and the dtype of ``x``.

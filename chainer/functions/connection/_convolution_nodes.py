@@ -32,7 +32,12 @@ from chainer.core.typing import (
     Variables,
 )
 from chainer.core.utils import type_check
-from chainer.functions._spatial_dimensions import HEIGHT_AND_WIDTH, check_out_size
+from chainer.functions._spatial_dimensions import (
+    HEIGHT_AND_WIDTH,
+    PlanarAttributes,
+    WindowAttributes,
+    check_out_size,
+)
 from chainer.functions.connection._convolution_checks import (
     as_outsize,
     check_convolution_types,
@@ -41,7 +46,7 @@ from chainer.functions.connection._convolution_checks import (
 from chainer.functions.math.sum import sum as sum_axes
 
 
-class ConvolutionNode(FunctionNode):
+class ConvolutionNode(WindowAttributes, FunctionNode):
     """Base of the three nodes.
 
     Attributes:
@@ -58,16 +63,6 @@ class ConvolutionNode(FunctionNode):
     def ndim(self) -> int:
         """Number of spatial dimensions."""
         return len(self.geometry.stride)
-
-    @property
-    def stride(self) -> Shape:
-        """Distance between neighboring windows."""
-        return self.geometry.stride
-
-    @property
-    def pad(self) -> Shape:
-        """Padding."""
-        return self.geometry.pad
 
     @property
     def dilate(self) -> Shape:
@@ -287,31 +282,11 @@ class ConvolutionNDGradW(ConvolutionNode):
         return tuple(gradients)
 
 
-class _TwoDimensional(ConvolutionNode):
+class _TwoDimensional(PlanarAttributes, ConvolutionNode):
     """What the two-dimensional nodes share: attributes of their own, and classes of gradients.
 
     Programs that read graphs know the two-dimensional nodes by the names of their classes.
     """
-
-    @property
-    def sy(self) -> int:
-        """Vertical stride."""
-        return self.geometry.stride[0]
-
-    @property
-    def sx(self) -> int:
-        """Horizontal stride."""
-        return self.geometry.stride[1]
-
-    @property
-    def ph(self) -> int:
-        """Vertical padding."""
-        return self.geometry.pad[0]
-
-    @property
-    def pw(self) -> int:
-        """Horizontal padding."""
-        return self.geometry.pad[1]
 
     @property
     def dy(self) -> int:

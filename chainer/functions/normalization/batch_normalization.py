@@ -126,15 +126,9 @@ class BatchNormalization(KernelFunction):
         x, gamma, beta = inputs
         self._reduced = reduced_axes(self.axis, x.ndim, gamma.ndim)
         self._kernel = operation.select(x, gamma, beta, axis=self._reduced, eps=self.eps)
+        running = None if self.running_mean is None else (self.running_mean, self.running_var)
         y, self.mean, self.inv_std, self._residual = self._kernel.forward(
-            x,
-            gamma,
-            beta,
-            self.running_mean,
-            self.running_var,
-            self.eps,
-            self.decay,
-            self._reduced,
+            x, gamma, beta, running, self.eps, self.decay, self._reduced
         )
         return (y,)
 

@@ -86,16 +86,9 @@ class BatchRenormalizationFunction(ComposedFunction):
             running_var = xp.zeros_like(gamma)
         self._reduced = reduced_axes(self.axis, x.ndim, gamma.ndim)
         self._kernel = operation.select(x, gamma, beta, axis=self._reduced, eps=self.eps)
+        running, limits = (running_mean, running_var), (self.rmax, self.dmax)
         y, mean, var, r, d = self._kernel.forward(
-            x,
-            gamma,
-            beta,
-            running_mean,
-            running_var,
-            self.eps,
-            self.rmax,
-            self.dmax,
-            self._reduced,
+            x, gamma, beta, running, self.eps, limits, self._reduced
         )
         self._statistics = (mean, var, r, d)
         count = x.size // max(gamma.size, 1)
@@ -107,7 +100,7 @@ class BatchRenormalizationFunction(ComposedFunction):
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         x, gamma, _ = self.retained_input_arrays
         gradients = self._kernel.backward(
-            x, gamma, grad_outputs[0], *self._statistics, self.eps, self._reduced
+            x, gamma, grad_outputs[0], self._statistics, self.eps, self._reduced
         )
         return tuple([gradients[i] for i in target_input_indexes])
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from chainer.backends.operations.response_normalizations import (
+    ResponseParameters,
+)
+from chainer.backends.operations.response_normalizations import (
     local_response_normalization as operation,
 )
 from chainer.core.autograd.variable import Variable
@@ -39,15 +42,15 @@ class LocalResponseNormalization(ComposedFunction):
 
     def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
-        parameters = (self.n, self.k, self.alpha, self.beta)
-        self._kernel = operation.select(x, n=self.n, k=self.k, alpha=self.alpha, beta=self.beta)
-        y, self._residual = self._kernel.forward(x, *parameters)
+        parameters = ResponseParameters(self.n, self.k, self.alpha, self.beta)
+        self._kernel = operation.select(x, parameters=parameters)
+        y, self._residual = self._kernel.forward(x, parameters)
         return (y,)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         (x,), (y,) = self.retained_input_arrays, self.retained_output_arrays
-        parameters = (self.n, self.k, self.alpha, self.beta)
-        return (self._kernel.backward(x, y, grad_outputs[0], self._residual, *parameters),)
+        parameters = ResponseParameters(self.n, self.k, self.alpha, self.beta)
+        return (self._kernel.backward(x, y, grad_outputs[0], self._residual, parameters),)
 
     def compose(self, x: Variable) -> Variables:
         sums = NeighborSums(self.n).apply((x * x,))[0]

@@ -8,11 +8,16 @@ from chainer.backends.operations.poolings import PoolingGeometry, pooling_size
 from chainer.core.typing import IntTuple, Shape
 from chainer.core.utils import type_check
 from chainer.core.utils.conv import as_sizes
-from chainer.functions._spatial_dimensions import HEIGHT_AND_WIDTH, check_out_size
+from chainer.functions._spatial_dimensions import (
+    HEIGHT_AND_WIDTH,
+    PlanarAttributes,
+    WindowAttributes,
+    check_out_size,
+)
 from chainer.functions.rules import PiecewiseLinearFunction
 
 
-class PoolingNode(PiecewiseLinearFunction):
+class PoolingNode(WindowAttributes, PiecewiseLinearFunction):
     """Function of sliding windows of an image.
 
     Args:
@@ -27,6 +32,7 @@ class PoolingNode(PiecewiseLinearFunction):
     """
 
     type_check_key = ("ndim",)
+    geometry: PoolingGeometry
     axis_names: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
@@ -48,16 +54,6 @@ class PoolingNode(PiecewiseLinearFunction):
         """Size of a window."""
         return self.geometry.ksize
 
-    @property
-    def stride(self) -> Shape:
-        """Distance between neighboring windows."""
-        return self.geometry.stride
-
-    @property
-    def pad(self) -> Shape:
-        """Padding."""
-        return self.geometry.pad
-
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(
             in_types.size() == 1,
@@ -76,7 +72,7 @@ class PoolingNode(PiecewiseLinearFunction):
         return out_size
 
 
-class TwoDimensionalPooling(PoolingNode):
+class TwoDimensionalPooling(PlanarAttributes, PoolingNode):
     """Attributes that two-dimensional poolings have for their geometry."""
 
     axis_names = HEIGHT_AND_WIDTH
@@ -90,23 +86,3 @@ class TwoDimensionalPooling(PoolingNode):
     def kw(self) -> int:
         """Width of a window."""
         return self.geometry.ksize[1]
-
-    @property
-    def sy(self) -> int:
-        """Vertical stride."""
-        return self.geometry.stride[0]
-
-    @property
-    def sx(self) -> int:
-        """Horizontal stride."""
-        return self.geometry.stride[1]
-
-    @property
-    def ph(self) -> int:
-        """Vertical padding."""
-        return self.geometry.pad[0]
-
-    @property
-    def pw(self) -> int:
-        """Horizontal padding."""
-        return self.geometry.pad[1]

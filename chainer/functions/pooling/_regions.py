@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy
 
+from chainer.backends.operations.roi_poolings import RegionGrid
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, IntPair, VariableLike
 from chainer.core.utils import type_check
@@ -46,9 +47,9 @@ class RegionFunction(PiecewiseLinearFunction):
         return self.apply(inputs)[0]
 
     @property
-    def _geometry(self) -> dict[str, Any]:
-        """Attributes of the operation."""
-        return {"out_size": (self.outh, self.outw), "scale": self.spatial_scale}
+    def _grid(self) -> RegionGrid:
+        """The bins of each region."""
+        return RegionGrid((self.outh, self.outw), self.spatial_scale)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 3)
@@ -65,10 +66,10 @@ class RegionFunction(PiecewiseLinearFunction):
         )
 
     def forward(self, inputs: Arrays) -> Arrays:
-        geometry = self._geometry
+        grid = self._grid
         self._in_shape = inputs[0].shape
-        self._kernel = self.operation.select(*inputs, **geometry)
-        y, self._residual = self._kernel.forward(*inputs, **geometry)
+        self._kernel = self.operation.select(*inputs, grid=grid)
+        y, self._residual = self._kernel.forward(*inputs, grid)
         return (y,)
 
     def backward_arrays(
@@ -78,12 +79,7 @@ class RegionFunction(PiecewiseLinearFunction):
         return tuple(
             [
                 self._kernel.backward(
-                    grad_outputs[0],
-                    self._residual,
-                    rois,
-                    roi_indices,
-                    in_shape=self._in_shape,
-                    **self._geometry,
+                    grad_outputs[0], self._residual, rois, roi_indices, self._in_shape, self._grid
                 )
                 if i == 0
                 else None  # regions are constants
@@ -94,7 +90,7 @@ class RegionFunction(PiecewiseLinearFunction):
     def jvp(self, targets: Indexes, tangents: Arrays) -> Arrays:
         rois, roi_indices = self.retained_input_arrays
         (x,) = tangents
-        return (self._kernel.gather(x, self._residual, rois, roi_indices, **self._geometry),)
+        return (self._kernel.gather(x, self._residual, rois, roi_indices, self._grid),)
 
 
 class RegionAlignFunction(RegionFunction):
@@ -117,8 +113,8 @@ class RegionAlignFunction(RegionFunction):
         self.sampling_ratio = _as_ratios(sampling_ratio)
 
     @property
-    def _geometry(self) -> dict[str, Any]:
-        return {**super()._geometry, "ratio": self.sampling_ratio}
+    def _grid(self) -> RegionGrid:
+        return RegionGrid((self.outh, self.outw), self.spatial_scale, self.sampling_ratio)
 
 
 def _as_sizes(outsize: Any) -> tuple[int, int]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from chainer.backends.operations.optimizer_updates import adam_update, compute_dtype
+from chainer.backends.compute_dtypes import compute_dtype
+from chainer.backends.operations.optimizer_updates import AdamHyperparameters, adam_update
 from chainer.core.arrays.backend import backend_of
 from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer.training.kernel_rule import KernelCall, KernelUpdateRule
@@ -117,16 +118,16 @@ class AdamRule(KernelUpdateRule):
         bounds = self.bounds if hyperparam["adabound"] else None
         arrays = [param.array, param.grad, state["m"], state["v"], vhat]
         kernel = self.operation.select(*arrays, bounded=bounds is not None)
-        hyperparameters = {
-            "alpha_t": _bias_corrected(hyperparam, self.t),
-            "beta1": hyperparam["beta1"],
-            "beta2": hyperparam["beta2"],
-            "eps": hyperparam["eps"],
-            "eta": hyperparam["eta"],
-            "weight_decay_rate": hyperparam["weight_decay_rate"],
-            "bounds": bounds,
-        }
-        return kernel, arrays, hyperparameters
+        hyper = AdamHyperparameters(
+            alpha_t=_bias_corrected(hyperparam, self.t),
+            beta1=hyperparam["beta1"],
+            beta2=hyperparam["beta2"],
+            eps=hyperparam["eps"],
+            eta=hyperparam["eta"],
+            weight_decay_rate=hyperparam["weight_decay_rate"],
+            bounds=bounds,
+        )
+        return kernel, arrays, {"hyper": hyper}
 
 
 class Adam(GradientMethod):

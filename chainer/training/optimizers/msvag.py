@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chainer.backends.operations.optimizer_updates import msvag_update
+from chainer.backends.operations.optimizer_updates import MSVAGHyperparameters, msvag_update
 from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer.training.kernel_rule import KernelUpdateRule
 from chainer.training.optimizer import GradientMethod
@@ -45,15 +45,14 @@ class MSVAGRule(KernelUpdateRule):
 
     def kernel_arguments(self, param: Parameter) -> dict[str, Any]:
         """Returns the keyword arguments of the kernel's ``update`` method."""
-        # From ``t``, not multiplied up: so it goes on correctly after a load.
+        # Computed from ``t``, which snapshots contain, so that a loaded rule continues correctly.
         beta = self.hyperparam.beta
         power = beta**self.t
         rho = ((1 - beta) * (1 + power)) / ((1 + beta) * (1 - power))
-        return {
-            **super().kernel_arguments(param),
-            "correction": 1 - power,
-            "rho": min(rho, 1.0),
-        }
+        hyper = MSVAGHyperparameters(
+            **super().kernel_arguments(param), correction=1 - power, rho=min(rho, 1.0)
+        )
+        return {"hyper": hyper}
 
 
 class MSVAG(GradientMethod):

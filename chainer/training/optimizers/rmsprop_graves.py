@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from chainer.backends.operations.optimizer_updates import rmsprop_graves_update
+from typing import TYPE_CHECKING, Any
+
+from chainer.backends.operations.optimizer_updates import (
+    RMSpropGravesHyperparameters,
+    rmsprop_graves_update,
+)
 from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer.training.kernel_rule import KernelUpdateRule
 from chainer.training.optimizer import GradientMethod
+
+if TYPE_CHECKING:
+    from chainer.core.autograd.parameter import Parameter
 
 
 class RMSpropGravesRule(KernelUpdateRule):
@@ -20,7 +28,7 @@ class RMSpropGravesRule(KernelUpdateRule):
 
     operation = rmsprop_graves_update
     state_names = ("n", "g", "delta")
-    hyperparam_names = ("lr", "alpha", "momentum", "eps")
+    hyperparam_names = RMSpropGravesHyperparameters._fields
 
     def __init__(
         self,
@@ -37,6 +45,10 @@ class RMSpropGravesRule(KernelUpdateRule):
             momentum=momentum,
             eps=eps,
         )
+
+    def kernel_arguments(self, param: Parameter) -> dict[str, Any]:
+        """Returns the keyword arguments of the kernel's ``update`` method."""
+        return {"hyper": RMSpropGravesHyperparameters(**super().kernel_arguments(param))}
 
 
 class RMSpropGraves(GradientMethod):

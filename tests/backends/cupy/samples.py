@@ -7,6 +7,8 @@ import numpy as np
 from chainer.backends.numpy.kernels import poolings
 from chainer.backends.operations.convolutions import ConvolutionGeometry
 from chainer.backends.operations.poolings import PoolingGeometry
+from chainer.backends.operations.response_normalizations import ResponseParameters
+from chainer.backends.operations.roi_poolings import RegionGrid
 from chainer.core.arrays.backend import get_backend
 from tests.backends.cupy import samples_activations, samples_updates
 from tests.backends.cupy.sample_table import SAMPLES, rand, sample, spread
@@ -198,7 +200,7 @@ def batch(k, a, dtype, shape, axis, precise):
     x, gy = a(2 * rand(*shape) + 3), a(rand(*shape))
     gamma, beta = (a(rand(*kept(shape, axis)), wide) for _ in range(2))
     mean, var = (a(np.random.random_sample(kept(shape, axis)), wide) for _ in range(2))
-    y, m, inv_std, residual = k.forward(x, gamma, beta, mean, var, 0.01, 0.9, axis)
+    y, m, inv_std, residual = k.forward(x, gamma, beta, (mean, var), 0.01, 0.9, axis)
     gradients = k.backward(x, gamma, gy, m, inv_std, residual, axis)
     return (y, m, inv_std, mean, var, *gradients)
 
@@ -206,7 +208,7 @@ def batch(k, a, dtype, shape, axis, precise):
 @sample("batch_normalization")
 def empty_batch(k, a, dtype):
     x, p = a(rand(0, 3)), a(rand(3))
-    y, mean, inv_std, residual = k.forward(x, p, p, None, None, 0.01, 0.9, (0,))
+    y, mean, inv_std, residual = k.forward(x, p, p, None, 0.01, 0.9, (0,))
     return (y, *k.backward(x, p, x, mean, inv_std, residual, (0,)))
 
 
@@ -244,8 +246,9 @@ def groups_of_channels(k, a, dtype, groups, shape):
 @sample("local_response_normalization", (5, 0.75), (3, 0.5), (4, 0.6), (1, 1.0), (99, 0.75))
 def response(k, a, dtype, n, beta):
     x, gy = a(rand(2, 7, 3, 2)), a(rand(2, 7, 3, 2))
-    y, residual = k.forward(x, n, 2.0, 0.1, beta)
-    return y, k.backward(x, y, gy, residual, n, 2.0, 0.1, beta)
+    parameters = ResponseParameters(n, 2.0, 0.1, beta)
+    y, residual = k.forward(x, parameters)
+    return y, k.backward(x, y, gy, residual, parameters)
 
 
 @sample("embedding", (None, "i"), (-1, "l"), (2, "h"))
@@ -298,13 +301,14 @@ REGIONS = [
 ]
 
 
-def pooled_regions(k, a, *geometry):
+def pooled_regions(k, a, scale, ratio=(None, None)):
+    grid = RegionGrid((3, 2), scale, ratio)
     x = a(spread(2, 3, 9, 8))
     rois, images = a(np.array(REGIONS)), a(np.array([0, 1, -1, 0, 1, 0]), "l")
-    y, chosen = k.forward(x, rois, images, (3, 2), *geometry)
+    y, chosen = k.forward(x, rois, images, grid)
     gy = a(rand(*y.shape))
-    gx = k.backward(gy, chosen, rois, images, (2, 3, 9, 8), (3, 2), *geometry)
-    gathered = k.gather(x, chosen, rois, images, (3, 2), *geometry)
+    gx = k.backward(gy, chosen, rois, images, (2, 3, 9, 8), grid)
+    gathered = k.gather(x, chosen, rois, images, grid)
     return [r for r in (y, chosen, gx, gathered) if r is not None]
 
 

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from chainer.backends.operations.optimizer_updates import (
+    AdamHyperparameters,
+    MSVAGHyperparameters,
+    RMSpropGravesHyperparameters,
+)
 from tests.backends.cupy.sample_table import rand, sample
 
+GRAVES = RMSpropGravesHyperparameters(lr=0.1, alpha=0.9, momentum=0.9, eps=1e-1)
+MSVAG = MSVAGHyperparameters(
+    lr=0.1, beta=0.9, eta=0.5, weight_decay_rate=0.1, correction=0.3, rho=0.7
+)
 UPDATES = {
     "sgd": (0, {"lr": 0.1}),
     "momentum_sgd": (1, {"lr": 0.1, "momentum": 0.9}),
@@ -14,29 +23,13 @@ UPDATES = {
     "ada_grad": (1, {"lr": 0.1, "eps": 1e-3}),
     "ada_delta": (2, {"rho": 0.95, "eps": 1e-3}),
     "rmsprop": (1, {"lr": 0.1, "alpha": 0.9, "eps": 1e-3, "eps_inside_sqrt": False}),
-    "rmsprop_graves": (0, {"lr": 0.1, "alpha": 0.9, "momentum": 0.9, "eps": 1e-1}),
+    "rmsprop_graves": (0, {"hyper": GRAVES}),
     "smorms3": (3, {"lr": 0.1, "eps": 1e-3}),
-    "msvag": (
-        2,
-        {
-            "lr": 0.1,
-            "beta": 0.9,
-            "eta": 0.5,
-            "weight_decay_rate": 0.1,
-            "correction": 0.3,
-            "rho": 0.7,
-        },
-    ),
+    "msvag": (2, {"hyper": MSVAG}),
 }
-ADAM = {
-    "alpha_t": 0.1,
-    "beta1": 0.9,
-    "beta2": 0.99,
-    "eps": 1e-3,
-    "eta": 0.7,
-    "weight_decay_rate": 0.0,
-    "bounds": None,
-}
+ADAM = AdamHyperparameters(
+    alpha_t=0.1, beta1=0.9, beta2=0.99, eps=1e-3, eta=0.7, weight_decay_rate=0.0, bounds=None
+)
 
 
 def changed(k, arrays, hyperparameters):
@@ -74,15 +67,10 @@ def graves(k, a, dtype):
 
 @sample("msvag_update")
 def first_msvag(k, a, dtype):
-    hyperparameters = {
-        **UPDATES["msvag"][1],
-        "rho": 1.0,
-        "correction": 0.1,
-        "weight_decay_rate": 0.0,
-    }
+    hyper = MSVAG._replace(rho=1.0, correction=0.1, weight_decay_rate=0.0)
     gradient = np.array([0.0, 1.0, -2.0])
     arrays = [a(rand(3)), a(gradient), a(np.zeros(3)), a(np.zeros(3))]
-    return changed(k, arrays, hyperparameters)
+    return changed(k, arrays, {"hyper": hyper})
 
 
 @sample(
@@ -95,7 +83,7 @@ def first_msvag(k, a, dtype):
 def adam(k, a, dtype, amsgrad, others):
     p, g, m = (a(rand(4, 300)) for _ in range(3))
     v, vhat = (a(np.random.random_sample((4, 300))) for _ in range(2))
-    return changed(k, [p, g, m, v, vhat if amsgrad else None], {**ADAM, **others})
+    return changed(k, [p, g, m, v, vhat if amsgrad else None], {"hyper": ADAM._replace(**others)})
 
 
 @sample("gradient_hooks", ((3, 5), None), ((2500,), None), ((7,), 64.0))

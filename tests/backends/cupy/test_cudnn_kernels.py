@@ -104,7 +104,7 @@ def test_batch_normalization(order, shape, dtype, parameters, running, kernel, c
     wide = dtype if parameters == "like x" else "float32"
     x, gy = draw(shape, dtype, order), draw(shape, dtype, order)[::-1]
     gamma, beta = draw(shape[1:2], wide) + 2, draw(shape[1:2], wide)
-    statistics = [[None, None], [None, None]]
+    statistics = [None, None]
     if running:
         statistics = [[np.ones(shape[1], running) * i for i in (2, 3)] for _ in range(2)]
     axis = (0, *range(2, len(shape)))
@@ -115,9 +115,9 @@ def test_batch_normalization(order, shape, dtype, parameters, running, kernel, c
         (expected, reference, tuple(map(plain, (x, gamma, beta, gy))), statistics[1]),
     ):
         x_, gamma_, beta_, gy_ = arrays
-        y, mean, inv_std, residual = used.forward(x_, gamma_, beta_, *state, 1e-3, 0.9, axis)
+        y, mean, inv_std, residual = used.forward(x_, gamma_, beta_, state, 1e-3, 0.9, axis)
         gradients = used.backward(x_, gamma_, gy_, mean, inv_std, residual, axis)
-        found += [y, mean, inv_std, *gradients, *(s for s in state if s is not None)]
+        found += [y, mean, inv_std, *gradients, *(state or ())]
     for one, other in zip(results, expected, strict=True):
         assert one.dtype == other.dtype
         assert one.shape == other.shape

@@ -9,6 +9,8 @@ import pytest
 
 from chainer.backends.cupy.kernels import _BY_OPERATION, _DETERMINISTIC
 from chainer.backends.cupy.kernels import _base as base
+from chainer.backends.operations.response_normalizations import ResponseParameters
+from chainer.backends.operations.roi_poolings import RegionGrid
 from chainer.core.arrays.backend import get_backend
 from chainer.core.arrays.kernel import get_operation
 from tests.backends.cupy import emulator
@@ -105,14 +107,16 @@ def many_regions(kernel, a):
     return [kernel.backward(gy, indices, rois, (4, 4), 1)]
 
 
-def many_overlaps(*geometry):
+def many_overlaps(ratio=(None, None)):
+    grid = RegionGrid((2, 2), 1.0, ratio)
+
     def sums(kernel, a):
         x, shape = a(np.random.standard_normal((1, 2, 4, 4))), (1, 2, 4, 4)
         rois = a(np.tile(np.array([[0, 0, 4, 3.5]]), (60, 1)))
         images = a(np.zeros(60), "i")
-        y, chosen = kernel.forward(x, rois, images, (2, 2), 1.0, *geometry)
+        y, chosen = kernel.forward(x, rois, images, grid)
         gy = a(np.random.standard_normal(y.shape))
-        return [kernel.backward(gy, chosen, rois, images, shape, (2, 2), 1.0, *geometry)]
+        return [kernel.backward(gy, chosen, rois, images, shape, grid)]
 
     return sums
 
@@ -210,13 +214,16 @@ def test_numbers_of_numpy(emulated):
         ("dropout", (half,)),
         ("softmax", (one,)),
         ("crelu", (one,)),
-        ("local_response_normalization", (two, two, half, half)),
     ):
         expected = make_kernel(name, emulated).forward(x, *[arg.item() for arg in args])
         np.random.seed(0)
         actual = make_kernel(name, emulated).forward(x, *args)
         if name != "dropout":
             np.testing.assert_array_equal(actual, expected)
+    kernel = make_kernel("local_response_normalization", emulated)
+    expected, _ = kernel.forward(x, ResponseParameters(2, 2, 0.5, 0.5))
+    actual, _ = kernel.forward(x, ResponseParameters(two, two, half, half))
+    np.testing.assert_array_equal(actual, expected)
     t, rois = np.zeros((2, 4, 4), "i"), np.zeros((1, 5), "f")
     kernel = make_kernel("softmax_cross_entropy", emulated)
     _, score = kernel.forward(x, t, None, -one, True)
@@ -230,8 +237,8 @@ def test_numbers_of_numpy(emulated):
     kernel = make_kernel("layer_normalization", emulated)
     kernel.forward(x.reshape(6, 16), np.ones(16, "f"), np.ones(16, "f"), half)
     kernel = make_kernel("batch_normalization", emulated)
-    ones = [np.ones(3, "f") for _ in range(4)]
-    kernel.forward(x, *ones, half, half, (0, 2, 3))
+    gamma, beta, mean, var = (np.ones(3, "f") for _ in range(4))
+    kernel.forward(x, gamma, beta, (mean, var), half, half, (0, 2, 3))
 
 
 def test_every_kernel_has_a_sample():
@@ -243,7 +250,7 @@ def test_every_kernel_has_a_sample():
     ("t", "steps", "length"), [(5, 3, 2), (-1, 3, 2), (1, 4, 2), (1, -1, 2), (1, 3, 9)]
 )
 def test_values_out_of_range_are_not_read(emulated, t, steps, length):
-    """Nobody looks at values on a device; a kernel must not leave its arrays for them."""
+    """The host does not check values on a device, so the kernel must not read out of bounds."""
     kernel = make_kernel("connectionist_temporal_classification", emulated)
     x = np.zeros((3, 1, 5), "f")
     labels = np.array([[1, t]], "i")
@@ -288,10 +295,10 @@ def test_images_of_regions_out_of_range_are_not_read(emulated, name, table):
     kernel = make_kernel(f"roi_{name}_2d", emulated, table)
     rois, images = np.tile(np.array([[0, 0, 3, 3]], "f"), (4, 1)), np.array([2, -3, -1, 1])
     x = np.arange(32, dtype="f").reshape(2, 1, 4, 4)
-    geometry = ((1, 1), 1.0, *(((2, 2),) if "align" in name else ()))
-    y, chosen = kernel.forward(x, rois, images, *geometry)
+    grid = RegionGrid((1, 1), 1.0, (2, 2) if "align" in name else None)
+    y, chosen = kernel.forward(x, rois, images, grid)
     assert np.isnan(y.ravel()).tolist() == [True, True, False, False]
     assert y[2] == y[3]
-    gx = kernel.backward(np.ones_like(y), chosen, rois, images, x.shape, *geometry)
+    gx = kernel.backward(np.ones_like(y), chosen, rois, images, x.shape, grid)
     assert gx[0].sum() == 0
     np.testing.assert_allclose(gx[1].sum(), 2, rtol=1e-5)

@@ -8,6 +8,7 @@ import chainer.functions as F
 from chainer.backends import intel64
 from chainer.backends.operations.convolutions import ConvolutionGeometry
 from chainer.backends.operations.poolings import PoolingGeometry
+from chainer.backends.operations.response_normalizations import ResponseParameters
 from chainer.backends.operations.rnns import RNNLayout
 from chainer.core.registry import registries
 
@@ -390,7 +391,7 @@ class TestWhyNot:
             (
                 "local_response_normalization",
                 [X],
-                {"n": 4, "k": 1, "alpha": 1.0, "beta": 1.0},
+                {"parameters": ResponseParameters(4, 1, 1.0, 1.0)},
                 "must be odd",
             ),
             ("softmax_cross_entropy", [f32(2, 3), np.zeros(2, "i"), None], {}, "by NumPy"),

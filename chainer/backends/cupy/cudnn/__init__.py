@@ -1,1 +1,1 @@
-"""cuDNN through its Python front end: graphs, plans and the kernels made of them."""
+"""cuDNN through its Python front end: graphs, execution plans and kernels."""

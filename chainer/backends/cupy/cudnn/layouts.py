@@ -1,9 +1,9 @@
-"""How arrays lie in memory, as cuDNN is told.
+"""Memory layouts of arrays, in cuDNN's terms.
 
-A kernel takes what lies as C does or, of arrays with two or three spatial dimensions, with the
-channels last (shape ``(N, C, H, W)``, memory ``(N, H, W, C)``), and copies everything else. What
-the input has, the results get: a network whose input lies channels last stays so from convolution
-to convolution, and cuDNN need not rearrange data for its Tensor Core kernels.
+A kernel takes C-contiguous arrays and, with two or three spatial dimensions, arrays whose channels
+are last (shape ``(N, C, H, W)``, memory ``(N, H, W, C)``). It copies all others. Results have the
+layout of the input. If the input of a network has its channels last, all its convolutions work in
+this layout, and cuDNN does not rearrange data for its Tensor Core kernels.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from chainer.core.typing import Array, ArrayModule, DTypeLike
 
 FIRST, LAST = "channels first", "channels last"
 
-#: What addresses must be a multiple of, in bytes; slices of arrays may lie elsewhere.
+#: Addresses must be a multiple of this number of bytes. Those of slices may not be.
 ALIGNMENT = 16
 
 
@@ -26,7 +26,7 @@ class TensorSpec:
         dim: Shape.
         stride: Strides in elements.
         dtype: Name of the data type.
-        by_value: Whether it is a number in the memory of the host.
+        by_value: Whether it is a number in host memory.
     """
 
     dim: tuple[int, ...]
@@ -54,7 +54,9 @@ def strides_of(dim: tuple[int, ...], layout: str) -> tuple[int, ...]:
 
 
 def spec(shape: tuple[int, ...], dtype: DTypeLike, layout: str) -> TensorSpec:
-    """Returns the specification of an array; one spatial dimension becomes two.
+    """Returns the specification of an array.
+
+    One spatial dimension becomes two, since cuDNN takes no fewer.
 
     Args:
         shape: Shape ``(N, C, d_1, ...)``.
@@ -66,7 +68,7 @@ def spec(shape: tuple[int, ...], dtype: DTypeLike, layout: str) -> TensorSpec:
 
 
 def layout_of(array: Array) -> str:
-    """Tells how an array lies; what fits neither layout counts as ``FIRST``."""
+    """Returns the layout of an array; ``FIRST`` if it has neither of the two."""
     if array.ndim < 4 or array.flags.c_contiguous or not _is_last(array):
         return FIRST
     return LAST
@@ -83,7 +85,7 @@ def _is_last(array: Array) -> bool:
 
 
 def arranged(xp: ArrayModule, array: Array, layout: str) -> Array:
-    """Returns an array in a layout, a copy if it lies otherwise or at an uneven address."""
+    """Returns an array in a layout and at an aligned address, a copy if need be."""
     as_it_is = array.flags.c_contiguous if layout == FIRST else _is_last(array)
     if as_it_is and array.data.ptr % ALIGNMENT == 0:
         return array
@@ -96,7 +98,7 @@ def arranged(xp: ArrayModule, array: Array, layout: str) -> Array:
 
 
 def empty(xp: ArrayModule, shape: tuple[int, ...], dtype: DTypeLike, layout: str) -> Array:
-    """Returns an array of a layout, its contents undefined."""
+    """Returns an uninitialized array of a layout."""
     if layout == FIRST:
         return xp.empty(shape, dtype)
     ndim = len(shape)

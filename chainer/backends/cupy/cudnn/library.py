@@ -1,4 +1,4 @@
-"""Finding cuDNN and its front end: imported at first use, with a reason where they do not work."""
+"""The import of cuDNN and its front end at first use, with the reason where it fails."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-#: Oldest cuDNN whose graphs are tried in our tests.
+#: Oldest cuDNN whose graphs our tests try.
 _MINIMUM = 90000
-#: Compiled method behind the public one without underscore: pointers, workspace, index, handle.
+#: Compiled method behind the public one without underscore, which checks its arguments in Python.
+#: It takes pointers, workspace, index and handle.
 EXECUTE = "_execute_plan_at_index"
-#: What the kernels call; older releases of the front end lack some of it.
+#: Attributes that the kernels use; older releases of the front end lack some of them.
 _NEEDED = (
     "_compiled_module",
     "create_handle",
@@ -74,12 +75,12 @@ def missing() -> str | None:
 def graph_class(cudnn: ModuleType) -> Any:
     """Returns the class of graphs.
 
-    In later releases ``cudnn.pygraph`` is a layer of Python over the compiled class that older ones
-    call by this name. Its ``execute`` takes 40 microseconds, more than a small convolution.
+    In older releases ``cudnn.pygraph`` is the compiled class. In later ones it is a Python layer
+    over it, whose method ``execute`` takes 40 microseconds, more than a small convolution.
     """
     return getattr(cudnn._compiled_module, "backend_graph", cudnn.pygraph)
 
 
 def bare_handle(handle: Any) -> int:
-    """Returns the number behind a handle; older releases of the front end have nothing else."""
+    """Returns the number of a handle. In older releases of the front end a handle is a number."""
     return getattr(handle, "backend_handle", handle)

@@ -1,7 +1,7 @@
-"""Graphs of cuDNN made into execution plans, which are kept by signature.
+"""Execution plans of the graphs of cuDNN, which are kept by signature.
 
-A :class:`Planner` makes the plan of a graph: it says what the configuration allows, asks cuDNN for
-candidates and takes the first that works or, with ``config.autotune``, the fastest.
+A :class:`Planner` makes the plan of a graph. It excludes what the configuration forbids, asks cuDNN
+for candidates, and takes the first that works or, with ``config.autotune``, the fastest.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from chainer.backends.cupy.cudnn import library
 from chainer.backends.cupy.cudnn.layouts import TensorSpec
 from chainer.core.config.configuration import KernelPolicy
 
-#: Candidates that ``config.autotune`` times, and how often.
+#: Number of candidates that ``config.autotune`` times, and number of runs of each. The first
+#: candidates are the most promising ones.
 _TIMED_PLANS = 12
 _TIMED_RUNS = 3
 
@@ -27,10 +28,10 @@ _ITEMSIZES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the configuration says of plans.
+    """Entries of the configuration that plans depend on.
 
     Attributes:
-        deterministic: Whether results must be the same each time.
+        deterministic: Whether equal calls must have equal results.
         tensor_core: ``'always'``, ``'auto'`` or ``'never'``.
         autotune: Whether candidates are timed.
         workspace: Number of bytes a plan may use beside its tensors.
@@ -57,7 +58,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a plan depends on beside device and settings.
+    """Everything that a plan depends on, except for the device and the settings.
 
     Attributes:
         operation: Name for messages.
@@ -84,9 +85,9 @@ class Signature:
         return sum(prod(tensor.dim) * _ITEMSIZES[tensor.dtype] for _, tensor in self.tensors)
 
 
-#: Adds the operations of a signature to a graph: ``build(graph, signature, tensor)`` where
-#: ``tensor(number)`` makes the input of that number and ``tensor(number, output)`` declares what
-#: an operation returned to be the output of that number.
+#: Adds the operations of a signature to a graph: ``build(graph, signature, tensor)``. There
+#: ``tensor(number)`` makes the input with that number, and ``tensor(number, output)`` declares the
+#: result of an operation as the output with that number.
 Builder = Callable[[Any, Signature, Callable[..., Any]], None]
 
 
@@ -104,7 +105,7 @@ class Plan:
         self._graph = graph
         self._index = index
         self._execute: Any = getattr(graph, library.EXECUTE)
-        #: Number of bytes it needs beside the tensors.
+        #: Size of its workspace in bytes.
         self.workspace: int = graph.get_workspace_size_plan_at_index(index)
 
     def execute(self, pointers: dict[int, int], workspace: int, handle: Any) -> None:
@@ -119,7 +120,7 @@ class Plan:
 
     @property
     def name(self) -> str:
-        """Name cuDNN gives the engine and its settings."""
+        """Name of the engine and its settings in cuDNN."""
         return self._graph.get_plan_name_at_index(self._index)
 
 
@@ -128,7 +129,7 @@ class Planner:
 
     Args:
         cudnn: The module ``cudnn``.
-        where: What to plan for: ``handle=`` or, where there is no device, ``device_property=``.
+        where: Device to plan for: ``handle=`` or, without a device, ``device_property=``.
     """
 
     def __init__(self, cudnn: ModuleType, **where: Any) -> None:
@@ -147,7 +148,7 @@ class Planner:
         Args:
             signature: What to plan.
             build: Adds the operations to the graph.
-            settings: What the configuration says.
+            settings: Settings of the configuration.
             timer: Function of a plan and a number of runs that returns the time they take;
                 needed to tune.
 
@@ -173,10 +174,10 @@ class Planner:
         )
 
     def _built(self, graph: Any, limit: int, problems: list[str]) -> Iterator[Plan]:
-        """Yields plans, the most promising first; all within the limit, or the smallest.
+        """Yields plans within the limit, the most promising first.
 
-        A plan is needed in any case: where each needs more workspace than allowed, the one that
-        needs least is it.
+        If all plans need more workspace than allowed, the smallest is yielded: without a plan the
+        call would fail.
         """
         smallest: Plan | None = None
         found = False
@@ -184,7 +185,7 @@ class Planner:
             try:
                 graph.build_plan_at_index(index)
                 plan = Plan(graph, index)
-            except self._errors() as error:  # excluded, or an engine that turns out not to do it
+            except self._errors() as error:  # excluded, or an engine that does not support it
                 problems.append(_first_line(error))
                 continue
             if plan.workspace <= limit:
@@ -199,7 +200,7 @@ class Planner:
         return (self._cudnn.cudnnGraphNotSupportedError, RuntimeError)
 
     def _candidates(self, signature: Signature, build: Builder, settings: Settings) -> Any:
-        """Makes a graph and asks for plans; a graph is asked once in its life."""
+        """Makes a graph with candidates for plans."""
         cudnn = self._cudnn
         types = cudnn.data_type
         double = signature.dtype == "float64"
@@ -235,7 +236,7 @@ class Planner:
         return graph
 
     def _excluded(self, dtype: str, settings: Settings) -> list[Any]:
-        """Returns the notes of the engines the configuration rules out."""
+        """Returns the notes that identify the engines which the configuration excludes."""
         notes = self._cudnn.numerical_note
         excluded = []
         if settings.deterministic:
@@ -252,7 +253,7 @@ class Planner:
 
 
 def _fastest(plans: Iterator[Plan], timer: Callable[[Plan, int], float]) -> Plan | None:
-    """Times the first plans."""
+    """Times the first plans and returns the fastest."""
     best: tuple[float, Plan] | None = None
     for plan in islice(plans, _TIMED_PLANS):
         time = timer(plan, _TIMED_RUNS)

@@ -15,21 +15,21 @@ from chainer.backends.cupy.cudnn import library
 from chainer.backends.cupy.cudnn.plans import Builder, Plan, Planner, Settings, Signature
 from chainer.core.config.configuration import threads
 
-#: Plans kept for each device and thread.
+#: Most plans kept for each device and thread; a program with ever new shapes must not grow.
 _MEMO_LIMIT = 4096
 
 _DEFAULT_LIMIT = 8 << 20
 
 
 def workspace_for(signature: Signature, limit: int) -> int:
-    """Returns how many bytes beside its tensors a plan may use.
+    """Returns the size of the workspace, in bytes, that a plan may use beside its tensors.
 
-    A limit the user set holds. The documented default of 8 MiB is from a time of small devices;
-    it would keep float16 off Tensor Cores, since these kernels copy the tensors into another order
-    first. So where nobody set a limit, room for these copies is allowed in addition.
+    A limit that the user set holds. The documented default of 8 MiB dates from small devices. It
+    would exclude the kernels for Tensor Cores, which copy float16 tensors into another layout
+    first. Without a limit of the user, plans may therefore use memory for these copies in addition.
 
     Args:
-        signature: What is to be planned.
+        signature: Signature of the plan.
         limit: ``chainer.backends.cuda.get_max_workspace_size()``.
     """
     if limit != _DEFAULT_LIMIT:
@@ -55,7 +55,7 @@ class Session:
         self._stream: int | None = None
         self._planner = Planner(cudnn, handle=self._bare_handle)
         self._plans: dict[Any, Plan] = {}
-        # Not at exit of the interpreter: CUDA may be gone by then.
+        # Not at the exit of the interpreter, when CUDA may be shut down already.
         weakref.finalize(self, cudnn.destroy_handle, self._handle).atexit = False
 
     def run(
@@ -104,12 +104,12 @@ class Session:
         if plan.workspace == 0:
             plan.execute(pointers, 0, self._bare_handle)
             return
-        # The pool hands the memory out again to work on the same stream only, hence later.
+        # The pool reuses the memory for work on the same stream only, which starts after this.
         memory = self._cupy.cuda.alloc(plan.workspace)
         plan.execute(pointers, memory.ptr, self._bare_handle)
 
     def _time(self, plan: Plan, runs: int, pointers: dict[int, int]) -> float:
-        """Returns the milliseconds of a number of runs, after one that does not count."""
+        """Returns the milliseconds of a number of runs, after a first run that is not timed."""
         events = self._cupy.cuda
         self._execute(plan, pointers)
         start, stop = events.Event(), events.Event()
@@ -157,7 +157,7 @@ def on_device_of_first(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class CudnnKernel:
-    """Base class of the kernels of this room.
+    """Base class of the kernels on cuDNN.
 
     Args:
         backend: The CuPy backend.

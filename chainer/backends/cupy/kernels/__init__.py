@@ -1,4 +1,4 @@
-"""Kernels for CuPy arrays: the table of them. Nothing here imports CuPy."""
+"""The table of the kernels for CuPy arrays. Nothing here imports CuPy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from chainer.core.arrays.kernel import Kernel
 _PACKAGE = "chainer.backends.cupy.kernels"
 _CHECKS = f"{_PACKAGE}._checks"
 
-#: Operation -> (module and class of the implementation, function of ``checks`` that decides).
+#: Operation -> (module and class of the implementation, function of ``_checks`` that decides).
 _BY_OPERATION = {
     "relu": ("activations:ReLUKernel", "floating"),
     "leaky_relu": ("activations:LeakyReLUKernel", "floating"),
@@ -92,7 +92,7 @@ _BY_OPERATION = {
     "msvag_update": ("optimizer_updates:MSVAGKernel", "floating"),
 }
 
-#: The same for calls with ``config.cudnn_deterministic``, where the kernels above are not.
+#: Deterministic kernels, for calls with ``config.cudnn_deterministic``.
 _DETERMINISTIC = {
     "embedding": ("embeddings:DeterministicEmbeddingKernel", "deterministic_embedding"),
     "scatter_add": ("indexing:DeterministicScatterAddKernel", "deterministic"),

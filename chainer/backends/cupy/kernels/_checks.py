@@ -1,12 +1,17 @@
-"""What the kernels of this room can do, by shapes, data types and attributes."""
+"""Which calls the CUDA kernels can serve: functions of shapes, data types and attributes.
+
+Each returns True, or the reason why not.
+"""
 
 from __future__ import annotations
 
 from chainer.core.arrays.kernel import CallSpec
 
+#: Floating-point types of the sources.
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
-_MOST_AXES = 3
-_MOST_CHILDREN = 16
+# Limits of structures in the sources.
+_MAX_NDIM = 3
+_MAX_CHILDREN = 16
 _NOT_ASKED = "chainer.config.cudnn_deterministic is False"
 
 
@@ -21,7 +26,7 @@ def floating(spec: CallSpec) -> bool | str:
 
 
 def labelled(spec: CallSpec) -> bool | str:
-    """An array of numbers, and labels."""
+    """A floating-point array, and integer labels."""
     labels = spec.arrays[1]
     if labels is not None and labels.dtype.kind not in "iu":
         return f"labels of dtype {labels.dtype} are not supported"
@@ -29,10 +34,10 @@ def labelled(spec: CallSpec) -> bool | str:
 
 
 def embedding(spec: CallSpec) -> bool | str:
-    """Row numbers, and an array."""
-    numbers, table = spec.arrays[:2]
-    if numbers is not None and numbers.dtype.kind not in "iu":
-        return f"row numbers of dtype {numbers.dtype} are not supported"
+    """Indices of rows, and an array."""
+    indices, table = spec.arrays[:2]
+    if indices is not None and indices.dtype.kind not in "iu":
+        return f"indices of dtype {indices.dtype} are not supported"
     if table is not None and table.dtype.name not in _FLOATS:
         return f"dtype {table.dtype} is not supported"
     return True
@@ -41,23 +46,23 @@ def embedding(spec: CallSpec) -> bool | str:
 def windows(spec: CallSpec) -> bool | str:
     """Images of up to three dimensions."""
     n = len(spec.attributes["geometry"].stride)
-    if n > _MOST_AXES:
-        return f"images have {n} dimensions, more than {_MOST_AXES}"
+    if n > _MAX_NDIM:
+        return f"images have {n} dimensions, more than {_MAX_NDIM}"
     return _all_floating(spec, 1)
 
 
 def convolution(spec: CallSpec) -> bool | str:
     """Images of up to three dimensions."""
     n = len(spec.attributes["geometry"].stride)
-    if n > _MOST_AXES:
-        return f"images have {n} dimensions, more than {_MOST_AXES}"
+    if n > _MAX_NDIM:
+        return f"images have {n} dimensions, more than {_MAX_NDIM}"
     return floating(spec)
 
 
 def children(spec: CallSpec) -> bool | str:
     """Sources, and the cell states of up to 16 children."""
-    if len(spec.arrays) - 1 > _MOST_CHILDREN:
-        return f"there are {len(spec.arrays) - 1} children, more than {_MOST_CHILDREN}"
+    if len(spec.arrays) - 1 > _MAX_CHILDREN:
+        return f"there are {len(spec.arrays) - 1} children, more than {_MAX_CHILDREN}"
     return floating(spec)
 
 
@@ -67,17 +72,17 @@ def regions(spec: CallSpec) -> bool | str:
 
 
 def deterministic_regions(spec: CallSpec) -> bool | str:
-    """The same, where the user asks for it."""
+    """Images and regions, if ``config.cudnn_deterministic`` is set."""
     return regions(spec) if spec.deterministic else _NOT_ASKED
 
 
 def deterministic(spec: CallSpec) -> bool | str:
-    """Arrays of the floating-point types of CUDA, where the user asks for it."""
+    """Arrays of the floating-point types of CUDA, if ``config.cudnn_deterministic`` is set."""
     return floating(spec) if spec.deterministic else _NOT_ASKED
 
 
 def deterministic_embedding(spec: CallSpec) -> bool | str:
-    """Row numbers and an array, where the user asks for it."""
+    """Indices of rows and an array, if ``config.cudnn_deterministic`` is set."""
     return embedding(spec) if spec.deterministic else _NOT_ASKED
 
 

@@ -1,4 +1,8 @@
-"""Launches that work on many arrays, whose addresses are arguments."""
+"""Launches that process many arrays, whose addresses are arguments of the launch.
+
+A model has many small parameters. One launch for all of them costs about as much as a launch for
+one.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,8 @@ from chainer.backends.cupy.compiler import Types, types_for
 from chainer.backends.cupy.kernels._base import CudaKernel, as_argument
 from chainer.core.typing import Array
 
-# The sizes in the source.
+# These sizes are those of the CUDA source. With 48 arrays of six kinds the arguments of a launch
+# stay below the 4 KiB that CUDA allows.
 _TENSORS = 48
 _ARRAYS = 6
 _CHUNK = 1024
@@ -31,7 +36,7 @@ _HYPERPARAMETERS = numpy.dtype([("values", "<f8", 10), ("scale", "<f8")])
 
 
 def blocks_of(array: Array) -> int:
-    """Returns the number of blocks that work on an array."""
+    """Returns the number of blocks of threads that process an array."""
     return -(-array.size // _CHUNK)
 
 
@@ -52,10 +57,10 @@ class TensorsKernel(CudaKernel):
 
         Args:
             name: Name of the function.
-            groups: For each parameter: the parameter, its gradient and states; None for what is
-                left out.
+            groups: For each parameter: the parameter, its gradient and states; None for an array
+                that is left out.
             values: Hyperparameters in the order of the source.
-            scale: What gradients are divided by.
+            scale: Divisor of the gradients.
             copies: For each parameter an array of the type of the gradients, which gets the rounded
                 parameter.
         """
@@ -70,8 +75,9 @@ class TensorsKernel(CudaKernel):
         prepared = [[self.contiguous(array) for array in group] for group in groups]
         for types, table, blocks in self.tables(prepared):
             self.function(name, types)((blocks,), (THREADS,), (table, as_argument(numbers)))
-        for group, plain in zip(groups, prepared, strict=True):
-            for array, changed in zip(group, plain, strict=True):
+        # Arrays that are not contiguous get the results from their copies.
+        for group, copied in zip(groups, prepared, strict=True):
+            for array, changed in zip(group, copied, strict=True):
                 if array is not changed:
                     array[...] = changed
 
@@ -108,13 +114,16 @@ class TensorsKernel(CudaKernel):
 
 
 class CopyKernel(TensorsKernel):
-    """Copies of many arrays, of one dtype and device, in few launches; not of an operation."""
+    """Copies many arrays of one dtype and device in few launches.
+
+    Not the kernel of an operation: the backend calls it for initial values.
+    """
 
     def copy(self, outs: Sequence[Array], sources: Sequence[Array]) -> None:
         """Copies arrays.
 
         Args:
             outs: Arrays that are written.
-            sources: What they get, arrays of the same shapes; None for zeros.
+            sources: Their new values, arrays of the same shapes; None for zeros.
         """
         self.launch("copy_tensors", list(zip(outs, sources, strict=True)))

@@ -8,8 +8,10 @@ from typing import ClassVar
 
 import numpy
 
-from chainer.backends.cupy.compiler import compute_dtype, types_for
+from chainer.backends.compute_dtypes import compute_dtype
+from chainer.backends.cupy.compiler import types_for
 from chainer.backends.cupy.kernels._base import CudaKernel, is_wide
+from chainer.backends.operations.roi_poolings import RegionGrid
 from chainer.core.typing import Array, Shape
 
 
@@ -21,22 +23,18 @@ class Regions:
         shape: Shape of the images.
         rois: Regions.
         images: Number of the image of each region; None if it is the first column of ``rois``.
-        out_size: Number of bins in both directions.
-        scale: Factor from the coordinates of regions to pixels.
-        ratio: Number of samples in each direction of a bin, None for one per pixel.
+        grid: The bins of each region.
     """
 
     shape: Shape
     rois: Array
     images: Array | None
-    out_size: tuple[int, int]
-    scale: float
-    ratio: tuple[int | None, int | None] = (None, None)
+    grid: RegionGrid
 
     @property
     def out_shape(self) -> Shape:
         """Shape of the output."""
-        return (len(self.rois), self.shape[1], int(self.out_size[0]), int(self.out_size[1]))
+        return (len(self.rois), self.shape[1], *map(int, self.grid.out_size))
 
 
 class RegionKernel(CudaKernel):
@@ -78,8 +76,8 @@ class RegionKernel(CudaKernel):
             len(rois),
             *regions.shape,
             *out_shape[2:],
-            float(regions.scale),
-            *[0 if ratio is None else int(ratio) for ratio in regions.ratio],
+            float(regions.grid.scale),
+            *[0 if ratio is None else int(ratio) for ratio in regions.grid.ratio],
         )
 
     def gradient(self, name: str, regions: Regions, gy: Array, chosen: Array | None) -> Array:

@@ -16,5 +16,6 @@ class RNNFunctions(CudaKernel):
 
     def call(self, name: str, out: Array, *args: Any) -> None:
         """Calls a function with one thread for each element of ``out``."""
+        # The gates have four times as many elements as the output.
         types = types_for(out.dtype, wide=is_wide(out) or 4 * out.size >= 1 << 30)
         self.each(name, types, out.size, *args)

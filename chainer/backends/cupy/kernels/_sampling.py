@@ -1,4 +1,4 @@
-"""Base of kernels that read and write at positions that are data."""
+"""Base of kernels that read and write at positions which are data."""
 
 from __future__ import annotations
 
@@ -6,20 +6,25 @@ import numpy
 
 from chainer.backends.cupy.compiler import Types, types_for
 from chainer.backends.cupy.kernels._base import CudaKernel, is_wide
-from chainer.core.typing import Array, ArrayModule
+from chainer.core.typing import Array, ArrayModule, DType
 
 _INT = numpy.dtype(numpy.int32)
 
 
 class SamplingKernel(CudaKernel):
+    """Base of the kernels on functions of ``sampling.cu``."""
+
     source = "sampling.cu"
 
-    def types(self, *arrays: Array, labels: Array = _INT) -> Types:
+    def types(self, *arrays: Array, labels: DType = _INT) -> Types:
         """Returns the types to compile for, given arrays of one type."""
         return types_for(arrays[0].dtype, wide=is_wide(*arrays), L=labels)
 
 
 def sort_with_order(xp: ArrayModule, keys: Array) -> tuple[Array, Array]:
-    """Returns sorted numbers and, as int64, the place of each before."""
+    """Returns sorted integers, and the original position of each as int64.
+
+    Equal integers stay in their order, which fixes the order of sums over them.
+    """
     order = xp.argsort(keys, kind="stable").astype(numpy.int64, copy=False)
     return keys[order], order

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy
 
-from chainer.backends.cupy.compiler import compute_dtype
+from chainer.backends.compute_dtypes import compute_dtype
 from chainer.backends.cupy.kernels._base import CudaKernel, split_axis
 from chainer.backends.cupy.kernels._elementwise import ElementwiseKernel, element_types
 from chainer.backends.numpy.kernels.activations import reduce_to_parameter
@@ -122,6 +122,7 @@ class _WithParameter(ElementwiseKernel):
 
     def backward(self, x: Array, w: Array, gy: Array, wants_parameter: bool) -> tuple[Array, Array]:
         x, w, gy = map(self.contiguous, (x, w, gy))
+        # The kernel writes the terms of the gradient of the parameter, which are summed below.
         gx, products = self.new_like(x), None
         if wants_parameter:
             products = self.new(x.shape, compute_dtype(x.dtype))
@@ -164,8 +165,10 @@ class CReLUKernel(ElementwiseKernel):
 
 
 class _SoftmaxBase(CudaKernel):
+    """Base of the two softmax kernels; ``logarithm`` selects one."""
+
     source = "softmax.cu"
-    logarithm: bool
+    logarithm: ClassVar[bool]
 
     def forward(self, x: Array, axis: int) -> Array:
         x = self.contiguous(x)
@@ -182,6 +185,8 @@ class _SoftmaxBase(CudaKernel):
     def _call(self, name: str, x: Array, axis: int, *arrays: Array) -> None:
         outer, n, inner = split_axis(x.shape, axis)
         if x.size:
+            # Threads share a contiguous row. Otherwise each thread has a row of its own, and
+            # neighboring threads read neighboring elements as well.
             shared = n if inner == 1 else 1
             rows = outer * inner
             self.rows(name, element_types(x), rows, shared, *arrays, rows, n, inner, self.logarithm)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.backends.cupy.compiler import compute_dtype, types_for
+from chainer.backends.compute_dtypes import compute_dtype
+from chainer.backends.cupy.compiler import types_for
 from chainer.backends.cupy.kernels._base import CudaKernel, is_wide, split_axis
-from chainer.backends.cupy.kernels.reductions import SMALL
+from chainer.backends.cupy.kernels.reductions import SMALL_SIZE
 from chainer.backends.numpy.kernels.cross_entropies import LossMeanKernel as ReferenceLossMean
 from chainer.core.arrays.backend import Backend
-from chainer.core.typing import Array, Arrays
+from chainer.core.typing import Array, Arrays, Scalar
 
 
 class SoftmaxCrossEntropyKernel(CudaKernel):
@@ -22,6 +23,7 @@ class SoftmaxCrossEntropyKernel(CudaKernel):
     ) -> tuple[Array, Array]:
         xp = self.xp
         x, t, weight = map(self.contiguous, (x, t, class_weight))
+        # Without classes the kernel is not called, and all losses are zero.
         losses = (self.new if x.size else xp.zeros)(t.shape, x.dtype)
         score = self.new(x.shape, compute_dtype(x.dtype)) if keep_score else None
         self._rows(
@@ -35,7 +37,6 @@ class SoftmaxCrossEntropyKernel(CudaKernel):
         xp = self.xp
         source = self.contiguous(x if score is None else score)
         t, weight = self.contiguous(t), class_weight
-        arithmetic = compute_dtype(source.dtype)
         if weight is not None:
             weight = self.contiguous(weight.astype(source.dtype, copy=False))
         factors, factor, step = None, 0.0, 0
@@ -43,7 +44,8 @@ class SoftmaxCrossEntropyKernel(CudaKernel):
         if isinstance(scale, (int, float)):
             factor = float(scale)
         else:
-            factors = scale.astype(arithmetic, copy=False)
+            factors = scale.astype(compute_dtype(source.dtype), copy=False)
+            # A step of 0 lets all samples read one factor; an array of factors has a step of 1.
             if factors.size != 1 or t.size == 1:
                 factors = self.contiguous(xp.broadcast_to(factors, t.shape))
                 step = 1
@@ -59,7 +61,9 @@ class SoftmaxCrossEntropyKernel(CudaKernel):
             self.each(name, types, source.size, *arrays, *scalars)
         return gx
 
-    def _rows(self, name: str, x: Array, t: Array, arrays: Arrays, scalars: Arrays) -> None:
+    def _rows(
+        self, name: str, x: Array, t: Array, arrays: Arrays, scalars: tuple[Scalar, ...]
+    ) -> None:
         if x.size:
             outer, n, inner = split_axis(x.shape, 1)
             types = types_for(x.dtype, wide=is_wide(x), L=t.dtype)
@@ -79,8 +83,9 @@ class LossMeanKernel(CudaKernel):
     def forward(
         self, losses: Array, t: Array, ignore_label: int, count: int | None
     ) -> tuple[Array, Array]:
+        # One block sums the losses, which is slower than CuPy for large arrays.
         size = losses.size
-        if size > SMALL:
+        if size > SMALL_SIZE:
             return self._reference.forward(losses, t, ignore_label, count)
         losses, t = self.contiguous(losses), self.contiguous(t)
         dtype = losses.dtype

@@ -9,15 +9,15 @@ from chainer.core.typing import Array
 
 
 class DropoutKernel(ElementwiseKernel):
-    """Kernel of ``dropout``: random numbers of the backend, then mask and product at once."""
+    """Kernel of ``dropout``: CuPy draws random uniform, then one launch makes mask and output."""
 
     def forward(self, x: Array, ratio: float) -> tuple[Array, Array]:
         x = self.contiguous(x)
-        numbers = self.xp.random.random_sample(x.shape, dtype=numpy.float32)
+        uniform = self.xp.random.random_sample(x.shape, dtype=numpy.float32)
         y, mask = self.new_like(x), self.new_like(x)
         ratio = float(ratio)
         scale = 1.0 / (1 - ratio)
-        self.each("dropout_forward", element_types(x), x.size, x, numbers, y, mask, ratio, scale)
+        self.each("dropout_forward", element_types(x), x.size, x, uniform, y, mask, ratio, scale)
         return y, mask
 
     def backward(self, gy: Array, mask: Array) -> Array:

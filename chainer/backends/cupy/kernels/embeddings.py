@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy
 
-from chainer.backends.cupy.compiler import compute_dtype
+from chainer.backends.compute_dtypes import compute_dtype
 from chainer.backends.cupy.kernels._sampling import SamplingKernel, sort_with_order
-from chainer.core.typing import Array, Arrays
+from chainer.core.typing import Array
 
 
 class EmbeddingKernel(SamplingKernel):
-    """Kernel of ``embedding``. Rows of numbers out of range are not a number."""
+    """Kernel of ``embedding``. Rows of indices out of range are not-a-number.
+
+    The host cannot check the indices without waiting for the device.
+    """
 
     def forward(self, x: Array, W: Array, ignore_label: int | None) -> Array:
         x, W = self.contiguous(x), self.contiguous(W)
@@ -25,18 +30,19 @@ class EmbeddingKernel(SamplingKernel):
         self, x: Array, gy: Array, shape: tuple[int, int], ignore_label: int | None
     ) -> Array:
         x, gy = self.contiguous(x), self.contiguous(gy)
+        # Atomic additions of 16-bit numbers would be slow and inaccurate.
         gW = self.xp.zeros(shape, compute_dtype(gy.dtype))
         types = self.types(gy, gW, labels=x.dtype)
         scalars = self._scalars(shape, ignore_label)
         self.each("embedding_backward", types, gy.size, x, gy, gW, *scalars)
         return gW.astype(gy.dtype, copy=False)
 
-    def _scalars(self, shape: tuple[int, int], ignore_label: int | None) -> Arrays:
+    def _scalars(self, shape: tuple[int, int], ignore_label: int | None) -> tuple[Any, ...]:
         return (*shape, ignore_label is not None, 0 if ignore_label is None else int(ignore_label))
 
 
 class DeterministicEmbeddingKernel(EmbeddingKernel):
-    """Kernel of ``embedding`` whose gradients are sums in a fixed order: of sorted row numbers."""
+    """Kernel of ``embedding`` whose gradients are sums in a fixed order, that of sorted indices."""
 
     def backward(
         self, x: Array, gy: Array, shape: tuple[int, int], ignore_label: int | None

@@ -1,11 +1,10 @@
-"""Changes of gradients before updates: one launch for many parameters."""
+"""CUDA kernel of the gradient hooks of optimizers: one launch for many parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from chainer.backends.cupy.compiler import compute_dtype
+from chainer.backends.compute_dtypes import compute_dtype
 from chainer.backends.cupy.kernels._multi_tensor import THREADS, TensorsKernel, blocks_of
 from chainer.core.typing import Array
 
@@ -13,15 +12,18 @@ from chainer.core.typing import Array
 class GradientHooksKernel(TensorsKernel):
     """Kernel of ``gradient_hooks``."""
 
-    def weight_decay(self, entries: Sequence[tuple[Any, Any, float | None]], rate: float) -> None:
+    def weight_decay(
+        self, entries: Sequence[tuple[Array, Array, float | None]], rate: float
+    ) -> None:
         self._add("weight_decay", entries, rate)
 
-    def lasso(self, entries: Sequence[tuple[Any, Any, float | None]], rate: float) -> None:
+    def lasso(self, entries: Sequence[tuple[Array, Array, float | None]], rate: float) -> None:
         self._add("lasso", entries, rate)
 
     def _add(
-        self, name: str, entries: Sequence[tuple[Any, Any, float | None]], rate: float
+        self, name: str, entries: Sequence[tuple[Array, Array, float | None]], rate: float
     ) -> None:
+        # The scale is an argument of the launch; usually all gradients have the same one.
         for scale in dict.fromkeys(entry[2] for entry in entries):
             groups = [entry[:2] for entry in entries if entry[2] == scale]
             self.launch(name, groups, (rate,), 1.0 if scale is None else float(scale))
@@ -39,6 +41,7 @@ class GradientHooksKernel(TensorsKernel):
 
     def sum_of_squares(self, grads: Sequence[Array]) -> Array:
         prepared = [self.contiguous(grad) for grad in grads]
+        # Each block writes one sum; CuPy adds these up.
         sums = self.new(sum(map(blocks_of, prepared)), compute_dtype(grads[0].dtype))
         start = 0
         for types, table, blocks in self.tables([(grad, grad) for grad in prepared]):

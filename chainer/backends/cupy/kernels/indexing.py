@@ -14,9 +14,10 @@ from chainer.core.typing import Array
 
 
 class ScatterAddKernel(ReferenceScatterAddKernel):
-    """Kernel of ``scatter_add``: CuPy's, without a look at the indexes, which takes waiting.
+    """Kernel of ``scatter_add``: CuPy's function, without a check of the indices.
 
-    Sums of 16-bit types are made in float32, of which CuPy has none for bfloat16.
+    A check would wait for the device. Arrays of 16-bit types are summed in float32; CuPy has no
+    scatter-add for bfloat16.
     """
 
     #: Class of the kernel that sums rows.
@@ -32,32 +33,32 @@ class ScatterAddKernel(ReferenceScatterAddKernel):
             slices = self.xp.asarray(slices)
         if selects_once(slices):
             a[slices] += b
-        elif self.adds(a):
+        elif self.sums_itself(a):
             self._add(a, slices, b)
         else:
             self.xp.add.at(a, slices, b)
 
-    def adds(self, a: Array) -> bool:
-        """Tells whether CuPy is not to add to an array."""
+    def sums_itself(self, a: Array) -> bool:
+        """Returns whether this kernel adds to an array instead of CuPy."""
         return is_half(a.dtype)
 
     def _add(self, a: Array, slices: Any, b: Array) -> None:
-        """Adds what the kernel of embeddings makes of ``b``, in an array as large as ``a``."""
+        """Adds to an array by the kernel of embeddings, whose gradient is the same sum of rows."""
         rows = rows_of(slices)
         if rows is None:
-            places, width = self.positions(a.shape, slices), 1
+            indices, width = self.positions(a.shape, slices), 1
         else:
-            places, width = self.xp.asarray(rows), prod(a.shape[1:])
+            indices, width = self.xp.asarray(rows), prod(a.shape[1:])
         shape = (prod(a.shape) // max(width, 1), width)
         if b.size:
-            a += self._sums.backward(places.reshape(-1), b, shape, None).reshape(a.shape)
+            a += self._sums.backward(indices.reshape(-1), b, shape, None).reshape(a.shape)
 
 
 class DeterministicScatterAddKernel(ScatterAddKernel):
-    """Kernel of ``scatter_add`` whose sums are made in a fixed order: of sorted positions."""
+    """Kernel of ``scatter_add`` that sums in a fixed order, that of sorted positions."""
 
     sums = DeterministicEmbeddingKernel
 
-    def adds(self, a: Array) -> bool:
-        """Tells whether CuPy is not to add to an array."""
+    def sums_itself(self, a: Array) -> bool:
+        """Returns whether this kernel adds to an array instead of CuPy."""
         return True

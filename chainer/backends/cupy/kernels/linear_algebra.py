@@ -1,4 +1,4 @@
-"""Kernels of linear algebra, on the libraries that CuPy calls."""
+"""CUDA kernels of linear algebra, on the libraries that CuPy calls."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from chainer.core.typing import Array, ArrayModule
 class InverseKernel:
     """Kernel of ``inverse``.
 
-    As solutions of equations: what ``cupy.linalg.inv`` gives for a singular matrix of a stack is
-    memory that nobody wrote.
+    The inverse solves a system of equations. ``cupy.linalg.inv`` would return uninitialized memory
+    for a singular matrix in a stack.
     """
 
     def __init__(self, backend: Backend) -> None:
@@ -29,7 +29,7 @@ class InverseKernel:
         xp, cupyx = self.xp, importlib.import_module("cupyx")
         unit = xp.empty_like(a)
         unit[...] = xp.eye(a.shape[-1], dtype=a.dtype)
-        # To look for singular matrices means to wait for the device.
+        # A check for singular matrices would wait for the device, hence in debug mode only.
         with cupyx.errstate(linalg="raise" if config.debug else "ignore"):
             try:
                 return xp.linalg.solve(a, unit)
@@ -42,6 +42,6 @@ class CholeskyKernel(ReferenceCholeskyKernel):
 
     def forward(self, a: Array) -> Array:
         cupyx = importlib.import_module("cupyx")
-        # To look whether the matrix is positive definite means to wait for the device.
+        # A check of the matrix would wait for the device, hence in debug mode only.
         with cupyx.errstate(linalg="raise" if config.debug else "ignore"):
             return super().forward(a)

@@ -17,6 +17,7 @@ class LinearKernel(CudaKernel):
     def forward(self, x: Array, W: Array, b: Array) -> Array:
         y = self._product(x, W.T, x.dtype)
         if b is not None:
+            # One launch, where broadcasting b would cost CuPy several microseconds on the host.
             y, b = self.contiguous(y), self.contiguous(b.astype(y.dtype, copy=False))
             self.each("add_bias", types_for(y.dtype, None, is_wide(y)), y.size, y, b, len(b))
         return y
@@ -30,6 +31,6 @@ class LinearKernel(CudaKernel):
     def _product(self, a: Array, b: Array, dtype: DTypeLike) -> Array:
         if a.dtype == b.dtype == dtype:
             return a.dot(b)
-        working = numpy.result_type(a.dtype, b.dtype)
-        product = self.xp.matmul(a.astype(working, copy=False), b.astype(working, copy=False))
+        common = numpy.result_type(a.dtype, b.dtype)
+        product = self.xp.matmul(a.astype(common, copy=False), b.astype(common, copy=False))
         return product.astype(dtype, copy=False)

@@ -13,7 +13,7 @@ from chainer.backends.cupy.kernels._base import as_argument, is_wide
 from chainer.backends.cupy.kernels._rnn_functions import RNNFunctions
 from chainer.core.typing import Array, Arrays
 
-#: The structure Children of the source.
+#: The structure ``Children`` of the source.
 MOST_CHILDREN = 16
 _CHILDREN = numpy.dtype(
     [("c", "<u8", MOST_CHILDREN), ("gc", "<u8", MOST_CHILDREN), ("count", "<i8")]

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import lru_cache
 from math import prod
 from typing import Any
 
 import numpy
 
-from chainer.backends.cupy.compiler import Types, compute_dtype, types_for
+from chainer.backends.compute_dtypes import compute_dtype
+from chainer.backends.cupy.compiler import Types, types_for
 from chainer.backends.cupy.kernels._base import CudaKernel, is_wide
-from chainer.core.typing import Array, DTypeLike
+from chainer.core.typing import Array
 
 Axes = tuple[int, ...]
-#: Blocks that keep a large GPU busy, and elements that are worth a block.
+#: Number of blocks that keeps a large GPU busy.
 _BLOCKS = 1024
-_WORTH_A_BLOCK = 2048
+#: Elements for which a block of its own is faster than a longer loop in another block.
+_ELEMENTS_PER_BLOCK = 2048
 
 
 class Layout:
-    """An array seen as ``(batch, channels, positions)``, the channels being the axes kept.
+    """An array viewed as ``(batch, channels, positions)``; channels are the axes that are kept.
 
     Args:
         shape: Shape of the array.
@@ -29,7 +31,7 @@ class Layout:
     def __init__(self, shape: tuple[int, ...], axis: Axes) -> None:
         kept = [i for i in range(len(shape)) if i not in axis]
         self.channels = prod([shape[i] for i in kept])
-        #: Order of the axes that makes the kept ones neighbours, if they are not.
+        #: Order of the axes that makes the kept axes neighbors; None if they are neighbors.
         self.order: list[int] | None = None
         if kept and kept[-1] - kept[0] != len(kept) - 1:
             self.order = [*axis, *kept]
@@ -38,10 +40,11 @@ class Layout:
             first, last = (kept[0], kept[-1] + 1) if kept else (len(shape), len(shape))
             batch, self.positions = prod(shape[:first]), prod(shape[last:])
         self.count = batch * self.positions
-        # How the reduction is laid out, see the source.
+        # With few positions, 32 neighboring threads read 32 channels; otherwise all threads of a
+        # block read positions of one channel. Both read contiguous memory. See the source.
         self.columns = self.positions < 32
         across = -(-self.channels // 32) if self.columns else self.channels
-        worth = self.count * (32 if self.columns else 1) // _WORTH_A_BLOCK
+        worth = self.count * (32 if self.columns else 1) // _ELEMENTS_PER_BLOCK
         self.parts = max(1, min(worth, -(-_BLOCKS // max(across, 1)), 65535))
         self.grid = (across, self.parts)
         self.block = (32, 8) if self.columns else (256, 1)
@@ -59,13 +62,8 @@ class Layout:
 
 @lru_cache(maxsize=4096)
 def layout_of(shape: tuple[int, ...], axis: Axes) -> Layout:
-    """Returns the layout, which is made once for each shape."""
+    """Returns the layout of a shape, which is computed once."""
     return Layout(shape, axis)
-
-
-@cache
-def _working_dtype(dtype: DTypeLike, parameter_dtype: DTypeLike) -> Array:
-    return numpy.result_type(compute_dtype(dtype), parameter_dtype)
 
 
 class _BatchBase(CudaKernel):
@@ -82,8 +80,8 @@ class _BatchBase(CudaKernel):
         )
 
     def dtype(self, x: Array, gamma: Array) -> Array:
-        """Returns the data type computed in."""
-        return _working_dtype(x.dtype, gamma.dtype)
+        """Returns the data type of the computation."""
+        return compute_dtype(x.dtype, gamma.dtype)
 
     def normalize(
         self,
@@ -95,7 +93,7 @@ class _BatchBase(CudaKernel):
         inv_std: Array,
         layout: Layout,
     ) -> Array:
-        """Returns the result of the normalisation; ``x`` is arranged and contiguous."""
+        """Returns the result of the normalization; ``x`` is arranged and contiguous."""
         y = self.new_like(x)
         arrays = (x, gamma, beta, mean, inv_std, y)
         self.each("batch_normalize", types, x.size, *arrays, layout.channels, layout.positions)
@@ -144,8 +142,7 @@ class BatchNormalizationKernel(_BatchBase):
         x: Array,
         gamma: Array,
         beta: Array,
-        running_mean: Array,
-        running_var: Array,
+        running: tuple[Array, Array] | None,
         eps: float,
         decay: float,
         axis: Axes,
@@ -155,17 +152,18 @@ class BatchNormalizationKernel(_BatchBase):
         if x.size == 0:
             return self.new_like(x), xp.zeros(gamma.shape, dtype), xp.ones(gamma.shape, dtype), None
         layout = layout_of(x.shape, axis)
-        types = self.types(x, gamma, running_mean)
+        averages = (None, None) if running is None else running
+        types = self.types(x, gamma, averages[0])
         x, gamma, beta = map(self.contiguous, (layout.arranged(x), gamma, beta))
         sizes = (layout.channels, layout.count)
         mean, inv_std = self.new(gamma.shape, dtype), self.new(gamma.shape, dtype)
-        running = [self.contiguous(array) for array in (running_mean, running_var)]
+        dense_averages = [self.contiguous(array) for array in averages]
         scalars = (*sizes, layout.positions, layout.columns)
         rates = (float(eps), float(decay))
         if layout.parts == 1:
             y = self.new_like(x)
             whole = self.function("batch_whole", types)
-            arrays = (x, gamma, beta, y, mean, inv_std, *running)
+            arrays = (x, gamma, beta, y, mean, inv_std, *dense_averages)
             whole(layout.grid, layout.block, (*arrays, *scalars, *rates))
             y = layout.restored(y)
         else:
@@ -173,11 +171,11 @@ class BatchNormalizationKernel(_BatchBase):
             statistics = self.function("batch_statistics", types)
             statistics(layout.grid, layout.block, (x, partial, *scalars))
             finish = self.function("batch_finish", types)
-            args = (partial, mean, inv_std, *running, *sizes, layout.parts, *rates)
+            args = (partial, mean, inv_std, *dense_averages, *sizes, layout.parts, *rates)
             finish((-(-layout.channels // 256),), (256,), args)
             y = self.normalize(types, x, gamma, beta, mean, inv_std, layout)
-        for array, changed in zip((running_mean, running_var), running, strict=True):
-            if changed is not array:
+        for array, changed in zip(running or (), dense_averages, strict=False):
+            if changed is not array:  # the kernel has changed a contiguous copy
                 array[...] = changed
         return y, mean, inv_std, None
 
@@ -214,7 +212,7 @@ class FixedBatchNormalizationKernel(_BatchBase):
     ) -> tuple[Array, Array, Array, Array, Array]:
         xp = self.xp
         if x.size == 0:
-            return (self.new_like(x), *[xp.zeros_like(p) for p in (gamma, gamma, mean, var)])  # type: ignore[return-value]
+            return (self.new_like(x), *[xp.zeros_like(p) for p in (gamma, gamma, mean, var)])
         layout = layout_of(x.shape, axis)
         center, inv_std = self._statistics(x, gamma, mean, var, eps)
         gmean, gvar = self.new(gamma.shape, gamma.dtype), self.new(gamma.shape, gamma.dtype)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from chainer.backends.cupy.kernels._multi_tensor import TensorsKernel
+from chainer.backends.operations.optimizer_updates import (
+    AdamHyperparameters,
+    MSVAGHyperparameters,
+    RMSpropGravesHyperparameters,
+)
 from chainer.core.typing import Array
 
 
 class UpdateKernel(TensorsKernel):
-    """What the kernels below share.
+    """Base of the kernels below: one update is a grouped update with a single parameter.
 
     Attributes:
         name: Name of the function in the source.
@@ -29,26 +34,32 @@ class UpdateKernel(TensorsKernel):
 
         Args:
             groups: Arguments of :meth:`update` for each of the parameters.
-            hyperparameters: Those of all.
+            hyperparameters: Hyperparameters that the updates have in common.
         """
         self.launch(self.name, groups, self.numbers(hyperparameters))
 
     def update_copies(
-        self, groups: Sequence[Sequence[Array]], copies: Sequence[Array], scale: float, **hyper: Any
+        self,
+        groups: Sequence[Sequence[Array]],
+        copies: Sequence[Array],
+        scale: float,
+        **hyperparameters: Any,
     ) -> None:
-        """Updates parameters of float32 that stand for others of 16 bits, see the operations.
+        """Updates float32 copies of 16-bit parameters, see the operations.
 
         Args:
-            groups: Arguments of :meth:`update` for each of the parameters, gradients of 16 bits.
-            copies: The parameters of 16 bits, which get the rounded results.
-            scale: What the gradients are to be divided by.
-            hyper: Hyperparameters of all.
+            groups: Arguments of :meth:`update` for each of the copies, with 16-bit gradients.
+            copies: The 16-bit parameters, which get the rounded results.
+            scale: Divisor of the gradients.
+            hyperparameters: Hyperparameters that the updates have in common.
         """
-        self.launch(self.name, groups, self.numbers(hyper), scale, copies)
+        self.launch(self.name, groups, self.numbers(hyperparameters), scale, copies)
 
     def numbers(self, hyperparameters: dict[str, Any]) -> list[float]:
         """Returns the hyperparameters as numbers in the order of the source."""
-        return [float(hyperparameters[name]) for name in self.hyperparameters]
+        hyper: NamedTuple | None = hyperparameters.get("hyper")
+        named = hyperparameters if hyper is None else hyper._asdict()
+        return [float(named[name]) for name in self.hyperparameters]
 
 
 class SGDKernel(UpdateKernel):
@@ -97,11 +108,13 @@ class AdamKernel(UpdateKernel):
     """Kernel of ``adam_update``."""
 
     name = "adam"
-    hyperparameters = ("alpha_t", "beta1", "beta2", "eps", "eta", "weight_decay_rate")
+    # The bounds are a pair or None, which ``numbers`` passes as three numbers.
+    hyperparameters = AdamHyperparameters._fields[:-1]
 
     def numbers(self, hyperparameters: dict[str, Any]) -> list[float]:
         """Returns the hyperparameters as numbers in the order of the source."""
-        bounds = hyperparameters["bounds"]
+        hyper: AdamHyperparameters = hyperparameters["hyper"]
+        bounds = hyper.bounds
         return [
             *super().numbers(hyperparameters),
             *((0.0, 0.0, 0.0) if bounds is None else (1.0, *map(float, bounds))),
@@ -119,7 +132,7 @@ class RMSpropGravesKernel(UpdateKernel):
     """Kernel of ``rmsprop_graves_update``."""
 
     name = "rmsprop_graves"
-    hyperparameters = ("lr", "alpha", "momentum", "eps")
+    hyperparameters = RMSpropGravesHyperparameters._fields
 
 
 class SMORMS3Kernel(UpdateKernel):
@@ -133,4 +146,4 @@ class MSVAGKernel(UpdateKernel):
     """Kernel of ``msvag_update``."""
 
     name = "msvag"
-    hyperparameters = ("lr", "beta", "eta", "weight_decay_rate", "correction", "rho")
+    hyperparameters = MSVAGHyperparameters._fields

@@ -5,8 +5,10 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from chainer.backends.cupy.compiler import compute_dtype, types_for
+from chainer.backends.compute_dtypes import compute_dtype
+from chainer.backends.cupy.compiler import types_for
 from chainer.backends.cupy.kernels._base import CudaKernel, is_wide
+from chainer.backends.operations.response_normalizations import ResponseParameters
 from chainer.core.typing import Array
 
 
@@ -15,33 +17,26 @@ class ResponseNormalizationKernel(CudaKernel):
 
     source = "response_normalization.cu"
 
-    def forward(self, x: Array, n: int, k: float, alpha: float, beta: float) -> tuple[Array, Array]:
+    def forward(self, x: Array, parameters: ResponseParameters) -> tuple[Array, Array]:
+        n, k, alpha, beta = parameters
         x = self.contiguous(x)
         y = self.new_like(x)
         scale = self.new(x.shape, compute_dtype(x.dtype))
         scalars = (float(k), float(alpha), float(beta))
-        self._call("response_forward", x, x, y, scale, *self._geometry(x, n), *scalars)
+        self._call("response_forward", x, x, y, scale, *self._window(x, n), *scalars)
         return y, scale
 
     def backward(
-        self,
-        x: Array,
-        y: Array,
-        gy: Array,
-        residual: Any,
-        n: int,
-        k: float,
-        alpha: float,
-        beta: float,
+        self, x: Array, y: Array, gy: Array, residual: Any, parameters: ResponseParameters
     ) -> Array:
+        n, _, alpha, beta = parameters
         x, y, gy = map(self.contiguous, (x, y, gy))
         gx = self.new_like(x)
         arrays = (x, y, gy, residual, gx)
-        geometry = self._geometry(x, n)
-        self._call("response_backward", x, *arrays, *geometry, float(alpha), float(beta))
+        self._call("response_backward", x, *arrays, *self._window(x, n), float(alpha), float(beta))
         return gx
 
-    def _geometry(self, x: Array, n: int) -> tuple[int, int, int]:
+    def _window(self, x: Array, n: int) -> tuple[int, int, int]:
         return x.shape[1], prod(x.shape[2:]), int(n) // 2
 
     def _call(self, name: str, x: Array, *args: Any) -> None:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from chainer.backends.cupy.kernels._regions import RegionKernel, Regions
+from chainer.backends.operations.roi_poolings import RegionGrid
 from chainer.core.typing import Array, Shape
-
-Size = tuple[int, int]
-#: Number of samples in each direction of a bin, None for one per pixel.
-Ratio = tuple[int | None, int | None]
 
 
 class ROIAverageAlign2DKernel(RegionKernel):
     """Kernel of ``roi_average_align_2d``."""
 
     def forward(
-        self, x: Array, rois: Array, roi_indices: Array, out_size: Size, scale: float, ratio: Ratio
+        self, x: Array, rois: Array, roi_indices: Array, grid: RegionGrid
     ) -> tuple[Array, None]:
-        regions = Regions(x.shape, rois, roi_indices, out_size, scale, ratio)
+        regions = Regions(x.shape, rois, roi_indices, grid)
         return self.pooled("roi_average_align_forward", regions, x), None
 
     def backward(
@@ -26,11 +23,9 @@ class ROIAverageAlign2DKernel(RegionKernel):
         rois: Array,
         roi_indices: Array,
         in_shape: Shape,
-        out_size: Size,
-        scale: float,
-        ratio: Ratio,
+        grid: RegionGrid,
     ) -> Array:
-        regions = Regions(in_shape, rois, roi_indices, out_size, scale, ratio)
+        regions = Regions(in_shape, rois, roi_indices, grid)
         return self.gradient("roi_average_align_backward", regions, gy, None)
 
     def gather(
@@ -39,11 +34,9 @@ class ROIAverageAlign2DKernel(RegionKernel):
         residual: None,
         rois: Array,
         roi_indices: Array,
-        out_size: Size,
-        scale: float,
-        ratio: Ratio,
+        grid: RegionGrid,
     ) -> Array:
-        return self.forward(x, rois, roi_indices, out_size, scale, ratio)[0]
+        return self.forward(x, rois, roi_indices, grid)[0]
 
 
 class DeterministicROIAverageAlign2DKernel(ROIAverageAlign2DKernel):
@@ -56,9 +49,9 @@ class ROIMaxAlign2DKernel(RegionKernel):
     """Kernel of ``roi_max_align_2d``."""
 
     def forward(
-        self, x: Array, rois: Array, roi_indices: Array, out_size: Size, scale: float, ratio: Ratio
+        self, x: Array, rois: Array, roi_indices: Array, grid: RegionGrid
     ) -> tuple[Array, Array]:
-        regions = Regions(x.shape, rois, roi_indices, out_size, scale, ratio)
+        regions = Regions(x.shape, rois, roi_indices, grid)
         return self.chosen("roi_max_align_forward", regions, x)
 
     def backward(
@@ -68,11 +61,9 @@ class ROIMaxAlign2DKernel(RegionKernel):
         rois: Array,
         roi_indices: Array,
         in_shape: Shape,
-        out_size: Size,
-        scale: float,
-        ratio: Ratio,
+        grid: RegionGrid,
     ) -> Array:
-        regions = Regions(in_shape, rois, roi_indices, out_size, scale, ratio)
+        regions = Regions(in_shape, rois, roi_indices, grid)
         return self.gradient("roi_max_align_backward", regions, gy, winners)
 
     def gather(
@@ -81,11 +72,9 @@ class ROIMaxAlign2DKernel(RegionKernel):
         winners: Array,
         rois: Array,
         roi_indices: Array,
-        out_size: Size,
-        scale: float,
-        ratio: Ratio,
+        grid: RegionGrid,
     ) -> Array:
-        regions = Regions(x.shape, rois, roi_indices, out_size, scale, ratio)
+        regions = Regions(x.shape, rois, roi_indices, grid)
         return self.gathered("roi_max_align_gather", regions, x, winners)
 
 

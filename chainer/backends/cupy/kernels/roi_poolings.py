@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy
 
 from chainer.backends.cupy.kernels._regions import RegionKernel, Regions
+from chainer.backends.operations.roi_poolings import RegionGrid
 from chainer.core.typing import Array, Shape
 
 Size = tuple[int, int]
@@ -14,15 +15,15 @@ class ROIPooling2DKernel(RegionKernel):
     """Kernel of ``roi_pooling_2d``."""
 
     def forward(self, x: Array, rois: Array, out_size: Size, scale: float) -> tuple[Array, Array]:
-        regions = Regions(x.shape, rois, None, out_size, scale)
+        regions = Regions(x.shape, rois, None, RegionGrid(out_size, scale))
         return self.chosen("roi_max_pooling_forward", regions, x, 0.0)
 
     def backward(self, gy: Array, indices: Array, rois: Array, in_size: Size, batch: int) -> Array:
-        regions = Regions((batch, gy.shape[1], *in_size), rois, None, gy.shape[2:], 1.0)
+        regions = Regions((batch, gy.shape[1], *in_size), rois, None, RegionGrid(gy.shape[2:], 1.0))
         return self.gradient("roi_max_pooling_backward", regions, gy, indices)
 
     def gather(self, x: Array, indices: Array, rois: Array) -> Array:
-        regions = Regions(x.shape, rois, None, indices.shape[2:], 1.0)
+        regions = Regions(x.shape, rois, None, RegionGrid(indices.shape[2:], 1.0))
         return self.gathered("roi_max_pooling_gather", regions, x, indices)
 
 
@@ -36,9 +37,9 @@ class ROIMaxPooling2DKernel(RegionKernel):
     """Kernel of ``roi_max_pooling_2d``."""
 
     def forward(
-        self, x: Array, rois: Array, roi_indices: Array, out_size: Size, scale: float
+        self, x: Array, rois: Array, roi_indices: Array, grid: RegionGrid
     ) -> tuple[Array, Array]:
-        regions = Regions(x.shape, rois, roi_indices, out_size, scale)
+        regions = Regions(x.shape, rois, roi_indices, grid)
         return self.chosen("roi_max_pooling_forward", regions, x, -numpy.inf)
 
     def backward(
@@ -48,10 +49,9 @@ class ROIMaxPooling2DKernel(RegionKernel):
         rois: Array,
         roi_indices: Array,
         in_shape: Shape,
-        out_size: Size,
-        scale: float,
+        grid: RegionGrid,
     ) -> Array:
-        regions = Regions(in_shape, rois, roi_indices, out_size, scale)
+        regions = Regions(in_shape, rois, roi_indices, grid)
         return self.gradient("roi_max_pooling_backward", regions, gy, indices)
 
     def gather(
@@ -60,10 +60,9 @@ class ROIMaxPooling2DKernel(RegionKernel):
         indices: Array,
         rois: Array,
         roi_indices: Array,
-        out_size: Size,
-        scale: float,
+        grid: RegionGrid,
     ) -> Array:
-        regions = Regions(x.shape, rois, roi_indices, out_size, scale)
+        regions = Regions(x.shape, rois, roi_indices, grid)
         return self.gathered("roi_max_pooling_gather", regions, x, indices)
 
 
@@ -77,9 +76,9 @@ class ROIAveragePooling2DKernel(RegionKernel):
     """Kernel of ``roi_average_pooling_2d``."""
 
     def forward(
-        self, x: Array, rois: Array, roi_indices: Array, out_size: Size, scale: float
+        self, x: Array, rois: Array, roi_indices: Array, grid: RegionGrid
     ) -> tuple[Array, None]:
-        regions = Regions(x.shape, rois, roi_indices, out_size, scale)
+        regions = Regions(x.shape, rois, roi_indices, grid)
         return self.pooled("roi_average_pooling_forward", regions, x), None
 
     def backward(
@@ -89,10 +88,9 @@ class ROIAveragePooling2DKernel(RegionKernel):
         rois: Array,
         roi_indices: Array,
         in_shape: Shape,
-        out_size: Size,
-        scale: float,
+        grid: RegionGrid,
     ) -> Array:
-        regions = Regions(in_shape, rois, roi_indices, out_size, scale)
+        regions = Regions(in_shape, rois, roi_indices, grid)
         return self.gradient("roi_average_pooling_backward", regions, gy, None)
 
     def gather(
@@ -101,10 +99,9 @@ class ROIAveragePooling2DKernel(RegionKernel):
         residual: None,
         rois: Array,
         roi_indices: Array,
-        out_size: Size,
-        scale: float,
+        grid: RegionGrid,
     ) -> Array:
-        return self.forward(x, rois, roi_indices, out_size, scale)[0]
+        return self.forward(x, rois, roi_indices, grid)[0]
 
 
 class DeterministicROIAveragePooling2DKernel(ROIAveragePooling2DKernel):

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy
 
-from chainer.backends.cupy.compiler import compute_dtype, types_for
+from chainer.backends.compute_dtypes import compute_dtype
+from chainer.backends.cupy.compiler import Types, types_for
 from chainer.backends.cupy.kernels._base import CudaKernel, is_wide
 from chainer.core.typing import Array
 
-#: Loss of what has no alignment, where the data type can hold it.
+#: Loss of a sequence without any alignment, where the data type can represent it.
 _IMPOSSIBLE_LOSS = 1e10
 
 
@@ -77,13 +78,14 @@ class ConnectionistTemporalClassificationKernel(CudaKernel):
         wide = [self.contiguous(length.astype(numpy.int64, copy=False)) for length in lengths]
         return self.contiguous(x), self.contiguous(t), wide
 
-    def _types(self, x: Array, t: Array) -> Array:
-        # The trellis has two states for each label and one; three steps are kept in backward.
+    def _types(self, x: Array, t: Array) -> Types:
+        # The trellis has two states for each label, and one more. Backward keeps three steps.
         states = 2 * t.size + x.shape[1]
         wide = is_wide(x) or max(len(x), 3) * states >= 1 << 30
         return types_for(x.dtype, wide=wide, L=t.dtype, M=numpy.dtype(numpy.int64))
 
-    def _blocks(self, name: str, types: Any, batch: int, width: int, *args: Any) -> None:
+    def _blocks(self, name: str, types: Types, batch: int, width: int, *args: Any) -> None:
         if batch:
+            # Full warps, one thread for each state; a thread of the largest block takes several.
             threads = min(max(32, -(-(2 * width + 1) // 32) * 32), 512)
             self.function(name, types)((batch,), (threads,), args)

@@ -6,7 +6,7 @@ from math import prod
 
 import numpy
 
-from chainer.backends.cupy.compiler import compute_dtype
+from chainer.backends.compute_dtypes import compute_dtype
 from chainer.backends.cupy.kernels._sampling import SamplingKernel, sort_with_order
 from chainer.core.typing import Array
 
@@ -29,6 +29,7 @@ class SpatialTransformerSamplerKernel(SamplingKernel):
         return gx.astype(x.dtype, copy=False), ggrid
 
     def _backward(self, x: Array, grid: Array, gy: Array, gx: Array) -> Array:
+        # Without gx, the function computes the gradient of the grid only.
         ggrid = self.new_like(grid)
         points = prod(grid.shape[2:])
         types, sizes = self.types(x, gy, grid), (*x.shape[1:], points)
@@ -39,7 +40,7 @@ class SpatialTransformerSamplerKernel(SamplingKernel):
 class DeterministicSpatialTransformerSamplerKernel(SpatialTransformerSamplerKernel):
     """Kernel of ``spatial_transformer_sampler`` whose gradients are sums in a fixed order.
 
-    Points are sorted by the four pixels they lie between.
+    Points are sorted by the four pixels around them.
     """
 
     def backward(self, x: Array, grid: Array, gy: Array) -> tuple[Array, Array]:

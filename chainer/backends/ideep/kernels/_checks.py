@@ -12,6 +12,7 @@ from math import prod
 from chainer.backends.convolution_checks import ConvolutionSizes, convolution_sizes, misfit
 from chainer.backends.operations.convolutions import ConvolutionGeometry
 from chainer.backends.operations.poolings import PoolingGeometry
+from chainer.backends.operations.response_normalizations import ResponseParameters
 from chainer.backends.operations.rnns import RNNLayout
 from chainer.core.arrays.kernel import ArraySpec, CallSpec
 from chainer.core.typing import Shape
@@ -172,13 +173,14 @@ def normalization(spec: CallSpec) -> str | None:
 @_check
 def response_normalization(spec: CallSpec) -> str | None:
     """Local response normalization over an odd number of channels."""
-    x, a = _array(spec), spec.attributes
-    if not 2 <= x.ndim <= 5:
-        return f"{x.ndim} dimensions; iDeep takes 2 to 5"
-    if a["n"] < 1 or a["n"] % 2 == 0:
-        return f"n must be odd, got {a['n']}"
-    if a["k"] <= 0:
-        return f"k must be positive, got {a['k']}"
+    ndim = _array(spec).ndim
+    parameters: ResponseParameters = spec.attributes["parameters"]
+    if not 2 <= ndim <= 5:
+        return f"{ndim} dimensions; iDeep takes 2 to 5"
+    if parameters.n < 1 or parameters.n % 2 == 0:
+        return f"n must be odd, got {parameters.n}"
+    if parameters.k <= 0:
+        return f"k must be positive, got {parameters.k}"
     return None
 
 

@@ -21,18 +21,17 @@ class BatchNormalizationKernel(IdeepKernel):
         x: Array,
         gamma: Array,
         beta: Array,
-        running_mean: Array,
-        running_var: Array,
+        running: tuple[Array, Array] | None,
         eps: float,
         decay: float,
         axis: Axes,
     ) -> tuple[Array, Array, Array, Array]:
         y, mean, var, _ = self.ops.batch_normalization(x, gamma, beta, eps)
         batch_var = numpy.asarray(var)
-        if running_mean is not None:
+        if running is not None:
             count = x.size // x.shape[1]
-            _update(running_mean, numpy.asarray(mean), decay)
-            _update(running_var, batch_var * numpy.float32(count / max(count - 1, 1)), decay)
+            _update(running[0], numpy.asarray(mean), decay)
+            _update(running[1], batch_var * numpy.float32(count / max(count - 1, 1)), decay)
         inv_std = batch_var + numpy.float32(eps)
         numpy.sqrt(inv_std, out=inv_std)
         numpy.reciprocal(inv_std, out=inv_std)

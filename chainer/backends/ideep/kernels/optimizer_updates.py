@@ -1,6 +1,6 @@
 """Updates of parameters that are mdarrays.
 
-Small ones are left to the reference kernels: calls would cost more than the arithmetic.
+The reference kernels update small parameters: a call of iDeep costs more than their arithmetic.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ import numpy
 
 from chainer.backends.ideep.kernels._base import IdeepKernel
 from chainer.backends.operations import optimizer_updates
+from chainer.backends.operations.optimizer_updates import AdamHyperparameters
 from chainer.core.arrays.backend import Backend, get_backend
 from chainer.core.arrays.kernel import Operation
 from chainer.core.typing import Array
 
-#: Elements below which NumPy is faster.
+#: Number of elements below which NumPy is faster (measured).
 SMALL = 10000
 
 
 class UpdateKernel(IdeepKernel):
-    """What the kernels below share."""
+    """Base of the kernels below: decides between iDeep and NumPy."""
 
     operation: ClassVar[Operation]
 
@@ -30,23 +31,23 @@ class UpdateKernel(IdeepKernel):
         self._reference: Array = self.operation.reference_for(get_backend("numpy"))
 
     def by_reference(self, *arrays: Array, **hyperparameters: Any) -> None:
-        """Updates by NumPy, on arrays that share memory."""
+        """Updates with NumPy, through NumPy arrays that share the memory of the mdarrays."""
         backend = self._backend
-        plain = [None if array is None else backend.xp_view(array) for array in arrays]
-        self._reference.update(*plain, **hyperparameters)
+        views = [None if array is None else backend.xp_view(array) for array in arrays]
+        self._reference.update(*views, **hyperparameters)
 
     def prepared(self, param: Array, *states: Array) -> list[Array] | None:
-        """Returns the states as mdarrays; None if there is one that cannot be.
-
-        The parameter is laid out densely: whoever looks at it as a NumPy array shares its memory.
-        """
+        """Returns the states as mdarrays, or None if NumPy has to make the update."""
         if param.size < SMALL:
             return None
         if not param.layout.dense:
+            # Viewing a parameter in blocked layout makes it dense. The states are NumPy arrays,
+            # and the update needs all arrays in one order.
             self._backend.xp_view(param)
         prepared: list[Array] = []
         for state in states:
             if state.__class__ is numpy.ndarray:
+                # An mdarray would not share the memory, so the update would be lost.
                 if not (state.flags.c_contiguous and state.flags.writeable):
                     return None
                 state = self.ops.from_numpy(state)
@@ -80,7 +81,7 @@ class MomentumSGDKernel(UpdateKernel):
 
 
 class AdamKernel(UpdateKernel):
-    """Kernel of ``adam_update`` for plain Adam."""
+    """Kernel of ``adam_update`` for Adam without weight decay, AMSGrad, and AdaBound."""
 
     operation = optimizer_updates.adam_update
 
@@ -90,34 +91,16 @@ class AdamKernel(UpdateKernel):
         grad: Array,
         m: Array,
         v: Array,
-        vhat: Array,
+        vhat: Array | None,
         *,
-        alpha_t: float,
-        beta1: float,
-        beta2: float,
-        eps: float,
-        eta: float,
-        weight_decay_rate: float,
-        bounds: tuple[float, float] | None,
+        hyper: AdamHyperparameters,
     ) -> None:
-        rate = eta * alpha_t
+        rate = hyper.eta * hyper.alpha_t
         states = None
-        if rate and eps > 0 and not weight_decay_rate:
+        # iDeep rejects a learning rate of zero and an ``eps`` that is not positive.
+        if rate and hyper.eps > 0 and not hyper.weight_decay_rate:
             states = self.prepared(param, m, v)
         if states is None:
-            self.by_reference(
-                param,
-                grad,
-                m,
-                v,
-                vhat,
-                alpha_t=alpha_t,
-                beta1=beta1,
-                beta2=beta2,
-                eps=eps,
-                eta=eta,
-                weight_decay_rate=weight_decay_rate,
-                bounds=bounds,
-            )
+            self.by_reference(param, grad, m, v, vhat, hyper=hyper)
         else:
-            self.ops.adam_update(param, grad, *states, rate, beta1, beta2, eps)
+            self.ops.adam_update(param, grad, *states, rate, hyper.beta1, hyper.beta2, hyper.eps)

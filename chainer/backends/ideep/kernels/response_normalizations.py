@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.ideep.kernels._base import IdeepKernel
+from chainer.backends.operations.response_normalizations import ResponseParameters
 from chainer.core.typing import Array
 
 
@@ -14,20 +15,14 @@ class ResponseNormalizationKernel(IdeepKernel):
     oneDNN divides ``alpha`` by ``n``, which the factor ``n`` below undoes.
     """
 
-    def forward(self, x: Array, n: int, k: float, alpha: float, beta: float) -> tuple[Array, Array]:
+    def forward(self, x: Array, parameters: ResponseParameters) -> tuple[Array, Array]:
+        n, k, alpha, beta = parameters
         return self.ops.local_response_normalization(x, n, k, alpha * n, beta)
 
     def backward(
-        self,
-        x: Array,
-        y: Array,
-        gy: Array,
-        residual: Any,
-        n: int,
-        k: float,
-        alpha: float,
-        beta: float,
+        self, x: Array, y: Array, gy: Array, residual: Any, parameters: ResponseParameters
     ) -> Array:
+        n, k, alpha, beta = parameters
         return self.ops.local_response_normalization_backward(
             x, gy, n, k, alpha * n, beta, workspace=residual
         )

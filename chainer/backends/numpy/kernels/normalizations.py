@@ -7,14 +7,11 @@ from typing import Any
 
 import numpy
 
-from chainer.core.arrays.extended_dtypes import is_half
+from chainer.backends.compute_dtypes import compute_dtype, to_compute_dtype
 from chainer.core.arrays.kernel import ReferenceKernel
+from chainer.core.typing import Array, ArrayModule, DTypeLike
 
 Axes = tuple[int, ...]
-
-
-def _widened(x: Any) -> Any:
-    return x.astype(numpy.float32) if is_half(x.dtype) else x
 
 
 class Channels:
@@ -26,11 +23,11 @@ class Channels:
         axis: Axes to reduce.
     """
 
-    def __init__(self, xp: Any, shape: tuple[int, ...], axis: Axes) -> None:
+    def __init__(self, xp: ArrayModule, shape: tuple[int, ...], axis: Axes) -> None:
         self._xp = xp
         self._shape = shape
         kept = [i for i in range(len(shape)) if i not in axis]
-        #: Order of the axes that makes the kept ones neighbours, if they are not.
+        #: Order of the axes that makes the kept axes neighbors; None if they are neighbors.
         self._order: list[int] | None = None
         if kept and kept[-1] - kept[0] != len(kept) - 1:
             self._order = [*axis, *kept]
@@ -41,67 +38,74 @@ class Channels:
         self.channels = prod([shape[i] for i in kept])
         self.count = self.batch * self.positions
 
-    def view(self, x: Any) -> Any:
-        """Returns ``(batch, channels, positions)``; without positions if there is only one."""
+    def view(self, x: Array) -> Array:
+        """Returns ``(batch, channels, positions)``; without positions if there is only one.
+
+        NumPy reduces two dimensions faster than three.
+        """
         if self._order is not None:
             x = x.transpose(self._order)
         if self.positions == 1:
             return x.reshape(self.batch, self.channels)
         return x.reshape(self.batch, self.channels, self.positions)
 
-    def restore(self, x: Any) -> Any:
+    def restore(self, x: Array) -> Array:
         """Undoes :meth:`view`."""
         if self._order is None:
             return x.reshape(self._shape)
         inverse = numpy.argsort(self._order).tolist()
         return x.reshape([self._shape[i] for i in self._order]).transpose(inverse).copy()
 
-    def along(self, parameter: Any, dtype: Any) -> Any:
+    def along(self, parameter: Array, dtype: DTypeLike) -> Array:
         """Returns a parameter in a shape that broadcasts to views."""
         parameter = parameter.astype(dtype, copy=False)
         return parameter.reshape(-1) if self.positions == 1 else parameter.reshape(-1, 1)
 
-    def sum(self, x: Any) -> Any:
-        """Sums of a view by channel."""
+    def sum(self, x: Array) -> Array:
+        """Returns the sums of a view by channel."""
         return x.sum(axis=0) if x.ndim == 2 else x.sum(axis=2).sum(axis=0)
 
-    def dot(self, x: Any, y: Any) -> Any:
-        """Sums of the products of two views by channel."""
+    def dot(self, x: Array, y: Array) -> Array:
+        """Returns the sums of the products of two views by channel.
+
+        einsum needs no array for the products.
+        """
         if x.ndim == 2:
             return self._xp.einsum("nc,nc->c", x, y)
         return self._xp.einsum("ncs,ncs->nc", x, y).sum(axis=0)
 
 
 class BatchNormalizationKernel(ReferenceKernel):
-    """Batch normalisation in passes over whole arrays, most of them in place."""
+    """Batch normalization in passes over whole arrays, most of them in place.
+
+    The output and the gradient need one array of the size of the input each, and no others.
+    """
 
     def forward(
         self,
-        x: Any,
-        gamma: Any,
-        beta: Any,
-        running_mean: Any,
-        running_var: Any,
+        x: Array,
+        gamma: Array,
+        beta: Array,
+        running: tuple[Array, Array] | None,
         eps: float,
         decay: float,
         axis: Axes,
-    ) -> tuple[Any, Any, Any, Any]:
+    ) -> tuple[Array, Array, Array, Array]:
         xp = self.xp
-        wide = _widened(x)
-        dtype = numpy.result_type(wide.dtype, gamma.dtype)
+        dtype = compute_dtype(x.dtype, gamma.dtype)
         channels = Channels(xp, x.shape, axis)
         if x.size == 0:
             return xp.empty_like(x), xp.zeros(gamma.shape, dtype), xp.ones(gamma.shape, dtype), None
-        values = channels.view(wide.astype(dtype, copy=False))
+        values = channels.view(x.astype(dtype, copy=False))
         mean = channels.sum(values)
         mean /= channels.count
         y = values - channels.along(mean, dtype)
         var = channels.dot(y, y)
         var /= channels.count
-        if running_mean is not None:
-            _update(running_mean, mean, decay)
+        if running is not None:
+            _update(running[0], mean, decay)
             unbiased = channels.count / max(channels.count - 1, 1)
-            _update(running_var, var * dtype.type(unbiased), decay)
+            _update(running[1], var * dtype.type(unbiased), decay)
         var += eps
         inv_std = 1 / xp.sqrt(var)
         y *= channels.along(gamma.reshape(-1) * inv_std, dtype)
@@ -110,8 +114,15 @@ class BatchNormalizationKernel(ReferenceKernel):
         return y, mean.reshape(gamma.shape), inv_std.reshape(gamma.shape), None
 
     def backward(
-        self, x: Any, gamma: Any, gy: Any, mean: Any, inv_std: Any, residual: Any, axis: Axes
-    ) -> tuple[Any, Any, Any]:
+        self,
+        x: Array,
+        gamma: Array,
+        gy: Array,
+        mean: Array,
+        inv_std: Array,
+        residual: Any,
+        axis: Axes,
+    ) -> tuple[Array, Array, Array]:
         xp = self.xp
         if x.size == 0:
             return xp.empty_like(x), xp.zeros_like(gamma), xp.zeros_like(gamma)
@@ -119,7 +130,7 @@ class BatchNormalizationKernel(ReferenceKernel):
         channels = Channels(xp, x.shape, axis)
         gradient = channels.view(gy.astype(dtype, copy=False))
         gbeta = channels.sum(gradient)
-        # From here on what is x less its mean becomes the gradient, in place.
+        # x less its mean. From here on this array becomes the gradient, in place.
         gx = channels.view(x.astype(dtype, copy=False)) - channels.along(mean, dtype)
         ggamma = channels.dot(gradient, gx)
         flat = inv_std.reshape(-1)
@@ -135,18 +146,18 @@ class BatchNormalizationKernel(ReferenceKernel):
         )
 
 
-def _update(running: Any, statistic: Any, decay: float) -> None:
+def _update(running: Array, statistic: Array, decay: float) -> None:
     running *= decay
     running += (statistic.reshape(running.shape) * (1 - decay)).astype(running.dtype, copy=False)
 
 
 class FixedBatchNormalizationKernel(ReferenceKernel):
-    """Batch normalisation with given statistics: one factor and one summand for each channel."""
+    """Batch normalization with given statistics: one factor and one summand for each channel."""
 
     def forward(
-        self, x: Any, gamma: Any, beta: Any, mean: Any, var: Any, eps: float, axis: Axes
-    ) -> Any:
-        dtype = numpy.result_type(_widened(x[:0]).dtype, gamma.dtype)
+        self, x: Array, gamma: Array, beta: Array, mean: Array, var: Array, eps: float, axis: Axes
+    ) -> Array:
+        dtype = compute_dtype(x.dtype, gamma.dtype)
         channels = Channels(self.xp, x.shape, axis)
         factor, _ = self._factor(gamma, var, eps, dtype)
         summand = beta.astype(dtype, copy=False) - mean.astype(dtype, copy=False) * factor
@@ -155,9 +166,9 @@ class FixedBatchNormalizationKernel(ReferenceKernel):
         return channels.restore(y).astype(x.dtype, copy=False)
 
     def backward(
-        self, x: Any, gamma: Any, mean: Any, var: Any, gy: Any, eps: float, axis: Axes
-    ) -> tuple[Any, Any, Any, Any, Any]:
-        dtype = numpy.result_type(_widened(x[:0]).dtype, gamma.dtype)
+        self, x: Array, gamma: Array, mean: Array, var: Array, gy: Array, eps: float, axis: Axes
+    ) -> tuple[Array, Array, Array, Array, Array]:
+        dtype = compute_dtype(x.dtype, gamma.dtype)
         channels = Channels(self.xp, x.shape, axis)
         factor, inv_std = self._factor(gamma, var, eps, dtype)
         gradient = channels.view(gy.astype(dtype, copy=False))
@@ -172,19 +183,23 @@ class FixedBatchNormalizationKernel(ReferenceKernel):
             g.astype(p.dtype, copy=False)
             for g, p in ((ggamma, gamma), (gbeta, gamma), (gmean, mean), (gvar, var))
         ]
-        return (channels.restore(gx).astype(x.dtype, copy=False), *parameters)  # type: ignore[return-value]
+        return (channels.restore(gx).astype(x.dtype, copy=False), *parameters)
 
-    def _factor(self, gamma: Any, var: Any, eps: float, dtype: Any) -> tuple[Any, Any]:
+    def _factor(
+        self, gamma: Array, var: Array, eps: float, dtype: DTypeLike
+    ) -> tuple[Array, Array]:
         inv_std = 1 / self.xp.sqrt(var.astype(dtype, copy=False) + dtype.type(eps))
         return gamma.astype(dtype, copy=False) * inv_std, inv_std
 
 
 class LayerNormalizationKernel(ReferenceKernel):
-    """Layer normalisation."""
+    """Layer normalization."""
 
-    def forward(self, x: Any, gamma: Any, beta: Any, eps: float) -> tuple[Any, Any, Any, Any]:
+    def forward(
+        self, x: Array, gamma: Array, beta: Array, eps: float
+    ) -> tuple[Array, Array, Array, Array]:
         xp = self.xp
-        wide = _widened(x)
+        wide = to_compute_dtype(x)
         size = max(x.shape[1], 1)
         mean = wide.sum(axis=1)
         mean /= size
@@ -199,8 +214,8 @@ class LayerNormalizationKernel(ReferenceKernel):
         return y.astype(x.dtype, copy=False), mean, inv_std, None
 
     def backward(
-        self, x: Any, gamma: Any, gy: Any, mean: Any, inv_std: Any, residual: Any
-    ) -> tuple[Any, Any, Any]:
+        self, x: Array, gamma: Array, gy: Array, mean: Array, inv_std: Array, residual: Any
+    ) -> tuple[Array, Array, Array]:
         xp = self.xp
         dtype = mean.dtype
         gradient = gy.astype(dtype, copy=False)
@@ -224,23 +239,23 @@ class LayerNormalizationKernel(ReferenceKernel):
 
 
 class BatchRenormalizationKernel(ReferenceKernel):
-    """Batch renormalisation; one factor and one summand for each channel."""
+    """Batch renormalization; one factor and one summand for each channel."""
 
     def forward(
         self,
-        x: Any,
-        gamma: Any,
-        beta: Any,
-        running_mean: Any,
-        running_var: Any,
+        x: Array,
+        gamma: Array,
+        beta: Array,
+        running: tuple[Array, Array],
         eps: float,
-        rmax: float,
-        dmax: float,
+        limits: tuple[float, float],
         axis: Axes,
-    ) -> tuple[Any, Any, Any, Any, Any]:
+    ) -> tuple[Array, Array, Array, Array, Array]:
         xp = self.xp
+        running_mean, running_var = running
+        rmax, dmax = limits
         channels = Channels(xp, x.shape, axis)
-        dtype = _computing_dtype(x, gamma)
+        dtype = compute_dtype(x.dtype, gamma.dtype)
         values = channels.view(x.astype(dtype, copy=False))
         count = max(channels.count, 1)
         mean = channels.sum(values)
@@ -267,24 +282,22 @@ class BatchRenormalizationKernel(ReferenceKernel):
 
     def backward(
         self,
-        x: Any,
-        gamma: Any,
-        gy: Any,
-        mean: Any,
-        var: Any,
-        r: Any,
-        d: Any,
+        x: Array,
+        gamma: Array,
+        gy: Array,
+        statistics: tuple[Array, Array, Array, Array],
         eps: float,
         axis: Axes,
-    ) -> tuple[Any, Any, Any]:
+    ) -> tuple[Array, Array, Array]:
         xp = self.xp
+        mean, var, r, d = statistics
         channels = Channels(xp, x.shape, axis)
         dtype = mean.dtype
         inv_count = dtype.type(1.0 / max(channels.count, 1))
         gradient = channels.view(gy.astype(dtype, copy=False))
         inv_std = 1 / xp.sqrt(var.reshape(-1) + eps)
         gbeta = channels.sum(gradient)
-        # From here on what is x less its mean becomes the gradient, in place.
+        # x less its mean. From here on this array becomes the gradient, in place.
         gx = channels.view(x.astype(dtype, copy=False)) - channels.along(mean, dtype)
         dot = channels.dot(gradient, gx) * inv_std
         ggamma = dot * r.reshape(-1) + gbeta * d.reshape(-1)
@@ -297,8 +310,3 @@ class BatchRenormalizationKernel(ReferenceKernel):
             ggamma.reshape(gamma.shape).astype(gamma.dtype, copy=False),
             gbeta.reshape(gamma.shape).astype(gamma.dtype, copy=False),
         )
-
-
-def _computing_dtype(x: Any, gamma: Any) -> Any:
-    dtype = numpy.result_type(x.dtype, gamma.dtype)
-    return numpy.dtype(numpy.float32) if is_half(dtype) else dtype

@@ -1,8 +1,8 @@
 """Reference kernels of the parameter updates.
 
 The formulas are chains of ufuncs with explicit outputs, because a NumPy expression allocates an
-array for each operator. Large arrays are processed in blocks that stay in the cache, so that only
-the first of a dozen passes reads main memory.
+array for each operator. Large arrays are processed in blocks that stay in the cache: then only the
+first of a dozen passes reads main memory.
 """
 
 from __future__ import annotations
@@ -12,15 +12,18 @@ from functools import lru_cache
 
 import numpy
 
-from chainer.backends.operations.optimizer_updates import compute_dtype
+from chainer.backends.compute_dtypes import compute_dtype
+from chainer.backends.operations.optimizer_updates import (
+    AdamHyperparameters,
+    MSVAGHyperparameters,
+    RMSpropGravesHyperparameters,
+)
 from chainer.core.arrays.backend import HOST_FAMILY, Backend
 from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.typing import Array, ArrayModule, Arrays, DType, HostArray, Scalar
 
 #: Elements of a block. Six float32 arrays of this length fit into a second-level cache of 2 MB.
 BLOCK = 1 << 16
-
-_Arrays = Arrays
 
 
 @lru_cache(maxsize=1024)
@@ -46,12 +49,12 @@ class UpdateKernel(ReferenceKernel):
         dtype = compute_dtype(param.dtype)
         return tuple([_constant(float(value), dtype) for value in values])
 
-    def blocks(self, n_scratch: int, *arrays: Array) -> Iterator[_Arrays]:
+    def blocks(self, n_scratch: int, *arrays: Array) -> Iterator[Arrays]:
         """Yields the arrays block by block, each time followed by scratch arrays of the same shape.
 
         Blocks are views: changing them changes the arrays. For float16 arrays, float32 copies are
-        yielded and written back afterwards (except the gradient, the second array), because half
-        precision is for storage, not for arithmetic. None stays None.
+        yielded and written back afterwards, except the gradient (the second array). None stays
+        None.
 
         Args:
             n_scratch: Number of scratch arrays.
@@ -68,25 +71,26 @@ class UpdateKernel(ReferenceKernel):
                 part = tuple([None if array is None else array[piece] for array in flat])
                 size = min(BLOCK, param.size - start)
                 spare = scratch if size == BLOCK else [array[:size] for array in scratch]
-                yield from _in_work_dtype(part, spare, dtype)
+                yield from _in_compute_dtype(part, spare, dtype)
         else:
             # Small arrays need no blocks. Strided ones cannot be cut into flat blocks without a
             # copy, and on accelerators each block would be another launch.
             empty_like = self.xp.empty_like
             spare = [empty_like(param, dtype) for _ in range(n_scratch)]
-            yield from _in_work_dtype(arrays, spare, dtype)
+            yield from _in_compute_dtype(arrays, spare, dtype)
 
 
 def _is_flat(array: Array | None) -> bool:
     return array is None or (type(array) is numpy.ndarray and array.flags.c_contiguous)
 
 
-def _in_work_dtype(arrays: _Arrays, scratch: list[Array], dtype: DType) -> Iterator[_Arrays]:
+def _in_compute_dtype(arrays: Arrays, scratch: list[Array], dtype: DType) -> Iterator[Arrays]:
     if arrays[0].dtype == dtype:
         yield (*arrays, *scratch)
         return
     wide = [None if array is None else array.astype(dtype) for array in arrays]
     yield (*wide, *scratch)
+    # Here the caller has computed on the copies. The gradient is an input only.
     for index, array in enumerate(arrays):
         if index != 1 and array is not None:
             array[...] = wide[index]
@@ -132,6 +136,7 @@ class CorrectedMomentumSGDKernel(UpdateKernel):
         """See :class:`~.operations.optimizer_updates.CorrectedMomentumSGDUpdate`."""
         xp = self.xp
         lr_, momentum_ = self.constants(param, lr, momentum)
+        # The velocity is without the learning rate, so the step needs a scratch array.
         for p, g, v_, t in self.blocks(1, param, grad, v):
             xp.multiply(v_, momentum_, v_)
             xp.subtract(v_, g, v_)
@@ -169,6 +174,7 @@ class AdaGradKernel(UpdateKernel):
         for p, g, h_, t in self.blocks(1, param, grad, h):
             xp.multiply(g, g, t)
             xp.add(h_, t, h_)
+            # The square of the gradient is used up; ``t`` is free for the denominator.
             xp.sqrt(h_, t)
             xp.add(t, eps_, t)
             xp.divide(g, t, t)
@@ -194,6 +200,7 @@ class AdaDeltaKernel(UpdateKernel):
             xp.sqrt(t, t)
             xp.multiply(t, g, t)
             xp.subtract(p, t, p)
+            # The average of squared steps changes last: the step above uses its former value.
             xp.multiply(t, t, t)
             _average(xp, msdx_, t, weight)
 
@@ -207,20 +214,15 @@ class AdamKernel(UpdateKernel):
         grad: Array,
         m: Array,
         v: Array,
-        vhat: Array,
+        vhat: Array | None,
         *,
-        alpha_t: float,
-        beta1: float,
-        beta2: float,
-        eps: float,
-        eta: float,
-        weight_decay_rate: float,
-        bounds: tuple[float, float] | None,
+        hyper: AdamHyperparameters,
     ) -> None:
         """See :class:`~chainer.backends.operations.optimizer_updates.AdamUpdate`."""
         xp = self.xp
-        # Factors of the whole array are multiplied here, as Python floats, so that each costs one
-        # pass less.
+        alpha_t, beta1, beta2, eps, eta, weight_decay_rate, bounds = hyper
+        # Products of factors are computed here, as Python floats. Each saves one pass over the
+        # arrays.
         weight1, weight2, eps_, scale = self.constants(
             param, 1 - beta1, 1 - beta2, eps, eta * alpha_t
         )
@@ -243,7 +245,7 @@ class AdamKernel(UpdateKernel):
                 second = vhat_
             xp.sqrt(second, t)
             xp.add(t, eps_, t)
-            # AdaBound clips the factor of each element, which therefore has to be made first.
+            # AdaBound clips the factor of each element, so the factor has to be computed first.
             if rate is None:
                 xp.divide(m_, t, t)
                 xp.multiply(t, scale, t)
@@ -300,27 +302,27 @@ class RMSpropGravesKernel(UpdateKernel):
         g: Array,
         delta: Array,
         *,
-        lr: float,
-        alpha: float,
-        momentum: float,
-        eps: float,
+        hyper: RMSpropGravesHyperparameters,
     ) -> None:
         """See :class:`~chainer.backends.operations.optimizer_updates.RMSpropGravesUpdate`."""
         xp = self.xp
-        weight, momentum_, eps_, lr_ = self.constants(param, 1 - alpha, momentum, eps, lr)
+        weight, momentum, eps, lr = self.constants(
+            param, 1 - hyper.alpha, hyper.momentum, hyper.eps, hyper.lr
+        )
         for p, grad_, n_, g_, delta_, t in self.blocks(1, param, grad, n, g, delta):
             xp.multiply(grad_, grad_, t)
             _average(xp, n_, t, weight)
+            # The average of the gradient, like ``_average``, which would overwrite the gradient.
             xp.subtract(grad_, g_, t)
             xp.multiply(t, weight, t)
             xp.add(g_, t, g_)
             xp.multiply(g_, g_, t)
             xp.subtract(n_, t, t)
-            xp.add(t, eps_, t)
+            xp.add(t, eps, t)
             xp.sqrt(t, t)
             xp.divide(grad_, t, t)
-            xp.multiply(t, lr_, t)
-            xp.multiply(delta_, momentum_, delta_)
+            xp.multiply(t, lr, t)
+            xp.multiply(delta_, momentum, delta_)
             xp.subtract(delta_, t, delta_)
             xp.add(p, delta_, p)
 
@@ -361,21 +363,11 @@ class MSVAGKernel(UpdateKernel):
     """Reference of ``msvag_update``."""
 
     def update(
-        self,
-        param: Array,
-        grad: Array,
-        m: Array,
-        v: Array,
-        *,
-        lr: float,
-        beta: float,
-        eta: float,
-        weight_decay_rate: float,
-        correction: float,
-        rho: float,
+        self, param: Array, grad: Array, m: Array, v: Array, *, hyper: MSVAGHyperparameters
     ) -> None:
         """See :class:`~chainer.backends.operations.optimizer_updates.MSVAGUpdate`."""
         xp = self.xp
+        lr, beta, eta, weight_decay_rate, correction, rho = hyper
         weight, scale, keep, inverse, rho_, shrink, one = self.constants(
             param,
             1 - beta,
@@ -383,7 +375,7 @@ class MSVAGKernel(UpdateKernel):
             1 - eta * weight_decay_rate,
             1 / correction,
             rho,
-            # At the first update rho is one: the variance is unknown and the step not shrunk.
+            # At the first update rho is one: the variance is unknown, and the step does not shrink.
             1 / (1 - rho) if rho < 1 else 0.0,
             1.0,
         )

@@ -1,20 +1,21 @@
-"""Reference kernel of local response normalisation."""
+"""Reference kernel of local response normalization."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy
-
-from chainer.core.arrays.extended_dtypes import is_half
+from chainer.backends.compute_dtypes import to_compute_dtype
+from chainer.backends.operations.response_normalizations import ResponseParameters
 from chainer.core.arrays.kernel import ReferenceKernel
+from chainer.core.typing import Array
 
 
 class ResponseNormalizationKernel(ReferenceKernel):
-    """Local response normalisation; sums over neighbours by shifted slices."""
+    """Local response normalization; sums over neighboring channels by shifted slices."""
 
-    def forward(self, x: Any, n: int, k: float, alpha: float, beta: float) -> tuple[Any, Any]:
-        wide = x.astype(numpy.float32) if is_half(x.dtype) else x
+    def forward(self, x: Array, parameters: ResponseParameters) -> tuple[Array, Array]:
+        n, k, alpha, beta = parameters
+        wide = to_compute_dtype(x)
         scale = self._sums(wide * wide, n)
         scale *= alpha
         scale += k
@@ -23,16 +24,9 @@ class ResponseNormalizationKernel(ReferenceKernel):
         return y.astype(x.dtype, copy=False), scale
 
     def backward(
-        self,
-        x: Any,
-        y: Any,
-        gy: Any,
-        residual: Any,
-        n: int,
-        k: float,
-        alpha: float,
-        beta: float,
-    ) -> Any:
+        self, x: Array, y: Array, gy: Array, residual: Any, parameters: ResponseParameters
+    ) -> Array:
+        n, _, alpha, beta = parameters
         scale = residual
         shared = y * gy.astype(scale.dtype, copy=False)
         shared /= scale
@@ -44,7 +38,7 @@ class ResponseNormalizationKernel(ReferenceKernel):
         gx += direct
         return gx.astype(x.dtype, copy=False)
 
-    def _sums(self, x: Any, n: int) -> Any:
+    def _sums(self, x: Array, n: int) -> Array:
         """Returns the sums over ``n // 2`` channels on each side."""
         sums = x.copy()
         for shift in range(1, min(n // 2, x.shape[1] - 1) + 1):
@@ -52,9 +46,10 @@ class ResponseNormalizationKernel(ReferenceKernel):
             sums[:, :-shift] += x[:, shift:]
         return sums
 
-    def _power(self, x: Any, exponent: float) -> Any:
-        """Returns a new array of powers; the customary exponents are roots, ten times as fast."""
+    def _power(self, x: Array, exponent: float) -> Array:
+        """Returns a new array of powers."""
         xp = self.xp
+        # The usual exponents are computed as roots, which takes a tenth of the time.
         if exponent == -0.5:
             power = xp.sqrt(x)
         elif exponent == -0.75:

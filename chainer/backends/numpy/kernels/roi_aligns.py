@@ -10,11 +10,9 @@ import numpy
 
 from chainer.backends.compute_dtypes import compute_dtype
 from chainer.backends.numpy.kernels.roi_poolings import rows_with_images
+from chainer.backends.operations.roi_poolings import RegionGrid
 from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.typing import Array, DType, Shape
-
-#: Number of samples in each direction of a bin, None for one per pixel.
-Ratio = tuple[int | None, int | None]
 
 
 @dataclass(frozen=True)
@@ -41,18 +39,18 @@ class AxisSamples:
 
 
 def axis_samples(
-    start: float, stop: float, scale: float, bins: int, ratio: int | None, length: int
+    start: float, stop: float, grid: RegionGrid, axis: int, length: int
 ) -> AxisSamples:
     """Returns the points of a region along an axis.
 
     Args:
-        start: Where the region begins.
-        stop: Where it ends.
-        scale: Factor from these to pixels.
-        bins: Number of bins.
-        ratio: Number of points in each bin; None for one per pixel.
+        start: First coordinate of the region.
+        stop: Last coordinate of the region.
+        grid: The bins of the regions.
+        axis: 0 for rows, 1 for columns.
         length: Length of the axis in pixels, not zero.
     """
+    bins, scale, ratio = grid.out_size[axis], grid.scale, grid.ratio[axis]
     bin_size = max(stop * scale - start * scale, 1.0) / bins
     per_bin = ceil(bin_size) if ratio is None else ratio
     number = numpy.arange(bins * per_bin)
@@ -85,17 +83,15 @@ class RegionAlignKernel(ReferenceKernel):
         shape: Shape,
         rois: Array,
         roi_indices: Array,
-        out_size: tuple[int, int],
-        scale: float,
-        ratio: Ratio,
+        grid: RegionGrid,
     ) -> Iterator[tuple[int, AxisSamples, AxisSamples]]:
         """Yields the number of the image and the points along both axes, for each region."""
         count, channels, height, width = shape
         for batch, (top, left, bottom, right) in rows_with_images(rois, roi_indices, count):
             if channels * height * width == 0:
                 return  # there is nothing to sample
-            rows = axis_samples(top, bottom, scale, out_size[0], ratio[0], height)
-            columns = axis_samples(left, right, scale, out_size[1], ratio[1], width)
+            rows = axis_samples(top, bottom, grid, 0, height)
+            columns = axis_samples(left, right, grid, 1, width)
             yield batch, rows, columns
 
     def like(self, host: Array, array: Array, dtype: DType | None = None) -> Array:
@@ -124,20 +120,18 @@ class ROIAverageAlign2DKernel(RegionAlignKernel):
         x: Array,
         rois: Array,
         roi_indices: Array,
-        out_size: tuple[int, int],
-        scale: float,
-        ratio: Ratio,
+        grid: RegionGrid,
     ) -> tuple[Array, None]:
         dtype = compute_dtype(x.dtype)
         channels = x.shape[1]
-        y = self.xp.zeros((len(rois), channels, *out_size), x.dtype)
-        regions = self.regions(x.shape, rois, roi_indices, out_size, scale, ratio)
+        y = self.xp.zeros((len(rois), channels, *grid.out_size), x.dtype)
+        regions = self.regions(x.shape, rois, roi_indices, grid)
         for n, (batch, rows, columns) in enumerate(regions):
             part = x[batch, :, rows.window, columns.window].astype(dtype, copy=False)
             part = self.interpolated(part, rows, 1)
-            part = part.reshape((channels, out_size[0], rows.per_bin, -1)).sum(axis=2)
+            part = part.reshape((channels, grid.out_size[0], rows.per_bin, -1)).sum(axis=2)
             part = self.interpolated(part, columns, 2)
-            part = part.reshape((channels, *out_size, columns.per_bin)).sum(axis=3)
+            part = part.reshape((channels, *grid.out_size, columns.per_bin)).sum(axis=3)
             part /= rows.per_bin * columns.per_bin
             y[n] = part
         return y, None
@@ -149,18 +143,16 @@ class ROIAverageAlign2DKernel(RegionAlignKernel):
         rois: Array,
         roi_indices: Array,
         in_shape: Shape,
-        out_size: tuple[int, int],
-        scale: float,
-        ratio: Ratio,
+        grid: RegionGrid,
     ) -> Array:
         xp = self.xp
         dtype = compute_dtype(gy.dtype)
         gx = xp.zeros(in_shape, dtype)
-        regions = self.regions(in_shape, rois, roi_indices, out_size, scale, ratio)
+        regions = self.regions(in_shape, rois, roi_indices, grid)
         for n, (batch, rows, columns) in enumerate(regions):
             # A mean of samples is a product with one small matrix for each axis.
-            from_rows = self.like(_weights(rows, out_size[0]).T, gy, dtype)
-            from_columns = self.like(_weights(columns, out_size[1]), gy, dtype)
+            from_rows = self.like(_weights(rows, grid.out_size[0]).T, gy, dtype)
+            from_columns = self.like(_weights(columns, grid.out_size[1]), gy, dtype)
             part = xp.matmul(from_rows, gy[n].astype(dtype, copy=False))
             gx[batch, :, rows.window, columns.window] += xp.matmul(part, from_columns)
         return gx.astype(gy.dtype, copy=False)
@@ -171,11 +163,9 @@ class ROIAverageAlign2DKernel(RegionAlignKernel):
         residual: None,
         rois: Array,
         roi_indices: Array,
-        out_size: tuple[int, int],
-        scale: float,
-        ratio: Ratio,
+        grid: RegionGrid,
     ) -> Array:
-        return self.forward(x, rois, roi_indices, out_size, scale, ratio)[0]
+        return self.forward(x, rois, roi_indices, grid)[0]
 
 
 def _weights(samples: AxisSamples, bins: int) -> Array:
@@ -196,24 +186,22 @@ class ROIMaxAlign2DKernel(RegionAlignKernel):
         x: Array,
         rois: Array,
         roi_indices: Array,
-        out_size: tuple[int, int],
-        scale: float,
-        ratio: Ratio,
+        grid: RegionGrid,
     ) -> tuple[Array, Array]:
         xp = self.xp
         dtype = compute_dtype(x.dtype)
         channels = x.shape[1]
-        y = xp.full((len(rois), channels, *out_size), -numpy.inf, x.dtype)
+        y = xp.full((len(rois), channels, *grid.out_size), -numpy.inf, x.dtype)
         winners = xp.full(y.shape, -1, numpy.int32)
-        regions = self.regions(x.shape, rois, roi_indices, out_size, scale, ratio)
+        regions = self.regions(x.shape, rois, roi_indices, grid)
         for n, (batch, rows, columns) in enumerate(regions):
             part = x[batch, :, rows.window, columns.window].astype(dtype, copy=False)
             part = self.interpolated(self.interpolated(part, rows, 1), columns, 2)
             valid = rows.valid[:, None] & columns.valid
             if not valid.all():
                 part = xp.where(self.like(valid, part), part, -numpy.inf)
-            part = part.reshape((channels, out_size[0], rows.per_bin, out_size[1], -1))
-            part = part.transpose((0, 1, 3, 2, 4)).reshape((channels, *out_size, -1))
+            part = part.reshape((channels, grid.out_size[0], rows.per_bin, grid.out_size[1], -1))
+            part = part.transpose((0, 1, 3, 2, 4)).reshape((channels, *grid.out_size, -1))
             y[n] = part.max(axis=3)
             # Minus infinity is no sample: nothing is to get a gradient.
             winners[n] = xp.where(y[n] == -numpy.inf, -1, part.argmax(axis=3))
@@ -226,13 +214,11 @@ class ROIMaxAlign2DKernel(RegionAlignKernel):
         rois: Array,
         roi_indices: Array,
         in_shape: Shape,
-        out_size: tuple[int, int],
-        scale: float,
-        ratio: Ratio,
+        grid: RegionGrid,
     ) -> Array:
         dtype = compute_dtype(gy.dtype)
         gx = self.xp.zeros(in_shape, dtype)
-        geometry = (in_shape, rois, roi_indices, out_size, scale, ratio)
+        geometry = (in_shape, rois, roi_indices, grid)
         for n, image, positions, weights in self._pixels(gx, winners, *geometry):
             gradient = gy[n].astype(dtype, copy=False)
             for position, weight in zip(positions, weights, strict=True):
@@ -245,13 +231,11 @@ class ROIMaxAlign2DKernel(RegionAlignKernel):
         winners: Array,
         rois: Array,
         roi_indices: Array,
-        out_size: tuple[int, int],
-        scale: float,
-        ratio: Ratio,
+        grid: RegionGrid,
     ) -> Array:
         dtype = compute_dtype(x.dtype)
         y = self.xp.zeros(winners.shape, dtype)
-        geometry = (x.shape, rois, roi_indices, out_size, scale, ratio)
+        geometry = (x.shape, rois, roi_indices, grid)
         x = self.xp.ascontiguousarray(x)
         for n, image, positions, weights in self._pixels(x, winners, *geometry):
             for position, weight in zip(positions, weights, strict=True):
@@ -265,9 +249,7 @@ class ROIMaxAlign2DKernel(RegionAlignKernel):
         shape: Shape,
         rois: Array,
         roi_indices: Array,
-        out_size: tuple[int, int],
-        scale: float,
-        ratio: Ratio,
+        grid: RegionGrid,
     ) -> Iterator[tuple[int, Array, list[Array], list[Array]]]:
         """Yields the four pixels of the sample that is the maximum of each bin.
 
@@ -283,9 +265,9 @@ class ROIMaxAlign2DKernel(RegionAlignKernel):
         xp = self.xp
         channels, height, width = shape[1:]
         starts = xp.arange(channels).reshape((-1, 1, 1)) * (height * width)
-        bin_rows = xp.arange(out_size[0]).reshape((1, -1, 1))
-        bin_columns = xp.arange(out_size[1]).reshape((1, 1, -1))
-        regions = self.regions(shape, rois, roi_indices, out_size, scale, ratio)
+        bin_rows = xp.arange(grid.out_size[0]).reshape((1, -1, 1))
+        bin_columns = xp.arange(grid.out_size[1]).reshape((1, 1, -1))
+        regions = self.regions(shape, rois, roi_indices, grid)
         for n, (batch, rows, columns) in enumerate(regions):
             winner = xp.maximum(winners[n], 0)
             row = bin_rows * rows.per_bin + winner // columns.per_bin

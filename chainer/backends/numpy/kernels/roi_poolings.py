@@ -8,6 +8,7 @@ from math import ceil, floor
 import numpy
 
 from chainer.backends.compute_dtypes import compute_dtype
+from chainer.backends.operations.roi_poolings import RegionGrid
 from chainer.core.arrays.chunks import chunk_bytes, chunks
 from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.typing import Array, Shape
@@ -173,10 +174,10 @@ class ROIMaxPooling2DKernel(RegionMaxKernel):
     """Maximum over the bins of regions."""
 
     def forward(
-        self, x: Array, rois: Array, roi_indices: Array, out_size: tuple[int, int], scale: float
+        self, x: Array, rois: Array, roi_indices: Array, grid: RegionGrid
     ) -> tuple[Array, Array]:
-        regions = _regions(x.shape, rois, roi_indices, out_size, scale)
-        return self.pool(x, regions, (len(rois), x.shape[1], *out_size), -numpy.inf)
+        regions = _regions(x.shape, rois, roi_indices, grid)
+        return self.pool(x, regions, (len(rois), x.shape[1], *grid.out_size), -numpy.inf)
 
     def backward(
         self,
@@ -185,8 +186,7 @@ class ROIMaxPooling2DKernel(RegionMaxKernel):
         rois: Array,
         roi_indices: Array,
         in_shape: Shape,
-        out_size: tuple[int, int],
-        scale: float,
+        grid: RegionGrid,
     ) -> Array:
         return self.scatter(gy, indices, roi_indices.astype(numpy.intp, copy=False), in_shape)
 
@@ -196,8 +196,7 @@ class ROIMaxPooling2DKernel(RegionMaxKernel):
         indices: Array,
         rois: Array,
         roi_indices: Array,
-        out_size: tuple[int, int],
-        scale: float,
+        grid: RegionGrid,
     ) -> Array:
         return self.gather_at(x, indices, roi_indices.astype(numpy.intp, copy=False))
 
@@ -206,13 +205,13 @@ class ROIAveragePooling2DKernel(ReferenceKernel):
     """Mean over the bins of regions: of the columns of each bin first, of its rows then."""
 
     def forward(
-        self, x: Array, rois: Array, roi_indices: Array, out_size: tuple[int, int], scale: float
+        self, x: Array, rois: Array, roi_indices: Array, grid: RegionGrid
     ) -> tuple[Array, None]:
         xp = self.xp
         dtype = compute_dtype(x.dtype)
         channels = x.shape[1]
-        y = xp.zeros((len(rois), channels, *out_size), x.dtype)
-        regions = _regions(x.shape, rois, roi_indices, out_size, scale)
+        y = xp.zeros((len(rois), channels, *grid.out_size), x.dtype)
+        regions = _regions(x.shape, rois, roi_indices, grid)
         for n, (batch, rows, columns) in enumerate(regions):
             used = used_range(rows)
             image = x[batch, :, used].astype(dtype, copy=False)
@@ -233,13 +232,12 @@ class ROIAveragePooling2DKernel(ReferenceKernel):
         rois: Array,
         roi_indices: Array,
         in_shape: Shape,
-        out_size: tuple[int, int],
-        scale: float,
+        grid: RegionGrid,
     ) -> Array:
         xp = self.xp
         dtype = compute_dtype(gy.dtype)
         gx = xp.zeros(in_shape, dtype)
-        regions = _regions(in_shape, rois, roi_indices, out_size, scale)
+        regions = _regions(in_shape, rois, roi_indices, grid)
         for n, (batch, rows, columns) in enumerate(regions):
             gradient = gy[n].astype(dtype, copy=False)
             used = used_range(columns)
@@ -261,10 +259,9 @@ class ROIAveragePooling2DKernel(ReferenceKernel):
         residual: None,
         rois: Array,
         roi_indices: Array,
-        out_size: tuple[int, int],
-        scale: float,
+        grid: RegionGrid,
     ) -> Array:
-        return self.forward(x, rois, roi_indices, out_size, scale)[0]
+        return self.forward(x, rois, roi_indices, grid)[0]
 
 
 def rows_with_images(
@@ -290,15 +287,13 @@ def rows_with_images(
         yield batch, coordinates
 
 
-def _regions(
-    shape: Shape, rois: Array, roi_indices: Array, out_size: tuple[int, int], scale: float
-) -> Iterator[Region]:
+def _regions(shape: Shape, rois: Array, roi_indices: Array, grid: RegionGrid) -> Iterator[Region]:
     """Yields the regions given by ``(y_min, x_min, y_max, x_max)``."""
     count, _, height, width = shape
     for batch, coordinates in rows_with_images(rois, roi_indices, count):
-        top, left, bottom, right = [round(value * scale) for value in coordinates]
-        rows = _bins(top, bottom - top, out_size[0], height)
-        yield batch, rows, _bins(left, right - left, out_size[1], width)
+        top, left, bottom, right = [round(value * grid.scale) for value in coordinates]
+        rows = _bins(top, bottom - top, grid.out_size[0], height)
+        yield batch, rows, _bins(left, right - left, grid.out_size[1], width)
 
 
 def _bins(start: int, length: int, count: int, limit: int) -> Bins:

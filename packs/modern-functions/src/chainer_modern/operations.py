@@ -1,34 +1,49 @@
 """Array-level operations of this distribution.
 
-Each class documents what every implementation has to do. Whoever knows a faster way registers a
-:class:`chainer.kernel.Kernel` under the operation's name.
+Each class documents what every implementation has to do. To add a faster implementation, register a
+:class:`chainer.kernel.Kernel` under the name of the operation.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from chainer.kernel import Operation
+
+
+class AttentionOptions(NamedTuple):
+    """Options of scaled dot-product attention.
+
+    Attributes:
+        causal: Whether query ``i`` attends to keys ``0`` to ``i`` only.
+        scale: Factor of the scores.
+        ratio: Dropout ratio. Weights that dropout keeps are multiplied by ``1 / (1 - ratio)``.
+    """
+
+    causal: bool
+    scale: float
+    ratio: float
 
 
 class ScaledDotProductAttention(Operation):
     """Softmax attention: ``softmax(scale * q @ k.T + mask) @ v``.
 
-    ``select(q, k, v, mask, keep, causal=, scale=)``. With leading axes ``...`` that are the same
-    for all: ``q`` of shape ``(..., M, D)``, ``k`` of shape ``(..., N, D)``, ``v`` of shape ``(...,
-    N, E)``, of one floating-point dtype. ``mask`` is None, or broadcasts to ``(..., M, N)``: of
-    bool, it says which keys each query may look at; of the dtype of ``q``, it is added to the
-    scores, where minus infinity forbids. ``keep`` is None or bool of shape ``(..., M, N)``: the
-    weights which dropout keeps. With ``causal``, query ``i`` looks at keys ``0`` to ``i`` only.
-    Where a query may look at nothing the output is zero.
+    ``select(q, k, v, mask, keep, options=)``. All arrays have the same leading axes ``...``: ``q``
+    is of shape ``(..., M, D)``, ``k`` of shape ``(..., N, D)``, ``v`` of shape ``(..., N, E)``, of
+    one floating-point dtype. ``mask`` is None or broadcasts to ``(..., M, N)``. A mask of dtype
+    bool is True where a query may attend to a key. A mask of the dtype of ``q`` is added to the
+    scores, where minus infinity excludes a key. ``keep`` is None or an array of bool of shape
+    ``(..., M, N)``: the weights that dropout keeps. ``options`` is of :class:`AttentionOptions`.
+    The output of a query that may attend to no key is zero.
 
     Methods:
-        ``forward(q, k, v, mask, keep, causal, scale, ratio, save) -> (y, residual)``: ``y`` of
-        shape ``(..., M, E)``. ``ratio`` is the dropout ratio; what is kept is multiplied by ``1 /
-        (1 - ratio)``. ``save`` says whether ``backward`` may follow; the residual is opaque, and
-        None if not.
+        ``forward(q, k, v, mask, keep, options, save) -> (y, residual)``: ``y`` of shape ``(..., M,
+        E)``. ``save`` says whether ``backward`` may follow. The residual is opaque to the caller,
+        and None without ``save``.
 
-        ``backward(q, k, v, mask, keep, y, gy, residual, causal, scale, ratio, mask_gradient) ->
-        (gq, gk, gv, gmask)``: ``gmask``, of the shape of ``mask``, is None unless
-        ``mask_gradient``.
+        ``backward(inputs, keep, y, gy, residual, options, mask_gradient) -> (gq, gk, gv, gmask)``:
+        ``inputs`` is the tuple ``(q, k, v, mask)``; ``gmask``, of the shape of ``mask``, is None
+        unless ``mask_gradient``.
 
     float16 is computed in float32. Methods change none of their arguments.
     """
@@ -44,8 +59,8 @@ class RMSNormalization(Operation):
     sqrt(mean(x ** 2) + eps) * gamma``.
 
     Methods:
-        ``forward(x, gamma, eps) -> (y, inv_rms)``: ``inv_rms`` of shape ``(..., 1)``, in the dtype
-        computed in.
+        ``forward(x, gamma, eps) -> (y, inv_rms)``: ``inv_rms`` of shape ``(..., 1)``, float32
+        where ``x`` is float16.
 
         ``backward(x, gamma, gy, inv_rms) -> (gx, ggamma)``.
 

@@ -1,9 +1,10 @@
-"""Kernels on cuDNN: the table of them. Nothing here imports cudnn.
+"""The table of the kernels on cuDNN. Nothing here imports cudnn.
 
-Convolutions of all kinds are here, and batch normalisation of arrays whose channels lie last: for
-others cuDNN rearranges input and output in its workspace, which costs more than the normalisation.
-Its Python front end offers neither pooling nor softmax nor recurrent networks, and it has no engine
-for batch normalisation with given statistics; the fused kernels of the CuPy backend serve these.
+cuDNN serves all kinds of convolutions, and batch normalization of arrays whose channels are last.
+For other arrays it would rearrange input and output in its workspace, which takes longer than the
+normalization. Its Python front end has no pooling, no softmax and no recurrent networks, and it has
+no engine for batch normalization with given statistics. The CUDA kernels of the CuPy backend serve
+these operations.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from chainer.core.arrays.kernel import Kernel
 
 _PACKAGE = "chainer.backends.cupy.cudnn.kernels"
 
-#: Operation -> (module and class of the implementation, function of ``checks`` that decides).
+#: Operation -> (module and class of the implementation, function of ``_checks`` that decides).
 _KERNELS = {
     "batch_normalization": ("normalizations:BatchNormalizationKernel", "normalization"),
     "convolution_nd": ("convolutions:ConvolutionNDKernel", "convolution"),

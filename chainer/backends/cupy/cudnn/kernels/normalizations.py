@@ -1,4 +1,4 @@
-"""Kernel of batch normalisation, for arrays whose channels lie last."""
+"""cuDNN kernel of batch normalization, for arrays whose channels are last."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from chainer.core.typing import Array, DTypeLike
 Axes = tuple[int, ...]
 Sizes = tuple[int, ...]
 
-#: Numbers of the tensors.
+#: Numbers that identify the tensors of a graph.
 X, Y, GAMMA, BETA, EPS, MEAN, INV_STD, GX, GGAMMA, GBETA = range(1, 11)
 
 FORWARD = "batch normalization"
@@ -24,7 +24,7 @@ BACKWARD = "gradient of batch normalization"
 
 
 def build_forward(graph: Any, signature: Signature, tensor: Any) -> None:
-    """Adds the normalisation with the statistics of the batch to a graph."""
+    """Adds the normalization with the statistics of the batch to a graph."""
     y, mean, inv_std, *_ = graph.batchnorm(
         input=tensor(X),
         scale=tensor(GAMMA),
@@ -90,15 +90,15 @@ def signature_of(what: str, shape: Sizes, dtype: DTypeLike) -> Signature:
 
 @lru_cache(maxsize=64)
 def _on_host(value: float) -> numpy.ndarray[Any, Any]:
-    """Returns a number at an address of the host, which lives on while plans read it."""
+    """Returns an array with a number, which must live as long as plans read its address."""
     return numpy.array([value], numpy.float32)
 
 
 class BatchNormalizationKernel(CudnnKernel):
     """Kernel of ``batch_normalization``.
 
-    cuDNN may keep running statistics as well. Here they follow from those of the batch: the
-    configuration of a plan would depend on them, and on their dtype, for little work.
+    cuDNN could update running statistics as well. We compute them from the statistics of the batch:
+    it is little work, and plans do not depend on their presence and dtype.
     """
 
     @on_device_of_first
@@ -107,8 +107,7 @@ class BatchNormalizationKernel(CudnnKernel):
         x: Array,
         gamma: Array,
         beta: Array,
-        running_mean: Array,
-        running_var: Array,
+        running: tuple[Array, Array] | None,
         eps: float,
         decay: float,
         axis: Axes,
@@ -128,14 +127,14 @@ class BatchNormalizationKernel(CudnnKernel):
             INV_STD: inv_std.data.ptr,
         }
         self._run(FORWARD, x, pointers, build_forward)
-        if running_mean is not None:
+        if running is not None:
             count = x.size // x.shape[1]
             var = xp.reciprocal(inv_std * inv_std)
             var -= eps
             var *= (1 - decay) * count / max(count - 1, 1)
-            for running, statistic in ((running_mean, mean * (1 - decay)), (running_var, var)):
-                running *= decay
-                running += statistic.astype(running.dtype, copy=False)
+            for average, statistic in zip(running, (mean * (1 - decay), var), strict=True):
+                average *= decay
+                average += statistic.astype(average.dtype, copy=False)
         return y, mean, inv_std, None
 
     @on_device_of_first

@@ -1,30 +1,36 @@
-"""Reference kernel of attention: block by block of queries, so that scores stay in the cache."""
+"""Reference kernel of attention.
+
+It processes one block of queries after the other, so that the scores of a block stay in the cache.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy
 
 from chainer.kernel import ReferenceKernel
+from chainer.typing import Array
 from chainer_modern.blocks import widened
+from chainer_modern.operations import AttentionOptions
 
 # Scores of a block: half a megabyte of float32, about the size of a second-level cache.
 _BLOCK = 1 << 17
-# Queries of a block under the causal mask: smaller ones save more work, and cost more calls.
+# Queries of a block under the causal mask. Smaller blocks skip more of the masked scores, but cost
+# more calls.
 _CAUSAL_QUERIES = 64
-# Exponentials are kept for backward up to this number (64 MiB of float32), and computed again
-# beyond: then the memory is linear in the number of keys.
+# Up to this number of exponentials (64 MiB of float32) are kept for backward. Above it, backward
+# computes them again: then the memory grows linearly with the number of keys.
 _SAVED_ELEMENTS = 1 << 24
-# exp() of scores below it and above its negative neither overflows nor vanishes, also when many are
-# summed up; so the maximum need not be found and subtracted.
+# If the scores are between -40 and 40, neither their exponentials nor sums of these overflow or
+# vanish. Then the maximum need not be subtracted first.
 _SAFE_SCORE = 40.0
 
 
 class _Block(NamedTuple):
-    """Some queries of some of the matrices, and how many keys they see."""
+    """Some queries of some of the matrices, and how many keys they can attend to."""
 
     batch: slice
     heads: slice
@@ -49,30 +55,31 @@ class _Block(NamedTuple):
 
 @dataclass
 class _Saved:
-    """What backward needs of a block.
+    """Values of a block that backward needs.
 
     Attributes:
-        block: Which block.
+        block: The block.
         weights: Exponentials of the scores, or None if they have to be computed again.
-        shift: What was subtracted from the scores of each query, or None.
-        inverse_sum: Reciprocal of the sum of the weights of each query; zero if it sees no key.
+        shift: Numbers that were subtracted from the scores of each query, or None.
+        inverse_sum: Reciprocal of the sum of the weights of each query; zero if the query can
+            attend to no key.
     """
 
     block: _Block
-    weights: Any
-    shift: Any
-    inverse_sum: Any
+    weights: Array | None
+    shift: Array | None
+    inverse_sum: Array
 
 
-def _four_axes(array: Any) -> Any:
+def _four_axes(array: Array) -> Array:
     """Views an array ``(..., M, N)`` as a batch of stacks of matrices."""
     if array.ndim > 4:
         return array.reshape((-1, *array.shape[-3:]))
     return array[(None,) * (4 - array.ndim)] if array.ndim < 4 else array
 
 
-def _original_axes(array: Any, ndim: int, leading: tuple[int, ...]) -> Any:
-    """Takes back what :func:`_four_axes` did."""
+def _original_axes(array: Array, ndim: int, leading: tuple[int, ...]) -> Array:
+    """Undoes :func:`_four_axes`."""
     if ndim > 4:
         return array.reshape((*leading, *array.shape[-2:]))
     return array[(0,) * (4 - ndim)] if ndim < 4 else array
@@ -83,38 +90,37 @@ class AttentionKernel(ReferenceKernel):
 
     def forward(
         self,
-        q: Any,
-        k: Any,
-        v: Any,
-        mask: Any,
-        keep: Any,
-        causal: bool,
-        scale: float,
-        ratio: float,
+        q: Array,
+        k: Array,
+        v: Array,
+        mask: Array | None,
+        keep: Array | None,
+        options: AttentionOptions,
         save: bool,
-    ) -> tuple[Any, Any]:
+    ) -> tuple[Array, list[_Saved] | None]:
         """Computes the output; see the operation."""
         xp = self.xp
         dtype, ndim, leading = q.dtype, q.ndim, q.shape[:-2]
         mask = self._full_mask(mask, q, k)
         q, k, v = (_four_axes(widened(array)) for array in (q, k, v))
         keep = None if keep is None else _four_axes(keep)
-        # Like q in memory, so that what undoes the transposition of q copies nothing.
+        # The order of axes in memory is that of q. If q is a transposed view, transposing y back
+        # copies nothing.
         same = v.shape[-1] == q.shape[-1]
         y = xp.empty_like(q) if same else xp.empty((*q.shape[:-1], v.shape[-1]), q.dtype)
         blocks: list[_Saved] | None = [] if save else None
         save_weights = y.size // max(y.shape[-1], 1) * k.shape[-2] <= _SAVED_ELEMENTS
-        safe = mask is None and self._is_safe(q, k, scale)
-        for block in self._blocks(q.shape, k.shape[-2], causal):
+        safe = mask is None and self._is_safe(q, k, options.scale)
+        for block in self._blocks(q.shape, k.shape[-2], options.causal):
             keys, values = k[block.keys], v[block.keys]
-            weights, shift = self._weights(q, keys, mask, block, causal, scale, None, safe)
+            weights, shift = self._weights(q, keys, mask, block, options, None, safe)
             total = xp.matmul(weights, xp.ones(block.n_keys, weights.dtype))
             inverse = 1 / xp.where(total > 0, total, 1)
             if mask is not None:
                 inverse *= total > 0
             kept = weights if keep is None else weights * keep[block.scores]
             output = xp.matmul(kept, values)
-            output *= (inverse if keep is None else inverse / (1 - ratio))[..., None]
+            output *= (inverse if keep is None else inverse / (1 - options.ratio))[..., None]
             y[block.where] = output
             if blocks is not None:
                 blocks.append(_Saved(block, weights if save_weights else None, shift, inverse))
@@ -123,24 +129,20 @@ class AttentionKernel(ReferenceKernel):
 
     def backward(
         self,
-        q: Any,
-        k: Any,
-        v: Any,
-        mask: Any,
-        keep: Any,
-        y: Any,
-        gy: Any,
+        inputs: tuple[Array, Array, Array, Array | None],
+        keep: Array | None,
+        y: Array,
+        gy: Array,
         residual: list[_Saved],
-        causal: bool,
-        scale: float,
-        ratio: float,
+        options: AttentionOptions,
         mask_gradient: bool,
-    ) -> tuple[Any, Any, Any, Any]:
+    ) -> tuple[Array, Array, Array, Array | None]:
         """Computes the gradients; see the operation."""
         xp = self.xp
+        q, k, v, mask = inputs
         dtype, ndim, leading = q.dtype, q.ndim, q.shape[:-2]
         full_mask = self._full_mask(mask, q, k)
-        small_mask = _four_axes(mask) if mask_gradient else None
+        small_mask = _four_axes(mask) if mask is not None and mask_gradient else None
         q, k, v, y, gy = (_four_axes(widened(array)) for array in (q, k, v, y, gy))
         keep = None if keep is None else _four_axes(keep)
         gq, gk, gv = xp.empty_like(q), xp.zeros_like(k), xp.zeros_like(v)
@@ -151,11 +153,14 @@ class AttentionKernel(ReferenceKernel):
             keys, values = k[block.keys], v[block.keys]
             if weights is None:
                 safe = shift is None
-                weights, _ = self._weights(q, keys, full_mask, block, causal, scale, shift, safe)
+                weights, _ = self._weights(q, keys, full_mask, block, options, shift, safe)
             gy_block = gy[block.where]
+            # The gradient of a softmax subtracts the mean of the weights' gradients. That mean is
+            # also the dot product of the output and its gradient, which needs no scores.
             mean = xp.einsum("bhid,bhid->bhi", gy_block, y[block.where])
             mean *= inverse
-            scaled = gy_block * (inverse if keep is None else inverse / (1 - ratio))[..., None]
+            factor = inverse if keep is None else inverse / (1 - options.ratio)
+            scaled = gy_block * factor[..., None]
             kept = weights if keep is None else weights * keep[block.scores]
             gv[block.keys] += xp.matmul(kept.swapaxes(-1, -2), scaled)
             g = xp.matmul(scaled, values.swapaxes(-1, -2))
@@ -166,25 +171,25 @@ class AttentionKernel(ReferenceKernel):
             if gmask is not None:
                 _add_broadcast(gmask, g, block)
             rows = xp.matmul(g, keys)
-            rows *= scale
+            rows *= options.scale
             gq[block.where] = rows
-            gk[block.keys] += xp.matmul(g.swapaxes(-1, -2), q[block.where] * scale)
+            gk[block.keys] += xp.matmul(g.swapaxes(-1, -2), q[block.where] * options.scale)
         gq, gk, gv = (
             _original_axes(g.astype(dtype, copy=False), ndim, leading) for g in (gq, gk, gv)
         )
-        if gmask is not None:
+        if mask is not None and gmask is not None:
             gmask = gmask.astype(dtype, copy=False).reshape(mask.shape)
         return gq, gk, gv, gmask
 
-    def _full_mask(self, mask: Any, q: Any, k: Any) -> Any:
+    def _full_mask(self, mask: Array | None, q: Array, k: Array) -> Array | None:
         if mask is None:
             return None
         if mask.dtype.kind == "f":
             mask = widened(mask)
         return _four_axes(self.xp.broadcast_to(mask, (*q.shape[:-1], k.shape[-2])))
 
-    def _is_safe(self, q: Any, k: Any, scale: float) -> bool:
-        """Tells whether no score can be so large that exponentials need care."""
+    def _is_safe(self, q: Array, k: Array, scale: float) -> bool:
+        """Tells whether the exponential of every score is safe without subtracting the maximum."""
         # On an accelerator the host would have to wait for the answer.
         if self.xp is not numpy or not q.size or not k.size:
             return False
@@ -198,11 +203,13 @@ class AttentionKernel(ReferenceKernel):
         if not (batch and heads and queries):
             return
         if self.xp is numpy:
+            # Matrix products of fewer than 16 rows are slow, so many keys make a larger block.
             rows = min(queries, max(_BLOCK // max(n_keys, 1), 16))
             if causal:
                 rows = min(rows, _CAUSAL_QUERIES)
             stack = max(_BLOCK // (rows * max(n_keys, 1)), 1)
         else:
+            # On an accelerator each block would be a series of launches.
             rows, stack = queries, batch * heads
         some_heads = min(heads, stack)
         some_batch = max(stack // heads, 1)
@@ -217,19 +224,18 @@ class AttentionKernel(ReferenceKernel):
 
     def _weights(
         self,
-        q: Any,
-        keys: Any,
-        mask: Any,
+        q: Array,
+        keys: Array,
+        mask: Array | None,
         block: _Block,
-        causal: bool,
-        scale: float,
-        shift: Any,
+        options: AttentionOptions,
+        shift: Array | None,
         safe: bool,
-    ) -> tuple[Any, Any]:
-        """Returns the exponentials of the scores of a block and what was subtracted before."""
+    ) -> tuple[Array, Array | None]:
+        """Returns the exponentials of the scores of a block, and the shift of the scores."""
         xp = self.xp
-        scores = xp.matmul(q[block.where] * scale, keys.swapaxes(-1, -2))
-        if causal:
+        scores = xp.matmul(q[block.where] * options.scale, keys.swapaxes(-1, -2))
+        if options.causal:
             first = min(block.queries.start, block.n_keys)
             rows = block.queries.stop - block.queries.start
             future = xp.tri(rows, block.n_keys - first, dtype=scores.dtype) == 0
@@ -243,15 +249,17 @@ class AttentionKernel(ReferenceKernel):
         if not safe and block.n_keys:
             if shift is None:
                 shift = scores.max(axis=-1, keepdims=True)
-                if mask is not None:  # queries that see nothing
+                # A query that can attend to no key has a maximum of minus infinity. Subtracting it
+                # would give NaN.
+                if mask is not None:
                     shift = xp.where(shift == -numpy.inf, xp.asarray(0, shift.dtype), shift)
             scores -= shift
         xp.exp(scores, out=scores)
         return scores, shift
 
 
-def _add_broadcast(total: Any, part: Any, block: _Block) -> None:
-    """Adds the scores' gradient of a block to that of a mask which is broadcast."""
+def _add_broadcast(total: Array, part: Array, block: _Block) -> None:
+    """Adds the gradient of the scores of a block to the gradient of a mask that is broadcast."""
     index = tuple(
         slice(0, 1) if n == 1 else s for n, s in zip(total.shape, block.scores, strict=True)
     )

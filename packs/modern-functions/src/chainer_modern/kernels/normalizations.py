@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy
 
 from chainer.kernel import ReferenceKernel
+from chainer.typing import Array, ArrayModule
 from chainer_modern.blocks import BLOCK, widened
 
 
-def _steps(xp: Any, count: int, size: int) -> Iterator[slice]:
-    """Cuts ``count`` things of ``size`` elements into blocks."""
+def _steps(xp: ArrayModule, count: int, size: int) -> Iterator[slice]:
+    """Cuts ``count`` rows of ``size`` elements into blocks of rows."""
     step = max(BLOCK // max(size, 1), 1) if xp is numpy else max(count, 1)
     for start in range(0, count, step):
         yield slice(start, start + step)
@@ -21,7 +22,7 @@ def _steps(xp: Any, count: int, size: int) -> Iterator[slice]:
 class RMSNormalizationKernel(ReferenceKernel):
     """Division by the root of the mean square."""
 
-    def forward(self, x: Any, gamma: Any, eps: float) -> tuple[Any, Any]:
+    def forward(self, x: Array, gamma: Array, eps: float) -> tuple[Array, Array]:
         """Computes the output; see the operation."""
         xp = self.xp
         size = x.shape[-1]
@@ -31,6 +32,7 @@ class RMSNormalizationKernel(ReferenceKernel):
         inv_rms = xp.empty((len(rows), 1), rows.dtype)
         for block in _steps(xp, len(rows), size):
             part = rows[block]
+            # einsum sums the squares without an array of them.
             square = xp.einsum("nd,nd->n", part, part)
             square /= max(size, 1)
             square += eps
@@ -41,7 +43,7 @@ class RMSNormalizationKernel(ReferenceKernel):
             y[block] = part
         return y.reshape(x.shape), inv_rms.reshape((*x.shape[:-1], 1))
 
-    def backward(self, x: Any, gamma: Any, gy: Any, inv_rms: Any) -> tuple[Any, Any]:
+    def backward(self, x: Array, gamma: Array, gy: Array, inv_rms: Array) -> tuple[Array, Array]:
         """Computes the gradients; see the operation."""
         xp = self.xp
         size = x.shape[-1]
@@ -63,8 +65,6 @@ class RMSNormalizationKernel(ReferenceKernel):
         return gx.reshape(x.shape), ggamma.astype(gamma.dtype, copy=False)
 
 
-def _n_rows(x: Any) -> int:
-    total = 1
-    for length in x.shape[:-1]:
-        total *= length
-    return total
+def _n_rows(x: Array) -> int:
+    # An explicit number, because reshape(-1, size) is ambiguous for empty arrays.
+    return math.prod(x.shape[:-1])

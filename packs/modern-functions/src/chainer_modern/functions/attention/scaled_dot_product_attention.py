@@ -10,6 +10,7 @@ import chainer
 import chainer.functions as F
 from chainer.utils import type_check
 from chainer_modern.composition import composed_gradients
+from chainer_modern.operations import AttentionOptions
 from chainer_modern.operations import scaled_dot_product_attention as operation
 
 
@@ -17,21 +18,18 @@ class ScaledDotProductAttention(chainer.FunctionNode):
     """Scaled dot-product attention.
 
     Args:
-        causal (bool): Whether queries look at no later keys.
-        scale (float): Factor of the scores.
-        ratio (float): Dropout ratio.
-        keep (array): Which weights dropout keeps; drawn at random if None and ``ratio`` is not 0.
+        options (AttentionOptions): Causal or not, scale, and dropout ratio.
+        keep (array): True for weights that dropout keeps; drawn at random if None and the ratio is
+            not 0.
 
     Attributes:
-        keep: Which weights dropout kept, or None.
+        keep: True for weights that dropout kept, or None.
     """
 
     type_check_key = ()
 
-    def __init__(self, causal: bool, scale: float, ratio: float, keep: Any = None) -> None:
-        self.causal = causal
-        self.scale = scale
-        self.ratio = ratio
+    def __init__(self, options: AttentionOptions, keep: Any = None) -> None:
+        self.options = options
         self.keep = keep
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
@@ -59,18 +57,15 @@ class ScaledDotProductAttention(chainer.FunctionNode):
         """Computes the output."""
         q, k, v = inputs[:3]
         mask = inputs[3] if len(inputs) == 4 else None
-        if self.keep is None and self.ratio:
+        options = self.options
+        if self.keep is None and options.ratio:
             scores = (*q.shape[:-1], k.shape[-2])
-            self.keep = self.xp.random.rand(*scores) >= self.ratio
-        self._kernel = operation.select(
-            q, k, v, mask, self.keep, causal=self.causal, scale=self.scale
-        )
+            self.keep = self.xp.random.rand(*scores) >= options.ratio
+        self._kernel = operation.select(q, k, v, mask, self.keep, options=options)
         self.retain_inputs(range(len(inputs)))
         self.retain_outputs((0,))
         save = chainer.config.enable_backprop
-        y, self._residual = self._kernel.forward(
-            q, k, v, mask, self.keep, self.causal, self.scale, self.ratio, save
-        )
+        y, self._residual = self._kernel.forward(q, k, v, mask, self.keep, options, save)
         return (y,)
 
     def backward_arrays(
@@ -81,19 +76,9 @@ class ScaledDotProductAttention(chainer.FunctionNode):
         (y,) = self.retained_output_arrays
         mask = rest[0] if rest else None
         mask_gradient = 3 in target_input_indexes and rest[0].dtype.kind == "f"
+        inputs = (q, k, v, mask)
         gradients = self._kernel.backward(
-            q,
-            k,
-            v,
-            mask,
-            self.keep,
-            y,
-            grad_outputs[0],
-            self._residual,
-            self.causal,
-            self.scale,
-            self.ratio,
-            mask_gradient,
+            inputs, self.keep, y, grad_outputs[0], self._residual, self.options, mask_gradient
         )
         return tuple([gradients[i] for i in target_input_indexes])
 
@@ -105,10 +90,11 @@ class ScaledDotProductAttention(chainer.FunctionNode):
 
     def _composition(self, q: Any, k: Any, v: Any, mask: Any = None) -> chainer.Variable:
         xp, dtype = self.xp, q.dtype
-        scores = F.matmul(q, k, transb=True) * self.scale
+        causal, scale, ratio = self.options
+        scores = F.matmul(q, k, transb=True) * scale
         shape = scores.shape
         visible = xp.ones(shape, bool)
-        if self.causal:
+        if causal:
             visible &= xp.tri(*shape[-2:], dtype=bool)
         if mask is not None:
             if mask.dtype.kind == "b":
@@ -118,13 +104,13 @@ class ScaledDotProductAttention(chainer.FunctionNode):
                 visible &= finite
                 mask = F.where(finite, mask, xp.zeros_like(mask.array))
                 scores = scores + F.broadcast_to(mask, shape)
-        # A finite number, as a query that sees nothing has no softmax over infinities.
+        # A finite number: if a query can attend to no key, a softmax over infinities is NaN.
         low = xp.full(shape, float(numpy.finfo(dtype).min) / 4, dtype)
         weights = F.where(visible, scores, low)
         if shape[-1]:
             weights = F.softmax(weights, axis=-1) * visible.astype(dtype)
         if self.keep is not None:
-            weights = weights * (self.keep.astype(dtype) * dtype.type(1 / (1 - self.ratio)))
+            weights = weights * (self.keep.astype(dtype) * dtype.type(1 / (1 - ratio)))
         return F.matmul(weights, v)
 
 
@@ -144,8 +130,8 @@ def scaled_dot_product_attention(
     .. math:: y = \\mathrm{softmax}(s Q K^T + \\mathrm{mask}) V
 
     Each query gets the mean of the values, weighted by the softmax of its dot products with the
-    keys. The scores are computed block by block and never exist all at once; what is kept of them
-    for the gradient is at most 64 MiB (of float32), and beyond that they are computed again. Only
+    keys. The scores are computed block by block and never exist all at once. For the gradient at
+    most 64 MiB (of float32) of them are kept; if there are more, backward computes them again. Only
     dropout needs memory for each score: one byte.
 
     Args:
@@ -154,17 +140,18 @@ def scaled_dot_product_attention(
         k (Variable or array): Keys, shape ``(..., N, D)``.
         v (Variable or array): Values, shape ``(..., N, E)``.
         mask (Variable or array): Broadcasts to ``(..., M, N)``. Of bool: True where the query may
-            look at the key. Of the dtype of ``q``: added to the scores; it gets a gradient if it is
-            a Variable that requires one, and minus infinity forbids looking.
-        causal (bool): If True, query ``i`` looks at keys ``0`` to ``i`` only.
+            attend to the key. Of the dtype of ``q``: added to the scores; minus infinity excludes
+            a key, and a Variable that requires a gradient gets one.
+        causal (bool): If True, query ``i`` attends to keys ``0`` to ``i`` only.
         dropout (float): Ratio of the weights set to zero, in training mode
             (``chainer.config.train``) only; the others are multiplied by ``1 / (1 - dropout)``.
         scale (float): Factor of the scores; ``1 / sqrt(D)`` by default.
-        dropout_mask (array): Which weights dropout keeps, bool of shape ``(..., M, N)``; drawn at
-            random by default.
+        dropout_mask (array): True for weights that dropout keeps, bool of shape ``(..., M, N)``;
+            drawn at random by default.
 
     Returns:
-        Variable: Weighted means, shape ``(..., M, E)``. Zero for a query that may look at nothing.
+        Variable: Weighted means, shape ``(..., M, E)``. Zero for a query that may attend to no
+            key.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.
@@ -204,8 +191,8 @@ def scaled_dot_product_attention(
             f"dropout_mask must be of bool and of shape {scores}, "
             f"got {dropout_mask.dtype} and {dropout_mask.shape}"
         )
-    function = ScaledDotProductAttention(causal, factor, dropout, dropout_mask)
-    return function.apply(inputs)[0]
+    options = AttentionOptions(causal, factor, dropout)
+    return ScaledDotProductAttention(options, dropout_mask).apply(inputs)[0]
 
 
 def _check_mask(shape: tuple[int, ...], scores: tuple[int, ...]) -> None:
