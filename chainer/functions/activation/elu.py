@@ -7,8 +7,7 @@ from typing import Any
 from chainer.backends.operations.activations import elu as elu_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
-from chainer.functions.rules.base import expect_one_float
-from chainer.functions.rules.kernels import KernelFunction
+from chainer.functions.rules import KernelFunction, expect_one_float
 
 
 class ELU(KernelFunction):

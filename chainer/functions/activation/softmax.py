@@ -10,7 +10,7 @@ from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._axes import expect_axis
 from chainer.functions._scalars import require_int
-from chainer.functions.rules.kernels import KernelFunction
+from chainer.functions.rules import KernelFunction
 
 
 class AlongAxis(KernelFunction):
@@ -18,6 +18,7 @@ class AlongAxis(KernelFunction):
 
     accepts_opaque_arrays = True
     type_check_key = ("axis",)
+    # Both gradients are formulas of the output alone, so that the input can be freed.
     retained_outputs = (0,)
 
     def __init__(self, axis: int = 1) -> None:

@@ -9,14 +9,14 @@ import numpy
 from chainer.backends.operations.activations import tanh as tanh_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
-from chainer.functions.rules.base import expect_one_float
-from chainer.functions.rules.kernels import KernelFunction
+from chainer.functions.rules import KernelFunction, expect_one_float
 
 
 class Tanh(KernelFunction):
     """Hyperbolic tangent function."""
 
     type_check_key = ()
+    # The gradient is a formula of the output, which the functions that follow keep anyway.
     retained_outputs = (0,)
     check_type_forward = expect_one_float
 

@@ -7,7 +7,7 @@ from typing import Any
 from chainer.core.typing import Array, Arrays, Indexes, Shape
 from chainer.core.utils import type_check
 from chainer.functions.array._stacking import cut, expect_joinable, expect_stackable
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction
 
 
 class Join(ExpressionFunction):

@@ -11,7 +11,7 @@ from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import Arrays, Indexes, Shape, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._broadcasting import broadcast_array
-from chainer.functions.rules.expressions import ExpressionFunction, UnaryFunction
+from chainer.functions.rules import ExpressionFunction, UnaryFunction
 
 
 class Broadcast(ExpressionFunction):
@@ -115,6 +115,7 @@ def broadcast_to(x: VariableLike, shape: Sequence[int]) -> Variable:
                [0, 1, 2]])
     """
     shape = tuple(shape)
+    # An input that has the shape already needs no node in the graph.
     if x.shape == shape:
         return as_variable(x)
     return BroadcastTo(shape).apply((x,))[0]

@@ -8,8 +8,7 @@ import numpy
 
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import Arrays, DTypeLike, VariableLike
-from chainer.functions.rules.base import expect_one_array
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import UnaryFunction, expect_one_array
 
 
 class Cast(UnaryFunction):
@@ -46,6 +45,7 @@ def cast(x: VariableLike, typ: DTypeLike) -> Variable:
         >>> F.cast(x, 'float16').dtype
         dtype('float16')
     """
+    # An input that has the dtype already needs no node in the graph.
     if x.dtype == typ:
         return as_variable(x)
     return Cast(typ).apply((x,))[0]

@@ -11,7 +11,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes
 from chainer.core.utils import type_check
 from chainer.functions._scalars import require_int
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction
 
 
 class Concat(ExpressionFunction):

@@ -9,8 +9,7 @@ import numpy
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, ArrayLike, Arrays, Indexes, VariableLike
-from chainer.functions.rules.base import expect_one_float
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import UnaryFunction, expect_one_float
 
 
 class Pad(UnaryFunction):

@@ -9,7 +9,7 @@ from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._axes import expect_axis
 from chainer.functions._scalars import require_int
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import UnaryFunction
 
 
 class Rollaxis(UnaryFunction):

@@ -9,7 +9,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions.array.get_item import normalize_index
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction
 
 
 class ScatterAdd(ExpressionFunction):
@@ -25,6 +25,7 @@ class ScatterAdd(ExpressionFunction):
 
     def forward(self, inputs: Arrays) -> Arrays:
         a, b = inputs
+        # The input must not change: it may be used elsewhere in the graph.
         y = a.copy()
         expected = y[self.slices].shape
         if b.shape != expected:

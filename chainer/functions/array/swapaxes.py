@@ -8,8 +8,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
-from chainer.functions.rules.base import expect_one_array
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import UnaryFunction, expect_one_array
 
 
 class Swapaxes(UnaryFunction):
@@ -30,6 +29,7 @@ class Swapaxes(UnaryFunction):
         return (self.xp.swapaxes(inputs[0], axis1, axis2),)
 
     def gradient(self, ops: Any, gy: Any) -> Any:
+        # To exchange axes is its own inverse.
         return ops.swapaxes(gy, self.axis1, self.axis2)
 
 

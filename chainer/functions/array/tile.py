@@ -8,7 +8,7 @@ import numpy
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, IntTuple, VariableLike
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import UnaryFunction
 
 
 class Tile(UnaryFunction):

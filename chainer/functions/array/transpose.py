@@ -7,8 +7,7 @@ from typing import Any
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
-from chainer.functions.rules.base import expect_one_array
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import UnaryFunction, expect_one_array
 
 
 class Transpose(UnaryFunction):
@@ -26,6 +25,7 @@ class Transpose(UnaryFunction):
 
     def gradient(self, ops: Any, gy: Any) -> Any:
         axes = self.axes
+        # All axes were reversed, which is its own inverse.
         if axes is None:
             return gy.transpose()
         ndim = len(axes)

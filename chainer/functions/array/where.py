@@ -9,8 +9,7 @@ import numpy
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayModule, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.rules.base import array_of
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction, array_of
 
 #: Number of elements from which on bit operations are faster than ``numpy.where``.
 _BITWISE_SIZE = 2048

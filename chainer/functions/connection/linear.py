@@ -13,7 +13,7 @@ from chainer.core.typing import ArrayGrads, Arrays, DType, Grads, Indexes, Varia
 from chainer.core.utils import type_check
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math.sum import sum as sum_axes
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction
 
 
 class LinearFunction(FunctionNode):
@@ -44,6 +44,7 @@ class LinearFunction(FunctionNode):
             )
 
     def forward(self, inputs: Arrays) -> Arrays:
+        # Kernels add the bias in the same pass as the product.
         if len(inputs) == 3:
             x, W, b = inputs
         else:

@@ -6,7 +6,7 @@ from typing import Any
 
 from chainer.core.typing import Indexes
 from chainer.core.utils import type_check
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction
 
 
 class PairLoss(ExpressionFunction):

@@ -12,8 +12,7 @@ from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import Operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes
-from chainer.functions.rules.compositions import gradients_of_composition
-from chainer.functions.rules.kernels import KernelFunction
+from chainer.functions.rules import KernelFunction, gradients_of_composition
 
 
 class SampledLoss(KernelFunction):

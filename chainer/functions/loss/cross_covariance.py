@@ -8,7 +8,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions.loss._pair import check_reduce
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction
 
 
 class CrossCovariance(ExpressionFunction):

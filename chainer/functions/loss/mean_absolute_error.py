@@ -15,6 +15,7 @@ class MeanAbsoluteError(PairLoss):
     def forward(self, inputs: Arrays) -> Arrays:
         x0, x1 = inputs
         if x0.size == 0:
+            # The mean of nothing, without the warning of NumPy.
             return (self.xp.full((), float("nan"), dtype=x0.dtype),)
         return (abs(x0 - x1).mean(),)
 

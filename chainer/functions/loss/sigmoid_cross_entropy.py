@@ -9,7 +9,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions.loss._pair import check_reduce
-from chainer.functions.rules.kernels import KernelFunction
+from chainer.functions.rules import KernelFunction
 
 #: Label of elements that are ignored.
 _IGNORED = -1
@@ -45,6 +45,7 @@ class SigmoidCrossEntropy(KernelFunction):
         loss *= t != _IGNORED
         if self.reduce == "no":
             return (loss,)
+        # None lets the kernel count the labels that are not ignored.
         count = None if self.normalize else len(t) if t.ndim else 1
         loss = xp.asarray(loss)  # NumPy computes a scalar from arrays of no dimensions
         mean = loss_mean.select(loss, t)
@@ -52,6 +53,7 @@ class SigmoidCrossEntropy(KernelFunction):
         return (loss,)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        # Targets are in ascending order: without the scores there are only the labels.
         if target_input_indexes[0] != 0:
             return (None,)
         x, t = self.retained_input_arrays

@@ -9,8 +9,12 @@ from chainer.core.utils import type_check
 from chainer.functions._broadcasting import reduce_to_shape
 from chainer.functions.math._operand import as_operand, check_broadcastable
 from chainer.functions.math._operators import BroadcastingFunction, ConstantOperator
-from chainer.functions.rules.base import expect_one_array, expect_one_float
-from chainer.functions.rules.expressions import ExpressionFunction, UnaryFunction
+from chainer.functions.rules import (
+    ExpressionFunction,
+    UnaryFunction,
+    expect_one_array,
+    expect_one_float,
+)
 
 
 class Neg(UnaryFunction):

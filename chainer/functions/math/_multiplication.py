@@ -12,7 +12,7 @@ from chainer.functions.math._operators import (
     ConstantOperator,
     FloatBroadcastingFunction,
 )
-from chainer.functions.rules.base import expect_one_float
+from chainer.functions.rules import expect_one_float
 
 
 class Mul(BroadcastingFunction):
@@ -46,6 +46,7 @@ class MulConstant(ConstantOperator):
 
     def forward(self, inputs: Arrays) -> Arrays:
         x = inputs[0]
+        # Kept for the gradient, which multiplies by the same.
         self._operand = as_operand(self.value, x, self.xp)
         return (x * self._operand,)
 

@@ -10,8 +10,8 @@ from chainer.core.typing import ArrayGrads, ArrayLike, Arrays, Indexes
 from chainer.core.utils import type_check
 from chainer.functions._broadcasting import reduce_to_shape
 from chainer.functions.math._operand import check_broadcastable, constant_label, is_scalar
+from chainer.functions.rules import ExpressionFunction, UnaryFunction
 from chainer.functions.rules.array_functions import array_functions, numpy_functions
-from chainer.functions.rules.expressions import ExpressionFunction, UnaryFunction
 
 
 class BroadcastingFunction(ExpressionFunction):

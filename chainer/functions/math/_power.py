@@ -9,7 +9,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Indexes
 from chainer.functions.math._operand import as_operand, is_scalar
 from chainer.functions.math._operators import ConstantOperator, FloatBroadcastingFunction
-from chainer.functions.rules.base import array_of, expect_one_float
+from chainer.functions.rules import array_of, expect_one_float
 
 
 class PowVarVar(FloatBroadcastingFunction):

@@ -63,6 +63,7 @@ def add(*xs: VariableLike) -> Variable:
         >>> F.add(x, x, x)
         variable([3., 6.])
     """
+    # One of two operands may be a number, as with the operator.
     if len(xs) == 2:
         return add_operator(*xs)
     if not xs:

@@ -7,7 +7,7 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import UnaryFunction
 
 
 class BatchL2NormSquared(UnaryFunction):
@@ -22,7 +22,9 @@ class BatchL2NormSquared(UnaryFunction):
 
     def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
+        # A length of -1 is undecided where there are no elements.
         flat = x.reshape(len(x), -1) if x.size else x.reshape(len(x), 0)
+        # Products and sums in one pass, without an array of the squares.
         return (self.xp.einsum("ij,ij->i", flat, flat),)
 
     def gradient(self, ops: Any, x: Any, gy: Any) -> Any:

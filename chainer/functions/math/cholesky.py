@@ -8,7 +8,7 @@ from chainer.backends.operations.linear_algebra import cholesky as operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import UnaryFunction
 
 
 class Cholesky(UnaryFunction):

@@ -10,7 +10,7 @@ from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._axes import check_axes_exist
 from chainer.functions._scalars import as_int
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import UnaryFunction
 
 
 class Cumprod(UnaryFunction):

@@ -10,7 +10,7 @@ from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions.array.reshape import reshape
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import UnaryFunction
 
 
 class BatchDet(UnaryFunction):

@@ -15,8 +15,7 @@ class DiGamma(SpecialFunction):
 
     operation = special.digamma
 
-    def derivative(self, ops: Any, *values: Any) -> Any:
-        (x,) = values
+    def derivative(self, ops: Any, x: Any) -> Any:
         return ops.polygamma(1, x)
 
 

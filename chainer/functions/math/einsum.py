@@ -20,7 +20,7 @@ from chainer.functions.math._einsum_subscripts import (
     parse_operands,
     without_ellipsis,
 )
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction
 
 #: Products of elements from which on two operands are worth the search for matrix products, which
 #: takes as long as these in a loop over all subscripts.
@@ -76,7 +76,7 @@ class DiagEinSum(ExpressionFunction):
     def _input_node(self, index: int) -> Any:
         return (self.inputs or ())[index]
 
-    def _gradient(self, index: int, inputs: list[Any], gy: Any) -> Any:
+    def _gradient(self, index: int, inputs: list[Any], gy: Array) -> Any:
         """Returns the sum of products of the other inputs and the gradient, in its dtype."""
         subscripts = self.in_subs.split(",")
         target = subscripts.pop(index)

@@ -8,7 +8,7 @@ from typing import Any
 from chainer.backends import operations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, VariableLike
-from chainer.functions.rules.expressions import ElementwiseFunction
+from chainer.functions.rules import ElementwiseFunction
 
 
 class Erf(ElementwiseFunction):

@@ -16,8 +16,7 @@ class ErfcInv(InverseFunction):
 
     operation = special.erfcinv
 
-    def derivative(self, ops: Any, *values: Any) -> Any:
-        (y,) = values
+    def derivative(self, ops: Any, y: Any) -> Any:
         return ops.exp(y * y) * (-math.sqrt(math.pi) / 2)
 
 

@@ -17,8 +17,7 @@ class Erfcx(SpecialFunction):
     operation = special.erfcx
     retained_outputs = (0,)
 
-    def derivative(self, ops: Any, *values: Any) -> Any:
-        x, y = values
+    def derivative(self, ops: Any, x: Any, y: Any) -> Any:
         return (x * y - 1 / math.sqrt(math.pi)) * 2
 
 

@@ -16,8 +16,7 @@ class ErfInv(InverseFunction):
 
     operation = special.erfinv
 
-    def derivative(self, ops: Any, *values: Any) -> Any:
-        (y,) = values
+    def derivative(self, ops: Any, y: Any) -> Any:
         return ops.exp(y * y) * (math.sqrt(math.pi) / 2)
 
 

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
-from chainer.functions.rules.base import expect_one_float
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import UnaryFunction, expect_one_float
 
 
 class Exp(UnaryFunction):
@@ -16,6 +15,7 @@ class Exp(UnaryFunction):
 
     label = "exp"
     type_check_key = ()
+    # The derivative is the output, which the functions that follow keep anyway.
     retained_outputs = (0,)
     check_type_forward = expect_one_float
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Array, VariableLike
-from chainer.functions.rules.expressions import ElementwiseFunction
+from chainer.core.typing import VariableLike
+from chainer.functions.rules import ElementwiseFunction
 
 
 class Expm1(ElementwiseFunction):
     """``exp(x) - 1``."""
-
-    def compute(self, x: Array) -> Array:
-        return self.xp.expm1(x)
 
     def derivative(self, ops: Any, x: Any) -> Any:
         return ops.exp(x)

@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Array, VariableLike
-from chainer.functions.rules.expressions import ElementwiseFunction
+from chainer.core.typing import VariableLike
+from chainer.functions.rules import ElementwiseFunction
 
 
 class Sinh(ElementwiseFunction):
     """Hyperbolic sine."""
-
-    def compute(self, x: Array) -> Array:
-        return self.xp.sinh(x)
 
     def derivative(self, ops: Any, x: Any) -> Any:
         return ops.cosh(x)
@@ -21,9 +18,6 @@ class Sinh(ElementwiseFunction):
 
 class Cosh(ElementwiseFunction):
     """Hyperbolic cosine."""
-
-    def compute(self, x: Array) -> Array:
-        return self.xp.cosh(x)
 
     def derivative(self, ops: Any, x: Any) -> Any:
         return ops.sinh(x)

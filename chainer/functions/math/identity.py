@@ -6,7 +6,7 @@ from typing import Any
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Indexes, VariableLike
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction
 
 
 class Identity(ExpressionFunction):
@@ -16,6 +16,7 @@ class Identity(ExpressionFunction):
         return inputs
 
     def gradients(self, ops: Any, targets: Indexes, *gys: Any) -> tuple[Any, ...]:
+        # Inputs and outputs have the same numbers.
         return tuple([gys[i] for i in targets])
 
 
@@ -27,8 +28,7 @@ def identity(*inputs: VariableLike) -> Variable | tuple[Variable, ...]:
 
     Returns:
         ~chainer.Variable or tuple of them: Variables that share the arrays of the inputs; one
-        variable
-        for one input.
+        variable for one input.
 
     Example:
         >>> F.identity(np.array([1., 2.]))

@@ -10,13 +10,14 @@ from chainer.backends import operations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import UnaryFunction
 
 
 class BatchInv(UnaryFunction):
     """Inverse of each matrix of a batch."""
 
     type_check_key = ()
+    # The derivative is a formula of the inverse, so that nothing is inverted twice.
     retained_outputs = (0,)
     ndim = 3
 

@@ -15,8 +15,7 @@ class LGamma(SpecialFunction):
 
     operation = special.lgamma
 
-    def derivative(self, ops: Any, *values: Any) -> Any:
-        (x,) = values
+    def derivative(self, ops: Any, x: Any) -> Any:
         return ops.digamma(x)
 
 

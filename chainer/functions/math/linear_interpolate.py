@@ -7,7 +7,7 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction
 
 
 class LinearInterpolate(ExpressionFunction):
@@ -43,6 +43,7 @@ class LinearInterpolate(ExpressionFunction):
             if i == 1:
                 gradient = p * gz
             else:
+                # A new array, so that it can be multiplied in place.
                 gradient = x - y if i == 0 else 1 - p
                 gradient *= gz
             gradients.append(gradient)

@@ -13,7 +13,7 @@ from chainer.functions._axes import (
     kept_shape,
     normalized_axes,
 )
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import UnaryFunction
 
 
 class LogSumExp(UnaryFunction):

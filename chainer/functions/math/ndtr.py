@@ -16,8 +16,7 @@ class Ndtr(SpecialFunction):
 
     operation = special.ndtr
 
-    def derivative(self, ops: Any, *values: Any) -> Any:
-        (x,) = values
+    def derivative(self, ops: Any, x: Any) -> Any:
         return ops.exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
 
 

@@ -16,8 +16,7 @@ class Ndtri(InverseFunction):
 
     operation = special.ndtri
 
-    def derivative(self, ops: Any, *values: Any) -> Any:
-        (y,) = values
+    def derivative(self, ops: Any, y: Any) -> Any:
         return ops.exp(y * y * 0.5) * math.sqrt(2 * math.pi)
 
 

@@ -11,7 +11,7 @@ from chainer.core.arrays.backend import backend_of
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction, array_of
 
 
 class PolyGamma(ExpressionFunction):
@@ -36,7 +36,7 @@ class PolyGamma(ExpressionFunction):
     def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
         n, x, gy = values
         # There is no gradient with respect to the order, which is a constant of this expression.
-        order = n.array if isinstance(n, Variable) else n
+        order = array_of(n)
         gx = ops.sum_to(ops.polygamma(order + 1, x) * gy, x.shape) if 1 in targets else None
         return tuple([gx if i == 1 else None for i in targets])
 

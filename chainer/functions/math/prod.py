@@ -16,7 +16,7 @@ from chainer.functions._axes import (
     normalized_axes,
 )
 from chainer.functions.array.concat import concat
-from chainer.functions.rules.compositions import ComposedFunction
+from chainer.functions.rules import ComposedFunction
 
 
 class Prod(ComposedFunction):
@@ -72,6 +72,7 @@ class Prod(ComposedFunction):
         outer = tuple([shape[a] for a in free])
         count = math.prod([shape[a] for a in axes])
         flat = x.transpose((*free, *axes)).reshape((*outer, count))
+        # The product of nothing is one and depends on no element.
         if count == 0:
             flat = as_variable(self.xp.ones((*outer, 1), dtype=x.dtype))
         # One half times the other until one element is left: in few steps, and without division.

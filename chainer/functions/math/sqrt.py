@@ -6,8 +6,7 @@ from typing import Any
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
-from chainer.functions.rules.base import expect_one_float
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import UnaryFunction, expect_one_float
 
 
 class Sqrt(UnaryFunction):
@@ -15,6 +14,7 @@ class Sqrt(UnaryFunction):
 
     label = "sqrt"
     type_check_key = ()
+    # The derivative is a formula of the output, so that no root is taken twice.
     retained_outputs = (0,)
     check_type_forward = expect_one_float
 

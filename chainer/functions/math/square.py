@@ -6,8 +6,7 @@ from typing import Any
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
-from chainer.functions.rules.base import expect_one_float
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import UnaryFunction, expect_one_float
 
 
 class Square(UnaryFunction):

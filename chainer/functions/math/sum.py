@@ -15,7 +15,7 @@ from chainer.functions._axes import (
     normalized_axes,
 )
 from chainer.functions._broadcasting import reduce_to_shape
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import UnaryFunction
 
 
 class Sum(UnaryFunction):
@@ -38,6 +38,7 @@ class Sum(UnaryFunction):
 
     def gradient(self, ops: Any, gy: Any) -> Any:
         shape = self.input_shape(0)
+        # A scalar broadcasts to any shape as it is.
         if gy.ndim:
             gy = gy.reshape(kept_shape(shape, normalized_axes(self.axis, len(shape))))
         return ops.broadcast_to(gy, shape)
@@ -117,6 +118,7 @@ def sum_to(x: VariableLike, shape: Shape) -> Variable:
         >>> F.sum_to(x, (1, 3))
         variable([[5., 7., 9.]])
     """
+    # An input that has the shape already needs no node in the graph.
     if x.shape == shape:
         return as_variable(x)
     return SumTo(tuple(shape)).apply((x,))[0]

@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Array, Arrays, Indexes, VariableLike
+from chainer.core.typing import Arrays, Indexes, VariableLike
 from chainer.functions.math._operators import FloatBroadcastingFunction
-from chainer.functions.rules.expressions import ElementwiseFunction
+from chainer.functions.rules import ElementwiseFunction
 
 
 class Sin(ElementwiseFunction):
     """Sine."""
-
-    def compute(self, x: Array) -> Array:
-        return self.xp.sin(x)
 
     def derivative(self, ops: Any, x: Any) -> Any:
         return ops.cos(x)
@@ -22,9 +19,6 @@ class Sin(ElementwiseFunction):
 
 class Cos(ElementwiseFunction):
     """Cosine."""
-
-    def compute(self, x: Array) -> Array:
-        return self.xp.cos(x)
 
     def derivative(self, ops: Any, x: Any) -> Any:
         return -ops.sin(x)
@@ -37,18 +31,12 @@ class Tan(ElementwiseFunction):
     retained_inputs = ()
     retained_outputs = (0,)
 
-    def compute(self, x: Array) -> Array:
-        return self.xp.tan(x)
-
     def derivative(self, ops: Any, y: Any) -> Any:
         return y * y + 1
 
 
 class Arcsin(ElementwiseFunction):
     """Inverse sine."""
-
-    def compute(self, x: Array) -> Array:
-        return self.xp.arcsin(x)
 
     def derivative(self, ops: Any, x: Any) -> Any:
         return 1 / ops.sqrt(1 - x * x)
@@ -57,18 +45,12 @@ class Arcsin(ElementwiseFunction):
 class Arccos(ElementwiseFunction):
     """Inverse cosine."""
 
-    def compute(self, x: Array) -> Array:
-        return self.xp.arccos(x)
-
     def derivative(self, ops: Any, x: Any) -> Any:
         return -1 / ops.sqrt(1 - x * x)
 
 
 class Arctan(ElementwiseFunction):
     """Inverse tangent."""
-
-    def compute(self, x: Array) -> Array:
-        return self.xp.arctan(x)
 
     def derivative(self, ops: Any, x: Any) -> Any:
         return 1 / (x * x + 1)

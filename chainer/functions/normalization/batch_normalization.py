@@ -17,7 +17,7 @@ from chainer.core.typing import Array, ArrayGrads, Arrays, Axis, Indexes, Shape,
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import REMOVED_TRAIN, removed_arguments
 from chainer.functions._scalars import as_int
-from chainer.functions.rules.kernels import KernelFunction
+from chainer.functions.rules import KernelFunction
 
 Axes = tuple[int, ...]
 
@@ -146,10 +146,12 @@ class BatchNormalization(KernelFunction):
         return tuple([gradients[i] for i in target_input_indexes])
 
     def gradients(self, ops: Any, targets: Indexes, x: Any, gamma: Any, gy: Any) -> tuple[Any, ...]:
+        # Sums of halves lose too many digits.
         compute_dtype = "f" if is_half(x.dtype) else x.dtype
         axis, parameter_shape = self._reduced, gamma.shape
         dtypes = (x.dtype, gamma.dtype, gamma.dtype)
         x, gamma, gy = (ops.cast(v, compute_dtype) for v in (x, gamma, gy))
+        # At least one, so that nothing is divided by zero if the batch is empty.
         count = max(1, x.size // max(1, gamma.size))
         centered = x - ops.sum(x, axis, keepdims=True) / count
         inv_std = (ops.sum(centered * centered, axis, keepdims=True) / count + self.eps) ** -0.5
@@ -172,6 +174,7 @@ class FixedBatchNormalization(KernelFunction):
 
     accepts_opaque_arrays = True
     type_check_key = ("axis",)
+    # No gradient depends on the value of the bias.
     retained_inputs = (0, 1, 3, 4)
 
     def __init__(self, eps: float = 2e-5, axis: Axis = None) -> None:
@@ -240,8 +243,7 @@ def batch_normalization(
             or none.
         decay (float): Decay rate of the running averages.
         axis (int, tuple of ints or None): Axes of ``x`` to average over, in ascending order. The
-            others
-            make up the channel shape.
+            others make up the channel shape.
 
     Returns:
         ~chainer.Variable: Output with the shape and dtype of ``x``.
@@ -267,6 +269,7 @@ def batch_normalization(
         >>> mean
         array([0.2, 2. ], dtype=float32)
     """
+    # Running averages are updated in place and are not part of the graph.
     if isinstance(running_mean, Variable):
         running_mean = running_mean.array
     if isinstance(running_var, Variable):

@@ -16,8 +16,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Grads, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._scalars import require_int
-from chainer.functions.rules.expressions import ExpressionFunction
-from chainer.functions.rules.once import once_differentiable
+from chainer.functions.rules import ExpressionFunction, once_differentiable
 
 ONCE = "Double backward is not implemented for decorrelated batch normalization."
 

@@ -12,8 +12,7 @@ from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
-from chainer.functions.rules.compositions import ComposedFunction
-from chainer.functions.rules.kernels import KernelFunction
+from chainer.functions.rules import ComposedFunction, KernelFunction
 
 
 class GroupNormalization(KernelFunction):

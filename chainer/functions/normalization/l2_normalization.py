@@ -18,7 +18,7 @@ from chainer.core.utils import type_check
 from chainer.functions._scalars import as_int, as_number
 from chainer.functions.array.cast import cast
 from chainer.functions.math.sum import sum as sum_axes
-from chainer.functions.rules.compositions import ComposedFunction
+from chainer.functions.rules import ComposedFunction
 
 Axes = tuple[int, ...]
 

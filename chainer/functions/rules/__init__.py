@@ -20,6 +20,11 @@ the second method from the first, or the first from what is known about the func
 :class:`~chainer.FunctionNode` directly.
 """
 
+from chainer.functions.rules.base import (
+    array_of,
+    expect_one_array,
+    expect_one_float,
+)
 from chainer.functions.rules.compositions import (
     ComposedFunction,
     Composition,
@@ -45,6 +50,9 @@ __all__ = [
     "LinearMap",
     "PiecewiseLinearFunction",
     "UnaryFunction",
+    "array_of",
+    "expect_one_array",
+    "expect_one_float",
     "gradients_of_composition",
     "once_differentiable",
 ]

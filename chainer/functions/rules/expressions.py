@@ -120,13 +120,12 @@ class UnaryFunction(ExpressionFunction):
 class ElementwiseFunction(UnaryFunction):
     """Function of one floating-point array, element by element, with a formula for the derivative.
 
-    Subclasses define :meth:`compute` and :meth:`derivative`.
+    Subclasses define :meth:`derivative`, and :meth:`compute` unless the function is that of the
+    array namespace with the name of the class in lower case.
 
     Example:
         >>> from chainer.functions.rules import ElementwiseFunction
         >>> class Sin(ElementwiseFunction):
-        ...     def compute(self, x):
-        ...         return self.xp.sin(x)
         ...     def derivative(self, ops, x):
         ...         return ops.cos(x)
         >>> x = chainer.Variable(np.array([0.]))
@@ -152,14 +151,14 @@ class ElementwiseFunction(UnaryFunction):
         Returns:
             Array of the shape and dtype of ``x``.
         """
-        raise NotImplementedError(f"{type(self).__name__} does not define compute()")
+        return getattr(self.xp, self.label)(x)
 
-    def derivative(self, ops: Any, x: Any) -> Any:
-        """Returns the derivative at ``x`` as a new array or Variable.
+    def derivative(self, ops: Any, *values: Any) -> Any:
+        """Returns the derivative as a new array or Variable.
 
         Args:
             ops: The functions of ``chainer.functions``, for arrays or for Variables.
-            x: The input, an array or a Variable.
+            values: The input, unless the class retains something else: what it retains.
         """
         raise NotImplementedError(f"{type(self).__name__} does not define derivative()")
 
@@ -167,8 +166,8 @@ class ElementwiseFunction(UnaryFunction):
         return (self.compute(inputs[0]),)
 
     def gradient(self, ops: Any, *values: Any) -> Any:
-        x, gy = values
-        gx = self.derivative(ops, x)
+        *retained, gy = values
+        gx = self.derivative(ops, *retained)
         gx *= gy
         # Dtypes that NumPy does not know, such as bfloat16, are promoted by numbers of Python.
-        return gx if gx.dtype == x.dtype else ops.cast(gx, x.dtype)
+        return gx if gx.dtype == gy.dtype else ops.cast(gx, gy.dtype)
