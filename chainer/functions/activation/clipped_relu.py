@@ -61,6 +61,9 @@ def relu6(x: VariableLike) -> Variable:
     Returns:
         Variable: Output of the shape and dtype of ``x``.
 
+    Raises:
+        InvalidType: If ``x`` is not of floating point numbers.
+
     Example:
         >>> F.relu6(np.array([-1., 5., 7.], np.float32))
         variable([0., 5., 6.])

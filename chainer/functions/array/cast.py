@@ -38,6 +38,9 @@ def cast(x: VariableLike, typ: DTypeLike) -> Variable:
     Returns:
         ~chainer.Variable: Variable holding the cast array; ``x`` itself if it is of that dtype.
 
+    Raises:
+        TypeError: If ``typ`` is not a data type.
+
     Example:
         >>> x = np.arange(0, 3, dtype=np.float64)
         >>> F.cast(x, np.float32).dtype

@@ -50,6 +50,10 @@ def copy(x: VariableLike, dst: Any) -> Variable:
     Returns:
         Variable: The copy.
 
+    Raises:
+        TypeError: If ``x`` is neither a Variable nor an array.
+        ValueError: If there is no device ``dst``.
+
     Example:
         >>> F.copy(np.zeros((2, 3), np.float32), -1).shape
         (2, 3)

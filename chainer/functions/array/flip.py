@@ -39,8 +39,7 @@ class FlipLR(Flip):
         super().__init__(axis)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1)
-        type_check.expect(in_types[0].ndim >= 2)
+        type_check.expect(in_types.size() == 1, in_types[0].ndim >= 2)
 
 
 class FlipUD(Flip):
@@ -50,8 +49,7 @@ class FlipUD(Flip):
         super().__init__(axis)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1)
-        type_check.expect(in_types[0].ndim >= 1)
+        type_check.expect(in_types.size() == 1, in_types[0].ndim >= 1)
 
 
 def flip(x: VariableLike, axis: int) -> Variable:

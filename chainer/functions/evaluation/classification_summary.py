@@ -139,6 +139,10 @@ def precision(
     Returns:
         tuple of Variable: Precision and support, each of shape ``(label_num,)``.
 
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If a label is negative and not ``ignore_label``; on a GPU it is not checked.
+
     Example:
         >>> y = np.array([[2., 1.], [0., 3.], [4., 1.], [5., 2.]], np.float32)
         >>> t = np.array([0, 1, 1, 0], np.int32)
@@ -164,6 +168,10 @@ def recall(
     Returns:
         tuple of Variable: Recall and support, each of shape ``(label_num,)``.
 
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If a label is negative and not ``ignore_label``; on a GPU it is not checked.
+
     Example:
         >>> y = np.array([[2., 1.], [0., 3.], [4., 1.], [5., 2.]], np.float32)
         >>> t = np.array([0, 1, 1, 0], np.int32)
@@ -188,6 +196,10 @@ def f1_score(
 
     Returns:
         tuple of Variable: F1 score and support, each of shape ``(label_num,)``.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If a label is negative and not ``ignore_label``; on a GPU it is not checked.
 
     Example:
         >>> y = np.array([[2., 1.], [0., 3.], [4., 1.], [5., 2.]], np.float32)

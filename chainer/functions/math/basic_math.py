@@ -80,6 +80,9 @@ def absolute(x: VariableLike) -> Variable:
     Returns:
         ~chainer.Variable: Output variable. The gradient is 0 where ``x`` is 0.
 
+    Raises:
+        InvalidType: If ``x`` is not of floating point numbers.
+
     Example:
         >>> F.absolute(np.array([-1, 2], np.float32))
         variable([1., 2.])

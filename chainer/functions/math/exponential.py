@@ -67,6 +67,9 @@ def exp(x: VariableLike) -> Variable:
     Returns:
         ~chainer.Variable: Output variable.
 
+    Raises:
+        InvalidType: If ``x`` is not of floating point numbers.
+
     Example:
         >>> F.exp(np.array([0., 1.]))
         variable([1.        , 2.71828183])
@@ -82,6 +85,9 @@ def log(x: VariableLike) -> Variable:
 
     Returns:
         ~chainer.Variable: Output variable.
+
+    Raises:
+        InvalidType: If ``x`` is not of floating point numbers.
 
     Example:
         >>> F.log(np.array([1., 2.]))
@@ -99,6 +105,9 @@ def log2(x: VariableLike) -> Variable:
     Returns:
         ~chainer.Variable: Output variable.
 
+    Raises:
+        InvalidType: If ``x`` is not of floating point numbers.
+
     Example:
         >>> F.log2(np.array([1., 8.]))
         variable([0., 3.])
@@ -114,6 +123,9 @@ def log10(x: VariableLike) -> Variable:
 
     Returns:
         ~chainer.Variable: Output variable.
+
+    Raises:
+        InvalidType: If ``x`` is not of floating point numbers.
 
     Example:
         >>> F.log10(np.array([1., 100.]))

@@ -30,6 +30,9 @@ def identity(*inputs: VariableLike) -> Variable | tuple[Variable, ...]:
         ~chainer.Variable or tuple of them: Variables that share the arrays of the inputs; one
         variable for one input.
 
+    Raises:
+        TypeError: If an input is neither a Variable nor an array.
+
     Example:
         >>> F.identity(np.array([1., 2.]))
         variable([1., 2.])

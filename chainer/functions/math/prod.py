@@ -31,8 +31,7 @@ class Prod(ComposedFunction):
         self.keepdims = keepdims
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1)
-        type_check.expect(in_types[0].dtype.kind == "f")
+        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
         check_axes_exist(in_types[0], self.axis)
 
     def forward(self, inputs: Arrays) -> Arrays:

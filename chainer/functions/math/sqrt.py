@@ -39,6 +39,9 @@ def sqrt(x: VariableLike) -> Variable:
     Returns:
         ~chainer.Variable: Output variable.
 
+    Raises:
+        InvalidType: If ``x`` is not of floating point numbers.
+
     Example:
         >>> F.sqrt(np.array([4., 9.]))
         variable([2., 3.])
@@ -57,6 +60,9 @@ def rsqrt(x: VariableLike) -> Variable:
 
     Returns:
         ~chainer.Variable: Output variable.
+
+    Raises:
+        InvalidType: If ``x`` is not of floating point numbers.
 
     .. seealso:: :func:`~chainer.functions.sqrt`
 

@@ -39,6 +39,9 @@ def square(x: VariableLike) -> Variable:
     Returns:
         ~chainer.Variable: Output variable.
 
+    Raises:
+        InvalidType: If ``x`` is not of floating point numbers.
+
     Example:
         >>> F.square(np.array([-2., 3.]))
         variable([4., 9.])

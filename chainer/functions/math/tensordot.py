@@ -122,9 +122,9 @@ def _normalized(axes: Any, a: Array, b: Array) -> tuple[_Axes, _Axes]:
         raise ValueError(
             f"axes must be a pair of sequence of integers when it is a list or tuple, got {axes!r}"
         )
-    refusal = f"axes must be an int or a pair of ints or of sequences of ints, got {axes!r}"
+    message = f"axes must be an int or a pair of ints or of sequences of ints, got {axes!r}"
     a_axes, b_axes = (
-        tuple([as_int(i, refusal) for i in (value if isinstance(value, Iterable) else (value,))])
+        tuple([as_int(i, message) for i in (value if isinstance(value, Iterable) else (value,))])
         for value in axes
     )
     if len(a_axes) != len(b_axes):

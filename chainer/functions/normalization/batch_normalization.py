@@ -31,8 +31,8 @@ def as_axes(axis: Any) -> Axes | None:
     """
     if axis is None:
         return None
-    refusal = f"axis must be an int or a tuple of ints, got {axis!r}"
-    axes = tuple([as_int(i, refusal) for i in (axis if isinstance(axis, Iterable) else (axis,))])
+    message = f"axis must be an int or a tuple of ints, got {axis!r}"
+    axes = tuple([as_int(i, message) for i in (axis if isinstance(axis, Iterable) else (axis,))])
     if list(axes) != sorted(set(axes)):
         raise RuntimeError(f"numbers in axis must be sorted in ascending order, got {axis!r}")
     return axes

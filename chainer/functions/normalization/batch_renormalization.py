@@ -218,6 +218,9 @@ def fixed_batch_renormalization(
     Returns:
         ~chainer.Variable: Output with the shape and dtype of ``x``.
 
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+
     Example:
         >>> x = np.array([[1., 2.], [3., 6.]], np.float32)
         >>> ones, mean = np.ones(2, np.float32), np.array([2., 4.], np.float32)

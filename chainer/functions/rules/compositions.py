@@ -121,6 +121,9 @@ def gradients_of_composition(
         tuple: One gradient for each target, of the shape of the input; zeros where no output
             depends on it.
 
+    Raises:
+        TypeError: If the composition returns something else than Variables.
+
     Example:
         >>> from chainer.functions.rules import gradients_of_composition
         >>> x, gy = chainer.Variable(np.array([3.])), chainer.Variable(np.array([1.]))
