@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.backends.operations.activations import sigmoid as sigmoid_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Indexes, VariableLike
-from chainer.functions.rules import KernelFunction, expect_one_float
+from chainer.functions.rules import KernelFunction, Ops, Value, Values, expect_one_float
 
 
 class Sigmoid(KernelFunction):
@@ -20,7 +18,7 @@ class Sigmoid(KernelFunction):
     retained_outputs = (0,)
     check_type_forward = expect_one_float
 
-    def gradients(self, ops: Any, targets: Indexes, y: Any, gy: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, y: Value, gy: Value) -> Values:
         return (gy * y * (1 - y),)
 
 

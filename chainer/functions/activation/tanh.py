@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy
 
 from chainer.backends.operations.activations import tanh as tanh_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
-from chainer.functions.rules import KernelFunction, expect_one_float
+from chainer.functions.rules import KernelFunction, Ops, Value, Values, expect_one_float
 
 
 class Tanh(KernelFunction):
@@ -23,7 +21,7 @@ class Tanh(KernelFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.tanh(inputs[0]),)
 
-    def gradients(self, ops: Any, targets: Indexes, y: Any, gy: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, y: Value, gy: Value) -> Values:
         return (gy * (1 - y * y),)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:

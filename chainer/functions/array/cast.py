@@ -8,7 +8,7 @@ import numpy
 
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import Arrays, DTypeLike, VariableLike
-from chainer.functions.rules import UnaryFunction, expect_one_array
+from chainer.functions.rules import Ops, UnaryFunction, Value, expect_one_array
 
 
 class Cast(UnaryFunction):
@@ -24,7 +24,7 @@ class Cast(UnaryFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (inputs[0].astype(self.type),)
 
-    def gradient(self, ops: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, gy: Value) -> Value:
         return ops.cast(gy, self.input_nodes[0].dtype)
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._axes import expect_axis
 from chainer.functions._scalars import require_int
-from chainer.functions.rules import UnaryFunction
+from chainer.functions.rules import Ops, UnaryFunction, Value
 
 
 class Flip(UnaryFunction):
@@ -27,7 +25,7 @@ class Flip(UnaryFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.flip(inputs[0], self.axis),)
 
-    def gradient(self, ops: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, gy: Value) -> Value:
         # To reverse is its own inverse.
         return ops.flip(gy, self.axis)
 

@@ -8,7 +8,7 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Indexes
 from chainer.core.utils import type_check
-from chainer.functions.rules import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 
 
 class PadSequence(ExpressionFunction):
@@ -43,7 +43,7 @@ class PadSequence(ExpressionFunction):
             row[len(x) :] = self.padding
         return (y,)
 
-    def gradients(self, ops: Any, targets: Indexes, gy: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, gy: Value) -> Values:
         return tuple([gy[i, : self.input_shape(i)[0]] for i in targets])
 
 

@@ -9,13 +9,13 @@ from typing import Any
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import Arrays, Shape, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.rules import UnaryFunction
+from chainer.functions.rules import Ops, UnaryFunction, Value
 
 
 class ShapeChange(UnaryFunction):
     """Base class of functions that change the shape of their input and nothing else."""
 
-    def gradient(self, ops: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, gy: Value) -> Value:
         return gy.reshape(self.input_shape(0))
 
 

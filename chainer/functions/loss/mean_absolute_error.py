@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.functions.loss._pair import PairLoss
+from chainer.functions.rules import Ops, Value
 
 
 class MeanAbsoluteError(PairLoss):
@@ -19,7 +18,7 @@ class MeanAbsoluteError(PairLoss):
             return (self.xp.full((), float("nan"), dtype=x0.dtype),)
         return (abs(x0 - x1).mean(),)
 
-    def gradient(self, ops: Any, difference: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, difference: Value, gy: Value) -> Value:
         gx = ops.sign(difference)
         gx /= max(gx.size, 1)
         return gx * gy

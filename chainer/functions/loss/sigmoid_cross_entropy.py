@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.backends.operations.cross_entropies import loss_mean
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions.loss._pair import check_reduce
-from chainer.functions.rules import KernelFunction
+from chainer.functions.rules import KernelFunction, Ops, Value, Values
 
 #: Label of elements that are ignored.
 _IGNORED = -1
@@ -67,7 +65,7 @@ class SigmoidCrossEntropy(KernelFunction):
         gx *= gy if self.reduce == "no" else (gy * self._coefficient).astype(x.dtype)
         return tuple([gx if i == 0 else None for i in target_input_indexes])
 
-    def gradients(self, ops: Any, targets: Indexes, x: Any, t: Any, gy: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, x: Value, t: Value, gy: Value) -> Values:
         factor = (t.array != _IGNORED).astype(x.dtype)
         if self.reduce == "mean":
             factor *= self.xp.asarray(self._coefficient, x.dtype)

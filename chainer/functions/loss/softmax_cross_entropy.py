@@ -10,7 +10,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, Grads, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.rules import KernelFunction, once_differentiable
+from chainer.functions.rules import KernelFunction, Ops, Value, Values, once_differentiable
 
 
 class SoftmaxCrossEntropy(KernelFunction):
@@ -128,7 +128,7 @@ class SoftmaxCrossEntropy(KernelFunction):
             "'enable_double_backprop=True' explicitly.",
         )
 
-    def gradients(self, ops: Any, targets: Indexes, x: Any, t: Any, gy: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, x: Value, t: Value, gy: Value) -> Values:
         xp = self.xp
         valid = t.array != self.ignore_label
         # An ignored label may be out of range; its factor below is zero.

@@ -8,7 +8,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions.loss._pair import check_reduce
-from chainer.functions.rules import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 
 
 class Triplet(ExpressionFunction):
@@ -59,7 +59,7 @@ class Triplet(ExpressionFunction):
         violated *= 2.0 if self.reduce == "no" else 2.0 / max(len(violated), 1)
         return violated
 
-    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         anchor, positive, negative, gy = values
         # Which triplets violate the margin is constant almost everywhere.
         factor = (gy * self._violated()).reshape((-1, 1))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.rules import UnaryFunction
+from chainer.functions.rules import Ops, UnaryFunction, Value
 
 
 class BatchL2NormSquared(UnaryFunction):
@@ -27,7 +25,7 @@ class BatchL2NormSquared(UnaryFunction):
         # Products and sums in one pass, without an array of the squares.
         return (self.xp.einsum("ij,ij->i", flat, flat),)
 
-    def gradient(self, ops: Any, x: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, x: Value, gy: Value) -> Value:
         return x * (gy + gy).reshape((-1,) + (1,) * (x.ndim - 1))
 
 

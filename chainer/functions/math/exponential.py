@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
-from chainer.functions.rules import UnaryFunction, expect_one_float
+from chainer.functions.rules import Ops, UnaryFunction, Value, expect_one_float
 
 
 class Exp(UnaryFunction):
@@ -22,7 +22,7 @@ class Exp(UnaryFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.exp(inputs[0]),)
 
-    def gradient(self, ops: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, y: Value, gy: Value) -> Value:
         return y * gy
 
 
@@ -39,7 +39,7 @@ class Log(UnaryFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (getattr(self.xp, self.label)(inputs[0]),)
 
-    def gradient(self, ops: Any, x: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, x: Value, gy: Value) -> Value:
         gx = gy / x
         return gx if self.log_base is None else gx * (1 / self.log_base)
 

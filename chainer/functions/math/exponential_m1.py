@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
-from chainer.functions.rules import ElementwiseFunction
+from chainer.functions.rules import ElementwiseFunction, Ops, Value
 
 
 class Expm1(ElementwiseFunction):
     """``exp(x) - 1``."""
 
-    def derivative(self, ops: Any, x: Any) -> Any:
+    def derivative(self, ops: Ops, x: Value) -> Value:
         return ops.exp(x)
 
 

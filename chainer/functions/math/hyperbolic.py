@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
-from chainer.functions.rules import ElementwiseFunction
+from chainer.functions.rules import ElementwiseFunction, Ops, Value
 
 
 class Sinh(ElementwiseFunction):
     """Hyperbolic sine."""
 
-    def derivative(self, ops: Any, x: Any) -> Any:
+    def derivative(self, ops: Ops, x: Value) -> Value:
         return ops.cosh(x)
 
 
 class Cosh(ElementwiseFunction):
     """Hyperbolic cosine."""
 
-    def derivative(self, ops: Any, x: Any) -> Any:
+    def derivative(self, ops: Ops, x: Value) -> Value:
         return ops.sinh(x)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.rules import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 
 
 class LinearInterpolate(ExpressionFunction):
@@ -36,8 +36,8 @@ class LinearInterpolate(ExpressionFunction):
         return (z,)
 
     def gradients(
-        self, ops: Any, targets: Indexes, p: Any, x: Any, y: Any, gz: Any
-    ) -> tuple[Any, ...]:
+        self, ops: Ops, targets: Indexes, p: Value, x: Value, y: Value, gz: Value
+    ) -> Values:
         gradients: list[Any] = []
         for i in targets:
             if i == 1:

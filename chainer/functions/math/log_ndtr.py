@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from chainer.backends.operations import special
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
 from chainer.functions.math._special import SpecialFunction
+from chainer.functions.rules import Ops, Value
 
 
 class LogNdtr(SpecialFunction):
@@ -16,7 +16,7 @@ class LogNdtr(SpecialFunction):
 
     operation = special.log_ndtr
 
-    def derivative(self, ops: Any, x: Any) -> Any:
+    def derivative(self, ops: Ops, x: Value) -> Value:
         # The density divided by ndtr(x). Both underflow for very negative x, erfcx does not.
         return math.sqrt(2 / math.pi) / ops.erfcx(x * -math.sqrt(0.5))
 

@@ -12,7 +12,7 @@ from chainer.core.typing import Array, ArrayLike, Arrays, Indexes, Shape, Variab
 from chainer.core.utils import type_check
 from chainer.functions._matrix_products import as_rows, matrix_product
 from chainer.functions.math._operand import check_operand
-from chainer.functions.rules import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 
 
 class MatMul(ExpressionFunction):
@@ -67,7 +67,7 @@ class MatMul(ExpressionFunction):
         y = matrix_product(self.xp, *self._promote(a, b))
         return (_shaped(y, self._out_shape(a, b, y.shape)),)
 
-    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         first, second, gy = values
         a, b, transa, transb = self._promote(first, second)
         gy = _shaped(gy, self._promoted_shape(first, second, gy))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
@@ -15,7 +15,7 @@ from chainer.functions._axes import (
     normalized_axes,
 )
 from chainer.functions._scalars import as_int
-from chainer.functions.rules import UnaryFunction, array_of
+from chainer.functions.rules import Ops, UnaryFunction, Value, array_of
 
 
 class SelectorBase(UnaryFunction):
@@ -44,7 +44,7 @@ class SelectorBase(UnaryFunction):
         # NumPy returns a scalar where no axis is left.
         return (self.xp.asarray(y),)
 
-    def gradient(self, ops: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, x: Value, y: Value, gy: Value) -> Value:
         x, y = array_of(x), array_of(y)
         kept = kept_shape(x.shape, normalized_axes(self.axis, x.ndim))
         # Which elements are selected is constant almost everywhere.

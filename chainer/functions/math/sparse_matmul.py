@@ -10,7 +10,7 @@ from chainer.core.autograd.sparse import CooMatrix, Order
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Arrays, DType, DTypeLike, Indexes, Shape, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.rules import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 
 
 class _CooFunction(ExpressionFunction):
@@ -100,7 +100,7 @@ class CooMatMul(_CooFunction):
             y = y.swapaxes(-1, -2)
         return (y if self.dtype is None else y.astype(self.dtype, copy=False),)
 
-    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         sp, dn, gy = values
         transa, transb, transc = self.transa, self.transb, self.transc
         by_input = {
@@ -139,7 +139,7 @@ class CooMatMulGradSP(_CooFunction):
         y = coo_product.select(gy).sample(row, col, gy, dn)
         return (y if self.dtype is None else y.astype(self.dtype, copy=False),)
 
-    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         gy, dn, gsp = values
         transa, transb, transc = self.transa, self.transb, self.transc
         by_input = {

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
-from chainer.functions.rules import UnaryFunction, expect_one_float
+from chainer.functions.rules import Ops, UnaryFunction, Value, expect_one_float
 
 
 class Sqrt(UnaryFunction):
@@ -21,7 +19,7 @@ class Sqrt(UnaryFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.sqrt(inputs[0]),)
 
-    def gradient(self, ops: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, y: Value, gy: Value) -> Value:
         return gy / (y + y)
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
-from chainer.functions.rules import UnaryFunction, expect_one_float
+from chainer.functions.rules import Ops, UnaryFunction, Value, expect_one_float
 
 
 class Square(UnaryFunction):
@@ -21,7 +19,7 @@ class Square(UnaryFunction):
         x = inputs[0]
         return (x * x,)
 
-    def gradient(self, ops: Any, x: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, x: Value, gy: Value) -> Value:
         # A sum is faster than a product with 2 and keeps the dtype.
         gx = x * gy
         return gx + gx

@@ -12,7 +12,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayModule, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._scalars import as_int
-from chainer.functions.rules import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 
 _Axes = tuple[int, ...]
 
@@ -51,7 +51,7 @@ class TensorDot(ExpressionFunction):
         b_axes = [self.b_axes[self.a_axes.index(i)] for i in sorted(self.a_axes)]
         return (a_free, tuple(a_axes)), (tuple(b_axes), b_free)
 
-    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         *inputs, gy = values
         a, b = inputs
         gxs: list[Any] = []

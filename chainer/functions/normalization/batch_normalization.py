@@ -17,7 +17,7 @@ from chainer.core.typing import Array, ArrayGrads, Arrays, Axis, Indexes, Shape,
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import REMOVED_TRAIN, removed_arguments
 from chainer.functions._scalars import as_int
-from chainer.functions.rules import KernelFunction
+from chainer.functions.rules import KernelFunction, Ops, Value, Values
 
 Axes = tuple[int, ...]
 
@@ -145,7 +145,7 @@ class BatchNormalization(KernelFunction):
         )
         return tuple([gradients[i] for i in target_input_indexes])
 
-    def gradients(self, ops: Any, targets: Indexes, x: Any, gamma: Any, gy: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, x: Value, gamma: Value, gy: Value) -> Values:
         # Sums of halves lose too many digits.
         compute_dtype = "f" if is_half(x.dtype) else x.dtype
         axis, parameter_shape = self._reduced, gamma.shape
@@ -198,7 +198,7 @@ class FixedBatchNormalization(KernelFunction):
         )
         return tuple([gradients[i] for i in target_input_indexes])
 
-    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         dtype, gamma_dtype = values[0].dtype, values[1].dtype
         compute_dtype = "f" if is_half(dtype) else dtype
         x, gamma, mean, var, gy = (ops.cast(v, compute_dtype) for v in values)

@@ -21,6 +21,9 @@ the second method from the first, or the first from what is known about the func
 """
 
 from chainer.functions.rules.base import (
+    Ops,
+    Value,
+    Values,
     array_of,
     expect_one_array,
     expect_one_float,
@@ -48,8 +51,11 @@ __all__ = [
     "ExpressionFunction",
     "KernelFunction",
     "LinearMap",
+    "Ops",
     "PiecewiseLinearFunction",
     "UnaryFunction",
+    "Value",
+    "Values",
     "array_of",
     "expect_one_array",
     "expect_one_float",

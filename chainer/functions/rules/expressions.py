@@ -5,14 +5,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy
 
 from chainer import functions
 from chainer.core.typing import Array, ArrayGrads, Arrays, Grads, Indexes
 from chainer.functions.rules.array_functions import array_functions, numpy_functions
-from chainer.functions.rules.base import RuleFunction, expect_one_float
+from chainer.functions.rules.base import Ops, RuleFunction, Value, Values, expect_one_float
 
 
 class ExpressionFunction(RuleFunction):
@@ -36,7 +34,7 @@ class ExpressionFunction(RuleFunction):
         variable([6.])
     """
 
-    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         """Computes gradients of inputs from arrays or Variables.
 
         Operators and methods that arrays and Variables share may be used on ``values``, functions
@@ -83,7 +81,7 @@ class UnaryFunction(ExpressionFunction):
         array([1.])
     """
 
-    def gradient(self, ops: Any, *values: Any) -> Any:
+    def gradient(self, ops: Ops, *values: Value) -> Value:
         """Computes the gradient of the input from arrays or Variables.
 
         Args:
@@ -96,7 +94,7 @@ class UnaryFunction(ExpressionFunction):
         """
         raise NotImplementedError(f"{type(self).__name__} does not define gradient()")
 
-    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         return (self.gradient(ops, *values),)
 
     # What the base class does, with the few cases written out: most functions are unary, and on
@@ -153,7 +151,7 @@ class ElementwiseFunction(UnaryFunction):
         """
         return getattr(self.xp, self.label)(x)
 
-    def derivative(self, ops: Any, *values: Any) -> Any:
+    def derivative(self, ops: Ops, *values: Value) -> Value:
         """Returns the derivative as a new array or Variable.
 
         Args:
@@ -165,7 +163,7 @@ class ElementwiseFunction(UnaryFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (self.compute(inputs[0]),)
 
-    def gradient(self, ops: Any, *values: Any) -> Any:
+    def gradient(self, ops: Ops, *values: Value) -> Value:
         *retained, gy = values
         gx = self.derivative(ops, *retained)
         gx *= gy

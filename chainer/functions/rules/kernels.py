@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from chainer.core.arrays.kernel import Operation
 from chainer.core.typing import ArrayGrads, Arrays, Grads, Indexes
-from chainer.functions.rules.base import RuleFunction
+from chainer.functions.rules.base import Ops, RuleFunction, Value, Values
 from chainer.functions.rules.gradient_nodes import FormulaGradient
 
 
@@ -39,7 +39,7 @@ class KernelFunction(RuleFunction):
     operation: ClassVar[Operation]
     _kernel: Any = None
 
-    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         """Computes the gradients with differentiable functions.
 
         Args:
