@@ -53,6 +53,9 @@ Indexes: TypeAlias = tuple[int, ...]
 ArrayModule: TypeAlias = ModuleType
 """An array namespace with the NumPy API (``xp``): ``numpy``, ``cupy``, ..."""
 
+Index: TypeAlias = Any
+"""What selects elements of an array: ints, slices, None, Ellipsis, arrays, and tuples of them."""
+
 Shape: TypeAlias = tuple[int, ...]
 """Shape of an array."""
 
@@ -100,6 +103,7 @@ __all__ = [
     "FilePath",
     "Grads",
     "HostArray",
+    "Index",
     "Indexes",
     "InitializerLike",
     "IntPair",

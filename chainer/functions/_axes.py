@@ -21,10 +21,10 @@ def check_axes_argument(axis: Any) -> Axis:
     """
     if axis is None or axis.__class__ is int:
         return axis
-    refusal = f"None, int or tuple of int are required as axis, got {axis!r}"
+    error_message = f"None, int or tuple of int are required as axis, got {axis!r}"
     if not isinstance(axis, tuple):
-        return as_int(axis, refusal)
-    axes = tuple([as_int(a, refusal) for a in axis])
+        return as_int(axis, error_message)
+    axes = tuple([as_int(a, error_message) for a in axis])
     if len(set(axes)) != len(axes):
         raise ValueError(f"duplicate value in axis: {axes}")
     return axes

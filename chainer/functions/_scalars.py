@@ -7,45 +7,45 @@ from typing import Any
 import numpy
 
 
-def as_int(value: Any, refusal: str) -> int:
-    """Returns an integer as one of Python.
+def as_int(value: Any, error_message: str) -> int:
+    """Converts an int-like value to a Python ``int``.
 
     Args:
         value: The argument.
-        refusal: Text of the error.
+        error_message: Text of the error.
 
     Raises:
-        TypeError: If it is no integer.
+        TypeError: If it is not an integer.
     """
     if isinstance(value, (int, numpy.integer)):
         return int(value)
-    raise TypeError(refusal)
+    raise TypeError(error_message)
 
 
 def require_int(value: Any, name: str) -> int:
-    """Returns an integer as one of Python.
+    """Converts an int-like value to a Python ``int``.
 
     Args:
         value: The argument.
         name: Its name.
 
     Raises:
-        TypeError: If it is no integer.
+        TypeError: If it is not an integer.
     """
-    if value.__class__ is int:  # which it is nearly always
+    if value.__class__ is int:  # the common case, which needs no conversion
         return value
     return as_int(value, f"{name} must be int, got {type(value).__name__}")
 
 
 def as_number(value: Any, name: str) -> int | float:
-    """Returns a real number as one of Python, which does not change the dtype of arrays.
+    """Converts a real number to a Python number, which does not change the dtype of arrays.
 
     Args:
         value: The argument.
         name: Its name.
 
     Raises:
-        TypeError: If it is no real number.
+        TypeError: If it is not a real number.
     """
     if isinstance(value, (int, float, numpy.integer, numpy.floating)):
         return value.item() if isinstance(value, numpy.generic) else value

@@ -6,8 +6,7 @@ from chainer.backends.operations.activations import clipped_relu as clipped_relu
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.functions._scalars import as_number
-from chainer.functions.rules.base import expect_one_float
-from chainer.functions.rules.linear import PiecewiseLinearFunction
+from chainer.functions.rules import PiecewiseLinearFunction, expect_one_float
 
 
 class ClippedReLU(PiecewiseLinearFunction):
@@ -61,6 +60,9 @@ def relu6(x: VariableLike) -> Variable:
 
     Returns:
         Variable: Output of the shape and dtype of ``x``.
+
+    Raises:
+        InvalidType: If ``x`` is not of floating point numbers.
 
     Example:
         >>> F.relu6(np.array([-1., 5., 7.], np.float32))

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.backends.operations.activations import elu as elu_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
-from chainer.functions.rules.base import expect_one_float
-from chainer.functions.rules.kernels import KernelFunction
+from chainer.functions.rules import KernelFunction, Ops, Value, Values, expect_one_float
 
 
 class ELU(KernelFunction):
@@ -38,7 +35,7 @@ class ELU(KernelFunction):
         (y,) = self.retained_output_arrays
         return (self._kernel.backward(x, y, grad_outputs[0], self.alpha),)
 
-    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         y, gy = values[-2:]
         signed = values[0].array  # the input if it is retained, else the output
         negative = (signed < 0).astype(gy.dtype)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from chainer.backends.operations.activations import hard_sigmoid as hard_sigmoid_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
-from chainer.functions.rules.base import expect_one_float
-from chainer.functions.rules.linear import PiecewiseLinearFunction
+from chainer.functions.rules import PiecewiseLinearFunction, expect_one_float
 
 
 class HardSigmoid(PiecewiseLinearFunction):

@@ -6,8 +6,7 @@ from chainer.backends.operations.activations import leaky_relu as leaky_relu_ope
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.functions._scalars import as_number
-from chainer.functions.rules.base import expect_one_float
-from chainer.functions.rules.linear import PiecewiseLinearFunction
+from chainer.functions.rules import PiecewiseLinearFunction, expect_one_float
 
 
 class LeakyReLU(PiecewiseLinearFunction):

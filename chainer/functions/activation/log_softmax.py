@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.backends.operations.activations import log_softmax as log_softmax_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Indexes, VariableLike
 from chainer.functions.activation.softmax import AlongAxis
+from chainer.functions.rules import Ops, Value, Values
 
 
 class LogSoftmax(AlongAxis):
@@ -15,7 +14,7 @@ class LogSoftmax(AlongAxis):
 
     operation = log_softmax_operation
 
-    def gradients(self, ops: Any, targets: Indexes, y: Any, gy: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, y: Value, gy: Value) -> Values:
         return (gy - ops.exp(y) * ops.sum(gy, self.axis, keepdims=True),)
 
 

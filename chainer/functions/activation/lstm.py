@@ -10,7 +10,7 @@ from chainer.functions.activation.sigmoid import sigmoid
 from chainer.functions.activation.tanh import tanh
 from chainer.functions.array.concat import concat
 from chainer.functions.array.separate import separate
-from chainer.functions.rules.compositions import ComposedFunction
+from chainer.functions.rules import ComposedFunction
 
 
 class LSTM(ComposedFunction):
@@ -46,6 +46,7 @@ class LSTM(ComposedFunction):
         if batch == len(c_prev):
             c, h, self._saved = self._kernel.forward(c_prev, x)
             return c, h
+        # Sequences are sorted by length: those that have ended are last, and keep their cells.
         updated, h, self._saved = self._kernel.forward(c_prev[:batch], x)
         c = self.xp.empty_like(c_prev)
         c[:batch] = updated
@@ -60,6 +61,7 @@ class LSTM(ComposedFunction):
         if batch == len(c_prev):
             gradients = self._kernel.backward(c_prev, x, c, self._saved, gc, gh)
         else:
+            # The cells that were passed on pass their gradients back.
             active_gc = None if gc is None else gc[:batch]
             gc_prev = self.xp.zeros_like(c_prev)
             gc_prev[:batch], gx = self._kernel.backward(
@@ -86,7 +88,7 @@ def lstm(c_prev: VariableLike, x: VariableLike) -> tuple[Variable, Variable]:
     """Long Short-Term Memory units as an activation function.
 
     The input ``x`` holds the sources of cell input ``a``, input gate ``i``, forget gate ``f`` and
-    output gate ``o``; the four of a unit are neighbours along the second axis. Then
+    output gate ``o``; the four of a unit are neighbors along the second axis. Then
     ``c = tanh(a) sigmoid(i) + c_prev sigmoid(f)`` and ``h = tanh(c) sigmoid(o)``.
 
     The batch of ``x`` may be smaller than that of ``c_prev``: only ``c[0:len(x)]`` is updated, the

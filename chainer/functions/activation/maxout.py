@@ -10,7 +10,7 @@ from chainer.functions.math.minmax import max
 
 
 def maxout(x: VariableLike, pool_size: int, axis: int = 1) -> Variable:
-    """Maxout activation function: the maximum over groups of neighbours along an axis.
+    """Maxout activation function: the maximum over groups of neighbors along an axis.
 
     Args:
         x (Variable or array): Input, floating point; the length of ``axis`` is ``M * pool_size``.

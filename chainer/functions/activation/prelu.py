@@ -7,7 +7,7 @@ from chainer.backends.operations.activations import prelu as prelu_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
-from chainer.functions.rules.compositions import ComposedFunction
+from chainer.functions.rules import ComposedFunction
 
 
 class PReLUFunction(ComposedFunction):
@@ -32,10 +32,12 @@ class PReLUFunction(ComposedFunction):
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         x, w = self.retained_input_arrays
+        # The gradient of the slopes costs a sum over the batch: only where it is wanted.
         gradients = self._kernel.backward(x, w, grad_outputs[0], 1 in target_input_indexes)
         return tuple([gradients[i] for i in target_input_indexes])
 
     def compose(self, x: Variable, w: Variable) -> Variables:
+        # Which side of zero an element is on is constant almost everywhere.
         below = (x.array < 0).astype(x.dtype)
         return (x * (expand_parameter(w, x.ndim) * below + (1 - below)),)
 

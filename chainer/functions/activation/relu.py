@@ -5,8 +5,7 @@ from __future__ import annotations
 from chainer.backends.operations.activations import relu as relu_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
-from chainer.functions.rules.base import expect_one_float
-from chainer.functions.rules.linear import PiecewiseLinearFunction
+from chainer.functions.rules import PiecewiseLinearFunction, expect_one_float
 
 
 class ReLU(PiecewiseLinearFunction):
@@ -15,6 +14,7 @@ class ReLU(PiecewiseLinearFunction):
     accepts_opaque_arrays = True
     type_check_key = ()
     operation = relu_operation
+    # The output tells where the input was positive, and the functions that follow keep it anyway.
     retained_outputs = (0,)
     check_type_forward = expect_one_float
 

@@ -9,7 +9,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.rules.linear import PiecewiseLinearFunction
+from chainer.functions.rules import PiecewiseLinearFunction
 
 
 class RReLU(PiecewiseLinearFunction):
@@ -45,6 +45,7 @@ class RReLU(PiecewiseLinearFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         x = inputs[0]
         xp = self.xp
+        # While testing, the slope is the mean of the distribution.
         if not config.train:
             self.r = xp.full(x.shape, (self.lower + self.upper) / 2, dtype=x.dtype)
         elif self.r is None:

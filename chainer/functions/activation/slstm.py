@@ -10,7 +10,7 @@ from chainer.functions.activation.lstm import four_sources
 from chainer.functions.activation.sigmoid import sigmoid
 from chainer.functions.activation.tanh import tanh
 from chainer.functions.array.separate import separate
-from chainer.functions.rules.compositions import ComposedFunction
+from chainer.functions.rules import ComposedFunction
 
 
 class SLSTM(ComposedFunction):

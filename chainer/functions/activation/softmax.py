@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.backends.operations.activations import softmax as softmax_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._axes import expect_axis
 from chainer.functions._scalars import require_int
-from chainer.functions.rules.kernels import KernelFunction
+from chainer.functions.rules import KernelFunction, Ops, Value, Values
 
 
 class AlongAxis(KernelFunction):
@@ -18,6 +16,7 @@ class AlongAxis(KernelFunction):
 
     accepts_opaque_arrays = True
     type_check_key = ("axis",)
+    # Both gradients are formulas of the output alone, so that the input can be freed.
     retained_outputs = (0,)
 
     def __init__(self, axis: int = 1) -> None:
@@ -42,7 +41,7 @@ class Softmax(AlongAxis):
 
     operation = softmax_operation
 
-    def gradients(self, ops: Any, targets: Indexes, y: Any, gy: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, y: Value, gy: Value) -> Values:
         gx = y * gy
         return (gx - y * ops.sum(gx, self.axis, keepdims=True),)
 

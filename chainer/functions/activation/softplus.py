@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.backends.operations.activations import softplus as softplus_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
-from chainer.functions.rules.base import expect_one_float
-from chainer.functions.rules.kernels import KernelFunction
+from chainer.functions.rules import KernelFunction, Ops, Value, Values, expect_one_float
 
 
 class Softplus(KernelFunction):
@@ -30,7 +27,7 @@ class Softplus(KernelFunction):
         (x,) = self.retained_input_arrays
         return (self._kernel.backward(x, grad_outputs[0], self.beta),)
 
-    def gradients(self, ops: Any, targets: Indexes, x: Any, gy: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, x: Value, gy: Value) -> Values:
         return (ops.sigmoid(x * self.beta) * gy,)
 
 

@@ -8,7 +8,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions.activation.sigmoid import sigmoid
-from chainer.functions.rules.compositions import ComposedFunction
+from chainer.functions.rules import ComposedFunction
 
 
 class Swish(ComposedFunction):
@@ -34,6 +34,7 @@ class Swish(ComposedFunction):
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         x, beta = self.retained_input_arrays
+        # The gradient of beta costs a sum over the batch: only where it is wanted.
         gradients = self._kernel.backward(x, beta, grad_outputs[0], 1 in target_input_indexes)
         return tuple([gradients[i] for i in target_input_indexes])
 

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy
 
 from chainer.backends.operations.activations import tanh as tanh_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
-from chainer.functions.rules.base import expect_one_float
-from chainer.functions.rules.kernels import KernelFunction
+from chainer.functions.rules import KernelFunction, Ops, Value, Values, expect_one_float
 
 
 class Tanh(KernelFunction):
     """Hyperbolic tangent function."""
 
     type_check_key = ()
+    # The gradient is a formula of the output, which the functions that follow keep anyway.
     retained_outputs = (0,)
     check_type_forward = expect_one_float
 
     def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.tanh(inputs[0]),)
 
-    def gradients(self, ops: Any, targets: Indexes, y: Any, gy: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, y: Value, gy: Value) -> Values:
         return (gy * (1 - y * y),)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:

@@ -9,7 +9,7 @@ from chainer.core.utils import type_check
 from chainer.functions.activation.sigmoid import sigmoid
 from chainer.functions.activation.tanh import tanh
 from chainer.functions.array.split_axis import split_axis
-from chainer.functions.rules.compositions import ComposedFunction
+from chainer.functions.rules import ComposedFunction
 
 
 class TreeLSTM(ComposedFunction):

@@ -7,7 +7,7 @@ from typing import Any
 from chainer.core.typing import Array, Arrays, Indexes, Shape
 from chainer.core.utils import type_check
 from chainer.functions.array._stacking import cut, expect_joinable, expect_stackable
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 
 
 class Join(ExpressionFunction):
@@ -45,6 +45,6 @@ class Join(ExpressionFunction):
         pieces = cut(gy, [shape[self.axis] for shape in lifted], self.axis)
         return [piece.reshape(shape) for piece, shape in zip(pieces, shapes, strict=True)]
 
-    def gradients(self, ops: Any, targets: Indexes, gy: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, gy: Value) -> Values:
         pieces = self._split(gy)
         return tuple([pieces[i] for i in targets])

@@ -11,7 +11,7 @@ from chainer.core.arrays.strides import may_overlap
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Grads, Indexes, Shape, VariableLike
-from chainer.functions.rules.linear import LinearMap
+from chainer.functions.rules import LinearMap
 
 
 class TensorGeometry:

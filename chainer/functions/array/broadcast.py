@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy
 
@@ -11,7 +10,7 @@ from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import Arrays, Indexes, Shape, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._broadcasting import broadcast_array
-from chainer.functions.rules.expressions import ExpressionFunction, UnaryFunction
+from chainer.functions.rules import ExpressionFunction, Ops, UnaryFunction, Value, Values
 
 
 class Broadcast(ExpressionFunction):
@@ -34,7 +33,7 @@ class Broadcast(ExpressionFunction):
         shape = numpy.broadcast_shapes(*[x.shape for x in inputs])
         return tuple([broadcast_array(self.xp, x, shape) for x in inputs])
 
-    def gradients(self, ops: Any, targets: Indexes, *gys: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, *gys: Value) -> Values:
         return tuple(
             [None if gys[i] is None else ops.sum_to(gys[i], self.input_shape(i)) for i in targets]
         )
@@ -63,7 +62,7 @@ class BroadcastTo(UnaryFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (broadcast_array(self.xp, inputs[0], self._shape),)
 
-    def gradient(self, ops: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, gy: Value) -> Value:
         return ops.sum_to(gy, self.input_shape(0))
 
 
@@ -115,6 +114,7 @@ def broadcast_to(x: VariableLike, shape: Sequence[int]) -> Variable:
                [0, 1, 2]])
     """
     shape = tuple(shape)
+    # An input that has the shape already needs no node in the graph.
     if x.shape == shape:
         return as_variable(x)
     return BroadcastTo(shape).apply((x,))[0]

@@ -8,8 +8,7 @@ import numpy
 
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import Arrays, DTypeLike, VariableLike
-from chainer.functions.rules.base import expect_one_array
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import Ops, UnaryFunction, Value, expect_one_array
 
 
 class Cast(UnaryFunction):
@@ -25,7 +24,7 @@ class Cast(UnaryFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (inputs[0].astype(self.type),)
 
-    def gradient(self, ops: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, gy: Value) -> Value:
         return ops.cast(gy, self.input_nodes[0].dtype)
 
 
@@ -39,6 +38,9 @@ def cast(x: VariableLike, typ: DTypeLike) -> Variable:
     Returns:
         ~chainer.Variable: Variable holding the cast array; ``x`` itself if it is of that dtype.
 
+    Raises:
+        TypeError: If ``typ`` is not a data type.
+
     Example:
         >>> x = np.arange(0, 3, dtype=np.float64)
         >>> F.cast(x, np.float32).dtype
@@ -46,6 +48,7 @@ def cast(x: VariableLike, typ: DTypeLike) -> Variable:
         >>> F.cast(x, 'float16').dtype
         dtype('float16')
     """
+    # An input that has the dtype already needs no node in the graph.
     if x.dtype == typ:
         return as_variable(x)
     return Cast(typ).apply((x,))[0]

@@ -11,7 +11,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes
 from chainer.core.utils import type_check
 from chainer.functions._scalars import require_int
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 
 
 class Concat(ExpressionFunction):
@@ -42,7 +42,7 @@ class Concat(ExpressionFunction):
         self._kernel = concat_operation.select(*inputs, axis=self.axis)
         return (self._kernel.forward(inputs, self.axis),)
 
-    def gradients(self, ops: Any, targets: Indexes, gy: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, gy: Value) -> Values:
         # split_axis would give all of them; often only some are wanted.
         bounds = self._bounds()
         before = (slice(None),) * (self.axis % gy.ndim)

@@ -27,11 +27,13 @@ class Copy(FunctionNode):
         (x,) = inputs
         backend = backend_of(x)
         self._in_device = backend.device_of(x)
+        # A copy there, too: the caller may change one of the two arrays.
         if self.out_device == self._in_device:
             return (backend.copy(x, self.out_device),)
         return (self.out_device.send(x),)
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
+        # The gradient goes the way back, between the same two devices.
         return Copy(self._in_device).apply(grad_outputs)
 
 
@@ -42,11 +44,15 @@ def copy(x: VariableLike, dst: Any) -> Variable:
 
     Args:
         x (Variable or array): Variable to be copied, of any shape and dtype.
-        dst: Target device specifier: anything :func:`chainer.get_device` takes; -1 stands for the
+        dst: Target device specifier: anything :func:`chainer.get_device` takes; -1 represents the
             CPU.
 
     Returns:
         Variable: The copy.
+
+    Raises:
+        TypeError: If ``x`` is neither a Variable nor an array.
+        ValueError: If there is no device ``dst``.
 
     Example:
         >>> F.copy(np.zeros((2, 3), np.float32), -1).shape

@@ -6,7 +6,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._axes import expect_axis
-from chainer.functions.rules.linear import LinearMap
+from chainer.functions.rules import LinearMap
 
 
 class Diagonal(LinearMap):
@@ -38,6 +38,7 @@ class Diagonal(LinearMap):
         gy: Array = grad_outputs[0]
         gx = xp.zeros(self.input_shape(0), dtype=gy.dtype)
         a, b = self.axis1 % gx.ndim, self.axis2 % gx.ndim
+        # An offset moves the diagonal to the right, a negative one moves it down.
         rows = xp.arange(gy.shape[-1]) + max(-self.offset, 0)
         columns = xp.arange(gy.shape[-1]) + max(self.offset, 0)
         others = [i for i in range(gx.ndim) if i not in (a, b)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chainer.core.autograd.variable import Variable
+from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import VariableLike
 from chainer.functions.array.reshape import reshape
 
@@ -16,8 +16,12 @@ def flatten(x: VariableLike) -> Variable:
     Returns:
         Variable: Vector of all elements, in C order.
 
+    Raises:
+        TypeError: If ``x`` is neither a Variable nor an array.
+
     Example:
         >>> F.flatten(np.array([[1, 2], [3, 4]]))
         variable([1, 2, 3, 4])
     """
+    x = as_variable(x)
     return reshape(x, (x.size,))

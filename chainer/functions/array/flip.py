@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._axes import expect_axis
 from chainer.functions._scalars import require_int
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import Ops, UnaryFunction, Value
 
 
 class Flip(UnaryFunction):
@@ -27,7 +25,8 @@ class Flip(UnaryFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.flip(inputs[0], self.axis),)
 
-    def gradient(self, ops: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, gy: Value) -> Value:
+        # To reverse is its own inverse.
         return ops.flip(gy, self.axis)
 
 
@@ -38,8 +37,7 @@ class FlipLR(Flip):
         super().__init__(axis)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1)
-        type_check.expect(in_types[0].ndim >= 2)
+        type_check.expect(in_types.size() == 1, in_types[0].ndim >= 2)
 
 
 class FlipUD(Flip):
@@ -49,8 +47,7 @@ class FlipUD(Flip):
         super().__init__(axis)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1)
-        type_check.expect(in_types[0].ndim >= 1)
+        type_check.expect(in_types.size() == 1, in_types[0].ndim >= 1)
 
 
 def flip(x: VariableLike, axis: int) -> Variable:

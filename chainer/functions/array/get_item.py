@@ -10,8 +10,7 @@ from chainer.backends.numpy.kernels.indexing import selects_once
 from chainer.backends.operations.indexing import scatter_add as scatter_add_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
-from chainer.functions.rules.base import expect_one_array
-from chainer.functions.rules.linear import LinearMap
+from chainer.functions.rules import LinearMap, expect_one_array
 
 
 def normalize_index(slices: Any) -> Any:
@@ -43,11 +42,13 @@ class GetItem(LinearMap):
 
     def forward(self, inputs: Arrays) -> Arrays:
         y = inputs[0][self.slices]
+        # NumPy returns a scalar for a single element.
         return (self.xp.asarray(y) if isinstance(y, numpy.generic) else y,)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         gy: Array = grad_outputs[0]
         gx = self.xp.zeros(self.input_shape(0), dtype=gy.dtype)
+        # Elements that are selected once can be assigned, which is much faster than adding to them.
         if selects_once(self.slices):
             gx[self.slices] = gy
         else:
@@ -84,6 +85,7 @@ def get_item(x: VariableLike, slices: Any) -> Variable:
         >>> F.get_item(x, (1, np.newaxis, 1, 0))  # equals x[1, None, 1, 0]
         variable([9])
     """
+    # The common indexes need no check.
     if not isinstance(slices, (int, slice)):
         slices = normalize_index(slices)
     return GetItem(slices).apply((x,))[0]

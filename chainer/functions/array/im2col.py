@@ -10,7 +10,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntPair, VariableLike
 from chainer.core.utils import type_check
 from chainer.core.utils.conv import get_conv_outsize, pair
-from chainer.functions.rules.linear import LinearMap
+from chainer.functions.rules import LinearMap
 
 _Pair = tuple[int, int]
 
@@ -60,6 +60,7 @@ class Im2Col(LinearMap):
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         gy: Array = grad_outputs[0]
         n, c, h, w = self.input_shape(0)
+        # Patches overlap: what each pixel contributed to is added up.
         patches = gy.reshape((n, c, *self.ksize, *gy.shape[2:]))
         return (self._kernel.backward(patches, (h, w), self._geometry),)
 

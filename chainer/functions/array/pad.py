@@ -9,8 +9,7 @@ import numpy
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, ArrayLike, Arrays, Indexes, VariableLike
-from chainer.functions.rules.base import expect_one_float
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import Ops, UnaryFunction, Value, expect_one_float
 
 
 class Pad(UnaryFunction):
@@ -36,7 +35,7 @@ class Pad(UnaryFunction):
         self._inner = tuple([slice(b, b + n) for (b, _), n in zip(widths, x.shape, strict=True)])
         return (self.xp.pad(x, widths, mode=self.mode, **self.keywords),)
 
-    def gradient(self, ops: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, gy: Value) -> Value:
         if self.mode == "constant":
             return gy[self._inner]
         if self.mode not in _COPYING or self.keywords.get("reflect_type", "even") != "even":

@@ -8,7 +8,7 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Indexes
 from chainer.core.utils import type_check
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 
 
 class PadSequence(ExpressionFunction):
@@ -36,13 +36,14 @@ class PadSequence(ExpressionFunction):
         xs = inputs
         length = max([len(x) for x in xs]) if self.length is None else self.length
         shape = (len(xs), length, *xs[0].shape[1:])
+        # Every element is written once, either from a sequence or as padding.
         y = self.xp.empty(shape, dtype=xs[0].dtype)
         for row, x in zip(y, xs, strict=True):
             row[: len(x)] = x
             row[len(x) :] = self.padding
         return (y,)
 
-    def gradients(self, ops: Any, targets: Indexes, gy: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, gy: Value) -> Values:
         return tuple([gy[i, : self.input_shape(i)[0]] for i in targets])
 
 

@@ -9,7 +9,7 @@ from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._axes import expect_axis
-from chainer.functions.rules.linear import PiecewiseLinearFunction
+from chainer.functions.rules import PiecewiseLinearFunction
 
 
 class Permutate(PiecewiseLinearFunction):
@@ -45,6 +45,7 @@ class Permutate(PiecewiseLinearFunction):
 
     def forward(self, inputs: Arrays) -> Arrays:
         x, indices = inputs
+        # Sorting costs more than the permutation: in debug mode only.
         if config.debug and (self.xp.sort(indices) != self.xp.arange(len(indices))).any():
             raise ValueError(f"indices must be a permutation of 0 to {len(indices) - 1}")
         return (x.take(self._order(indices, self.inv), axis=self.axis),)

@@ -9,7 +9,7 @@ import numpy
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntTuple, VariableLike
-from chainer.functions.rules.linear import LinearMap
+from chainer.functions.rules import LinearMap
 
 
 class Repeat(LinearMap):

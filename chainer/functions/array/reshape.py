@@ -9,13 +9,13 @@ from typing import Any
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import Arrays, Shape, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import Ops, UnaryFunction, Value
 
 
 class ShapeChange(UnaryFunction):
     """Base class of functions that change the shape of their input and nothing else."""
 
-    def gradient(self, ops: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, gy: Value) -> Value:
         return gy.reshape(self.input_shape(0))
 
 
@@ -73,6 +73,7 @@ def reshape(x: VariableLike, shape: Sequence[int]) -> Variable:
         (4, 2)
     """
     shape = tuple(shape)
+    # An input that has the shape already needs no node in the graph.
     if x.shape == shape:
         return as_variable(x)
     return Reshape(shape).apply((x,))[0]

@@ -13,7 +13,7 @@ from chainer.core.arrays.device import Device
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, ArrayModule, Arrays, DType, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.rules.linear import LinearMap
+from chainer.functions.rules import LinearMap
 
 #: Number of positions along an axis that are interpolated by one matrix product.
 _BLOCK = 64
@@ -36,6 +36,7 @@ class ResizeImages(LinearMap):
 
     def forward(self, inputs: Arrays) -> Arrays:
         x = inputs[0]
+        # There are no fast matrix products of float16.
         y = x.astype("f") if x.dtype.char == "e" else x
         for axis, length in ((2, self.out_size[0]), (3, self.out_size[1])):
             y = _resample(self.xp, y, axis, x.shape[axis], length, adjoint=False)
@@ -65,8 +66,10 @@ def _resample(xp: ArrayModule, x: Array, axis: int, small: int, large: int, adjo
         return x
     shape = list(x.shape)
     shape[axis] = small if adjoint else large
+    # The adjoint adds to elements that neighboring blocks share; interpolation writes each once.
     y = (xp.zeros if adjoint else xp.empty)(tuple(shape), dtype=x.dtype)
-    # A matrix product, but neighbours depend on few elements: so it is done block by block.
+    # A product with one matrix would multiply mostly by zeros, because each output position depends
+    # on two input positions: hence a product with a small matrix for each block of positions.
     for block, source, weights in _blocks(backend_of(x).device_of(x), x.dtype, small, large):
         if adjoint:
             block, source = source, block
@@ -90,6 +93,7 @@ def _blocks(
 ) -> tuple[tuple[slice, slice, Any], ...]:
     """Returns blocks of positions, the elements each depends on, and the matrix from these."""
     positions = numpy.linspace(0, small - 1, large)
+    # The last position is an element itself: its pair begins one before, with fraction 1.
     lower = numpy.minimum(positions.astype(int), max(small - 2, 0))
     upper = numpy.minimum(lower + 1, small - 1)
     blocks: list[tuple[slice, slice, Any]] = []

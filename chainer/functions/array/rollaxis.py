@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._axes import expect_axis
 from chainer.functions._scalars import require_int
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import Ops, UnaryFunction, Value
 
 
 class Rollaxis(UnaryFunction):
@@ -33,7 +31,7 @@ class Rollaxis(UnaryFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.rollaxis(inputs[0], self.axis, self.start),)
 
-    def gradient(self, ops: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, gy: Value) -> Value:
         axis, start = self.axis % gy.ndim, self.start
         if start < 0:
             start += gy.ndim

@@ -9,7 +9,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions.array.get_item import normalize_index
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 
 
 class ScatterAdd(ExpressionFunction):
@@ -25,6 +25,7 @@ class ScatterAdd(ExpressionFunction):
 
     def forward(self, inputs: Arrays) -> Arrays:
         a, b = inputs
+        # The input must not change: it may be used elsewhere in the graph.
         y = a.copy()
         expected = y[self.slices].shape
         if b.shape != expected:
@@ -37,7 +38,7 @@ class ScatterAdd(ExpressionFunction):
         scatter_add_operation.select(y, b).add_at(y, self.slices, b)
         return (y,)
 
-    def gradients(self, ops: Any, targets: Indexes, gy: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, gy: Value) -> Values:
         gxs: list[Any] = []
         for i in targets:
             if i == 0:

@@ -6,7 +6,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.rules.linear import PiecewiseLinearFunction
+from chainer.functions.rules import PiecewiseLinearFunction
 
 
 class SelectItem(PiecewiseLinearFunction):
@@ -27,6 +27,7 @@ class SelectItem(PiecewiseLinearFunction):
 
     def forward(self, inputs: Arrays) -> Arrays:
         x, t = inputs
+        # On a device, checking values waits for it: in debug mode only.
         if config.debug and not ((t >= 0) & (t < x.shape[1])).all():
             raise ValueError("Each label `t` need to satisfy `0 <= t < x.shape[1]`")
         return (x[self.xp.arange(len(t)), t],)

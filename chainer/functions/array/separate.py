@@ -6,7 +6,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._axes import expect_axis
-from chainer.functions.rules.linear import LinearMap
+from chainer.functions.rules import LinearMap
 
 
 class Separate(LinearMap):
@@ -29,6 +29,7 @@ class Separate(LinearMap):
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         node = self.input_nodes[0]
+        # Pieces that nothing depends on have no gradient; theirs stays zero.
         gx = self.xp.zeros(node.shape, dtype=node.dtype)
         before = (slice(None),) * (self.axis % gx.ndim)
         for i, gy in enumerate(grad_outputs):

@@ -7,7 +7,7 @@ from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._scalars import require_int
 from chainer.functions.array._pixel_shuffle import depth_to_space, space_to_depth
-from chainer.functions.rules.linear import LinearMap
+from chainer.functions.rules import LinearMap
 
 
 class Space2Depth(LinearMap):
@@ -31,6 +31,7 @@ class Space2Depth(LinearMap):
         return (space_to_depth(self.xp, inputs[0], self.r),)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        # Both functions only move elements, so that the adjoint is the inverse.
         return (depth_to_space(self.xp, grad_outputs[0], self.r),)
 
 

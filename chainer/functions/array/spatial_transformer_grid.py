@@ -8,7 +8,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, DType, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import parse_kwargs
-from chainer.functions.rules.linear import LinearMap
+from chainer.functions.rules import LinearMap
 
 USE_CUDNN = (
     'The argument "use_cudnn" is not supported anymore. Use '
@@ -39,6 +39,7 @@ class SpatialTransformerGrid(LinearMap):
         """Homogeneous coordinates of the points of the grid, of shape ``(3, h * w)``."""
         xp = self.xp
         height, width = self.output_shape
+        # The third coordinate is one, so that the matrix has a column for the translation.
         points = xp.ones((3, height, width), dtype=dtype)
         points[0] = xp.linspace(-1, 1, width)
         points[1] = xp.linspace(-1, 1, height)[:, None]

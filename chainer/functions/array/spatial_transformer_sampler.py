@@ -15,7 +15,7 @@ from chainer.core.utils.argument import parse_kwargs
 from chainer.functions.array.pad import pad
 from chainer.functions.array.spatial_transformer_grid import USE_CUDNN
 from chainer.functions.array.transpose import transpose
-from chainer.functions.rules.compositions import ComposedFunction
+from chainer.functions.rules import ComposedFunction
 
 
 class SpatialTransformerSampler(ComposedFunction):
@@ -48,6 +48,7 @@ class SpatialTransformerSampler(ComposedFunction):
 
     def compose(self, x: Variable, grid: Variable) -> Variables:
         n, _, h, w = x.shape
+        # A border of zeros: points outside of the image get values of pixels as well.
         padded = transpose(pad(x, ((0, 0), (0, 0), (1, 2), (1, 2)), "constant"), (0, 2, 3, 1))
         samples = self.xp.arange(n).reshape((n, 1, 1))
         column, u = self._position(grid, 0, w)

@@ -10,7 +10,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._scalars import require_int
-from chainer.functions.rules.linear import LinearMap
+from chainer.functions.rules import LinearMap
 
 
 class SplitAxis(LinearMap):
@@ -23,6 +23,7 @@ class SplitAxis(LinearMap):
         self.axis = require_int(axis, "axis")
         self.sections: int | None = None
         self._positions: tuple[int, ...] = ()
+        # A number of sections or positions: the two meanings numpy.split gives the argument.
         if isinstance(indices_or_sections, int):
             if indices_or_sections <= 0:
                 raise ValueError(
@@ -96,8 +97,8 @@ def split_axis(
         or ``force_tuple`` is True.
 
     Raises:
-        InvalidType: If there is no such axis, its length is no multiple of the number of sections,
-            or a position lies behind its end.
+        InvalidType: If there is no such axis, if its length is not a multiple of the number of
+            sections, or if a position is beyond its end.
         TypeError: If ``indices_or_sections`` is neither an int nor one-dimensional.
         ValueError: If the number of sections is not positive.
 

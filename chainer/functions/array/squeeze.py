@@ -17,9 +17,9 @@ class Squeeze(ShapeChange):
     def __init__(self, axis: int | tuple[int, ...] | None = None) -> None:
         self.axis: tuple[int, ...] | None = None
         if axis is not None:
-            refusal = f"axis must be None, int or tuple of ints, got {axis!r}"
+            error_message = f"axis must be None, int or tuple of ints, got {axis!r}"
             axes = axis if isinstance(axis, tuple) else (axis,)
-            self.axis = tuple([as_int(a, refusal) for a in axes])
+            self.axis = tuple([as_int(a, error_message) for a in axes])
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)

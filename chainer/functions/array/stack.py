@@ -8,7 +8,7 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Indexes
 from chainer.core.utils import type_check
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 
 
 class Stack(ExpressionFunction):
@@ -32,7 +32,8 @@ class Stack(ExpressionFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.stack(inputs, axis=self.axis),)
 
-    def gradients(self, ops: Any, targets: Indexes, gy: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, gy: Value) -> Values:
+        # Slices of the gradients that are wanted; to separate all of them would cost more.
         before = (slice(None),) * (self.axis % gy.ndim)
         return tuple([gy[(*before, i)] for i in targets])
 

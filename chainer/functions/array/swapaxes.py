@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from numpy.lib.array_utils import normalize_axis_index
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
-from chainer.functions.rules.base import expect_one_array
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import Ops, UnaryFunction, Value, expect_one_array
 
 
 class Swapaxes(UnaryFunction):
@@ -29,7 +26,8 @@ class Swapaxes(UnaryFunction):
         axis2 = normalize_axis_index(self.axis2, inputs[0].ndim, "axis2")
         return (self.xp.swapaxes(inputs[0], axis1, axis2),)
 
-    def gradient(self, ops: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, gy: Value) -> Value:
+        # To exchange axes is its own inverse.
         return ops.swapaxes(gy, self.axis1, self.axis2)
 
 

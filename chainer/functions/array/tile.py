@@ -8,7 +8,7 @@ import numpy
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, IntTuple, VariableLike
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import Ops, UnaryFunction, Value
 
 
 class Tile(UnaryFunction):
@@ -28,7 +28,7 @@ class Tile(UnaryFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.tile(inputs[0], self.reps),)
 
-    def gradient(self, ops: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, gy: Value) -> Value:
         shape = self.input_shape(0)
         n = max(len(shape), len(self.reps))
         reps = (1,) * (n - len(self.reps)) + self.reps

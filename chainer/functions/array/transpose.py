@@ -7,8 +7,7 @@ from typing import Any
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
-from chainer.functions.rules.base import expect_one_array
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import Ops, UnaryFunction, Value, expect_one_array
 
 
 class Transpose(UnaryFunction):
@@ -24,8 +23,9 @@ class Transpose(UnaryFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (inputs[0].transpose(self.axes),)
 
-    def gradient(self, ops: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, gy: Value) -> Value:
         axes = self.axes
+        # All axes were reversed, which is its own inverse.
         if axes is None:
             return gy.transpose()
         ndim = len(axes)

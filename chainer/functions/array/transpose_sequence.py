@@ -9,7 +9,7 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes
 from chainer.core.utils import type_check
-from chainer.functions.rules.linear import LinearMap
+from chainer.functions.rules import LinearMap
 
 
 class TransposeSequence(LinearMap):
@@ -47,6 +47,7 @@ class TransposeSequence(LinearMap):
         dtype = self.input_nodes[0].dtype
         gys: list[Array] = []
         for t, gy in enumerate(grad_outputs):
+            # A time step that nothing depends on has no gradient: zeros take its place.
             if gy is None:
                 count = sum(shape[0] > t for shape in shapes)
                 gy = self.xp.zeros((count, *shapes[0][1:]), dtype=dtype)

@@ -9,8 +9,7 @@ import numpy
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayModule, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.rules.base import array_of
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, array_of
 
 #: Number of elements from which on bit operations are faster than ``numpy.where``.
 _BITWISE_SIZE = 2048
@@ -34,14 +33,14 @@ class Where(ExpressionFunction):
         condition, x, y = inputs
         return (_choose(self.xp, condition, x, y),)
 
-    def gradients(self, ops: Any, targets: Indexes, condition: Any, gy: Any) -> tuple[Any, ...]:
-        condition = array_of(condition)
+    def gradients(self, ops: Ops, targets: Indexes, condition: Value, gy: Value) -> Values:
+        mask = array_of(condition)
         gradients: list[Any] = []
         for i in targets:
             if i == 0:
                 gradients.append(None)
             else:
-                gx = gy * (condition if i == 1 else ~condition)
+                gx = gy * (mask if i == 1 else ~mask)
                 gradients.append(ops.sum_to(gx, self.input_shape(i)))
         return tuple(gradients)
 

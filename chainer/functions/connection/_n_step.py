@@ -9,14 +9,7 @@ from chainer.backends.operations.rnns import WEIGHTS, Parameters, RNNLayout
 from chainer.backends.operations.rnns import n_step_rnn as operation
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import config
-from chainer.core.typing import (
-    Array,
-    ArrayGrads,
-    Arrays,
-    Indexes,
-    VariableLike,
-    Variables,
-)
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions.connection._n_step_composition import compose_n_step
 from chainer.functions.rules import ComposedFunction

@@ -91,7 +91,7 @@ def _updated(state: Variable, new: Variable) -> Variable:
 
 
 def _lstm(
-    x: Variable, h: Variable, c: Any, w: Variables, b: Variables
+    x: Variable, h: Variable, c: Array, w: Variables, b: Variables
 ) -> tuple[Variable, Variable]:
     i, f, a, o = (linear(x, w[k], b[k]) + linear(h, w[k + 4], b[k + 4]) for k in range(4))
     c = sigmoid(f) * c + sigmoid(i) * tanh(a)

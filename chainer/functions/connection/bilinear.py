@@ -9,7 +9,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions.math.matmul import matmul
-from chainer.functions.rules.compositions import ComposedFunction
+from chainer.functions.rules import ComposedFunction
 
 
 class BilinearFunction(ComposedFunction):
@@ -59,6 +59,7 @@ class BilinearFunction(ComposedFunction):
         self.retain_inputs(range(len(inputs)))
         e1, e2 = _as_matrix(inputs[0]), _as_matrix(inputs[1])
         W = inputs[2]
+        # One large matrix product instead of a product for each sample.
         y = _products(e1, e2) @ W.reshape(-1, W.shape[2])
         if len(inputs) == 6:
             V1, V2, b = inputs[3:]

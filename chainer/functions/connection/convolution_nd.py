@@ -77,8 +77,7 @@ def convolution_1d(
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of shape ``(n, c_I, d)``.
-        W (:class:`~chainer.Variable` or array): Weight of shape
-            ``(c_O, c_I / groups, k)``.
+        W (:class:`~chainer.Variable` or array): Weight of shape ``(c_O, c_I / groups, k)``.
         b (:class:`~chainer.Variable` or array): Bias of length ``c_O`` (optional).
         stride (int or tuple of one int): Stride of filter applications.
         pad (int or tuple of one int): Spatial padding width.

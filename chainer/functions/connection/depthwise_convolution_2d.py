@@ -10,14 +10,7 @@ from chainer.backends.operations.convolutions import (
     convolution_size,
 )
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import (
-    Array,
-    ArrayGrads,
-    Arrays,
-    Indexes,
-    IntPair,
-    VariableLike,
-)
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntPair, VariableLike
 from chainer.core.utils import type_check
 from chainer.core.utils.conv import pair
 from chainer.functions._spatial_dimensions import HEIGHT_AND_WIDTH, check_out_size
@@ -93,7 +86,7 @@ class DepthwiseConvolution2D(ComposedFunction):
         )
 
 
-def _grouped(W: Any) -> Any:
+def _grouped(W: Array) -> Any:
     """Returns a weight in the layout of a convolution with one group for each channel."""
     multiplier, channels = W.shape[:2]
     shape = (channels * multiplier, 1, *W.shape[2:])

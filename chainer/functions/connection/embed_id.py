@@ -9,7 +9,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.rules.linear import PiecewiseLinearFunction
+from chainer.functions.rules import PiecewiseLinearFunction
 
 
 class EmbedIDFunction(PiecewiseLinearFunction):
@@ -39,8 +39,10 @@ class EmbedIDFunction(PiecewiseLinearFunction):
 
     def forward(self, inputs: Arrays) -> Arrays:
         x, W = inputs
+        # On a device, checking values waits for it: in debug mode only.
         if config.debug:
             self._check_range(x, len(W))
+        # The gradient needs the shape of the weights only, which are therefore not retained.
         self._shape = W.shape
         self._kernel = operation.select(x, W, ignore_label=self.ignore_label)
         return (self._kernel.forward(x, W, self.ignore_label),)

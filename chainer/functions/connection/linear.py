@@ -13,7 +13,7 @@ from chainer.core.typing import ArrayGrads, Arrays, DType, Grads, Indexes, Varia
 from chainer.core.utils import type_check
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math.sum import sum as sum_axes
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 
 
 class LinearFunction(FunctionNode):
@@ -44,6 +44,7 @@ class LinearFunction(FunctionNode):
             )
 
     def forward(self, inputs: Arrays) -> Arrays:
+        # Kernels add the bias in the same pass as the product.
         if len(inputs) == 3:
             x, W, b = inputs
         else:
@@ -94,7 +95,7 @@ class LinearGradData(ExpressionFunction):
         W, gy = inputs
         return (self._kernel.backward_data(gy, W),)
 
-    def gradients(self, ops: Any, targets: Indexes, W: Any, gy: Any, ggx: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, W: Value, gy: Value, ggx: Value) -> Values:
         rules = {
             0: lambda: ops.cast(ops.matmul(gy, ggx, transa=True), W.dtype),
             1: lambda: ops.linear(ggx, W),
@@ -116,7 +117,7 @@ class LinearGradWeight(ExpressionFunction):
         x, gy = inputs
         return (self._kernel.backward_weight(x, gy, self._w_dtype),)
 
-    def gradients(self, ops: Any, targets: Indexes, x: Any, gy: Any, ggW: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, x: Value, gy: Value, ggW: Value) -> Values:
         rules = {
             0: lambda: ops.cast(ops.matmul(gy, ggW), x.dtype),
             1: lambda: ops.linear(x, ggW),

@@ -9,7 +9,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntPair, VariableLike
 from chainer.core.utils import type_check
 from chainer.core.utils.conv import pair
-from chainer.functions.rules.linear import LinearMap
+from chainer.functions.rules import LinearMap
 
 
 class Shift(LinearMap):
@@ -48,6 +48,7 @@ class Shift(LinearMap):
         middle = len(offsets) // 2
         offsets[middle], offsets[-1] = offsets[-1], offsets[middle]
         size = x.shape[1] // len(offsets)
+        # Pixels that nothing is shifted to stay zero.
         y = self.xp.zeros_like(x)
         for i, offset in enumerate(offsets):
             channels = slice(i * size, (i + 1) * size if i + 1 < len(offsets) else None)

@@ -33,12 +33,14 @@ class Accuracy(FunctionNode):
         y, t = inputs
         xp = self.xp
         if t.size == 0:
+            # The mean of nothing, as numpy.mean has it; where labels can be ignored, zero as below.
             nothing = float("nan") if self.ignore_label is None else 0
             return (xp.full((), nothing, dtype=y.dtype),)
         hits = y.argmax(axis=1).reshape(t.shape) == t
         if self.ignore_label is None:
             return (xp.asarray(hits.mean(), dtype=y.dtype),)
         counted = t != self.ignore_label
+        # If all labels are ignored the accuracy is zero, not a division by zero.
         share = (hits & counted).sum() / xp.maximum(counted.sum(), 1)
         return (xp.asarray(share, dtype=y.dtype),)
 

@@ -29,6 +29,7 @@ class BinaryAccuracy(FunctionNode):
         xp = self.xp
         counted = t != _IGNORED
         hits = ((y >= 0) == t) & counted
+        # If all labels are ignored the accuracy is zero, not a division by zero.
         return (xp.asarray(hits.sum() / xp.maximum(counted.sum(), 1), dtype=y.dtype),)
 
 

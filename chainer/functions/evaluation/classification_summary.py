@@ -58,12 +58,14 @@ class ClassificationSummary(FunctionNode):
             n = int(t.max()) + 1 if t.size else 0
         else:
             n = self.label_num
+        # Each count is a histogram: of true labels, of predictions, and of those that agree.
         hits = labels[labels == predictions]
 
         def count(values: Array) -> Any:
             return xp.bincount(values[values < n], minlength=n)[:n] if n else xp.zeros(0, "int64")
 
         support, relevant, correct = count(labels), count(predictions), count(hits)
+        # Counts of large data sets exceed what float32 represents exactly.
         dtype = y.dtype if y.dtype.itemsize > 4 else "float64"
         # Counts of zero make NaN: there is no precision of a class that was never predicted.
         precision = _ratio(xp, correct, relevant, dtype)
@@ -75,6 +77,7 @@ class ClassificationSummary(FunctionNode):
 
 
 def _ratio(xp: ArrayModule, numerator: Array, denominator: Array, dtype: DTypeLike) -> Any:
+    # Replaced before the division, which would warn.
     zero = denominator == 0
     ratio = numerator.astype(dtype) / xp.where(zero, 1, denominator)
     return xp.where(zero | (denominator != denominator), float("nan"), ratio)
@@ -136,6 +139,10 @@ def precision(
     Returns:
         tuple of Variable: Precision and support, each of shape ``(label_num,)``.
 
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If a label is negative and not ``ignore_label``; on a GPU it is not checked.
+
     Example:
         >>> y = np.array([[2., 1.], [0., 3.], [4., 1.], [5., 2.]], np.float32)
         >>> t = np.array([0, 1, 1, 0], np.int32)
@@ -161,6 +168,10 @@ def recall(
     Returns:
         tuple of Variable: Recall and support, each of shape ``(label_num,)``.
 
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If a label is negative and not ``ignore_label``; on a GPU it is not checked.
+
     Example:
         >>> y = np.array([[2., 1.], [0., 3.], [4., 1.], [5., 2.]], np.float32)
         >>> t = np.array([0, 1, 1, 0], np.int32)
@@ -185,6 +196,10 @@ def f1_score(
 
     Returns:
         tuple of Variable: F1 score and support, each of shape ``(label_num,)``.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If a label is negative and not ``ignore_label``; on a GPU it is not checked.
 
     Example:
         >>> y = np.array([[2., 1.], [0., 3.], [4., 1.], [5., 2.]], np.float32)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.typing import Indexes
 from chainer.core.utils import type_check
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 
 
 class PairLoss(ExpressionFunction):
@@ -23,7 +21,7 @@ class PairLoss(ExpressionFunction):
             in_types[0].shape == in_types[1].shape,
         )
 
-    def gradient(self, ops: Any, difference: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, difference: Value, gy: Value) -> Value:
         """Returns the gradient of the difference of the first and the second input.
 
         Args:
@@ -33,7 +31,7 @@ class PairLoss(ExpressionFunction):
         """
         raise NotImplementedError
 
-    def gradients(self, ops: Any, targets: Indexes, x0: Any, x1: Any, gy: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, x0: Value, x1: Value, gy: Value) -> Values:
         gx0 = self.gradient(ops, x0 - x1, gy)
         return tuple([-gx0 if i else gx0 for i in targets])
 

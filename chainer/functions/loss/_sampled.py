@@ -12,8 +12,7 @@ from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import Operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes
-from chainer.functions.rules.compositions import gradients_of_composition
-from chainer.functions.rules.kernels import KernelFunction
+from chainer.functions.rules import KernelFunction, Ops, Value, Values, gradients_of_composition
 
 
 class SampledLoss(KernelFunction):
@@ -99,7 +98,7 @@ class SampledLoss(KernelFunction):
         g_rows = slopes[:, :, None] * x[:, None, :]
         return self._rows.backward(self._ids, g_rows, shape, None)
 
-    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         x, W, gy = values
         ignored = None if self._used is None else -1
 

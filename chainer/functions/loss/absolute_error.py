@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.functions.loss._pair import PairLoss
+from chainer.functions.rules import Ops, Value
 
 
 class AbsoluteError(PairLoss):
@@ -15,7 +14,8 @@ class AbsoluteError(PairLoss):
     def forward(self, inputs: Arrays) -> Arrays:
         return (abs(inputs[0] - inputs[1]),)
 
-    def gradient(self, ops: Any, difference: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, difference: Value, gy: Value) -> Value:
+        # The sign is constant almost everywhere: this has no derivative but for gy.
         return ops.sign(difference) * gy
 
 

@@ -18,6 +18,7 @@ from chainer.functions.math.logarithm_1p import log1p
 from chainer.functions.math.logsumexp import logsumexp
 from chainer.functions.math.sum import sum
 
+# Score of a class that does not count: its exponential is zero, and no sum of it is infinite.
 _FAR = -1e30
 
 

@@ -8,7 +8,7 @@ from chainer.core.utils import type_check
 from chainer.functions.loss._pair import check_reduce
 from chainer.functions.math.sqrt import sqrt
 from chainer.functions.math.sum import sum
-from chainer.functions.rules.compositions import ComposedFunction
+from chainer.functions.rules import ComposedFunction
 
 
 class Contrastive(ComposedFunction):
@@ -45,6 +45,7 @@ class Contrastive(ComposedFunction):
         gap = xp.maximum(self.margin - xp.sqrt(squares), 0)
         loss = xp.where(y == 1, squares, gap * gap) * 0.5
         if self.reduce == "mean":
+            # The loss of an empty batch is zero, not NaN.
             loss = loss.sum() / max(len(x0), 1)
         return (xp.asarray(loss, dtype=x0.dtype),)
 
@@ -69,6 +70,7 @@ class Contrastive(ComposedFunction):
         zero = (squares.array == 0).astype(dtype)
         distance = sqrt(squares + zero) * (1 - zero)
         similar = (y.array == 1).astype(dtype)
+        # Which pairs are nearer than the margin is constant almost everywhere.
         gap = (self.margin - distance) * ((1 - similar) * (distance.array < self.margin))
         losses = (squares * similar + gap * gap) * 0.5
         return (sum(losses) * (1.0 / max(len(x0), 1)) if self.reduce == "mean" else losses,)

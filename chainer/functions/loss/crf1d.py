@@ -18,7 +18,7 @@ from chainer.functions.array.select_item import select_item
 from chainer.functions.loss._pair import check_reduce
 from chainer.functions.math.logsumexp import logsumexp
 from chainer.functions.math.sum import sum
-from chainer.functions.rules.compositions import ComposedFunction
+from chainer.functions.rules import ComposedFunction
 
 
 def _check_costs(cost_type: Any, x_types: Sequence[Any]) -> None:
@@ -71,6 +71,7 @@ class CRF1d(ComposedFunction):
         gy: Array = grad_outputs[0]
         xp = self.xp
         gcost, gxs = self._kernel.backward(cost, xs, self._saved, gy)
+        # The score of the labels was subtracted from the loss: so is its gradient.
         for gx, y in zip(gxs, ys, strict=True):
             gx[xp.arange(len(y)), y] -= gy[: len(y)]
         if len(xs) == 1:
@@ -81,6 +82,7 @@ class CRF1d(ComposedFunction):
             counted = [xp.where(y < 0, y + labels, y).astype("int64") for y in ys]
             pairs = [old[: len(new)] * labels + new for old, new in pairwise(counted)]
             weights = xp.concatenate([gy[: len(pair)] for pair in pairs])
+            # A histogram adds up repeated transitions, each with the gradient of its sequence.
             counts = xp.bincount(xp.concatenate(pairs), weights, minlength=labels * labels)
             gcost -= counts.reshape(cost.shape).astype(cost.dtype)
         gradients = (gcost, *gxs, *[None] * len(ys))

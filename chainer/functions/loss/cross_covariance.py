@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions.loss._pair import check_reduce
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 
 
 class CrossCovariance(ExpressionFunction):
@@ -45,7 +43,7 @@ class CrossCovariance(ExpressionFunction):
             return (covariance,)
         return (self.xp.vdot(covariance, covariance) * covariance.dtype.type(0.5),)
 
-    def gradients(self, ops: Any, targets: Indexes, y: Any, z: Any, gy: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, y: Value, z: Value, gy: Value) -> Values:
         scale = 1.0 / max(len(y), 1)
         y, z = (x - ops.sum(x, axis=0, keepdims=True) * scale for x in (y, z))
         if self.reduce == "no":

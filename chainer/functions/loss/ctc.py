@@ -17,7 +17,7 @@ from chainer.core.typing import Array, ArrayGrads, Arrays, DType, Grads, Indexes
 from chainer.core.utils import type_check
 from chainer.functions.array.stack import stack
 from chainer.functions.loss._pair import check_reduce
-from chainer.functions.rules.once import once_differentiable
+from chainer.functions.rules import once_differentiable
 
 
 class ConnectionistTemporalClassification(FunctionNode):
@@ -57,6 +57,7 @@ class ConnectionistTemporalClassification(FunctionNode):
         )
         if self.reduce == "no":
             return (losses,)
+        # A sum of float16 losses overflows for batches that are not large.
         mean = losses.sum(dtype=_compute_dtype(x.dtype)) / max(len(t), 1)
         return (self.xp.asarray(mean, dtype=x.dtype),)
 
@@ -69,7 +70,7 @@ class ConnectionistTemporalClassification(FunctionNode):
                 f"got {self.blank_symbol}"
             )
         if backend_of(x).family != HOST_FAMILY and not config.debug:
-            return  # looking at values means waiting for the device
+            return  # reading values would wait for the device
         for name, length, limit in (
             ("input_length", input_length, len(x)),
             ("label_length", label_length, t.shape[1]),
@@ -81,6 +82,7 @@ class ConnectionistTemporalClassification(FunctionNode):
             raise ValueError(f"labels t must be in 0 <= t < {classes}, got {t}")
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        # Labels and lengths are integers and have no gradient.
         if 3 not in target_input_indexes:
             return (None,) * len(target_input_indexes)
         input_length, label_length, t, x = self.retained_input_arrays
@@ -143,7 +145,7 @@ def connectionist_temporal_classification(
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.
-        TypeError: If ``x`` is no list or tuple, or ``blank_symbol`` no integer.
+        TypeError: If ``x`` is not a list or tuple, or ``blank_symbol`` is not an integer.
         ValueError: If ``x`` is empty, or ``blank_symbol``, a length, a label or ``reduce`` is out
             of range. Values on an accelerator are looked at in debug mode only: otherwise losses of
             what is out of range are not a number there.

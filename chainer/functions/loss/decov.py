@@ -10,7 +10,7 @@ from chainer.core.utils import type_check
 from chainer.functions.loss._pair import check_reduce
 from chainer.functions.math.matmul import matmul
 from chainer.functions.math.sum import sum
-from chainer.functions.rules.compositions import ComposedFunction
+from chainer.functions.rules import ComposedFunction
 
 
 class DeCov(ComposedFunction):
@@ -35,6 +35,7 @@ class DeCov(ComposedFunction):
         return (self.xp.vdot(covariance, covariance) * covariance.dtype.type(0.5),)
 
     def _covariance(self, h: Array) -> Any:
+        # The mean of an empty batch is NaN; its covariance is zero by definition.
         if not len(h):
             return self.xp.zeros((h.shape[1], h.shape[1]), h.dtype)
         centered = h - h.mean(axis=0, dtype=h.dtype)
@@ -55,6 +56,7 @@ class DeCov(ComposedFunction):
         else:
             weights = self._saved
             scale = gy * (2.0 / len(h))
+        # The mean itself has no influence: centered columns add up to zero.
         gh = (h - h.mean(axis=0, dtype=h.dtype)).dot(weights)
         gh *= scale
         return (gh,)

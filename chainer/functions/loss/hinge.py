@@ -10,7 +10,7 @@ from chainer.core.utils import type_check
 from chainer.functions.activation.relu import relu
 from chainer.functions.loss._pair import check_reduce
 from chainer.functions.math.sum import sum
-from chainer.functions.rules.compositions import ComposedFunction
+from chainer.functions.rules import ComposedFunction
 
 
 class Hinge(ComposedFunction):
@@ -54,17 +54,20 @@ class Hinge(ComposedFunction):
     def _slack(self, x: Array, t: Array) -> Any:
         slack = self._flip(x.copy(), t)
         slack += 1
+        # In place, on the copy made above.
         return self.xp.maximum(slack, 0, out=slack)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         x, t = self.retained_input_arrays
         gy: Array = grad_outputs[0]
         if self.norm == "L1":
+            # Only the sign is kept, so that the slack is freed before the gradient is made.
             inside = self._slack(x, t) > 0
             gx = inside.astype(x.dtype)
         else:
             gx = self._slack(x, t)
             gx *= 2
+        # The slack of a label falls with its score, that of another class rises.
         gx = self._flip(gx, t)
         gx *= gy if self.reduce == "no" else gy / max(len(x), 1)
         return tuple([None if i else gx for i in target_input_indexes])

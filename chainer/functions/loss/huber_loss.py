@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._scalars import as_number
 from chainer.functions.loss._pair import PairLoss
+from chainer.functions.rules import Ops, Value
 
 
 class HuberLoss(PairLoss):
@@ -41,7 +40,7 @@ class HuberLoss(PairLoss):
         a *= c
         return (a if self.reduce == "no" else a.sum(axis=1),)
 
-    def gradient(self, ops: Any, difference: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, difference: Value, gy: Value) -> Value:
         gx = ops.clip(difference, -self.delta, self.delta)
         gx *= gy if self.reduce == "no" else gy.reshape((gy.shape[0], 1, *gy.shape[1:]))
         return gx

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.functions.loss._pair import PairLoss
+from chainer.functions.rules import Ops, Value
 
 
 class MeanAbsoluteError(PairLoss):
@@ -15,10 +14,11 @@ class MeanAbsoluteError(PairLoss):
     def forward(self, inputs: Arrays) -> Arrays:
         x0, x1 = inputs
         if x0.size == 0:
+            # The mean of nothing, without the warning of NumPy.
             return (self.xp.full((), float("nan"), dtype=x0.dtype),)
         return (abs(x0 - x1).mean(),)
 
-    def gradient(self, ops: Any, difference: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, difference: Value, gy: Value) -> Value:
         gx = ops.sign(difference)
         gx /= max(gx.size, 1)
         return gx * gy

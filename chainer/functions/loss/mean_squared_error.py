@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.functions.loss._pair import PairLoss
+from chainer.functions.rules import Ops, Value
 
 
 class MeanSquaredError(PairLoss):
@@ -15,6 +14,7 @@ class MeanSquaredError(PairLoss):
     def forward(self, inputs: Arrays) -> Arrays:
         x0, x1 = inputs
         if x0.size == 0:
+            # The mean of nothing, without the warning of NumPy.
             return (self.xp.full((), float("nan"), dtype=x0.dtype),)
         difference = x0 - x1
         if difference.dtype.itemsize > 2:
@@ -25,7 +25,7 @@ class MeanSquaredError(PairLoss):
         squares = difference.astype("float32") ** 2
         return (squares.mean().astype(x0.dtype),)
 
-    def gradient(self, ops: Any, difference: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, difference: Value, gy: Value) -> Value:
         difference *= gy * (2.0 / max(difference.size, 1))
         return difference
 

@@ -60,6 +60,7 @@ class NegativeSamplingFunction(SampledLoss):
             )
         dtype = numpy.result_type(drawn.dtype, t.dtype)  # holds any class, and -1
         self.samples = drawn.astype(dtype if dtype.kind == "i" else numpy.int64)
+        # The correct class takes the place of one sample, so that one array holds all classes.
         self.samples[:, 0] = t
         return self.samples, t != -1
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.backends.operations.cross_entropies import loss_mean
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions.loss._pair import check_reduce
-from chainer.functions.rules.kernels import KernelFunction
+from chainer.functions.rules import KernelFunction, Ops, Value, Values
 
 #: Label of elements that are ignored.
 _IGNORED = -1
@@ -45,6 +43,7 @@ class SigmoidCrossEntropy(KernelFunction):
         loss *= t != _IGNORED
         if self.reduce == "no":
             return (loss,)
+        # None lets the kernel count the labels that are not ignored.
         count = None if self.normalize else len(t) if t.ndim else 1
         loss = xp.asarray(loss)  # NumPy computes a scalar from arrays of no dimensions
         mean = loss_mean.select(loss, t)
@@ -52,6 +51,7 @@ class SigmoidCrossEntropy(KernelFunction):
         return (loss,)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        # Targets are in ascending order: without the scores there are only the labels.
         if target_input_indexes[0] != 0:
             return (None,)
         x, t = self.retained_input_arrays
@@ -65,7 +65,7 @@ class SigmoidCrossEntropy(KernelFunction):
         gx *= gy if self.reduce == "no" else (gy * self._coefficient).astype(x.dtype)
         return tuple([gx if i == 0 else None for i in target_input_indexes])
 
-    def gradients(self, ops: Any, targets: Indexes, x: Any, t: Any, gy: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, x: Value, t: Value, gy: Value) -> Values:
         factor = (t.array != _IGNORED).astype(x.dtype)
         if self.reduce == "mean":
             factor *= self.xp.asarray(self._coefficient, x.dtype)

@@ -10,8 +10,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, Grads, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.rules.kernels import KernelFunction
-from chainer.functions.rules.once import once_differentiable
+from chainer.functions.rules import KernelFunction, Ops, Value, Values, once_differentiable
 
 
 class SoftmaxCrossEntropy(KernelFunction):
@@ -47,6 +46,7 @@ class SoftmaxCrossEntropy(KernelFunction):
                 raise ValueError(f"class_weight.ndim should be 1, got {class_weight.ndim}")
         self.normalize = normalize
         self.double_backprop = enable_double_backprop
+        # Gradients of gradients need the scores; then a cached softmax would be kept for nothing.
         self.cache_score = cache_score and not enable_double_backprop
         self.class_weight = class_weight
         self.ignore_label = ignore_label
@@ -70,6 +70,7 @@ class SoftmaxCrossEntropy(KernelFunction):
             self._check_labels(t, x.shape[1])
         weight = self.class_weight
         if weight is not None:
+            # Not an input of the node, so that FunctionNode.apply has not checked its device.
             if backend_of(weight).family != backend_of(x).family:
                 raise TypeError(
                     f"class_weight is a {type(weight)}, but x a {type(x)}; "
@@ -83,7 +84,7 @@ class SoftmaxCrossEntropy(KernelFunction):
             weight = self.class_weight = weight.astype(x.dtype, copy=False)
         self._kernel = operations.softmax_cross_entropy.select(x, t, weight)
         losses, self.y = self._kernel.forward(x, t, weight, self.ignore_label, self.cache_score)
-        # The scores are kept only by those who cannot do with the cached softmax.
+        # The scores are retained only where the softmax was not cached.
         self.retain_inputs((1,) if self.cache_score else (0, 1))
         if self.reduce == "no":
             return (losses,)
@@ -102,6 +103,7 @@ class SoftmaxCrossEntropy(KernelFunction):
         return gy if self.reduce == "no" else gy * self._coefficient
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        # Targets are in ascending order: without the scores there are only the labels.
         if target_input_indexes[0] != 0:
             return (None,)
         if self.cache_score:
@@ -126,9 +128,10 @@ class SoftmaxCrossEntropy(KernelFunction):
             "'enable_double_backprop=True' explicitly.",
         )
 
-    def gradients(self, ops: Any, targets: Indexes, x: Any, t: Any, gy: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, x: Value, t: Value, gy: Value) -> Values:
         xp = self.xp
         valid = t.array != self.ignore_label
+        # An ignored label may be out of range; its factor below is zero.
         labels = xp.where(valid, t.array, 0)
         classes = xp.arange(x.shape[1]).reshape((-1,) + (1,) * (x.ndim - 2))
         hit = (labels[:, None] == classes).astype(x.dtype)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.functions.loss._pair import PairLoss
+from chainer.functions.rules import Ops, Value
 
 
 class SquaredError(PairLoss):
@@ -16,7 +15,7 @@ class SquaredError(PairLoss):
         difference = inputs[0] - inputs[1]
         return (difference * difference,)
 
-    def gradient(self, ops: Any, difference: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, difference: Value, gy: Value) -> Value:
         difference *= gy
         return difference + difference
 

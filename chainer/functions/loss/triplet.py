@@ -8,7 +8,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions.loss._pair import check_reduce
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 
 
 class Triplet(ExpressionFunction):
@@ -43,6 +43,7 @@ class Triplet(ExpressionFunction):
         return (self.xp.asarray(loss, dtype=inputs[0].dtype),)
 
     def _violation(self, anchor: Array, positive: Array, negative: Array) -> Any:
+        # In place: two arrays of the size of the inputs are enough.
         to_positive = anchor - positive
         to_negative = anchor - negative
         to_positive *= to_positive
@@ -54,11 +55,13 @@ class Triplet(ExpressionFunction):
         """One for each triplet whose loss is not zero, scaled for the mean."""
         arrays = self.retained_input_arrays
         violated = (self._violation(*arrays) > 0).astype(arrays[0].dtype)
+        # The derivative of the squares brings a factor of two.
         violated *= 2.0 if self.reduce == "no" else 2.0 / max(len(violated), 1)
         return violated
 
-    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         anchor, positive, negative, gy = values
+        # Which triplets violate the margin is constant almost everywhere.
         factor = (gy * self._violated()).reshape((-1, 1))
         differences = {
             0: lambda: negative - positive,

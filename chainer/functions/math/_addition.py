@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.typing import ArrayGrads, Arrays, Indexes
 from chainer.core.utils import type_check
 from chainer.functions._broadcasting import reduce_to_shape
 from chainer.functions.math._operand import as_operand, check_broadcastable
 from chainer.functions.math._operators import BroadcastingFunction, ConstantOperator
-from chainer.functions.rules.base import expect_one_array, expect_one_float
-from chainer.functions.rules.expressions import ExpressionFunction, UnaryFunction
+from chainer.functions.rules import (
+    ExpressionFunction,
+    Ops,
+    UnaryFunction,
+    Value,
+    Values,
+    expect_one_array,
+    expect_one_float,
+)
 
 
 class Neg(UnaryFunction):
@@ -23,7 +28,7 @@ class Neg(UnaryFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (-inputs[0],)
 
-    def gradient(self, ops: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, gy: Value) -> Value:
         return -gy
 
 
@@ -38,7 +43,7 @@ class Absolute(UnaryFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (abs(inputs[0]),)
 
-    def gradient(self, ops: Any, x: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, x: Value, gy: Value) -> Value:
         return ops.sign(x) * gy
 
 
@@ -51,7 +56,7 @@ class Add(BroadcastingFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (inputs[0] + inputs[1],)
 
-    def partials(self, ops: Any, targets: Indexes, gy: Any) -> list[Any]:
+    def partials(self, ops: Ops, targets: Indexes, gy: Value) -> list[Value]:
         return [gy] * len(targets)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
@@ -86,7 +91,7 @@ class MultiAdd(ExpressionFunction):
                 y = y + x
         return (y,)
 
-    def gradients(self, ops: Any, targets: Indexes, gy: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, gy: Value) -> Values:
         return tuple([ops.sum_to(gy, self.input_shape(i)) for i in targets])
 
 
@@ -99,7 +104,7 @@ class AddConstant(ConstantOperator):
         x = inputs[0]
         return (x + as_operand(self.value, x, self.xp),)
 
-    def gradient(self, ops: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, gy: Value) -> Value:
         return gy
 
 
@@ -111,7 +116,7 @@ class Sub(BroadcastingFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (inputs[0] - inputs[1],)
 
-    def partials(self, ops: Any, targets: Indexes, gy: Any) -> list[Any]:
+    def partials(self, ops: Ops, targets: Indexes, gy: Value) -> list[Value]:
         return [-gy if i else gy for i in targets]
 
 
@@ -124,5 +129,5 @@ class SubFromConstant(ConstantOperator):
         x = inputs[0]
         return (as_operand(self.value, x, self.xp) - x,)
 
-    def gradient(self, ops: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, gy: Value) -> Value:
         return -gy

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from chainer.core.typing import Arrays, Indexes
 from chainer.functions.math._operators import FloatBroadcastingFunction
-from chainer.functions.rules.base import array_of
+from chainer.functions.rules import Ops, Value, array_of
 
 
 class Extremum(FloatBroadcastingFunction):
@@ -20,6 +20,7 @@ class Extremum(FloatBroadcastingFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (getattr(self.xp, self.choice)(*inputs),)
 
-    def partials(self, ops: Any, targets: Indexes, x1: Any, x2: Any, gy: Any) -> list[Any]:
+    def partials(self, ops: Ops, targets: Indexes, x1: Value, x2: Value, gy: Value) -> list[Value]:
+        # Which input is chosen is constant almost everywhere.
         first = getattr(self.xp, self.comparison)(array_of(x1), array_of(x2))
         return [gy * (~first if i else first) for i in targets]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes
 from chainer.functions._broadcasting import reduce_to_shape
 from chainer.functions.math._operand import as_operand
@@ -12,7 +10,7 @@ from chainer.functions.math._operators import (
     ConstantOperator,
     FloatBroadcastingFunction,
 )
-from chainer.functions.rules.base import expect_one_float
+from chainer.functions.rules import Ops, Value, expect_one_float
 
 
 class Mul(BroadcastingFunction):
@@ -24,7 +22,7 @@ class Mul(BroadcastingFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (inputs[0] * inputs[1],)
 
-    def partials(self, ops: Any, targets: Indexes, x0: Any, x1: Any, gy: Any) -> list[Any]:
+    def partials(self, ops: Ops, targets: Indexes, x0: Value, x1: Value, gy: Value) -> list[Value]:
         return [gy * (x0 if i else x1) for i in targets]
 
     # The same without the calls in between: products are as frequent as sums.
@@ -46,10 +44,11 @@ class MulConstant(ConstantOperator):
 
     def forward(self, inputs: Arrays) -> Arrays:
         x = inputs[0]
+        # Kept for the gradient, which multiplies by the same.
         self._operand = as_operand(self.value, x, self.xp)
         return (x * self._operand,)
 
-    def gradient(self, ops: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, gy: Value) -> Value:
         return gy * self._operand
 
 
@@ -64,7 +63,7 @@ class Div(FloatBroadcastingFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (inputs[0] / inputs[1],)
 
-    def partials(self, ops: Any, targets: Indexes, x1: Any, y: Any, gy: Any) -> list[Any]:
+    def partials(self, ops: Ops, targets: Indexes, x1: Value, y: Value, gy: Value) -> list[Value]:
         gx = gy / x1
         return [-gx * y if i else gx for i in targets]
 
@@ -82,5 +81,5 @@ class DivFromConstant(ConstantOperator):
         x = inputs[0]
         return (as_operand(self.value, x, self.xp) / x,)
 
-    def gradient(self, ops: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, x: Value, y: Value, gy: Value) -> Value:
         return -y / x * gy

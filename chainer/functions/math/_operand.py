@@ -1,4 +1,4 @@
-"""What the operators of Variable share: constant operands and broadcasting."""
+"""Constant operands of the operators of Variable, and checks of operands."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def is_scalar(value: Any) -> bool:
 
 
 def constant_label(value: Any) -> str:
-    """Returns the text that stands for a constant operand in labels."""
+    """Returns the text that represents a constant operand in labels."""
+    # An array: it must be where x is, and is cast like a number.
     if not isinstance(value, _SCALARS):
         return "constant array"
     negative = not isinstance(value, (complex, numpy.complexfloating)) and value < 0  # type: ignore[operator]
@@ -79,7 +80,7 @@ def as_operand(value: Any, x: Array, xp: ArrayModule) -> Any:
         scalar = numpy.asarray(value).astype(dtype)  # truncates and wraps, as x.astype would
     if xp is numpy:
         return scalar
-    # Other types than NumPy's own do not last beside a number of Python.
+    # An extension dtype such as bfloat16 is promoted away when combined with a Python number.
     return scalar[()] if dtype.kind == "V" else scalar.item()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy
 
@@ -10,8 +10,8 @@ from chainer.core.typing import ArrayGrads, ArrayLike, Arrays, Indexes
 from chainer.core.utils import type_check
 from chainer.functions._broadcasting import reduce_to_shape
 from chainer.functions.math._operand import check_broadcastable, constant_label, is_scalar
+from chainer.functions.rules import ExpressionFunction, Ops, UnaryFunction, Value, Values
 from chainer.functions.rules.array_functions import array_functions, numpy_functions
-from chainer.functions.rules.expressions import ExpressionFunction, UnaryFunction
 
 
 class BroadcastingFunction(ExpressionFunction):
@@ -23,11 +23,11 @@ class BroadcastingFunction(ExpressionFunction):
         type_check.expect(in_types.size() == 2)
         check_broadcastable(in_types)
 
-    def partials(self, ops: Any, targets: Indexes, *values: Any) -> list[Any]:
+    def partials(self, ops: Ops, targets: Indexes, *values: Value) -> list[Value]:
         """Computes the gradients of inputs in the shape of the output; else as ``gradients``."""
         raise NotImplementedError
 
-    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         gxs = self.partials(ops, targets, *values)
         return tuple(
             [ops.sum_to(gx, self.input_shape(i)) for i, gx in zip(targets, gxs, strict=True)]
@@ -70,7 +70,7 @@ class ConstantOperator(UnaryFunction):
     def label(self) -> str:
         return self.symbol.format(constant_label(self.value))
 
-    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         gx = self.gradient(ops, *values)
         # A number has no shape that the input could have been broadcast to.
         return (gx if is_scalar(self.value) else ops.sum_to(gx, self.input_shape(0)),)

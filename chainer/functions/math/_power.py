@@ -9,7 +9,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Indexes
 from chainer.functions.math._operand import as_operand, is_scalar
 from chainer.functions.math._operators import ConstantOperator, FloatBroadcastingFunction
-from chainer.functions.rules.base import array_of, expect_one_float
+from chainer.functions.rules import Ops, Value, array_of, expect_one_float
 
 
 class PowVarVar(FloatBroadcastingFunction):
@@ -22,7 +22,9 @@ class PowVarVar(FloatBroadcastingFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (inputs[0] ** inputs[1],)
 
-    def partials(self, ops: Any, targets: Indexes, x0: Any, x1: Any, y: Any, gy: Any) -> list[Any]:
+    def partials(
+        self, ops: Ops, targets: Indexes, x0: Value, x1: Value, y: Value, gy: Value
+    ) -> list[Value]:
         gxs: list[Any] = []
         for i in targets:
             if i == 0:
@@ -52,7 +54,7 @@ class PowVarConst(ConstantOperator):
             return (x * x,)
         return (x ** as_operand(self.value, x, self.xp),)
 
-    def gradient(self, ops: Any, x: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, x: Value, gy: Value) -> Value:
         value = self.value
         if is_scalar(value) and value == 2:
             gx = x * gy
@@ -79,7 +81,7 @@ class PowConstVar(ConstantOperator):
         self._log = as_operand(log, x, self.xp)
         return (base**x,)
 
-    def gradient(self, ops: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, y: Value, gy: Value) -> Value:
         return y * gy * self._log
 
 

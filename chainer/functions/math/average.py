@@ -47,6 +47,7 @@ def average(
         if isinstance(axis, tuple):
             raise ValueError("tuple axis is not supported when weights is given")
         weights = as_variable(weights)
+        # Weights along one axis have one sum; others are summed like the elements below.
         divisor = sum(weights) if axis is None or weights.ndim == 1 else None
         if axis is not None and weights.ndim != x.ndim:
             lengths = [1] * x.ndim

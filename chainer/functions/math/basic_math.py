@@ -63,6 +63,7 @@ def add(*xs: VariableLike) -> Variable:
         >>> F.add(x, x, x)
         variable([3., 6.])
     """
+    # One of two operands may be a number, as with the operator.
     if len(xs) == 2:
         return add_operator(*xs)
     if not xs:
@@ -78,6 +79,9 @@ def absolute(x: VariableLike) -> Variable:
 
     Returns:
         ~chainer.Variable: Output variable. The gradient is 0 where ``x`` is 0.
+
+    Raises:
+        InvalidType: If ``x`` is not of floating point numbers.
 
     Example:
         >>> F.absolute(np.array([-1, 2], np.float32))

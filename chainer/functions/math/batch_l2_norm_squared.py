@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import Ops, UnaryFunction, Value
 
 
 class BatchL2NormSquared(UnaryFunction):
@@ -22,10 +20,12 @@ class BatchL2NormSquared(UnaryFunction):
 
     def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
+        # A length of -1 is undecided where there are no elements.
         flat = x.reshape(len(x), -1) if x.size else x.reshape(len(x), 0)
+        # Products and sums in one pass, without an array of the squares.
         return (self.xp.einsum("ij,ij->i", flat, flat),)
 
-    def gradient(self, ops: Any, x: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, x: Value, gy: Value) -> Value:
         return x * (gy + gy).reshape((-1,) + (1,) * (x.ndim - 1))
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.backends.operations.linear_algebra import cholesky as operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import Ops, UnaryFunction, Value
 
 
 class Cholesky(UnaryFunction):
@@ -28,7 +26,7 @@ class Cholesky(UnaryFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (operation.select(*inputs).forward(*inputs),)
 
-    def gradient(self, ops: Any, *values: Any) -> Any:
+    def gradient(self, ops: Ops, *values: Value) -> Value:
         # Murray, 2016 (https://arxiv.org/abs/1602.07527), equation 10.
         y, gy = values
         lower = self.xp.tri(len(y), dtype=y.dtype)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.functions._scalars import as_number
-from chainer.functions.rules.base import array_of, expect_one_float
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import Ops, UnaryFunction, Value, array_of, expect_one_float
 
 
 class Clip(UnaryFunction):
@@ -29,7 +26,8 @@ class Clip(UnaryFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.clip(inputs[0], self.x_min, self.x_max),)
 
-    def gradient(self, ops: Any, x: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, x: Value, gy: Value) -> Value:
+        # Which elements are inside is constant almost everywhere.
         array = array_of(x)
         if self.x_min is None:
             return gy * (array <= self.x_max)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._axes import check_axes_exist
 from chainer.functions._scalars import as_int
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import Ops, UnaryFunction, Value
 
 
 class Cumprod(UnaryFunction):
@@ -32,7 +31,7 @@ class Cumprod(UnaryFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.cumprod(inputs[0], axis=self.axis),)
 
-    def gradient(self, ops: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, x: Value, y: Value, gy: Value) -> Value:
         # gx[i] is the product of what comes before i, times the sum over k >= i of gy[k] times the
         # product between i and k. Nothing is divided by an element, so that x may contain zeros.
         shape = x.shape

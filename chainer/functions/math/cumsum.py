@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._axes import check_axes_exist
 from chainer.functions._scalars import as_int
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import Ops, UnaryFunction, Value
 
 
 class Cumsum(UnaryFunction):
@@ -29,7 +27,7 @@ class Cumsum(UnaryFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.cumsum(inputs[0], axis=self.axis),)
 
-    def gradient(self, ops: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, gy: Value) -> Value:
         axis = 0 if self.axis is None else self.axis  # without an axis, gy has one dimension
         gx = ops.flip(ops.cumsum(ops.flip(gy, axis), axis), axis)
         return gx.reshape(self.input_shape(0))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy
 
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions.array.reshape import reshape
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import Ops, UnaryFunction, Value
 
 
 class BatchDet(UnaryFunction):
@@ -33,7 +31,7 @@ class BatchDet(UnaryFunction):
         y = self.xp.linalg.det(a.astype(numpy.float32) if half else a)
         return (y.astype(a.dtype, copy=False),)
 
-    def gradient(self, ops: Any, a: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, a: Value, y: Value, gy: Value) -> Value:
         try:
             inverse = ops.batch_inv(a)
         except ValueError as error:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.backends.operations import special
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
 from chainer.functions.math._special import SpecialFunction
+from chainer.functions.rules import Ops, Value
 
 
 class DiGamma(SpecialFunction):
@@ -15,8 +14,7 @@ class DiGamma(SpecialFunction):
 
     operation = special.digamma
 
-    def derivative(self, ops: Any, *values: Any) -> Any:
-        (x,) = values
+    def derivative(self, ops: Ops, x: Value) -> Value:
         return ops.polygamma(1, x)
 
 

@@ -20,7 +20,7 @@ from chainer.functions.math._einsum_subscripts import (
     parse_operands,
     without_ellipsis,
 )
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 
 #: Products of elements from which on two operands are worth the search for matrix products, which
 #: takes as long as these in a loop over all subscripts.
@@ -67,7 +67,7 @@ class DiagEinSum(ExpressionFunction):
         y = _summed(self.xp, self.in_subs.split(","), inputs, self.out_sub, self.out_shape)
         return (y,)
 
-    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         *inputs, gy = values
         return tuple(
             [ops.cast(self._gradient(i, inputs, gy), self._input_node(i).dtype) for i in targets]
@@ -76,7 +76,7 @@ class DiagEinSum(ExpressionFunction):
     def _input_node(self, index: int) -> Any:
         return (self.inputs or ())[index]
 
-    def _gradient(self, index: int, inputs: list[Any], gy: Any) -> Any:
+    def _gradient(self, index: int, inputs: list[Any], gy: Array) -> Any:
         """Returns the sum of products of the other inputs and the gradient, in its dtype."""
         subscripts = self.in_subs.split(",")
         target = subscripts.pop(index)

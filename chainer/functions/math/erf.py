@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from chainer.backends import operations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, VariableLike
-from chainer.functions.rules.expressions import ElementwiseFunction
+from chainer.functions.rules import ElementwiseFunction, Ops, Value
 
 
 class Erf(ElementwiseFunction):
@@ -17,7 +16,7 @@ class Erf(ElementwiseFunction):
     def compute(self, x: Array) -> Array:
         return operations.erf.select(x).forward(x)
 
-    def derivative(self, ops: Any, x: Any) -> Any:
+    def derivative(self, ops: Ops, x: Value) -> Value:
         return ops.exp(-x * x) * (2 / math.sqrt(math.pi))
 
 
@@ -27,7 +26,7 @@ class Erfc(ElementwiseFunction):
     def compute(self, x: Array) -> Array:
         return operations.erfc.select(x).forward(x)
 
-    def derivative(self, ops: Any, x: Any) -> Any:
+    def derivative(self, ops: Ops, x: Value) -> Value:
         return ops.exp(-x * x) * (-2 / math.sqrt(math.pi))
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from chainer.backends.operations import special
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
 from chainer.functions.math._special import SpecialFunction
+from chainer.functions.rules import Ops, Value
 
 
 class Erfcx(SpecialFunction):
@@ -17,8 +17,7 @@ class Erfcx(SpecialFunction):
     operation = special.erfcx
     retained_outputs = (0,)
 
-    def derivative(self, ops: Any, *values: Any) -> Any:
-        x, y = values
+    def derivative(self, ops: Ops, x: Value, y: Value) -> Value:
         return (x * y - 1 / math.sqrt(math.pi)) * 2
 
 

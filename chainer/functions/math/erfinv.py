@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from chainer.backends.operations import special
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
 from chainer.functions.math._special import InverseFunction
+from chainer.functions.rules import Ops, Value
 
 
 class ErfInv(InverseFunction):
@@ -16,8 +16,7 @@ class ErfInv(InverseFunction):
 
     operation = special.erfinv
 
-    def derivative(self, ops: Any, *values: Any) -> Any:
-        (y,) = values
+    def derivative(self, ops: Ops, y: Value) -> Value:
         return ops.exp(y * y) * (math.sqrt(math.pi) / 2)
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
-from chainer.functions.rules.base import expect_one_float
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import Ops, UnaryFunction, Value, expect_one_float
 
 
 class Exp(UnaryFunction):
@@ -16,13 +15,14 @@ class Exp(UnaryFunction):
 
     label = "exp"
     type_check_key = ()
+    # The derivative is the output, which the functions that follow keep anyway.
     retained_outputs = (0,)
     check_type_forward = expect_one_float
 
     def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.exp(inputs[0]),)
 
-    def gradient(self, ops: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, y: Value, gy: Value) -> Value:
         return y * gy
 
 
@@ -39,7 +39,7 @@ class Log(UnaryFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (getattr(self.xp, self.label)(inputs[0]),)
 
-    def gradient(self, ops: Any, x: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, x: Value, gy: Value) -> Value:
         gx = gy / x
         return gx if self.log_base is None else gx * (1 / self.log_base)
 
@@ -67,6 +67,9 @@ def exp(x: VariableLike) -> Variable:
     Returns:
         ~chainer.Variable: Output variable.
 
+    Raises:
+        InvalidType: If ``x`` is not of floating point numbers.
+
     Example:
         >>> F.exp(np.array([0., 1.]))
         variable([1.        , 2.71828183])
@@ -82,6 +85,9 @@ def log(x: VariableLike) -> Variable:
 
     Returns:
         ~chainer.Variable: Output variable.
+
+    Raises:
+        InvalidType: If ``x`` is not of floating point numbers.
 
     Example:
         >>> F.log(np.array([1., 2.]))
@@ -99,6 +105,9 @@ def log2(x: VariableLike) -> Variable:
     Returns:
         ~chainer.Variable: Output variable.
 
+    Raises:
+        InvalidType: If ``x`` is not of floating point numbers.
+
     Example:
         >>> F.log2(np.array([1., 8.]))
         variable([0., 3.])
@@ -114,6 +123,9 @@ def log10(x: VariableLike) -> Variable:
 
     Returns:
         ~chainer.Variable: Output variable.
+
+    Raises:
+        InvalidType: If ``x`` is not of floating point numbers.
 
     Example:
         >>> F.log10(np.array([1., 100.]))

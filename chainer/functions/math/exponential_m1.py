@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Array, VariableLike
-from chainer.functions.rules.expressions import ElementwiseFunction
+from chainer.core.typing import VariableLike
+from chainer.functions.rules import ElementwiseFunction, Ops, Value
 
 
 class Expm1(ElementwiseFunction):
     """``exp(x) - 1``."""
 
-    def compute(self, x: Array) -> Array:
-        return self.xp.expm1(x)
-
-    def derivative(self, ops: Any, x: Any) -> Any:
+    def derivative(self, ops: Ops, x: Value) -> Value:
         return ops.exp(x)
 
 

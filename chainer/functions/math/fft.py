@@ -8,7 +8,7 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes
 from chainer.core.utils import type_check
-from chainer.functions.rules.linear import LinearMap
+from chainer.functions.rules import LinearMap
 
 
 class FFT(LinearMap):
@@ -34,6 +34,7 @@ class FFT(LinearMap):
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         given = next(g for g in grad_outputs if g is not None)
+        # Where only one part of the output was used, the other has no gradient.
         zeros = self.xp.zeros_like(given)
         g_real, g_imag = [zeros if g is None else g for g in grad_outputs]
         # The adjoint of the transform is the inverse one without (or with) its factor 1 / n.

@@ -18,6 +18,9 @@ def floor(x: VariableLike) -> Variable:
     Returns:
         Variable: Output of the shape and dtype of ``x``.
 
+    Raises:
+        TypeError: If ``x`` is neither a Variable nor an array.
+
     Example:
         >>> F.floor(np.array([-1.5, 1.5]))
         variable([-2.,  1.])

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayModule, Arrays, Indexes, VariableLike
 from chainer.functions.math._operators import FloatBroadcastingFunction
+from chainer.functions.rules import Ops, Value
 
 
 class Fmod(FloatBroadcastingFunction):
@@ -20,7 +19,9 @@ class Fmod(FloatBroadcastingFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (_fmod(self.xp, *inputs),)
 
-    def partials(self, ops: Any, targets: Indexes, x: Any, divisor: Any, gy: Any) -> list[Any]:
+    def partials(
+        self, ops: Ops, targets: Indexes, x: Value, divisor: Value, gy: Value
+    ) -> list[Value]:
         # The quotient, rounded, is constant almost everywhere.
         return [gy * -ops.fix(x / divisor) if i else gy for i in targets]
 

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Array, VariableLike
-from chainer.functions.rules.expressions import ElementwiseFunction
+from chainer.core.typing import VariableLike
+from chainer.functions.rules import ElementwiseFunction, Ops, Value
 
 
 class Sinh(ElementwiseFunction):
     """Hyperbolic sine."""
 
-    def compute(self, x: Array) -> Array:
-        return self.xp.sinh(x)
-
-    def derivative(self, ops: Any, x: Any) -> Any:
+    def derivative(self, ops: Ops, x: Value) -> Value:
         return ops.cosh(x)
 
 
 class Cosh(ElementwiseFunction):
     """Hyperbolic cosine."""
 
-    def compute(self, x: Array) -> Array:
-        return self.xp.cosh(x)
-
-    def derivative(self, ops: Any, x: Any) -> Any:
+    def derivative(self, ops: Ops, x: Value) -> Value:
         return ops.sinh(x)
 
 

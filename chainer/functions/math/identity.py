@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Indexes, VariableLike
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 
 
 class Identity(ExpressionFunction):
@@ -15,7 +13,8 @@ class Identity(ExpressionFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return inputs
 
-    def gradients(self, ops: Any, targets: Indexes, *gys: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, *gys: Value) -> Values:
+        # Inputs and outputs have the same numbers.
         return tuple([gys[i] for i in targets])
 
 
@@ -27,8 +26,10 @@ def identity(*inputs: VariableLike) -> Variable | tuple[Variable, ...]:
 
     Returns:
         ~chainer.Variable or tuple of them: Variables that share the arrays of the inputs; one
-        variable
-        for one input.
+        variable for one input.
+
+    Raises:
+        TypeError: If an input is neither a Variable nor an array.
 
     Example:
         >>> F.identity(np.array([1., 2.]))

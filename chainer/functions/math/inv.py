@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy
 
 from chainer.backends import operations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import Ops, UnaryFunction, Value
 
 
 class BatchInv(UnaryFunction):
     """Inverse of each matrix of a batch."""
 
     type_check_key = ()
+    # The derivative is a formula of the inverse, so that nothing is inverted twice.
     retained_outputs = (0,)
     ndim = 3
 
@@ -33,7 +32,7 @@ class BatchInv(UnaryFunction):
         y = operations.inverse.select(wide).forward(wide)
         return (y.astype(a.dtype) if half else y,)
 
-    def gradient(self, ops: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, y: Value, gy: Value) -> Value:
         yt = y.transpose((0, 2, 1) if y.ndim == 3 else (1, 0))
         return -ops.matmul(ops.matmul(yt, gy), yt)
 

@@ -7,7 +7,7 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 
 
 class LinearInterpolate(ExpressionFunction):
@@ -36,13 +36,14 @@ class LinearInterpolate(ExpressionFunction):
         return (z,)
 
     def gradients(
-        self, ops: Any, targets: Indexes, p: Any, x: Any, y: Any, gz: Any
-    ) -> tuple[Any, ...]:
+        self, ops: Ops, targets: Indexes, p: Value, x: Value, y: Value, gz: Value
+    ) -> Values:
         gradients: list[Any] = []
         for i in targets:
             if i == 1:
                 gradient = p * gz
             else:
+                # A new array, so that it can be multiplied in place.
                 gradient = x - y if i == 0 else 1 - p
                 gradient *= gz
             gradients.append(gradient)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from chainer.backends.operations import special
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
-from chainer.core.utils.arrays import force_array
 from chainer.functions.math._special import SpecialFunction
+from chainer.functions.rules import Ops, Value
 
 
 class LogNdtr(SpecialFunction):
@@ -17,12 +16,9 @@ class LogNdtr(SpecialFunction):
 
     operation = special.log_ndtr
 
-    def derivative(self, ops: Any, *values: Any) -> Any:
-        (x,) = values
+    def derivative(self, ops: Ops, x: Value) -> Value:
         # The density divided by ndtr(x). Both underflow for very negative x, erfcx does not.
-        # NumPy makes a scalar of a product without dimensions, which functions do not take.
-        scaled = force_array(x * -math.sqrt(0.5))
-        return math.sqrt(2 / math.pi) / ops.erfcx(scaled)
+        return math.sqrt(2 / math.pi) / ops.erfcx(x * -math.sqrt(0.5))
 
 
 def log_ndtr(x: VariableLike) -> Variable:

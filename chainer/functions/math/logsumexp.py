@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Axis, VariableLike
 from chainer.core.utils import type_check
@@ -13,7 +11,7 @@ from chainer.functions._axes import (
     kept_shape,
     normalized_axes,
 )
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import Ops, UnaryFunction, Value
 
 
 class LogSumExp(UnaryFunction):
@@ -43,7 +41,7 @@ class LogSumExp(UnaryFunction):
         axes = normalized_axes(self.axis, x.ndim)
         return (s.reshape(tuple([n for i, n in enumerate(x.shape) if i not in axes])),)
 
-    def gradient(self, ops: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, x: Value, y: Value, gy: Value) -> Value:
         kept = kept_shape(x.shape, normalized_axes(self.axis, x.ndim))
         gx = ops.exp(x - y.reshape(kept))
         gx *= gy.reshape(kept)

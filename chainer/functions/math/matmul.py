@@ -12,7 +12,7 @@ from chainer.core.typing import Array, ArrayLike, Arrays, Indexes, Shape, Variab
 from chainer.core.utils import type_check
 from chainer.functions._matrix_products import as_rows, matrix_product
 from chainer.functions.math._operand import check_operand
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 
 
 class MatMul(ExpressionFunction):
@@ -33,6 +33,7 @@ class MatMul(ExpressionFunction):
         a_axis = 0 if type_check.eval(a.ndim) == 1 else -2 if self.transa else -1
         b_axis = 0 if type_check.eval(b.ndim) == 1 else -1 if self.transb else -2
         type_check.expect(a.shape[a_axis] == b.shape[b_axis])
+        # The matrices of both stacks are broadcast; their own axes were checked above.
         a_stack, b_stack = type_check.eval(a.shape)[:-2], type_check.eval(b.shape)[:-2]
         try:
             numpy.broadcast_shapes(a_stack, b_stack)
@@ -66,7 +67,7 @@ class MatMul(ExpressionFunction):
         y = matrix_product(self.xp, *self._promote(a, b))
         return (_shaped(y, self._out_shape(a, b, y.shape)),)
 
-    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         first, second, gy = values
         a, b, transa, transb = self._promote(first, second)
         gy = _shaped(gy, self._promoted_shape(first, second, gy))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
@@ -15,8 +15,7 @@ from chainer.functions._axes import (
     normalized_axes,
 )
 from chainer.functions._scalars import as_int
-from chainer.functions.rules.base import array_of
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import Ops, UnaryFunction, Value, array_of
 
 
 class SelectorBase(UnaryFunction):
@@ -42,11 +41,13 @@ class SelectorBase(UnaryFunction):
 
     def forward(self, inputs: Arrays) -> Arrays:
         y = getattr(inputs[0], self.method)(axis=self.axis, keepdims=self.keepdims)
+        # NumPy returns a scalar where no axis is left.
         return (self.xp.asarray(y),)
 
-    def gradient(self, ops: Any, x: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, x: Value, y: Value, gy: Value) -> Value:
         x, y = array_of(x), array_of(y)
         kept = kept_shape(x.shape, normalized_axes(self.axis, x.ndim))
+        # Which elements are selected is constant almost everywhere.
         return gy.reshape(kept) * self.xp.asarray(x == y.reshape(kept))
 
 

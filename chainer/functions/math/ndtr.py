@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from chainer.backends.operations import special
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
 from chainer.functions.math._special import SpecialFunction
+from chainer.functions.rules import Ops, Value
 
 
 class Ndtr(SpecialFunction):
@@ -16,8 +16,7 @@ class Ndtr(SpecialFunction):
 
     operation = special.ndtr
 
-    def derivative(self, ops: Any, *values: Any) -> Any:
-        (x,) = values
+    def derivative(self, ops: Ops, x: Value) -> Value:
         return ops.exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from chainer.backends.operations import special
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
 from chainer.functions.math._special import InverseFunction
+from chainer.functions.rules import Ops, Value
 
 
 class Ndtri(InverseFunction):
@@ -16,8 +16,7 @@ class Ndtri(InverseFunction):
 
     operation = special.ndtri
 
-    def derivative(self, ops: Any, *values: Any) -> Any:
-        (y,) = values
+    def derivative(self, ops: Ops, y: Value) -> Value:
         return ops.exp(y * y * 0.5) * math.sqrt(2 * math.pi)
 
 

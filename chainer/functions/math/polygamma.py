@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy
 
 from chainer.backends.operations.special import polygamma as operation
@@ -11,7 +9,7 @@ from chainer.core.arrays.backend import backend_of
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, array_of
 
 
 class PolyGamma(ExpressionFunction):
@@ -33,10 +31,10 @@ class PolyGamma(ExpressionFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (operation.select(*inputs).forward(*inputs),)
 
-    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         n, x, gy = values
         # There is no gradient with respect to the order, which is a constant of this expression.
-        order = n.array if isinstance(n, Variable) else n
+        order = array_of(n)
         gx = ops.sum_to(ops.polygamma(order + 1, x) * gy, x.shape) if 1 in targets else None
         return tuple([gx if i == 1 else None for i in targets])
 

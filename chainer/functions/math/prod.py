@@ -16,7 +16,7 @@ from chainer.functions._axes import (
     normalized_axes,
 )
 from chainer.functions.array.concat import concat
-from chainer.functions.rules.compositions import ComposedFunction
+from chainer.functions.rules import ComposedFunction
 
 
 class Prod(ComposedFunction):
@@ -31,8 +31,7 @@ class Prod(ComposedFunction):
         self.keepdims = keepdims
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1)
-        type_check.expect(in_types[0].dtype.kind == "f")
+        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
         check_axes_exist(in_types[0], self.axis)
 
     def forward(self, inputs: Arrays) -> Arrays:
@@ -72,6 +71,7 @@ class Prod(ComposedFunction):
         outer = tuple([shape[a] for a in free])
         count = math.prod([shape[a] for a in axes])
         flat = x.transpose((*free, *axes)).reshape((*outer, count))
+        # The product of nothing is one and depends on no element.
         if count == 0:
             flat = as_variable(self.xp.ones((*outer, 1), dtype=x.dtype))
         # One half times the other until one element is left: in few steps, and without division.

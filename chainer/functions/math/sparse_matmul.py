@@ -8,9 +8,9 @@ from chainer.backends.operations.sparse_products import coo_product
 from chainer.core.arrays.lookup import is_array
 from chainer.core.autograd.sparse import CooMatrix, Order
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Array, Arrays, DTypeLike, Indexes, Shape, VariableLike
+from chainer.core.typing import Array, Arrays, DType, DTypeLike, Indexes, Shape, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 
 
 class _CooFunction(ExpressionFunction):
@@ -52,11 +52,11 @@ class _CooFunction(ExpressionFunction):
             return self.sp_col, self.sp_row, self.sp_shape[1]
         return self.sp_row, self.sp_col, self.sp_shape[0]
 
-    def _product(self, sp: Any, dn: Any, dtype: Any, **orientation: bool) -> Any:
+    def _product(self, sp: Any, dn: Any, dtype: DType, **orientation: bool) -> Any:
         """Returns a product with the same sparse matrix, of arrays or Variables."""
         return _apply(CooMatMul, self, (sp, dn), dtype, **orientation)
 
-    def _sampled(self, a: Any, b: Any, dtype: Any, **orientation: bool) -> Any:
+    def _sampled(self, a: Array, b: Array, dtype: DType, **orientation: bool) -> Any:
         """Returns elements of a product of dense matrices, of arrays or Variables."""
         return _apply(CooMatMulGradSP, self, (a, b), dtype, **orientation)
 
@@ -100,7 +100,7 @@ class CooMatMul(_CooFunction):
             y = y.swapaxes(-1, -2)
         return (y if self.dtype is None else y.astype(self.dtype, copy=False),)
 
-    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         sp, dn, gy = values
         transa, transb, transc = self.transa, self.transb, self.transc
         by_input = {
@@ -139,7 +139,7 @@ class CooMatMulGradSP(_CooFunction):
         y = coo_product.select(gy).sample(row, col, gy, dn)
         return (y if self.dtype is None else y.astype(self.dtype, copy=False),)
 
-    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         gy, dn, gsp = values
         transa, transb, transc = self.transa, self.transb, self.transc
         by_input = {
@@ -154,7 +154,7 @@ class CooMatMulGradSP(_CooFunction):
 
 
 def _apply(
-    cls: type[_CooFunction], like: _CooFunction, inputs: Any, dtype: Any, **orientation: bool
+    cls: type[_CooFunction], like: _CooFunction, inputs: Any, dtype: DType, **orientation: bool
 ) -> Any:
     node = cls(like.sp_row, like.sp_col, like.sp_shape, like.sp_order, **orientation, dtype=dtype)
     if isinstance(inputs[0], Variable):

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
-from chainer.functions.rules.base import expect_one_float
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import Ops, UnaryFunction, Value, expect_one_float
 
 
 class Sqrt(UnaryFunction):
@@ -15,13 +12,14 @@ class Sqrt(UnaryFunction):
 
     label = "sqrt"
     type_check_key = ()
+    # The derivative is a formula of the output, so that no root is taken twice.
     retained_outputs = (0,)
     check_type_forward = expect_one_float
 
     def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.sqrt(inputs[0]),)
 
-    def gradient(self, ops: Any, y: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, y: Value, gy: Value) -> Value:
         return gy / (y + y)
 
 
@@ -38,6 +36,9 @@ def sqrt(x: VariableLike) -> Variable:
 
     Returns:
         ~chainer.Variable: Output variable.
+
+    Raises:
+        InvalidType: If ``x`` is not of floating point numbers.
 
     Example:
         >>> F.sqrt(np.array([4., 9.]))
@@ -57,6 +58,9 @@ def rsqrt(x: VariableLike) -> Variable:
 
     Returns:
         ~chainer.Variable: Output variable.
+
+    Raises:
+        InvalidType: If ``x`` is not of floating point numbers.
 
     .. seealso:: :func:`~chainer.functions.sqrt`
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
-from chainer.functions.rules.base import expect_one_float
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import Ops, UnaryFunction, Value, expect_one_float
 
 
 class Square(UnaryFunction):
@@ -22,7 +19,7 @@ class Square(UnaryFunction):
         x = inputs[0]
         return (x * x,)
 
-    def gradient(self, ops: Any, x: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, x: Value, gy: Value) -> Value:
         # A sum is faster than a product with 2 and keeps the dtype.
         gx = x * gy
         return gx + gx
@@ -39,6 +36,9 @@ def square(x: VariableLike) -> Variable:
 
     Returns:
         ~chainer.Variable: Output variable.
+
+    Raises:
+        InvalidType: If ``x`` is not of floating point numbers.
 
     Example:
         >>> F.square(np.array([-2., 3.]))

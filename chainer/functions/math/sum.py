@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.backends.operations.reductions import axes_sum
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import Arrays, Axis, Shape, VariableLike
@@ -15,7 +13,7 @@ from chainer.functions._axes import (
     normalized_axes,
 )
 from chainer.functions._broadcasting import reduce_to_shape
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import Ops, UnaryFunction, Value
 
 
 class Sum(UnaryFunction):
@@ -36,8 +34,9 @@ class Sum(UnaryFunction):
         (x,) = inputs
         return (axes_sum.select(x).forward(x, self.axis, self.keepdims),)
 
-    def gradient(self, ops: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, gy: Value) -> Value:
         shape = self.input_shape(0)
+        # A scalar broadcasts to any shape as it is.
         if gy.ndim:
             gy = gy.reshape(kept_shape(shape, normalized_axes(self.axis, len(shape))))
         return ops.broadcast_to(gy, shape)
@@ -64,7 +63,7 @@ class SumTo(UnaryFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (reduce_to_shape(inputs[0], self._shape),)
 
-    def gradient(self, ops: Any, gy: Any) -> Any:
+    def gradient(self, ops: Ops, gy: Value) -> Value:
         return ops.broadcast_to(gy, self.input_shape(0))
 
 
@@ -117,6 +116,7 @@ def sum_to(x: VariableLike, shape: Shape) -> Variable:
         >>> F.sum_to(x, (1, 3))
         variable([[5., 7., 9.]])
     """
+    # An input that has the shape already needs no node in the graph.
     if x.shape == shape:
         return as_variable(x)
     return SumTo(tuple(shape)).apply((x,))[0]

@@ -12,7 +12,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayModule, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._scalars import as_int
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 
 _Axes = tuple[int, ...]
 
@@ -51,7 +51,7 @@ class TensorDot(ExpressionFunction):
         b_axes = [self.b_axes[self.a_axes.index(i)] for i in sorted(self.a_axes)]
         return (a_free, tuple(a_axes)), (tuple(b_axes), b_free)
 
-    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         *inputs, gy = values
         a, b = inputs
         gxs: list[Any] = []
@@ -85,6 +85,7 @@ def _others(ndim: int, axes: _Axes) -> _Axes:
 def _tensordot(xp: ArrayModule, a: Array, b: Array, a_axes: _Axes, b_axes: _Axes) -> Any:
     """Dot product by one matrix product; arrays are copied only where their layout demands it."""
     half = a.dtype.char == "e" and b.dtype.char == "e"
+    # There is no BLAS for float16.
     if half:
         a, b = a.astype("f"), b.astype("f")
     a_free, b_free = _others(a.ndim, a_axes), _others(b.ndim, b_axes)
@@ -103,6 +104,7 @@ def _tensordot(xp: ArrayModule, a: Array, b: Array, a_axes: _Axes, b_axes: _Axes
 def _as_matrix(x: Array, free: _Axes, summed: _Axes, inner: int) -> Any:
     """Arranges an array as a matrix of ``inner`` columns; as a view where that is possible."""
     rows = prod([x.shape[i] for i in free])
+    # The summed axes come first in memory: the transpose of a matrix is a view.
     if summed + free == tuple(range(x.ndim)):
         return x.reshape((inner, rows)).T
     return x.transpose(free + summed).reshape((rows, inner))
@@ -120,9 +122,9 @@ def _normalized(axes: Any, a: Array, b: Array) -> tuple[_Axes, _Axes]:
         raise ValueError(
             f"axes must be a pair of sequence of integers when it is a list or tuple, got {axes!r}"
         )
-    refusal = f"axes must be an int or a pair of ints or of sequences of ints, got {axes!r}"
+    message = f"axes must be an int or a pair of ints or of sequences of ints, got {axes!r}"
     a_axes, b_axes = (
-        tuple([as_int(i, refusal) for i in (value if isinstance(value, Iterable) else (value,))])
+        tuple([as_int(i, message) for i in (value if isinstance(value, Iterable) else (value,))])
         for value in axes
     )
     if len(a_axes) != len(b_axes):

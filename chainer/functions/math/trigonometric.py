@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Array, Arrays, Indexes, VariableLike
+from chainer.core.typing import Arrays, Indexes, VariableLike
 from chainer.functions.math._operators import FloatBroadcastingFunction
-from chainer.functions.rules.expressions import ElementwiseFunction
+from chainer.functions.rules import ElementwiseFunction, Ops, Value
 
 
 class Sin(ElementwiseFunction):
     """Sine."""
 
-    def compute(self, x: Array) -> Array:
-        return self.xp.sin(x)
-
-    def derivative(self, ops: Any, x: Any) -> Any:
+    def derivative(self, ops: Ops, x: Value) -> Value:
         return ops.cos(x)
 
 
 class Cos(ElementwiseFunction):
     """Cosine."""
 
-    def compute(self, x: Array) -> Array:
-        return self.xp.cos(x)
-
-    def derivative(self, ops: Any, x: Any) -> Any:
+    def derivative(self, ops: Ops, x: Value) -> Value:
         return -ops.sin(x)
 
 
@@ -37,40 +29,28 @@ class Tan(ElementwiseFunction):
     retained_inputs = ()
     retained_outputs = (0,)
 
-    def compute(self, x: Array) -> Array:
-        return self.xp.tan(x)
-
-    def derivative(self, ops: Any, y: Any) -> Any:
+    def derivative(self, ops: Ops, y: Value) -> Value:
         return y * y + 1
 
 
 class Arcsin(ElementwiseFunction):
     """Inverse sine."""
 
-    def compute(self, x: Array) -> Array:
-        return self.xp.arcsin(x)
-
-    def derivative(self, ops: Any, x: Any) -> Any:
+    def derivative(self, ops: Ops, x: Value) -> Value:
         return 1 / ops.sqrt(1 - x * x)
 
 
 class Arccos(ElementwiseFunction):
     """Inverse cosine."""
 
-    def compute(self, x: Array) -> Array:
-        return self.xp.arccos(x)
-
-    def derivative(self, ops: Any, x: Any) -> Any:
+    def derivative(self, ops: Ops, x: Value) -> Value:
         return -1 / ops.sqrt(1 - x * x)
 
 
 class Arctan(ElementwiseFunction):
     """Inverse tangent."""
 
-    def compute(self, x: Array) -> Array:
-        return self.xp.arctan(x)
-
-    def derivative(self, ops: Any, x: Any) -> Any:
+    def derivative(self, ops: Ops, x: Value) -> Value:
         return 1 / (x * x + 1)
 
 
@@ -83,7 +63,7 @@ class Arctan2(FloatBroadcastingFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.arctan2(*inputs),)
 
-    def partials(self, ops: Any, targets: Indexes, x1: Any, x2: Any, gy: Any) -> list[Any]:
+    def partials(self, ops: Ops, targets: Indexes, x1: Value, x2: Value, gy: Value) -> list[Value]:
         scaled = gy / (x1 * x1 + x2 * x2)
         return [-x1 * scaled if i else x2 * scaled for i in targets]
 

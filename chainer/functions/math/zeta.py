@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.backends.operations.special import zeta as operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayLike, Arrays, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.rules.expressions import UnaryFunction
+from chainer.functions.rules import Ops, UnaryFunction, Value
 
 
 class Zeta(UnaryFunction):
@@ -35,7 +33,7 @@ class Zeta(UnaryFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         return (operation.select(*inputs).forward(self._x, *inputs),)
 
-    def gradient(self, ops: Any, *values: Any) -> Any:
+    def gradient(self, ops: Ops, *values: Value) -> Value:
         q, gy = values
         gq = -(ops.zeta(self._x + 1, q) * self._x * gy)
         # An array x may have a larger shape than q, and another dtype.

@@ -9,8 +9,7 @@ from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils.argument import REMOVED_TRAIN, removed_arguments
-from chainer.functions.rules.base import expect_one_float
-from chainer.functions.rules.linear import PiecewiseLinearFunction
+from chainer.functions.rules import PiecewiseLinearFunction, expect_one_float
 
 
 class Dropout(PiecewiseLinearFunction):
@@ -39,6 +38,7 @@ class Dropout(PiecewiseLinearFunction):
         (x,) = inputs
         self._kernel = operation.select(x, ratio=self.dropout_ratio)
         mask = self.mask
+        # The kernel draws and applies a mask in one pass; one that is given is only applied.
         if mask is None:
             y, self.mask = self._kernel.forward(x, self.dropout_ratio)
             return (y,)
@@ -71,8 +71,8 @@ def dropout(
         x (~chainer.Variable or array): Input of any shape, floating point.
         ratio (float): Dropout ratio, ``0.0 <= ratio < 1.0``.
         mask (array or None): The mask to be used. If None, a mask is generated randomly according
-            to
-            ``ratio``, which is ignored otherwise. Shape, dtype and device must be those of ``x``.
+            to ``ratio``, which is ignored otherwise. Shape, dtype and device must be those of
+            ``x``.
         return_mask (bool): If True, the mask used is returned together with the output variable.
             It can be passed as ``mask`` later.
 
@@ -82,9 +82,8 @@ def dropout(
 
     Raises:
         InvalidType: If ``x`` is not of floating point numbers.
-        ValueError: If ``ratio`` is out of range, if shape or dtype of ``mask`` differ from those
-            of ``x``,
-            or for the removed argument ``train``.
+        ValueError: If ``ratio`` is out of range, if shape or dtype of ``mask`` differ from those of
+            ``x``, or for the removed argument ``train``.
 
     See the paper by G. Hinton: `Improving neural networks by preventing co-adaptation of feature
     detectors <https://arxiv.org/abs/1207.0580>`_.
@@ -104,5 +103,6 @@ def dropout(
         node = Dropout(ratio, mask.array if isinstance(mask, Variable) else mask)
         y = node.apply((x,))[0]
         return (y, node.mask) if return_mask else y
+    # While testing there is nothing to drop, because training scaled what was left.
     y = as_variable(x)
     return (y, None) if return_mask else y

@@ -7,7 +7,7 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 
 
 class Gaussian(ExpressionFunction):
@@ -50,7 +50,8 @@ class Gaussian(ExpressionFunction):
         y += mean
         return (y,)
 
-    def gradients(self, ops: Any, targets: Indexes, ln_var: Any, gy: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, ln_var: Value, gy: Value) -> Values:
+        # A number of the same dtype: numbers of Python promote bfloat16.
         half = ln_var.dtype.type(0.5)
         gradients: list[Any] = []
         for i in targets:

@@ -44,6 +44,7 @@ def gumbel_softmax(log_pi: VariableLike, tau: float | Variable = 0.1, axis: int 
     if not isinstance(tau, Variable) and tau == 0:
         raise ValueError("tau must not be zero")
     log_pi = as_variable(log_pi)
+    # The softmax of nothing has no maximum to subtract.
     if log_pi.size == 0:
         return log_pi
     xp = backend_of(log_pi.array).xp

@@ -11,7 +11,7 @@ from chainer.core.utils import type_check
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math.matmul import matmul
-from chainer.functions.rules.compositions import ComposedFunction
+from chainer.functions.rules import ComposedFunction
 
 
 class SimplifiedDropconnect(ComposedFunction):
@@ -69,9 +69,11 @@ class SimplifiedDropconnect(ComposedFunction):
         if self.mask is None:
             shape = (len(x), *W.shape) if self.use_batchwise_mask else W.shape
             self.mask = xp.random.rand(*shape) >= self.ratio
+        # Products with an integer mask would be promoted to float64.
         elif self.mask.dtype.kind in "iu":
             self.mask = self.mask.astype(W.dtype)
         weights = self._weights(W)
+        # With one mask for all samples it is one product; else each sample has weights of its own.
         y = x @ weights.T if weights.ndim == 2 else (weights @ x[:, :, None])[:, :, 0]
         if len(inputs) == 3:
             y += inputs[2]

@@ -9,7 +9,7 @@ from chainer.core.config.configuration import config
 from chainer.core.typing import Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import REMOVED_TRAIN, removed_arguments
-from chainer.functions.rules.expressions import ExpressionFunction
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 
 
 class Zoneout(ExpressionFunction):
@@ -44,7 +44,8 @@ class Zoneout(ExpressionFunction):
             self.flag_x = xp.asarray(xp.random.rand(*x.shape) >= self.zoneout_ratio)
         return (self.xp.where(self.flag_x, x, h),)
 
-    def gradients(self, ops: Any, targets: Indexes, gy: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, gy: Value) -> Values:
+        # Each element of the output is one of the two inputs.
         return tuple([gy * (self.flag_x if i else ~self.flag_x) for i in targets])
 
 

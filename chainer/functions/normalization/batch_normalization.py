@@ -17,7 +17,7 @@ from chainer.core.typing import Array, ArrayGrads, Arrays, Axis, Indexes, Shape,
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import REMOVED_TRAIN, removed_arguments
 from chainer.functions._scalars import as_int
-from chainer.functions.rules.kernels import KernelFunction
+from chainer.functions.rules import KernelFunction, Ops, Value, Values
 
 Axes = tuple[int, ...]
 
@@ -31,8 +31,8 @@ def as_axes(axis: Any) -> Axes | None:
     """
     if axis is None:
         return None
-    refusal = f"axis must be an int or a tuple of ints, got {axis!r}"
-    axes = tuple([as_int(i, refusal) for i in (axis if isinstance(axis, Iterable) else (axis,))])
+    message = f"axis must be an int or a tuple of ints, got {axis!r}"
+    axes = tuple([as_int(i, message) for i in (axis if isinstance(axis, Iterable) else (axis,))])
     if list(axes) != sorted(set(axes)):
         raise RuntimeError(f"numbers in axis must be sorted in ascending order, got {axis!r}")
     return axes
@@ -139,11 +139,13 @@ class BatchNormalization(KernelFunction):
         )
         return tuple([gradients[i] for i in target_input_indexes])
 
-    def gradients(self, ops: Any, targets: Indexes, x: Any, gamma: Any, gy: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, x: Value, gamma: Value, gy: Value) -> Values:
+        # Sums of halves lose too many digits.
         compute_dtype = "f" if is_half(x.dtype) else x.dtype
         axis, parameter_shape = self._reduced, gamma.shape
         dtypes = (x.dtype, gamma.dtype, gamma.dtype)
         x, gamma, gy = (ops.cast(v, compute_dtype) for v in (x, gamma, gy))
+        # At least one, so that nothing is divided by zero if the batch is empty.
         count = max(1, x.size // max(1, gamma.size))
         centered = x - ops.sum(x, axis, keepdims=True) / count
         inv_std = (ops.sum(centered * centered, axis, keepdims=True) / count + self.eps) ** -0.5
@@ -166,6 +168,7 @@ class FixedBatchNormalization(KernelFunction):
 
     accepts_opaque_arrays = True
     type_check_key = ("axis",)
+    # No gradient depends on the value of the bias.
     retained_inputs = (0, 1, 3, 4)
 
     def __init__(self, eps: float = 2e-5, axis: Axis = None) -> None:
@@ -189,7 +192,7 @@ class FixedBatchNormalization(KernelFunction):
         )
         return tuple([gradients[i] for i in target_input_indexes])
 
-    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         dtype, gamma_dtype = values[0].dtype, values[1].dtype
         compute_dtype = "f" if is_half(dtype) else dtype
         x, gamma, mean, var, gy = (ops.cast(v, compute_dtype) for v in values)
@@ -234,8 +237,7 @@ def batch_normalization(
             or none.
         decay (float): Decay rate of the running averages.
         axis (int, tuple of ints or None): Axes of ``x`` to average over, in ascending order. The
-            others
-            make up the channel shape.
+            others make up the channel shape.
 
     Returns:
         ~chainer.Variable: Output with the shape and dtype of ``x``.
@@ -261,6 +263,7 @@ def batch_normalization(
         >>> mean
         array([0.2, 2. ], dtype=float32)
     """
+    # Running averages are updated in place and are not part of the graph.
     if isinstance(running_mean, Variable):
         running_mean = running_mean.array
     if isinstance(running_var, Variable):

@@ -17,7 +17,7 @@ from chainer.functions.normalization.batch_normalization import (
     fixed_batch_normalization,
     reduced_axes,
 )
-from chainer.functions.rules.compositions import ComposedFunction
+from chainer.functions.rules import ComposedFunction
 
 
 class BatchRenormalizationFunction(ComposedFunction):
@@ -80,6 +80,7 @@ class BatchRenormalizationFunction(ComposedFunction):
         x, gamma, beta = inputs
         xp = self.xp
         running_mean, running_var = self.running_mean, self.running_var
+        # Without running averages, those of a first call are used: zeros.
         if running_mean is None:
             running_mean = xp.zeros_like(gamma)
         if running_var is None:
@@ -92,6 +93,7 @@ class BatchRenormalizationFunction(ComposedFunction):
         )
         self._statistics = (mean, var, r, d)
         count = x.size // max(gamma.size, 1)
+        # The running variance estimates that of the population.
         unbiased = var * (count / max(count - 1, 1))
         self.running_mean = _averaged(running_mean, mean, self.decay)
         self.running_var = _averaged(running_var, unbiased, self.decay)
@@ -208,6 +210,9 @@ def fixed_batch_renormalization(
 
     Returns:
         ~chainer.Variable: Output with the shape and dtype of ``x``.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
 
     Example:
         >>> x = np.array([[1., 2.], [3., 6.]], np.float32)

@@ -16,8 +16,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Grads, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._scalars import require_int
-from chainer.functions.rules.expressions import ExpressionFunction
-from chainer.functions.rules.once import once_differentiable
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, once_differentiable
 
 ONCE = "Double backward is not implemented for decorrelated batch normalization."
 
@@ -121,7 +120,7 @@ class FixedDecorrelatedBatchNormalization(ExpressionFunction):
         y = from_groups(self.xp.matmul(projection, values), x.shape)
         return (y.astype(x.dtype, copy=False),)
 
-    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         x, mean, projection, gy = values
         gradient = to_groups(gy, self.groups)
         by_values = ops.matmul(projection, gradient, transa=True)

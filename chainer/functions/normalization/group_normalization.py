@@ -12,8 +12,7 @@ from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
-from chainer.functions.rules.compositions import ComposedFunction
-from chainer.functions.rules.kernels import KernelFunction
+from chainer.functions.rules import ComposedFunction, KernelFunction, Ops, Value, Values
 
 
 class GroupNormalization(KernelFunction):
@@ -78,7 +77,7 @@ class GroupNormalization(KernelFunction):
         gradients = self._kernel.backward(x, gamma, grad_outputs[0], *statistics)
         return tuple([gradients[i] for i in target_input_indexes])
 
-    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         x, gamma, gy = values
         shape, dtypes = x.shape, (x.dtype, gamma.dtype, gamma.dtype)
         wide = numpy.result_type(x.dtype, gamma.dtype)

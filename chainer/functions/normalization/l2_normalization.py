@@ -18,7 +18,7 @@ from chainer.core.utils import type_check
 from chainer.functions._scalars import as_int, as_number
 from chainer.functions.array.cast import cast
 from chainer.functions.math.sum import sum as sum_axes
-from chainer.functions.rules.compositions import ComposedFunction
+from chainer.functions.rules import ComposedFunction
 
 Axes = tuple[int, ...]
 
@@ -36,13 +36,12 @@ class NormalizeL2(ComposedFunction):
 
     def __init__(self, eps: float = 1e-5, axis: Any = 1) -> None:
         axes = axis if isinstance(axis, tuple) else (axis,)
-        refusal = f"axis must be an int or a tuple of ints, got {axis!r}"
+        error_message = f"axis must be an int or a tuple of ints, got {axis!r}"
         self.eps = as_number(eps, "eps")
-        self.axis: Axes = tuple([as_int(i, refusal) for i in axes])
+        self.axis: Axes = tuple([as_int(i, error_message) for i in axes])
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1)
-        type_check.expect(in_types[0].dtype.kind == "f")
+        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
         ndim = type_check.eval(in_types[0].ndim)
         for axis in self.axis:
             if axis >= 0:

@@ -9,7 +9,7 @@ from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike, Varia
 from chainer.core.utils import type_check
 from chainer.functions.array.cast import cast
 from chainer.functions.math.sum import sum as sum_axes
-from chainer.functions.rules.compositions import ComposedFunction
+from chainer.functions.rules import ComposedFunction
 
 
 class LayerNormalization(ComposedFunction):
@@ -52,6 +52,7 @@ class LayerNormalization(ComposedFunction):
 
     def compose(self, x: Variable, gamma: Variable, beta: Variable) -> Variables:
         dtype = x.dtype
+        # Sums of halves lose too many digits.
         compute_dtype = "f" if is_half(dtype) else dtype
         x, gamma, beta = (cast(v, compute_dtype) for v in (x, gamma, beta))
         size = max(x.shape[1], 1)

@@ -11,8 +11,7 @@ from chainer.backends.operations.response_normalizations import (
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
-from chainer.functions.rules.compositions import ComposedFunction
-from chainer.functions.rules.linear import LinearMap
+from chainer.functions.rules import ComposedFunction, LinearMap
 
 
 class LocalResponseNormalization(ComposedFunction):

@@ -11,7 +11,7 @@ from chainer.backends.operations.roi_poolings import RegionGrid
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, IntPair, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.rules.linear import PiecewiseLinearFunction
+from chainer.functions.rules import PiecewiseLinearFunction
 
 #: Number of samples in each direction of a bin, None where it depends on the size of the bin.
 SamplingRatio = int | tuple[int | None, int | None] | None

@@ -135,9 +135,8 @@ def max_pooling_1d(
         return_indices (bool): If True, the indices of the maxima in their windows are returned too.
 
     Returns:
-        ~chainer.Variable or tuple: Output of shape ``(n, c, l)``. With ``return_indices`` a pair
-        of it and an integer array of its shape: row-major positions in the windows, padding
-        included.
+        ~chainer.Variable or tuple: Output of shape ``(n, c, l)``. With ``return_indices`` a pair of
+        it and an integer array of its shape: row-major positions in the windows, padding included.
 
     Raises:
         ValueError: If ``x`` does not have one spatial dimension, or the output would be empty.

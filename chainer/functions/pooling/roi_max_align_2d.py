@@ -48,8 +48,7 @@ def roi_max_align_2d(
 
     Returns:
         ~chainer.Variable: Output of shape ``(R, c, outsize[0], outsize[1])`` and the dtype of
-        ``x``. Bins without samples, far
-        outside of the image, are minus infinity.
+        ``x``. Bins without samples, far outside of the image, are minus infinity.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.

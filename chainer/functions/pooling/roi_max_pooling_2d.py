@@ -51,8 +51,7 @@ def roi_max_pooling_2d(
 
     Returns:
         ~chainer.Variable: Output of shape ``(R, c, outsize[0], outsize[1])`` and the dtype of
-        ``x``. Empty bins are minus
-        infinity.
+        ``x``. Empty bins are minus infinity.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.

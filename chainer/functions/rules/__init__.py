@@ -20,6 +20,14 @@ the second method from the first, or the first from what is known about the func
 :class:`~chainer.FunctionNode` directly.
 """
 
+from chainer.functions.rules.base import (
+    Ops,
+    Value,
+    Values,
+    array_of,
+    expect_one_array,
+    expect_one_float,
+)
 from chainer.functions.rules.compositions import (
     ComposedFunction,
     Composition,
@@ -43,8 +51,14 @@ __all__ = [
     "ExpressionFunction",
     "KernelFunction",
     "LinearMap",
+    "Ops",
     "PiecewiseLinearFunction",
     "UnaryFunction",
+    "Value",
+    "Values",
+    "array_of",
+    "expect_one_array",
+    "expect_one_float",
     "gradients_of_composition",
     "once_differentiable",
 ]

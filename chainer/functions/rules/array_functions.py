@@ -46,7 +46,7 @@ class ArrayFunctions:
             function = getattr(self.xp, name)
         else:
             function = _without_graph(getattr(functions, name))
-        # A plain attribute from now on, so that this method runs once per name.
+        # As an attribute it is found without this method next time.
         setattr(self, name, function)
         return function
 
@@ -96,8 +96,10 @@ numpy_functions: Any = ArrayFunctions(numpy)
 def _without_graph(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def on_arrays(*args: Any, **kwargs: Any) -> Any:
+        # NumPy's arithmetic makes scalars of arrays of no dimensions; functions take arrays only.
+        arrays = [numpy.asarray(x) if isinstance(x, numpy.generic) else x for x in args]
         with using_config("enable_backprop", False):
-            ys = function(*args, **kwargs)
+            ys = function(*arrays, **kwargs)
         return tuple([y.array for y in ys]) if isinstance(ys, tuple) else ys.array
 
     return on_arrays

@@ -5,12 +5,21 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, Variables
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
+
+Ops: TypeAlias = Any
+"""The functions of ``chainer.functions`` by their names, for arrays or for Variables."""
+
+Value: TypeAlias = VariableLike
+"""An array or a Variable, whichever a rule is evaluated on."""
+
+Values: TypeAlias = tuple[Any, ...]
+"""Arrays or Variables; None where there is no gradient."""
 
 
 class RuleFunction(FunctionNode):

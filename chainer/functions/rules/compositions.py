@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.grad import grad
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import using_config
 from chainer.core.typing import ArrayGrads, Arrays, Grads, Indexes, Variables
-from chainer.functions.rules.base import as_constants, as_outputs
+from chainer.functions.rules.base import Ops, Value, Values, as_constants, as_outputs
 from chainer.functions.rules.kernels import KernelFunction
 
 Composition = Callable[..., Variables]
@@ -94,7 +93,7 @@ class ComposedFunction(KernelFunction):
         # The composition computes everything from the inputs.
         return self.get_retained_inputs()
 
-    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         count = len(self._retained_inputs)
         return gradients_of_composition(self.compose, values[:count], targets, values[count:])
 
@@ -120,6 +119,9 @@ def gradients_of_composition(
     Returns:
         tuple: One gradient for each target, of the shape of the input; zeros where no output
             depends on it.
+
+    Raises:
+        TypeError: If the composition returns something else than Variables.
 
     Example:
         >>> from chainer.functions.rules import gradients_of_composition

@@ -5,14 +5,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy
 
 from chainer import functions
 from chainer.core.typing import Array, ArrayGrads, Arrays, Grads, Indexes
 from chainer.functions.rules.array_functions import array_functions, numpy_functions
-from chainer.functions.rules.base import RuleFunction, expect_one_float
+from chainer.functions.rules.base import Ops, RuleFunction, Value, Values, expect_one_float
 
 
 class ExpressionFunction(RuleFunction):
@@ -36,7 +34,7 @@ class ExpressionFunction(RuleFunction):
         variable([6.])
     """
 
-    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         """Computes gradients of inputs from arrays or Variables.
 
         Operators and methods that arrays and Variables share may be used on ``values``, functions
@@ -83,7 +81,7 @@ class UnaryFunction(ExpressionFunction):
         array([1.])
     """
 
-    def gradient(self, ops: Any, *values: Any) -> Any:
+    def gradient(self, ops: Ops, *values: Value) -> Value:
         """Computes the gradient of the input from arrays or Variables.
 
         Args:
@@ -96,7 +94,7 @@ class UnaryFunction(ExpressionFunction):
         """
         raise NotImplementedError(f"{type(self).__name__} does not define gradient()")
 
-    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         return (self.gradient(ops, *values),)
 
     # What the base class does, with the few cases written out: most functions are unary, and on
@@ -120,13 +118,12 @@ class UnaryFunction(ExpressionFunction):
 class ElementwiseFunction(UnaryFunction):
     """Function of one floating-point array, element by element, with a formula for the derivative.
 
-    Subclasses define :meth:`compute` and :meth:`derivative`.
+    Subclasses define :meth:`derivative`, and :meth:`compute` unless the function is that of the
+    array namespace with the name of the class in lower case.
 
     Example:
         >>> from chainer.functions.rules import ElementwiseFunction
         >>> class Sin(ElementwiseFunction):
-        ...     def compute(self, x):
-        ...         return self.xp.sin(x)
         ...     def derivative(self, ops, x):
         ...         return ops.cos(x)
         >>> x = chainer.Variable(np.array([0.]))
@@ -152,23 +149,23 @@ class ElementwiseFunction(UnaryFunction):
         Returns:
             Array of the shape and dtype of ``x``.
         """
-        raise NotImplementedError(f"{type(self).__name__} does not define compute()")
+        return getattr(self.xp, self.label)(x)
 
-    def derivative(self, ops: Any, x: Any) -> Any:
-        """Returns the derivative at ``x`` as a new array or Variable.
+    def derivative(self, ops: Ops, *values: Value) -> Value:
+        """Returns the derivative as a new array or Variable.
 
         Args:
             ops: The functions of ``chainer.functions``, for arrays or for Variables.
-            x: The input, an array or a Variable.
+            values: The input, unless the class retains something else: what it retains.
         """
         raise NotImplementedError(f"{type(self).__name__} does not define derivative()")
 
     def forward(self, inputs: Arrays) -> Arrays:
         return (self.compute(inputs[0]),)
 
-    def gradient(self, ops: Any, *values: Any) -> Any:
-        x, gy = values
-        gx = self.derivative(ops, x)
+    def gradient(self, ops: Ops, *values: Value) -> Value:
+        *retained, gy = values
+        gx = self.derivative(ops, *retained)
         gx *= gy
         # Dtypes that NumPy does not know, such as bfloat16, are promoted by numbers of Python.
-        return gx if gx.dtype == x.dtype else ops.cast(gx, x.dtype)
+        return gx if gx.dtype == gy.dtype else ops.cast(gx, gy.dtype)

@@ -1,13 +1,11 @@
 """Nodes for the gradients of functions whose gradient is array code."""
 
-# The nodes call the rules of the function that they are the gradient of.
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from chainer import functions
+from chainer.core.arrays.lookup import backend_of
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Grads, Indexes, Variables
@@ -23,78 +21,84 @@ class GradientNode(FunctionNode):
     Args:
         function: The function. It keeps the arrays that its rule needs.
         targets: Indexes of the inputs of the function whose gradients are required.
-        given: Indexes of the outputs of the function that have a gradient.
+        grad_outputs: Gradients of the outputs of the function; None where there is none.
     """
 
-    def __init__(self, function: Any, targets: Indexes, given: Indexes) -> None:
+    # Whether arrays have to be converted depends on the function, not on this class.
+    accepts_opaque_arrays = True
+
+    def __init__(self, function: Any, targets: Indexes, grad_outputs: Grads) -> None:
         self._function = function
-        self._given = given
+        #: Outputs of the function that have a gradient: the last inputs of this node.
+        self._given = [i for i, gy in enumerate(grad_outputs) if gy is not None]
         #: Inputs of the function that have a gradient: one for each output of this node.
-        self.targets = targets
+        self._found = targets
 
     @property
     def label(self) -> str:
         return f"{type(self._function).__name__}Grad"
 
+    @classmethod
+    def gradients_of(
+        cls, function: Any, values: Variables, targets: Indexes, grad_outputs: Grads
+    ) -> Grads:
+        """Applies a node to the values it depends on and to the gradients that are given."""
+        node = cls(function, targets, grad_outputs)
+        outputs = node.apply((*values, *[gy for gy in grad_outputs if gy is not None]))
+        found = dict(zip(node._found, outputs, strict=True))
+        return tuple([found.get(i) for i in targets])
+
     def forward(self, inputs: Arrays) -> Arrays:
-        gradients = self._function.backward_arrays(self.targets, self._all_outputs(inputs))
-        found = [(i, gx) for i, gx in zip(self.targets, gradients, strict=True) if gx is not None]
-        self.targets = tuple([i for i, _ in found])
+        if not self._function.accepts_opaque_arrays:
+            inputs = tuple([backend_of(x).to_xp(x) for x in inputs])
+        gradients = self._function.backward_arrays(self._found, self._grad_outputs(inputs))
+        found = [(i, gx) for i, gx in zip(self._found, gradients, strict=True) if gx is not None]
+        self._found = tuple([i for i, _ in found])
         return tuple([gx for _, gx in found])
 
-    def _all_outputs(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Returns the gradients of all outputs, None for those without one.
-
-        Args:
-            values: Inputs of this node; those of the given outputs come last.
-        """
+    def _grad_outputs(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Returns the gradients of all outputs of the function; None where there is none."""
         gys: list[Any] = [None] * len(self._function.outputs)
-        for i, gy in zip(self._given, values[len(values) - len(self._given) :], strict=True):
+        for i, gy in zip(self._given, inputs[len(inputs) - len(self._given) :], strict=True):
             gys[i] = gy
         return tuple(gys)
 
-    def of_targets(self, targets: Indexes, gradients: Variables) -> Grads:
-        """Returns one gradient for each target of the function; None where there is none."""
-        found = dict(zip(self.targets, gradients, strict=True))
-        return tuple([found.get(i) for i in targets])
-
 
 class FormulaGradient(GradientNode):
-    """Gradient whose own gradient follows from the formula of the function.
-
-    The inputs are the values that the formula depends on and the given gradients of outputs.
-    """
+    """Gradient whose own gradient follows from the formula of the function."""
 
     _function: KernelFunction
 
+    def forward(self, inputs: Arrays) -> Arrays:
+        self.retain_inputs(range(len(inputs)))
+        return super().forward(inputs)
+
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Variables:
+        # Compositions are functions of this kind themselves, hence the import in here.
         from chainer.functions.rules.compositions import gradients_of_composition
 
         return gradients_of_composition(
             self._formula, self.get_retained_inputs(), target_input_indexes, grad_outputs
         )
 
-    def forward(self, inputs: Arrays) -> Arrays:
-        self.retain_inputs(range(len(inputs)))
-        return super().forward(inputs)
-
     def _formula(self, *inputs: Variable) -> Variables:
-        values = inputs[: len(inputs) - len(self._given)]
-        gys = self._all_outputs(inputs)
-        return self._function.gradients(functions, self.targets, *values, *gys)
+        values, gys = inputs[: len(inputs) - len(self._given)], self._grad_outputs(inputs)
+        return self._function.gradients(functions, self._found, *values, *gys)
 
 
 class LinearGradient(GradientNode):
-    """Gradient that is linear in the gradients of the outputs, which are its inputs."""
+    """Gradient that depends on nothing but the gradients of the outputs, and linearly on these."""
 
     _function: PiecewiseLinearFunction
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
-        directions = [i for i, g in zip(self.targets, grad_outputs, strict=True) if g is not None]
+        # The gradients of the inputs of the function are directions now.
+        directions = [
+            (i, g) for i, g in zip(self._found, grad_outputs, strict=True) if g is not None
+        ]
         wanted = tuple([self._given[i] for i in target_input_indexes])
-        node_class = OpaqueTangent if self._function.accepts_opaque_arrays else Tangent
-        node = node_class(self._function, tuple(directions), wanted)
-        return node.apply([g for g in grad_outputs if g is not None])
+        node = Tangent(self._function, tuple([i for i, _ in directions]), wanted)
+        return node.apply([g for _, g in directions])
 
 
 class Tangent(FunctionNode):
@@ -102,15 +106,17 @@ class Tangent(FunctionNode):
 
     Args:
         function: The function.
-        targets: Indexes of its inputs along which there is a direction: the inputs of this node.
+        directions: Indexes of its inputs along which there is a direction, an input of this node.
         wanted: Indexes of its outputs whose derivatives are the outputs of this node.
     """
 
+    accepts_opaque_arrays = True
+
     def __init__(
-        self, function: PiecewiseLinearFunction, targets: Indexes, wanted: Indexes
+        self, function: PiecewiseLinearFunction, directions: Indexes, wanted: Indexes
     ) -> None:
         self._function = function
-        self._targets_of_function = targets
+        self._directions = directions
         self._wanted = wanted
 
     @property
@@ -118,31 +124,14 @@ class Tangent(FunctionNode):
         return f"{type(self._function).__name__}GradGrad"
 
     def forward(self, inputs: Arrays) -> Arrays:
-        derivatives = self._function.jvp(self._targets_of_function, inputs)
+        if not self._function.accepts_opaque_arrays:
+            inputs = tuple([backend_of(x).to_xp(x) for x in inputs])
+        derivatives = self._function.jvp(self._directions, inputs)
         return tuple([derivatives[i] for i in self._wanted])
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
         gys: list[Variable | None] = [None] * len(self._function.outputs or ())
         for i, gy in zip(self._wanted, grad_outputs, strict=True):
             gys[i] = gy
-        targets = tuple([self._targets_of_function[i] for i in target_input_indexes])
+        targets = tuple([self._directions[i] for i in target_input_indexes])
         return self._function.backward(targets, tuple(gys))
-
-
-# An array whose memory layout NumPy cannot read reaches a rule only where the function takes it.
-class OpaqueFormulaGradient(FormulaGradient):
-    """Gradient by a formula of a function that accepts opaque arrays."""
-
-    accepts_opaque_arrays = True
-
-
-class OpaqueLinearGradient(LinearGradient):
-    """Linear gradient of a function that accepts opaque arrays."""
-
-    accepts_opaque_arrays = True
-
-
-class OpaqueTangent(Tangent):
-    """Directional derivative of a function that accepts opaque arrays."""
-
-    accepts_opaque_arrays = True

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 from chainer.core.arrays.kernel import Operation
 from chainer.core.typing import ArrayGrads, Arrays, Grads, Indexes
-from chainer.functions.rules.base import RuleFunction
-from chainer.functions.rules.gradient_nodes import FormulaGradient, OpaqueFormulaGradient
+from chainer.functions.rules.base import Ops, RuleFunction, Value, Values
+from chainer.functions.rules.gradient_nodes import FormulaGradient
 
 
 class KernelFunction(RuleFunction):
@@ -39,7 +39,7 @@ class KernelFunction(RuleFunction):
     operation: ClassVar[Operation]
     _kernel: Any = None
 
-    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+    def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         """Computes the gradients with differentiable functions.
 
         Args:
@@ -72,8 +72,5 @@ class KernelFunction(RuleFunction):
         return tuple([gradients[i] for i in target_input_indexes])
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
-        given = tuple([i for i, gy in enumerate(grad_outputs) if gy is not None])
-        node_class = OpaqueFormulaGradient if self.accepts_opaque_arrays else FormulaGradient
-        node = node_class(self, target_input_indexes, given)
-        gradients = node.apply((*self.retained_variables(), *[grad_outputs[i] for i in given]))
-        return node.of_targets(target_input_indexes, gradients)
+        values = self.retained_variables()
+        return FormulaGradient.gradients_of(self, values, target_input_indexes, grad_outputs)

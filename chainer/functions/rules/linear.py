@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chainer.core.typing import Arrays, Grads, Indexes
-from chainer.functions.rules.gradient_nodes import LinearGradient, OpaqueLinearGradient
+from chainer.functions.rules.gradient_nodes import LinearGradient
 from chainer.functions.rules.kernels import KernelFunction
 
 
@@ -47,10 +47,7 @@ class PiecewiseLinearFunction(KernelFunction):
     backward_arrays = KernelFunction.backward_arrays
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
-        given = tuple([i for i, gy in enumerate(grad_outputs) if gy is not None])
-        node_class = OpaqueLinearGradient if self.accepts_opaque_arrays else LinearGradient
-        node = node_class(self, target_input_indexes, given)
-        return node.of_targets(target_input_indexes, node.apply([grad_outputs[i] for i in given]))
+        return LinearGradient.gradients_of(self, (), target_input_indexes, grad_outputs)
 
 
 class LinearMap(PiecewiseLinearFunction):

@@ -9,7 +9,7 @@ from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config, using_config
 from chainer.core.typing import ArrayGrads, Arrays, Grads, Indexes, VariableLike
-from chainer.functions.rules.once import once_differentiable
+from chainer.functions.rules import once_differentiable
 
 _NO_DOUBLE_BACKPROP = "double backpropagation in functions.forget is not allowed."
 

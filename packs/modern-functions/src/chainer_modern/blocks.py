@@ -15,7 +15,7 @@ BLOCK = 1 << 16
 """Elements of a block: smaller ones cost more calls, larger ones leave the second-level cache."""
 
 
-def working_dtype(dtype: Any) -> Any:
+def compute_dtype(dtype: Any) -> Any:
     """Returns the dtype to compute in: float32 for float16, else the dtype itself."""
     dtype = numpy.dtype(dtype)
     return numpy.dtype(numpy.float32) if dtype.itemsize < 4 else dtype
@@ -23,7 +23,7 @@ def working_dtype(dtype: Any) -> Any:
 
 def widened(array: Any) -> Any:
     """Returns an array in the dtype to compute in."""
-    return array.astype(working_dtype(array.dtype), copy=False)
+    return array.astype(compute_dtype(array.dtype), copy=False)
 
 
 def elementwise(xp: Any, formula: Callable[..., tuple[Any, ...]], *arrays: Any) -> list[Any]:
@@ -40,7 +40,7 @@ def elementwise(xp: Any, formula: Callable[..., tuple[Any, ...]], *arrays: Any) 
     """
     first = arrays[0]
     dtype, shape, size = first.dtype, first.shape, first.size
-    wide = working_dtype(dtype)
+    wide = compute_dtype(dtype)
     flat = [array.reshape(-1) for array in arrays]
     # An overflow to infinity on the way to zero is meant.
     with numpy.errstate(over="ignore"):

@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import chainer
+from chainer.functions.rules import KernelFunction
+from chainer.typing import Arrays, Indexes
 from chainer.utils import type_check
 from chainer_modern.blocks import elementwise
 
 
-class Elementwise(chainer.FunctionNode):
+class Elementwise(KernelFunction):
     """Base of elementwise functions: values, slopes, and slopes as differentiable functions."""
 
     type_check_key = ()
+    retained_inputs = (0,)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         """Checks the input."""
@@ -30,9 +33,8 @@ class Elementwise(chainer.FunctionNode):
         """Returns the derivative by differentiable functions."""
         raise NotImplementedError
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         """Computes the output."""
-        self.retain_inputs((0,))
         (x,) = inputs
         if not chainer.config.enable_backprop:
             return tuple(elementwise(self.xp, self.values, x))
@@ -41,13 +43,10 @@ class Elementwise(chainer.FunctionNode):
         y, self._slope = elementwise(self.xp, self.values_and_slopes, x)
         return (y,)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        """Computes the gradient, differentiable again."""
-        (x,) = self.get_retained_inputs()
-        return (self.derivative(x) * grad_outputs[0],)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: Arrays) -> Arrays:
         """Computes the gradient on arrays."""
         return (self._slope * grad_outputs[0],)
+
+    def gradients(self, ops: Any, targets: Indexes, x: Any, gy: Any) -> tuple[Any, ...]:
+        """Computes the gradient, differentiable again."""
+        return (self.derivative(x) * gy,)

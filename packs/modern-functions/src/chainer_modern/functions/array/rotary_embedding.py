@@ -7,25 +7,25 @@ from typing import Any
 import numpy
 
 import chainer
+from chainer.functions.rules import LinearMap
+from chainer.typing import Arrays, Indexes
 from chainer.utils import type_check
 from chainer_modern.blocks import widened
 
 
-class RotaryEmbedding(chainer.FunctionNode):
+class RotaryEmbedding(LinearMap):
     """Rotation of pairs of elements by angles.
 
     Args:
         cos (array): Cosines, shape ``(T, D / 2)``.
         sin (array): Sines, shape ``(T, D / 2)``.
-        interleaved (bool): Whether neighbours are pairs, or halves.
-        backwards (bool): Whether to rotate by the negative angles.
+        interleaved (bool): Whether neighbors are pairs, or halves.
     """
 
-    def __init__(self, cos: Any, sin: Any, interleaved: bool, backwards: bool = False) -> None:
+    def __init__(self, cos: Any, sin: Any, interleaved: bool) -> None:
         self.cos = cos
         self.sin = sin
         self.interleaved = interleaved
-        self.backwards = backwards
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         """Checks dtype and shape."""
@@ -33,20 +33,13 @@ class RotaryEmbedding(chainer.FunctionNode):
         type_check.expect(in_types[0].dtype.kind == "f", in_types[0].ndim >= 2)
         type_check.expect(in_types[0].shape[-1] % 2 == 0)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         """Rotates."""
-        return (self._rotated(inputs[0], self.backwards),)
+        return (self._rotated(inputs[0], backwards=False),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        """Rotates the gradient back, differentiable again."""
-        back = RotaryEmbedding(self.cos, self.sin, self.interleaved, not self.backwards)
-        return back.apply(grad_outputs)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: Arrays) -> Arrays:
         """Rotates the gradient back."""
-        return (self._rotated(grad_outputs[0], not self.backwards),)
+        return (self._rotated(grad_outputs[0], backwards=True),)
 
     def _rotated(self, x: Any, backwards: bool) -> Any:
         half = x.shape[-1] // 2
@@ -87,7 +80,7 @@ def rotary_embedding(
         positions (array): Positions of the vectors, shape ``(T,)``, integer or floating point;
             ``0`` to ``T - 1`` if None.
         base (float): Base of the wave lengths.
-        interleaved (bool): If True, pairs are neighbours, ``(x[0], x[1])``, ``(x[2], x[3])``, ...
+        interleaved (bool): If True, pairs are neighbors, ``(x[0], x[1])``, ``(x[2], x[3])``, ...
             as in the paper. If False, pairs are halves, ``(x[0], x[D / 2])``, ... as in GPT-NeoX
             and Llama.
 

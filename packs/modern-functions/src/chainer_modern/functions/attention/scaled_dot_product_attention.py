@@ -8,13 +8,14 @@ import numpy
 
 import chainer
 import chainer.functions as F
+from chainer.functions.rules import ComposedFunction
+from chainer.typing import Arrays, Indexes, Variables
 from chainer.utils import type_check
-from chainer_modern.composition import composed_gradients
 from chainer_modern.operations import AttentionOptions
 from chainer_modern.operations import scaled_dot_product_attention as operation
 
 
-class ScaledDotProductAttention(chainer.FunctionNode):
+class ScaledDotProductAttention(ComposedFunction):
     """Scaled dot-product attention.
 
     Args:
@@ -53,7 +54,7 @@ class ScaledDotProductAttention(chainer.FunctionNode):
         if type_check.eval(in_types.size()) == 4 and in_types[3].dtype.kind.eval() != "b":
             type_check.expect(in_types[3].dtype == q.dtype)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         """Computes the output."""
         q, k, v = inputs[:3]
         mask = inputs[3] if len(inputs) == 4 else None
@@ -68,9 +69,7 @@ class ScaledDotProductAttention(chainer.FunctionNode):
         y, self._residual = self._kernel.forward(q, k, v, mask, self.keep, options, save)
         return (y,)
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: Arrays) -> Arrays:
         """Computes the gradients on arrays."""
         q, k, v, *rest = self.retained_input_arrays
         (y,) = self.retained_output_arrays
@@ -82,13 +81,9 @@ class ScaledDotProductAttention(chainer.FunctionNode):
         )
         return tuple([gradients[i] for i in target_input_indexes])
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        """Computes the gradients, differentiable again."""
-        return composed_gradients(
-            self._composition, self.get_retained_inputs(), target_input_indexes, grad_outputs[0]
-        )
-
-    def _composition(self, q: Any, k: Any, v: Any, mask: Any = None) -> chainer.Variable:
+    def compose(self, *inputs: chainer.Variable) -> Variables:
+        """Computes the output with differentiable functions."""
+        q, k, v, *rest = inputs
         xp, dtype = self.xp, q.dtype
         causal, scale, ratio = self.options
         scores = F.matmul(q, k, transb=True) * scale
@@ -96,14 +91,14 @@ class ScaledDotProductAttention(chainer.FunctionNode):
         visible = xp.ones(shape, bool)
         if causal:
             visible &= xp.tri(*shape[-2:], dtype=bool)
-        if mask is not None:
+        for mask in rest:
             if mask.dtype.kind == "b":
                 visible &= mask.array
             else:
                 finite = mask.array > -numpy.inf
                 visible &= finite
                 mask = F.where(finite, mask, xp.zeros_like(mask.array))
-                scores = scores + F.broadcast_to(mask, shape)
+                scores = scores + mask
         # A finite number: if a query can attend to no key, a softmax over infinities is NaN.
         low = xp.full(shape, float(numpy.finfo(dtype).min) / 4, dtype)
         weights = F.where(visible, scores, low)
@@ -111,7 +106,7 @@ class ScaledDotProductAttention(chainer.FunctionNode):
             weights = F.softmax(weights, axis=-1) * visible.astype(dtype)
         if self.keep is not None:
             weights = weights * (self.keep.astype(dtype) * dtype.type(1 / (1 - ratio)))
-        return F.matmul(weights, v)
+        return (F.matmul(weights, v),)
 
 
 def scaled_dot_product_attention(

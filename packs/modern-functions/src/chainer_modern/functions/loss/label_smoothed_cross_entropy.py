@@ -6,9 +6,10 @@ from typing import Any
 
 import chainer
 import chainer.functions as F
+from chainer.functions.rules import ComposedFunction
+from chainer.typing import Arrays, Indexes, Variables
 from chainer.utils import type_check
 from chainer_modern.blocks import widened
-from chainer_modern.composition import composed_gradients
 from chainer_modern.functions.loss._labels import (
     check_labels,
     check_reduce,
@@ -18,7 +19,7 @@ from chainer_modern.functions.loss._labels import (
 )
 
 
-class LabelSmoothedCrossEntropy(chainer.FunctionNode):
+class LabelSmoothedCrossEntropy(ComposedFunction):
     """Cross entropy of a softmax and smoothed labels, for each label.
 
     Args:
@@ -27,6 +28,7 @@ class LabelSmoothedCrossEntropy(chainer.FunctionNode):
     """
 
     type_check_key = ()
+    retained_inputs = (0, 1)
 
     def __init__(self, smoothing: float, ignore_label: int) -> None:
         self.smoothing = smoothing
@@ -36,12 +38,11 @@ class LabelSmoothedCrossEntropy(chainer.FunctionNode):
         """Checks dtypes and shapes."""
         expect_scores_and_labels(in_types)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         """Computes the losses."""
         x, t = inputs
         xp = self.xp
         check_labels(t, x.shape[1], self.ignore_label)
-        self.retain_inputs((0, 1))
         wide = widened(x)
         shifted = wide - wide.max(axis=1, keepdims=True) if wide.size else wide
         p = xp.exp(shifted)
@@ -63,9 +64,7 @@ class LabelSmoothedCrossEntropy(chainer.FunctionNode):
         ]
         return axes[0], xp.where(t == self.ignore_label, 0, t), *axes[1:]
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: Arrays) -> Arrays:
         """Computes the gradients on arrays."""
         if target_input_indexes[0] != 0:
             return (None,)
@@ -76,17 +75,12 @@ class LabelSmoothedCrossEntropy(chainer.FunctionNode):
         gx *= gy[:, None]
         return (gx.astype(x.dtype, copy=False), None)[: len(target_input_indexes)]
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        """Computes the gradients, differentiable again."""
-        return composed_gradients(
-            self._composition, self.get_retained_inputs(), target_input_indexes, grad_outputs[0]
-        )
-
-    def _composition(self, x: Any, t: Any) -> chainer.Variable:
+    def compose(self, x: chainer.Variable, t: chainer.Variable) -> Variables:
+        """Computes the losses with differentiable functions."""
         target = one_hot(self.xp, t.array, x.shape[1], x.dtype) * (1 - self.smoothing)
         target += self.smoothing / max(x.shape[1], 1)
         target *= (t.array != self.ignore_label)[:, None]
-        return -F.sum(F.log_softmax(x, axis=1) * target, axis=1)
+        return (-F.sum(F.log_softmax(x, axis=1) * target, axis=1),)
 
 
 def label_smoothed_cross_entropy(

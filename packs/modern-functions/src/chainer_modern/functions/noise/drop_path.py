@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import chainer
+from chainer.functions.rules import PiecewiseLinearFunction
+from chainer.typing import Arrays, Indexes
 from chainer.utils import type_check
 
 
-class DropPath(chainer.FunctionNode):
+class DropPath(PiecewiseLinearFunction):
     """Multiplication of each sample by a factor.
 
     Args:
@@ -30,7 +32,7 @@ class DropPath(chainer.FunctionNode):
         type_check.expect(in_types.size() == 1)
         type_check.expect(in_types[0].dtype.kind == "f", in_types[0].ndim >= 1)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         """Multiplies."""
         (x,) = inputs
         if self.mask is None:
@@ -38,13 +40,7 @@ class DropPath(chainer.FunctionNode):
             self.mask = kept.astype(x.dtype) * x.dtype.type(1 / (1 - self.ratio))
         return (self._scaled(x),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        """Multiplies the gradient, differentiable again."""
-        return DropPath(self.ratio, self.mask).apply(grad_outputs)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: Arrays) -> Arrays:
         """Multiplies the gradient."""
         return (self._scaled(grad_outputs[0]),)
 

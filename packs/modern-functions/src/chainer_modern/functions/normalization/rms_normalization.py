@@ -6,12 +6,13 @@ from typing import Any
 
 import chainer
 import chainer.functions as F
+from chainer.functions.rules import ComposedFunction
+from chainer.typing import Arrays, Indexes, Variables
 from chainer.utils import type_check
-from chainer_modern.composition import composed_gradients
 from chainer_modern.operations import rms_normalization as operation
 
 
-class RMSNormalization(chainer.FunctionNode):
+class RMSNormalization(ComposedFunction):
     """Division of vectors by the root of their mean square.
 
     Args:
@@ -19,6 +20,7 @@ class RMSNormalization(chainer.FunctionNode):
     """
 
     type_check_key = ()
+    retained_inputs = (0, 1)
 
     def __init__(self, eps: float) -> None:
         self.eps = eps
@@ -30,35 +32,26 @@ class RMSNormalization(chainer.FunctionNode):
         type_check.expect(x.dtype.kind == "f", x.ndim >= 1, gamma.ndim == 1, gamma.dtype == x.dtype)
         type_check.expect(x.shape[-1] == gamma.shape[0])
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         """Computes the output."""
-        self.retain_inputs((0, 1))
         x, gamma = inputs
         self._kernel = operation.select(x, gamma, eps=self.eps)
         y, self._inv_rms = self._kernel.forward(x, gamma, self.eps)
         return (y,)
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: Arrays) -> Arrays:
         """Computes the gradients on arrays."""
         x, gamma = self.retained_input_arrays
         gradients = self._kernel.backward(x, gamma, grad_outputs[0], self._inv_rms)
         return tuple([gradients[i] for i in target_input_indexes])
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        """Computes the gradients, differentiable again."""
-        return composed_gradients(
-            self._composition, self.get_retained_inputs(), target_input_indexes, grad_outputs[0]
-        )
-
-    def _composition(self, x: Any, gamma: Any) -> chainer.Variable:
-        dtype, shape = x.dtype, x.shape
-        working = "f" if dtype.itemsize < 4 else dtype
-        x, gamma = F.cast(x, working), F.cast(gamma, working)
-        square = F.sum(x * x, axis=-1, keepdims=True) / max(shape[-1], 1)
-        y = x * F.broadcast_to((square + self.eps) ** -0.5, shape)
-        return F.cast(y * F.broadcast_to(gamma, shape), dtype)
+    def compose(self, x: chainer.Variable, gamma: chainer.Variable) -> Variables:
+        """Computes the output with differentiable functions."""
+        dtype = x.dtype
+        compute_dtype = "f" if dtype.itemsize < 4 else dtype
+        x, gamma = F.cast(x, compute_dtype), F.cast(gamma, compute_dtype)
+        square = F.sum(x * x, axis=-1, keepdims=True) / max(x.shape[-1], 1)
+        return (F.cast(x * (square + self.eps) ** -0.5 * gamma, dtype),)
 
 
 def rms_normalization(x: Any, gamma: Any, eps: float = 1e-6) -> chainer.Variable:
