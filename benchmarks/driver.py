@@ -87,6 +87,7 @@ class Result:
     base: str = "ours"
     budgets: dict[str, float | dict[str, float]] = field(default_factory=dict)
     mean_budgets: dict[str, float] = field(default_factory=dict)
+    row_budgets: list[tuple[str, str, float]] = field(default_factory=list)
     peers: list[str] = field(default_factory=list)
     unavailable: dict[str, str] = field(default_factory=dict)
     versions: dict[str, dict[str, str | None]] = field(default_factory=dict)
@@ -169,6 +170,8 @@ def _load(client: Client, program: Path, result: Result) -> dict[str, Any] | Non
         result.base = loaded["base"]
     result.budgets.update(loaded["budgets"])
     result.mean_budgets.update(loaded["mean_budgets"])
+    if peer.framework == "chainer":
+        result.row_budgets = [tuple(budget) for budget in loaded["row_budgets"]]
     return loaded
 
 

@@ -155,6 +155,21 @@ def _budgets(result: Result) -> list[str]:
             lines.append(
                 f"   budget: geometric mean of {base}/{peer} <= {budget:.2f}: {verdict}, {mean:.2f}"
             )
+    return lines + _row_budgets(result)
+
+
+def _row_budgets(result: Result) -> list[str]:
+    """Budgets for the ratio of two rows of one peer: how the cost grows with the case."""
+    found = {row.label: row.best(result.base) for row in result.rows}
+    lines = []
+    for label, other, limit in result.row_budgets:
+        value, reference = found.get(label), found.get(other)
+        if value is not None and reference:
+            verdict = "met" if round(value / reference, 2) <= limit else "MISSED"
+            lines.append(
+                f"   budget: {result.base}, {label!r} / {other!r} <= {limit:.2f}: "
+                f"{verdict}, {value / reference:.2f}"
+            )
     return lines
 
 

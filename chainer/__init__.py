@@ -1,7 +1,8 @@
-"""Chainer: define-by-run neural networks in plain Python over NumPy-like arrays.
+"""Chainer: define-by-run neural networks in Python on NumPy-like arrays.
 
-This is the front door: the core's names, everything else by name at first use, and the discovery of
-installed plugins (from metadata alone; what they supply is imported when it is asked for).
+This module contains the names of the core and imports everything else at its first use. It also
+finds the installed plugins, from their metadata alone; a plugin is imported when its names are
+used.
 """
 
 from __future__ import annotations
@@ -40,10 +41,10 @@ from chainer.core.version import __version__
 if TYPE_CHECKING:
     from chainer.links.link_hook import LinkHook
 
-#: Set True to silence the FutureWarning of experimental features.
+#: Set this to True to switch off the FutureWarning of experimental features.
 disable_experimental_feature_warning = False
 
-# Names whose module is imported when they are first asked for.
+# Names that are imported at their first use -> module that defines them.
 _LAZY: dict[str, str] = {
     "AbstractSerializer": "chainer.links.serializer",
     "Chain": "chainer.links.chain",
@@ -72,10 +73,19 @@ _LAZY: dict[str, str] = {
 
 # Packages that are imported when they are first used, and the second names of modules.
 _SUBMODULES = frozenset(
-    {"backends", "distributions", "functions", "links", "plugins", "testing", "training", *_aliases.top_level()}
+    {
+        "backends",
+        "distributions",
+        "functions",
+        "links",
+        "plugins",
+        "testing",
+        "training",
+        *_aliases.top_level(),
+    }
 )
 
-# What is in _LAZY is public, too; checkers read __init__.pyi.
+# The names of _LAZY are public as well. Type checkers read the stubs instead of this list.
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "DebugMode",
     "Device",

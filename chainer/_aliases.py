@@ -1,9 +1,12 @@
-"""Public module names whose code lives in a room of the house.
+"""Second names of modules: public names for modules that are implemented elsewhere in ``chainer``.
 
-``chainer.optimizers`` is the very module object ``chainer.training.optimizers``, and so is
-everything below it (``chainer.optimizers.adam`` is ``chainer.training.optimizers.adam``), whichever
-name is imported first. Imports, ``isinstance`` and pickles therefore agree. A module knows itself
-by the name of its home.
+``chainer.optimizers`` is the same module object as ``chainer.training.optimizers``, its canonical
+name, and the same holds for the modules below it: ``chainer.optimizers.adam`` is
+``chainer.training.optimizers.adam``. It does not matter which name is imported first. So imports,
+``isinstance`` and pickles agree. The ``__name__`` of a module is its canonical name.
+
+This module is the only place where the names are written. The attributes of ``chainer`` and the
+type stubs (``scripts/make_stubs.py``) are made from it.
 """
 
 from __future__ import annotations
@@ -63,7 +66,7 @@ ALIASES: dict[str, str] = {
     "chainer.typing": "chainer.core.typing",
     "chainer.utils": "chainer.core.utils",
     "chainer.utils.sparse": "chainer.core.autograd.sparse",
-    "chainer.variable": "chainer.core.autograd.variable",
+    "chainer.variable": "chainer.core.autograd.variables",
     "chainer.warnings": "chainer.core.warnings",
 }
 """Second name of a module -> its canonical name, under which it is implemented."""
@@ -107,21 +110,21 @@ def top_level() -> list[str]:
 
 
 class AliasFinder(MetaPathFinder):
-    """Finds modules under their public names.
+    """Finds modules under their second names.
 
     Args:
-        aliases: Public name -> home. All public names begin with the same package.
+        aliases: Second name -> canonical name. All second names begin with the same package.
     """
 
     def __init__(self, aliases: Mapping[str, str]) -> None:
         self.aliases = dict(aliases)
         self._prefix = next(iter(self.aliases)).partition(".")[0] + "."
 
-    def home(self, name: str) -> str | None:
-        """Returns the name of the home of a public module name, or None if it lives where it says.
+    def canonical_name(self, name: str) -> str | None:
+        """Returns the canonical name of a module, given its second name; None if it has only one.
 
         Args:
-            name: Dotted module name; modules below a public name are found, too.
+            name: Dotted name of a module, which may be below a second name.
         """
         head, rest = name, ""
         while head:
@@ -134,37 +137,43 @@ class AliasFinder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Returns a spec for a public name; None for all others."""
+        """Returns a spec for a second name; None for other names.
+
+        Args:
+            fullname: Dotted name of a module.
+            path: Not used.
+            target: Not used.
+        """
         if not fullname.startswith(self._prefix):
             return None
-        home = self.home(fullname)
-        return None if home is None else ModuleSpec(fullname, _AliasLoader(home))
+        canonical = self.canonical_name(fullname)
+        return None if canonical is None else ModuleSpec(fullname, _AliasLoader(canonical))
 
 
 class _AliasLoader(Loader):
-    """Puts the module of the home into ``sys.modules`` under the public name."""
+    """Puts the module of a canonical name into ``sys.modules`` under its second name."""
 
-    def __init__(self, home: str) -> None:
-        self._home = home
+    def __init__(self, canonical: str) -> None:
+        self._canonical = canonical
 
     def create_module(self, spec: ModuleSpec) -> None:
-        """Leaves making an empty module to the import system."""
+        """Leaves the creation of an empty module to the import system."""
 
     def exec_module(self, module: ModuleType) -> None:
-        # The import system made an empty module for the public name. It is replaced, as any module
-        # may replace itself, and not filled: so the real one keeps its own __spec__ and __loader__.
-        # It goes away before the import, so that a circular import finds the real module, half done
-        # as it is.
+        # The import system has made an empty module for the second name. The real module replaces
+        # it in sys.modules, as any module may replace itself. (If its contents were copied into the
+        # empty module, there would be two modules.) The empty one is removed before the import, so
+        # that a circular import finds the real module, although it is not complete yet.
         name = module.__name__
         del sys.modules[name]
         try:
-            real = importlib.import_module(self._home)
+            real = importlib.import_module(self._canonical)
         except ModuleNotFoundError as error:
-            sys.modules[name] = module  # the import system removes it
-            if not f"{self._home}.".startswith(f"{error.name}."):
+            sys.modules[name] = module  # the import system expects it there and removes it
+            if not f"{self._canonical}.".startswith(f"{error.name}."):
                 raise
             raise ModuleNotFoundError(
-                f"No module named {name!r} (which is {self._home!r})", name=name
+                f"No module named {name!r} (which is {self._canonical!r})", name=name
             ) from error
         except BaseException:
             sys.modules[name] = module
@@ -173,8 +182,9 @@ class _AliasLoader(Loader):
 
 
 def install() -> None:
-    """Makes the public names importable. Has no effect the second time."""
-    # First, because the finder of files would find chainer.optimizers.adam by the path of its
-    # parent and load it a second time. Other packages pay one str.startswith per import.
+    """Makes the second names importable. A second call has no effect."""
+    # At the front of the list: the finder of files would find chainer.optimizers.adam in the folder
+    # of its parent and load it a second time. For other packages an import costs one
+    # str.startswith() more.
     if not any(isinstance(finder, AliasFinder) for finder in sys.meta_path):
         sys.meta_path.insert(0, AliasFinder(ALIASES))

@@ -39,10 +39,11 @@ WIDTH = 100
 #: The stub package.
 STUB_PACKAGE = Path("stubs", "chainer-stubs")
 
-#: Hook of a pack -> module that shows what it registers.
+#: Hook of a pack -> module whose attributes are what the hook registers.
 SHOWN_BY = {
     "chainer_functions": "chainer.functions",
     "chainer_function_hooks": "chainer.functions.hooks",
+    "chainer_link_hooks": "chainer.links.hooks",
     "chainer_distributions": "chainer.distributions",
     "chainer_links": "chainer.links",
     "chainer_serializers": "chainer.links.serializers",
@@ -66,7 +67,7 @@ def __getattr__(name: str) -> Any: ...
 
 
 class _Collector:
-    """Stands in for a registry; notes what a pack registers."""
+    """A replacement for a registry that remembers what a pack registers."""
 
     def __init__(self) -> None:
         self.targets: dict[str, str] = {}
@@ -118,7 +119,7 @@ def registered() -> dict[str, str]:
             function(collector)
             names = {name: target.partition(":")[0] for name, target in collector.targets.items()}
             module = SHOWN_BY[hook]
-            # A name hides the submodule of the same name, which therefore is not shown.
+            # If a registered name is also that of a submodule, the attribute is the object.
             below = {m: module for m in submodules(module) if m not in names and m != "pack"}
             stubs[module] = "from typing import Any\n\n" + reexports(names | below) + OTHERS
     missing = set(SHOWN_BY.values()) - set(stubs)
@@ -151,7 +152,12 @@ def front_door() -> str:
 def table(name: str) -> str:
     """Returns the stub of a module whose attributes are listed in a table."""
     module = importlib.import_module(name)
-    names = {n: importlib.util.resolve_name(m, name) for n, m in module._NAMES.items()}
+    names = {
+        n: importlib.util.resolve_name(m, name)
+        for n, m in module._NAMES.items()
+        # Private names are for programs of earlier releases, a function makes a module.
+        if isinstance(m, str) and not n.startswith("_")
+    }
     return reexports(names | dict.fromkeys(module._SUBMODULES, name))
 
 

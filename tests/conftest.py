@@ -9,6 +9,7 @@ import numpy
 import pytest
 
 import chainer
+from chainer.core.config.configuration import _entries_of
 from chainer.testing import pytest_plugin
 
 
@@ -36,15 +37,15 @@ def repeatable_randomness(request):
 
 @pytest.fixture(autouse=True)
 def restored_configuration():
-    """Takes back what a test set in ``chainer.config`` or ``chainer.global_config`` for good."""
+    """Undoes the changes of a test to ``chainer.config`` and ``chainer.global_config``."""
     local = dict(chainer.config._threads.state.values)
-    shared = chainer.global_config._entries()
+    shared = _entries_of(chainer.global_config)
     yield
     for name in set(chainer.config._threads.state.values) - set(local):
         delattr(chainer.config, name)
     for name, value in local.items():
         setattr(chainer.config, name, value)
-    for name in set(chainer.global_config._entries()) - set(shared):
+    for name in set(_entries_of(chainer.global_config)) - set(shared):
         delattr(chainer.global_config, name)
     for name, value in shared.items():
         if chainer.global_config.__dict__[name] is not value:

@@ -16,29 +16,29 @@ import pytest
 from chainer import _aliases
 
 TREE = {
-    "house/__init__.py": "",
-    "house/room/__init__.py": "",
-    "house/room/tools/__init__.py": "base = 1\n",
-    "house/room/tools/saw.py": "class Saw: pass\n",
-    "house/room/broken.py": "import no_such_module_at_all\n",
-    "house/room/raising.py": "raise OSError('bad')\n",
+    "sample/__init__.py": "",
+    "sample/inner/__init__.py": "",
+    "sample/inner/tools/__init__.py": "base = 1\n",
+    "sample/inner/tools/saw.py": "class Saw: pass\n",
+    "sample/inner/broken.py": "import no_such_module_at_all\n",
+    "sample/inner/raising.py": "raise OSError('bad')\n",
 }
-TREE["house/room/circle/__init__.py"] = (
-    "before = 1\nimport house.circle\nfrom house.circle import before as again\n"
+TREE["sample/inner/circle/__init__.py"] = (
+    "before = 1\nimport sample.circle\nfrom sample.circle import before as again\n"
 )
 TABLE = {
-    "house.tools": "house.room.tools",
-    "house.circle": "house.room.circle",
-    "house.saw": "house.room.tools.saw",
-    "house.broken": "house.room.broken",
-    "house.raising": "house.room.raising",
-    "house.missing": "house.room.missing",
-    "house.lost": "house.nowhere.lost",
+    "sample.tools": "sample.inner.tools",
+    "sample.circle": "sample.inner.circle",
+    "sample.saw": "sample.inner.tools.saw",
+    "sample.broken": "sample.inner.broken",
+    "sample.raising": "sample.inner.raising",
+    "sample.missing": "sample.inner.missing",
+    "sample.lost": "sample.nowhere.lost",
 }
 
 
 @pytest.fixture(autouse=True)
-def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for path, code in TREE.items():
         file = tmp_path / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -46,85 +46,89 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(sys, "meta_path", [_aliases.AliasFinder(TABLE), *sys.meta_path])
     yield
-    for name in [name for name in sys.modules if name.partition(".")[0] == "house"]:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "sample"]:
         del sys.modules[name]
 
 
-@pytest.mark.parametrize("first", ["house.tools.saw", "house.room.tools.saw", "house.saw"])
+@pytest.mark.parametrize("first", ["sample.tools.saw", "sample.inner.tools.saw", "sample.saw"])
 def test_all_names_give_one_module_whichever_comes_first(first: str) -> None:
     module = importlib.import_module(first)
-    names = ["house.tools.saw", "house.room.tools.saw", "house.saw"]
+    names = ["sample.tools.saw", "sample.inner.tools.saw", "sample.saw"]
     assert all(importlib.import_module(name) is module for name in names)
     assert all(sys.modules[name] is module for name in names)
-    assert module.__name__ == module.__spec__.name == "house.room.tools.saw"
-    import house
+    assert module.__name__ == module.__spec__.name == "sample.inner.tools.saw"
+    import sample
 
-    assert house.tools.saw is house.saw is house.room.tools.saw is module  # type: ignore[attr-defined]
-    assert house.tools.__name__ == "house.room.tools"  # type: ignore[attr-defined]
+    assert sample.tools.saw is sample.saw is sample.inner.tools.saw is module  # type: ignore[attr-defined]
+    assert sample.tools.__name__ == "sample.inner.tools"  # type: ignore[attr-defined]
 
 
 def test_from_imports() -> None:
-    from house import saw, tools  # type: ignore[import-not-found]
-    from house.tools.saw import Saw  # type: ignore[import-not-found]
+    from sample import saw, tools  # type: ignore[import-not-found]
+    from sample.tools.saw import Saw  # type: ignore[import-not-found]
 
     assert saw.Saw is Saw
     assert tools.base == 1
 
 
 def test_pickles_made_under_either_name_agree() -> None:
-    saw = importlib.import_module("house.tools.saw")
+    saw = importlib.import_module("sample.tools.saw")
     text = pickle.dumps(saw.Saw(), protocol=0)
-    assert b"house.room.tools.saw" in text
-    old = text.replace(b"house.room.tools.saw", b"house.tools.saw")
+    assert b"sample.inner.tools.saw" in text
+    old = text.replace(b"sample.inner.tools.saw", b"sample.tools.saw")
     assert type(pickle.loads(old)) is type(pickle.loads(text)) is saw.Saw
 
 
 def test_reload_keeps_the_object() -> None:
-    saw = importlib.import_module("house.saw")
+    saw = importlib.import_module("sample.saw")
     old = saw.Saw
     assert importlib.reload(saw) is saw
     assert saw.Saw is not old
     assert (
-        sys.modules["house.tools.saw" if "house.tools.saw" in sys.modules else "house.saw"] is saw
+        sys.modules["sample.tools.saw" if "sample.tools.saw" in sys.modules else "sample.saw"]
+        is saw
     )
 
 
-@pytest.mark.parametrize("first", ["house.circle", "house.room.circle"])
+@pytest.mark.parametrize("first", ["sample.circle", "sample.inner.circle"])
 def test_circular_imports_see_the_module_half_done(first: str) -> None:
     module = importlib.import_module(first)
     assert module.again == 1
-    assert sys.modules["house.circle"] is sys.modules["house.room.circle"] is module
+    assert sys.modules["sample.circle"] is sys.modules["sample.inner.circle"] is module
 
 
 def test_missing_modules_are_named_as_the_user_named_them() -> None:
     with pytest.raises(
-        ModuleNotFoundError, match=r"No module named 'house.missing' \(which is 'house.room.missing"
+        ModuleNotFoundError,
+        match=r"No module named 'sample.missing' \(which is 'sample.inner.missing",
     ) as info:
-        importlib.import_module("house.missing")
-    assert info.value.name == "house.missing"
-    with pytest.raises(ModuleNotFoundError, match=r"'house.lost' \(which is 'house.nowhere.lo"):
-        importlib.import_module("house.lost")
-    with pytest.raises(ModuleNotFoundError, match=r"'house.tools.no' \(which is 'house.room.too"):
-        importlib.import_module("house.tools.no")
+        importlib.import_module("sample.missing")
+    assert info.value.name == "sample.missing"
+    with pytest.raises(ModuleNotFoundError, match=r"'sample.lost' \(which is 'sample.nowhere.lo"):
+        importlib.import_module("sample.lost")
+    with pytest.raises(
+        ModuleNotFoundError, match=r"'sample.tools.no' \(which is 'sample.inner.too"
+    ):
+        importlib.import_module("sample.tools.no")
     with pytest.raises(ModuleNotFoundError) as info:
-        importlib.import_module("house.broken")
+        importlib.import_module("sample.broken")
     assert info.value.name == "no_such_module_at_all"
 
 
 def test_a_module_that_raises_leaves_nothing_behind() -> None:
     for _ in range(2):
         with pytest.raises(OSError, match="bad"):
-            importlib.import_module("house.raising")
-        assert "house.raising" not in sys.modules
-        assert "house.room.raising" not in sys.modules
+            importlib.import_module("sample.raising")
+        assert "sample.raising" not in sys.modules
+        assert "sample.inner.raising" not in sys.modules
 
 
 def test_names_outside_the_table_are_left_alone() -> None:
     finder = _aliases.AliasFinder(TABLE)
-    assert finder.find_spec("housewife", None) is None
-    assert finder.find_spec("house.room.tools", None) is None
-    assert finder.find_spec("house.toolshed", None) is None
-    assert finder.home("house.tools.a.b") == "house.room.tools.a.b"
+    assert finder.find_spec("samples", None) is None
+    assert finder.find_spec("sample.inner.tools", None) is None
+    assert finder.find_spec("sample.toolshed", None) is None
+    assert finder.canonical_name("sample.tools.a.b") == "sample.inner.tools.a.b"
 
 
 # The real table
@@ -151,7 +155,7 @@ def test_importing_chainer_installs_one_finder_and_loads_no_alias() -> None:
 
 
 @pytest.mark.parametrize("public", sorted(_aliases.ALIASES))
-def test_public_modules_are_their_homes(public: str) -> None:
+def test_second_names_are_the_canonical_modules(public: str) -> None:
     module = importlib.import_module(public)
     assert module is importlib.import_module(_aliases.ALIASES[public])
     assert module.__name__ == _aliases.ALIASES[public]
@@ -162,8 +166,8 @@ def test_public_modules_are_their_homes(public: str) -> None:
 
 def test_deep_public_names() -> None:
     from chainer.optimizers import adam
-    from chainer.training.optimizers import adam as home
+    from chainer.training.optimizers import adam as canonical
     from chainer.utils import type_check
 
-    assert adam is home
+    assert adam is canonical
     assert type_check is sys.modules["chainer.core.utils.type_check"]

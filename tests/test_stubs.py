@@ -58,7 +58,7 @@ def test_stubs_hide_no_code():
             assert not code.exists(), path
             parts = path.relative_to(PACKAGE).with_suffix("").parts
             name = ".".join(("chainer", *(part for part in parts if part != "__init__")))
-            canonical = _aliases.AliasFinder(_aliases.ALIASES).home(name)
+            canonical = _aliases.AliasFinder(_aliases.ALIASES).canonical_name(name)
             assert canonical is not None, name
             assert importlib.util.find_spec(canonical) is not None, name
 

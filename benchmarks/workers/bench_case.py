@@ -19,6 +19,9 @@ A program is a Python file with a docstring, whose first line is its title, and 
     whose names begin with each key, the longest of several; ``""`` is all others. Default: none.
 ``MEAN_BUDGETS``
     The same for the geometric mean of all rows.
+``ROW_BUDGETS``
+    List of ``[row, other row, ratio]``: the largest ratio of two rows of the peer that others are
+    compared with. Default: none.
 ``BASE``
     The peer that others are compared with. Default ``"ours"``.
 ``THREADS``

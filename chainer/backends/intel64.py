@@ -19,7 +19,7 @@ __all__ = [
 
 
 class _NoIdeepArray:
-    """What ``intel64.mdarray`` is without ideep4py: a class that nothing is an instance of."""
+    """``intel64.mdarray`` where ideep4py is missing: a class without instances."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         check_ideep_available()
@@ -35,7 +35,7 @@ def __getattr__(name: str) -> Any:
 
 
 def is_ideep_available() -> bool:
-    """Returns if iDeep (the module ``ideep4py``) is available.
+    """Returns whether iDeep (the module ``ideep4py``) is available.
 
     Returns:
         bool: True if it can be imported.
@@ -52,10 +52,10 @@ _LEVELS = {"==always": ("always",), ">=auto": ("always", "auto")}
 
 
 def should_use_ideep(level: str) -> bool:
-    """Tells whether iDeep should be used.
+    """Returns whether iDeep should be used.
 
     Args:
-        level (str): ``'==always'`` or ``'>=auto'``: what ``config.use_ideep`` must be at least.
+        level (str): ``'==always'`` or ``'>=auto'``: the least value of ``config.use_ideep``.
 
     Returns:
         bool: True if the configuration allows it and iDeep is available.
@@ -69,7 +69,7 @@ def should_use_ideep(level: str) -> bool:
 
 
 def inputs_all_ready(inputs: Sequence[Any], supported_ndim: Sequence[int] = (2, 4)) -> bool:
-    """Tells whether arrays can be given to iDeep functions.
+    """Returns whether arrays can be passed to iDeep functions.
 
     Args:
         inputs: Arrays.

@@ -1,7 +1,7 @@
 """Events of the framework that plugins may listen to, such as the start of training.
 
-The rooms emit events by name; the plugin host listens and calls the hooks of the same name. Events
-are for things that happen once in a while, never for single operations.
+Packages emit events by name. The plugin host listens and calls the hooks of the same name. Events
+are for what happens rarely, never for single operations.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _listeners: list[Listener] = []
 
 
 def emit(event: str, **arguments: Any) -> None:
-    """Tells all listeners about an event.
+    """Calls all listeners with an event.
 
     Args:
         event: Name of the event, which is the name of a hook: ``'chainer_trainer_start'``.
@@ -26,7 +26,7 @@ def emit(event: str, **arguments: Any) -> None:
 
 
 def add_listener(listener: Listener) -> None:
-    """Has a function called with name and arguments of every event.
+    """Calls a function with the name and the arguments of every event from now on.
 
     Args:
         listener: The function.
@@ -36,7 +36,7 @@ def add_listener(listener: Listener) -> None:
 
 
 def remove_listener(listener: Listener) -> None:
-    """Takes :func:`add_listener` back.
+    """Removes a function that :func:`add_listener` added.
 
     Args:
         listener: The function.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TextIO
 
-#: What signatures show as the default; stands for whatever ``sys.stdout`` is at the time of output.
+#: Default of arguments that are text streams. It means ``sys.stdout`` at the time of the output,
+#: which a test or a notebook may have replaced.
 STANDARD_OUTPUT: TextIO = sys.stdout
 
 
@@ -13,6 +14,6 @@ def current_stream(stream: TextIO | None) -> TextIO:
     """Returns the stream to write to.
 
     Args:
-        stream: A stream; ``STANDARD_OUTPUT`` and None stand for ``sys.stdout`` as it is now.
+        stream: A stream; ``STANDARD_OUTPUT`` and None mean the present ``sys.stdout``.
     """
     return sys.stdout if stream is None or stream is STANDARD_OUTPUT else stream

@@ -26,6 +26,9 @@ HostArray: TypeAlias = numpy.ndarray[Any, Any]
 ArrayLike: TypeAlias = Any
 """An array, a number, or nested sequences of numbers: what ``xp.asarray`` takes."""
 
+ArrayTree: TypeAlias = Any
+"""An array, None, or a list, tuple or dict of such, nested to any depth."""
+
 Scalar: TypeAlias = float | int | numpy.generic
 """A number of Python or of NumPy."""
 
@@ -88,6 +91,7 @@ __all__ = [
     "ArrayGrads",
     "ArrayLike",
     "ArrayModule",
+    "ArrayTree",
     "Arrays",
     "Axis",
     "DType",

@@ -89,6 +89,13 @@ class Chain(Composite):
         for name in self._children:
             yield name, members[name]
 
+    def children(self) -> Iterator[Link]:
+        """Returns a generator of all child links in lexical order of their names."""
+        # As above, without names: params() asks for the children at each update.
+        members = vars(self)
+        for name in self._children:
+            yield members[name]
+
     def _partner(self, link: Link, name: str) -> Link:
         return vars(link)[name]
 

@@ -127,6 +127,11 @@ class ChainList(Composite, MutableSequence[Any]):
         for i, child in enumerate(self._children):
             yield str(i), child
 
+    def children(self) -> Iterator[Link]:
+        """Returns a generator of all child links in order of their indices."""
+        # Without names: params() asks for the children at each update.
+        yield from self._children
+
     def _partner(self, link: Link, name: str) -> Link:
         return link[int(name)]  # type: ignore[index]
 

@@ -44,6 +44,18 @@ class Composite(Link):
         for _, child in self._named_children():
             yield child
 
+    def params(self, include_uninit: bool = True) -> Iterator[Parameter]:
+        """Returns a generator of all parameters under the link hierarchy, see :meth:`Link.params`.
+
+        Args:
+            include_uninit (bool): Whether uninitialized parameters are included.
+        """
+        # Not by namedparams(): a child may override this method, and optimizers walk the parameters
+        # several times at each update, which is faster without making paths.
+        yield from super().params(include_uninit)
+        for child in self.children():
+            yield from child.params(include_uninit)
+
     def namedparams(self, include_uninit: bool = True) -> Iterator[tuple[str, Parameter]]:
         """Returns a generator of all (path, param) pairs under the hierarchy.
 

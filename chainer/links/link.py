@@ -152,15 +152,22 @@ class Link(DeviceResident):
             hooks = {**hooks, **self._local_link_hooks}
         # A hook may be deleted while it runs.
         active = tuple(hooks.values())
-        if active:
-            before = _ForwardPreprocessCallbackArgs(self, "forward", args, kwargs)
+        if not active:
+            return self._find_forward()(*args, **kwargs)
+        before = _ForwardPreprocessCallbackArgs(self, "forward", args, kwargs)
+        started: list[LinkHook] = []
+        try:
             for hook in active:
                 hook.forward_preprocess(before)
-        out = self._find_forward()(*args, **kwargs)
-        if active:
-            after = _ForwardPostprocessCallbackArgs(self, "forward", args, kwargs, out)
-            for hook in active:
-                hook.forward_postprocess(after)
+                started.append(hook)
+            out = self._find_forward()(*args, **kwargs)
+        except BaseException:
+            for hook in started:
+                hook._forward_failed(before)  # pyright: ignore[reportPrivateUsage]
+            raise
+        after = _ForwardPostprocessCallbackArgs(self, "forward", args, kwargs, out)
+        for hook in active:
+            hook.forward_postprocess(after)
         return out
 
     @property
@@ -350,8 +357,11 @@ class Link(DeviceResident):
         Args:
             include_uninit (bool): Whether uninitialized parameters are included.
         """
-        for _, param in self.namedparams(include_uninit):
-            yield param
+        members = vars(self)
+        for name in self._params:
+            param = members[name]
+            if include_uninit or param.array is not None:
+                yield param
 
     def namedparams(self, include_uninit: bool = True) -> Iterator[tuple[str, Parameter]]:
         """Returns a generator of all (path, param) pairs under the hierarchy, see :meth:`params`.

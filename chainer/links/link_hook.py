@@ -157,6 +157,15 @@ class LinkHook:
                 replace one of them has no effect on the call; ``kwargs`` may be changed in place.
         """
 
+    def _forward_failed(self, args: _ForwardPreprocessCallbackArgs) -> None:
+        """Is called in place of :meth:`forward_postprocess` if the link raised an exception.
+
+        Hooks that change a link during its calls undo the change here.
+
+        Args:
+            args: The call, as :meth:`forward_preprocess` got it.
+        """
+
     def forward_postprocess(self, args: _ForwardPostprocessCallbackArgs) -> None:
         """Is called after a link has computed.
 

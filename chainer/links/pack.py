@@ -17,6 +17,13 @@ def chainer_links(registry: Any) -> None:
     )
 
 
+def chainer_link_hooks(registry: Any) -> None:
+    """Registers the link hooks."""
+    from chainer.links import hooks
+
+    register_table(registry, hooks)
+
+
 def chainer_initializers(registry: Any) -> None:
     """Registers the initializers."""
     from chainer.links import initializers

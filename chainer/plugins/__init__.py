@@ -1,8 +1,8 @@
-"""The plugin host: everything a user can name comes from a *pack*, ours as well as a stranger's.
+"""The plugin host. Everything that a user can name comes from a *pack*, in Chainer itself as well.
 
-A pack is a light module named by an entry point of group ``chainer``; its functions named like the
-hooks in :mod:`chainer.plugins.hookspecs` register names. What is installed is found at ``import
-chainer`` from metadata alone and imported when its names are needed.
+A pack is a light module named by an entry point of group ``chainer``. Its functions with the names
+of the hooks in :mod:`chainer.plugins.hookspecs` register names. ``import chainer`` finds the
+installed packs from their metadata alone; a pack is imported when its names are needed.
 
 Example:
     The same at run time, in a notebook or test:
@@ -66,7 +66,7 @@ _manager: PluginManager | None = None
 
 
 def start(version: str) -> None:
-    """Connects the registries to the installed packs, importing none; part of ``import chainer``.
+    """Connects the registries to the installed packs; part of ``import chainer``. Imports no pack.
 
     Args:
         version: Version of Chainer.
@@ -86,12 +86,12 @@ def _host() -> PluginManager:
 
 
 def records() -> list[PluginRecord]:
-    """Returns what is known about all plugins, Chainer's own first. Imports none of them."""
+    """Returns the records of all plugins, Chainer's own first. Does not import any."""
     return _host().records()
 
 
 def load(name: str) -> list[PluginRecord]:
-    """Loads plugins by name now, and has them told about training events.
+    """Loads plugins by name and enables their hooks for training events.
 
     Args:
         name: Name of an entry point or of a distribution.
@@ -100,14 +100,14 @@ def load(name: str) -> list[PluginRecord]:
         list of PluginRecord: The records of the plugins of that name.
 
     Raises:
-        PluginError: If there is no such plugin, or it is blocked or cannot be loaded; the cause is
+        PluginError: If there is no such plugin, or it is blocked or cannot be loaded. The cause is
             chained.
     """
     return _host().load(name)
 
 
 def register(plugin: Any, name: str | None = None) -> PluginRecord:
-    """Registers what the hooks of an object name, as if it were an installed pack.
+    """Registers an object as a plugin, as if it were an installed pack.
 
     Args:
         plugin: Module or object with functions named like hooks.
@@ -119,13 +119,13 @@ def register(plugin: Any, name: str | None = None) -> PluginRecord:
     Raises:
         PluginError: If it is registered already, is for another version of the plugin API, or
             implements an unknown hook.
-        NameConflictError: If it claims a name that has an owner. Nothing is registered then.
+        NameConflictError: If one of its names is registered already. Nothing is registered then.
     """
     return _host().register(plugin, name)
 
 
 def unregister(plugin: Any) -> PluginRecord:
-    """Takes away everything a plugin registered; names it had overridden go back to their owners.
+    """Removes everything that a plugin registered. Entries it had replaced are active again.
 
     Args:
         plugin: The object given to :func:`register`, or a plugin's name.

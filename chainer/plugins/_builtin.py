@@ -1,9 +1,8 @@
 """The packs of Chainer itself.
 
-``PACKS`` repeats ``[project.entry-points.chainer]`` of pyproject.toml, so that a checkout on
-PYTHONPATH, which has no metadata, works as an installed one does; a test compares the two.
-``FILLS`` says which registries each of them fills, so that the first use of a registry loads what
-belongs to it and no more.
+``PACKS`` repeats ``[project.entry-points.chainer]`` of pyproject.toml, because a checkout on
+PYTHONPATH has no metadata. A test compares the two. ``FILLS`` lists the registries that each pack
+fills, so that the first use of a registry loads only the packs that fill it.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ FILLS: dict[str, frozenset[str]] = {
     "ideep": frozenset({"backends", "kernels"}),
     "functions": frozenset({"functions", "variable_methods", "function_hooks"}),
     "distributions": frozenset({"distributions"}),
-    "links": frozenset({"links", "initializers", "serializers"}),
+    "links": frozenset({"links", "link_hooks", "initializers", "serializers"}),
     "training": frozenset(
         {
             "optimizers",

@@ -1,13 +1,13 @@
-"""The version of the plugin API, and the check whether a pack was written for it.
+"""The version of the plugin API, and the check that a pack was written for it.
 
-A pack says which version it was written for with one line in its module::
+A pack declares the version that it was written for with one line in its module::
 
     chainer_api = 1
 
-The line is read from the source file before anything of the pack is imported, so that a pack for
-another version is refused with a clear message and not with whatever its import would raise. Where
-the source cannot be found that way (zip files, import hooks), the attribute is checked right after
-the import. A pack without the line is taken to be written for version 1.
+The line is read from the source file before the pack is imported, so that a pack for another
+version is refused with a clear message and not with an arbitrary error of its import. If the source
+file is not found (zip files, import hooks), the attribute is checked right after the import. A pack
+without the line counts as written for version 1.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from collections.abc import Iterable
 from chainer.plugins.errors import IncompatiblePluginError
 
 API_VERSION = 1
-"""Version of the plugin API. It changes when existing packs would break."""
+"""Version of the plugin API. It changes if existing packs would no longer work."""
 
 _LINE = re.compile(rb"^chainer_api\s*(?::[^=\n]*)?=\s*([^#\n]*)", re.MULTILINE)
 
 
 def check_source(target: str, location: str) -> None:
-    """Checks the version a pack declares, without importing it.
+    """Checks the version that a pack declares, without importing it.
 
     Args:
         target: Target of its entry point.
-        location: Its metadata folder; the modules of a distribution usually lie beside it.
+        location: Its metadata folder. The modules of a distribution are usually beside it.
 
     Raises:
-        IncompatiblePluginError: If the source says it was written for another version.
+        IncompatiblePluginError: If the source declares another version.
     """
     places = [os.path.dirname(location)] if location else []
     file = _source_file(target.partition(":")[0], [*places, *sys.path])
@@ -50,10 +50,10 @@ def check_source(target: str, location: str) -> None:
 
 
 def check_module(plugin: object) -> None:
-    """Checks the version an imported pack declares, on the object itself or on its module.
+    """Checks the version that an imported pack declares, on the object itself or on its module.
 
     Args:
-        plugin: Module or object the entry point points to.
+        plugin: Module or object that the entry point refers to.
 
     Raises:
         IncompatiblePluginError: If it was written for another version.

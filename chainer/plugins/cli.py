@@ -27,7 +27,8 @@ from chainer.plugins.errors import PluginError, PluginWarning
 def build_parser() -> argparse.ArgumentParser:
     """Returns the parser of the command line."""
     parser = argparse.ArgumentParser(
-        prog="chainer", description="Looks into an installation of Chainer and its plugins."
+        prog="chainer",
+        description="Shows what is in an installation of Chainer and its plugins.",
     )
     parser.add_argument("--version", action="version", version=f"chainer {__version__}")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
@@ -47,10 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line.
 
     Args:
-        arguments: Arguments without the program; those of the process by default.
+        arguments: Arguments without the name of the program; by default those of the process.
 
     Returns:
-        int: Exit status: 0 if all is well, 1 if something is wrong, 2 for wrong arguments.
+        int: Exit status: 0 if nothing is wrong, 1 if something is, 2 for wrong arguments.
     """
     given = sys.argv[1:] if arguments is None else list(arguments)
     known = commands.find()
@@ -61,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     options = build_parser().parse_args(given)
     with warnings.catch_warnings():
-        # The commands show what is wrong with plugins themselves.
+        # The commands themselves show which plugins failed.
         warnings.simplefilter("ignore", PluginWarning)
         try:
             status = options.run(options)
@@ -71,8 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"chainer: {error}", file=sys.stderr)
             return 1
         except BrokenPipeError:
-            # Whoever reads has seen enough (`chainer kernels | head`). What is left to write goes
-            # nowhere, lest the interpreter complain at its end.
+            # The reader of a pipe has stopped, as in `chainer kernels | head`. The remaining output
+            # is discarded; otherwise the interpreter would print an error when it exits.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 1
 

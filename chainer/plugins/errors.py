@@ -1,4 +1,4 @@
-"""What the plugin host raises and warns with."""
+"""Errors and warnings of the plugin host."""
 
 from __future__ import annotations
 

@@ -17,9 +17,10 @@ from chainer.plugins.staging import PackRegistry, Staged
 
 
 class _PluginManager(pluggy.PluginManager):
-    """Takes functions named like hooks for implementations, marked with ``hookimpl`` or not.
+    """Treats functions named like hooks as implementations, with or without ``hookimpl``.
 
-    Otherwise a forgotten mark would go unnoticed, just as a misspelt name would.
+    pluggy by itself ignores functions without the decorator. A forgotten decorator or a misspelled
+    name would go unnoticed.
     """
 
     def parse_hookimpl_opts(self, plugin: Any, name: str) -> Any:
@@ -43,19 +44,20 @@ def _new_manager() -> _PluginManager:
 def collect(
     plugin: object, registries: Mapping[str, Registry], provenance: Provenance
 ) -> list[Staged]:
-    """Calls the registry hooks of one plugin and returns what it wants to register.
+    """Calls the registry hooks of one plugin and returns what they register.
 
     Args:
         plugin: The module or object.
         registries: The registries by kind.
-        provenance: Who the plugin is.
+        provenance: Name and distribution of the plugin.
 
     Raises:
         UnknownHookError: If it implements a hook that does not exist.
-        pluggy.PluginValidationError: If a hook implementation has arguments its hook does not have.
+        pluggy.PluginValidationError: If a hook implementation has an argument that the hook does
+            not have.
     """
-    # A manager of its own for each plugin: what is wrong with it cannot touch the others, and
-    # exactly its own implementations are called.
+    # One pluggy manager for each plugin: an error in one cannot affect the others, and only the
+    # implementations of this plugin are called.
     manager = _new_manager()
     manager.register(plugin, name="plugin")
     _check_names(manager, plugin)
@@ -80,7 +82,7 @@ def _check_names(manager: _PluginManager, plugin: object) -> None:
             for caller in manager.get_hookcallers(plugin) or []
             if caller.name not in known
         ]
-        import difflib
+        import difflib  # its import takes milliseconds
 
         texts: list[str] = []
         for name in unknown:
@@ -102,30 +104,47 @@ def hook_names() -> list[str]:
 
 
 class EventHooks:
-    """Calls the event hooks of the plugins the user asked for."""
+    """Calls the event hooks of the plugins that the user enabled."""
 
     def __init__(self) -> None:
         self._manager = _new_manager()
 
     def add(self, plugin: object) -> None:
-        """Has a plugin called from now on."""
+        """Adds a plugin whose hooks are called from now on.
+
+        Args:
+            plugin: The module or object.
+        """
         if not self._manager.is_registered(plugin):
             self._manager.register(plugin, name=f"{id(plugin):x}")
 
     def remove(self, plugin: object) -> None:
-        """Takes :meth:`add` back."""
+        """Removes a plugin.
+
+        Args:
+            plugin: The module or object.
+        """
         if self._manager.is_registered(plugin):
             self._manager.unregister(plugin)
 
     def call(self, event: str, arguments: Mapping[str, Any]) -> None:
-        """Calls the hook of an event, if there is one: rooms may have events of their own."""
+        """Calls the hook of an event. Events that have no hook are ignored.
+
+        Args:
+            event: Name of the hook.
+            arguments: Its arguments.
+        """
         hook = getattr(self._manager.hook, event, None)
         if hook is not None:
             hook(**arguments)
 
 
 def name_of(plugin: object) -> str:
-    """Returns the name of a plugin registered at run time: that of the module or class."""
+    """Returns the name of a plugin registered at run time: that of its module or class.
+
+    Args:
+        plugin: The module or object.
+    """
     name = getattr(plugin, "__name__", None) or type(plugin).__qualname__
     module = sys.modules.get(name)
     return name if module is plugin else name.rpartition(".")[2]

@@ -1,10 +1,11 @@
-"""The hooks a pack may implement.
+"""The hooks that a pack may implement.
 
-A pack is a module (or object) named by an entry point of group ``chainer``. Its functions of these
-names are called: one hook for each registry, which gets a
-:class:`~chainer.plugins.staging.PackRegistry` to register names in, and some events. Every hook is
-optional. Arguments a pack does not need may be left out; arguments are only ever added. A pack must
-be light: it names what it supplies as ``"module:attribute"`` and imports none of it.
+A pack is a module (or object) named by an entry point of group ``chainer``. Its functions with the
+names of hooks are called. There is one hook for each registry, which gets a
+:class:`~chainer.plugins.staging.PackRegistry` to register names in, and some hooks for events.
+Every hook is optional. A pack may leave out arguments that it does not need; later versions only
+add arguments. A pack must be light: it refers to what it supplies as ``"module:attribute"`` and
+does not import it.
 
 Example:
     A whole pack, ``chainer_swish/pack.py``::
@@ -22,15 +23,16 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pluggy
 
 if TYPE_CHECKING:
     from chainer.plugins.staging import PackRegistry
+    from chainer.training.trainer import Trainer
 
 PREFIX = "chainer_"
-"""Names of all hooks begin like this, and with the name of a registry go on."""
+"""Prefix of all hooks. The name of a registry, or of an event, follows."""
 
 hookspec = pluggy.HookspecMarker("chainer")
 hookimpl = pluggy.HookimplMarker("chainer")
@@ -50,8 +52,8 @@ def chainer_operations(registry: PackRegistry) -> None:
 def chainer_kernels(registry: PackRegistry) -> None:
     """Registers implementations of operations.
 
-    Call ``chainer.kernel.register_kernel(Kernel(...), registry)`` for each. A kernel for an
-    array type that has one already serves only those who enable its provider.
+    Call ``chainer.kernel.register_kernel(KernelDeclaration(...), registry)`` for each. If the array
+    type has a kernel already, another one is used only if the user enables its provider.
     """
 
 
@@ -81,13 +83,18 @@ def chainer_links(registry: PackRegistry) -> None:
 
 
 @hookspec
+def chainer_link_hooks(registry: PackRegistry) -> None:
+    """Registers :class:`~chainer.LinkHook` classes: attributes of ``chainer.link_hooks``."""
+
+
+@hookspec
 def chainer_initializers(registry: PackRegistry) -> None:
     """Registers :class:`~chainer.Initializer` classes: attributes of ``chainer.initializers``."""
 
 
 @hookspec
 def chainer_serializers(registry: PackRegistry) -> None:
-    """Registers what saves and loads: attributes of ``chainer.serializers``."""
+    """Registers functions and classes that save and load: attributes of ``chainer.serializers``."""
 
 
 @hookspec
@@ -126,18 +133,18 @@ def chainer_triggers(registry: PackRegistry) -> None:
 
 
 @hookspec
-def chainer_trainer_start(trainer: Any) -> None:
-    """Called when a trainer begins to run, before its extensions are initialised.
+def chainer_trainer_start(trainer: Trainer) -> None:
+    """Called when a trainer begins to run, before its extensions are initialized.
 
-    Events reach only plugins that the user asked for: registered at run time, loaded with
-    ``chainer.plugins.load``, or named in ``CHAINER_ENABLE_PLUGINS``. Installing a package changes
-    nothing.
+    Event hooks are called only for plugins that the user enabled: registered at run time, loaded
+    with ``chainer.plugins.load``, or named in ``CHAINER_ENABLE_PLUGINS``. Installing a package does
+    not change what a program does.
     """
 
 
 @hookspec
-def chainer_trainer_end(trainer: Any) -> None:
+def chainer_trainer_end(trainer: Trainer) -> None:
     """Called when a trainer has stopped, also after an error.
 
-    See :func:`chainer_trainer_start` for who is called.
+    See :func:`chainer_trainer_start` for the plugins it is called for.
     """

@@ -1,4 +1,4 @@
-"""The plugin manager: knows every plugin, decides when to load it, and keeps its failures apart."""
+"""The plugin manager: finds plugins, loads them when they are needed, isolates their failures."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _UNREGISTERED = "chainer.plugins.unregister"
 
 
 class PluginManager:
-    """Finds packs, loads them when their names are needed, and registers objects at run time.
+    """Finds packs, loads them when their names are needed, and registers plugins at run time.
 
     It is the :class:`~chainer.core.registry.registry.EntryProvider` of the registries. Chainer's
-    own packs are loaded at the first use of a registry they fill; all others when a name is
-    missing, when everything is to be listed, or when they are asked for by name. A pack that fails
-    is recorded and reported once.
+    own packs are loaded at the first use of a registry that they fill. Other packs are loaded when
+    a name is missing, when all names are listed, or when the user loads them by name. A pack that
+    fails is recorded and reported once.
 
     Args:
-        version: Version of Chainer, for the packs of its own.
-        tables: The registries to fill, by kind; those of the process by default.
+        version: Version of Chainer, for its own packs.
+        tables: The registries to fill, by kind; by default those of the process.
     """
 
     def __init__(self, version: str, tables: Mapping[str, Registry] | None = None) -> None:
@@ -45,15 +45,15 @@ class PluginManager:
         self._records: dict[tuple[str, str], PluginRecord] = {}
         self._events: EventHooks | None = None
         self._enabled_loaded = False
-        self._completing = False
-        # Held while a pack is imported: packs load one after the other, and a thread that misses a
-        # name waits for those that may supply it.
+        self._loading_installed = False
+        # Held while a pack is imported. So packs are loaded one after the other, and a thread that
+        # misses a name waits for the packs that may supply it.
         self._lock = threading.RLock()
 
     # Discovery
 
     def discover(self) -> None:
-        """Looks for packs that were installed since the last time; imports none of them."""
+        """Looks for packs that were installed since the last call. Does not import them."""
         with self._lock:
             start = time.perf_counter()
             new = [record for record in self._find() if self._is_new(record)]
@@ -70,7 +70,7 @@ class PluginManager:
 
     def _find(self) -> Iterator[PluginRecord]:
         found = discover()
-        # Metadata of another version than the code that runs is stale, or belongs to another copy.
+        # Metadata of another version than that of this code are stale, or belong to another copy.
         installed = {p.name: p for p in found if self._is_own(p) and p.version == self._version}
         own = {
             name: FoundPack(name, target, OWN_DISTRIBUTION, self._version, "")
@@ -99,15 +99,15 @@ class PluginManager:
         return pack.distribution == OWN_DISTRIBUTION
 
     def records(self) -> list[PluginRecord]:
-        """Returns what is known about all plugins, Chainer's own first; loads none."""
+        """Returns the records of all plugins, Chainer's own first. Does not load any."""
         self.discover()
         with self._lock:
             return sorted(self._records.values(), key=lambda record: not record.builtin)
 
-    # What the registries ask for
+    # Called by the registries
 
     def load_builtin(self, registry: Registry) -> bool:
-        """Loads Chainer's own packs that fill a registry, and plugins the environment enables."""
+        """Loads Chainer's own packs that fill a registry, and the plugins that the user enabled."""
         with self._lock:
             own = [r for r in self._builtin() if _fills(r, registry)]
             if any(record.loading for record in own):
@@ -118,22 +118,23 @@ class PluginManager:
             return True
 
     def load_installed(self, registry: Registry) -> None:
-        """Loads every pack that is installed and not loaded yet."""
+        """Loads every installed pack that is not loaded yet."""
         with self._lock:
-            if self._completing:
+            if self._loading_installed:  # a pack looks for a missing name while it is loaded
                 return
-            self._completing = True
+            self._loading_installed = True
             try:
                 self.discover()
                 for record in list(self._records.values()):
                     self._load_if_found(record)
-                    if record.state == "failed" and not record.reported:  # a malformed entry point
+                    # A malformed entry point is known without loading anything.
+                    if record.state == "failed" and not record.reported:
                         self._report(record)
             finally:
-                self._completing = False
+                self._loading_installed = False
 
     def unavailable(self, registry: Registry) -> list[UnavailablePlugin]:
-        """Returns the plugins that may have supplied a name of a registry but are not loaded."""
+        """Returns the plugins that may supply names of a registry but were not loaded."""
         with self._lock:
             return [
                 UnavailablePlugin(
@@ -170,7 +171,7 @@ class PluginManager:
     # Loading
 
     def load(self, name: str) -> list[PluginRecord]:
-        """Loads plugins by name, and has them told about training events.
+        """Loads plugins by name and enables their hooks for training events.
 
         Args:
             name: Name of an entry point or of a distribution.
@@ -179,8 +180,8 @@ class PluginManager:
             list of PluginRecord: The records of the plugins of that name.
 
         Raises:
-            PluginError: If there is no such plugin, or it is blocked or cannot be loaded; the
-                cause is chained.
+            PluginError: If there is no such plugin, or it is blocked or cannot be loaded. The cause
+                is chained.
         """
         with self._lock:
             self.discover()
@@ -203,7 +204,7 @@ class PluginManager:
         if record.state != "found" or record.loading:
             return
         if not record.builtin:
-            # What is Chainer's own keeps its names, whoever comes first.
+            # Chainer's own names are registered first, so that no plugin can take one by accident.
             for own in self._builtin():
                 self._load_if_found(own)
         record.loading = True
@@ -234,7 +235,7 @@ class PluginManager:
             self._report(record)
 
     def _register(self, record: PluginRecord, *, partial: bool) -> None:
-        from chainer.plugins.hooks import collect  # pluggy costs milliseconds
+        from chainer.plugins.hooks import collect  # importing pluggy takes milliseconds
 
         staged = collect(record.plugin, self._registries, record.provenance)
         record.entries, record.conflicts = commit(staged, partial=partial)
@@ -243,7 +244,7 @@ class PluginManager:
                 trace(f"registered {registry.singular} {entry.name!r} -> {entry.text}")
 
     def _report(self, record: PluginRecord) -> None:
-        """Tells the user, once, what is wrong with a plugin."""
+        """Warns the user once of a problem of a plugin; raises it in strict mode."""
         record.reported = True
         if environment.strict():
             raise PluginError(
@@ -258,7 +259,7 @@ class PluginManager:
     # Run time
 
     def register(self, plugin: Any, name: str | None = None) -> PluginRecord:
-        """Registers what the hooks of an object name, as if it were an installed pack.
+        """Registers an object as a plugin, as if it were an installed pack.
 
         Args:
             plugin: Module or object with functions named like hooks.
@@ -271,7 +272,8 @@ class PluginManager:
         Raises:
             PluginError: If the plugin or the name is registered already, or the plugin is for
                 another version of the plugin API, or implements an unknown hook.
-            NameConflictError: If it claims a name that has an owner. Nothing is registered then.
+            NameConflictError: If one of its names is registered already. Nothing is registered
+                then.
         """
         from chainer.plugins.hooks import name_of
 
@@ -296,14 +298,15 @@ class PluginManager:
         return record
 
     def unregister(self, plugin: Any) -> PluginRecord:
-        """Takes away all a plugin registered; names it had overridden go to their owners.
+        """Removes everything that a plugin registered. Entries it had replaced are active again.
 
         Args:
             plugin: The object, or the name of a plugin registered at run time or of an entry point.
 
         Returns:
-            PluginRecord: Its record. An installed pack stays known, as blocked; :meth:`load` loads
-                it again.
+            PluginRecord: Its record. An installed pack is blocked from now on; :meth:`load` loads
+                it
+            again.
 
         Raises:
             PluginError: If no such plugin is loaded.
@@ -342,7 +345,7 @@ class PluginManager:
         self._events.add(record.plugin)
 
     def emit(self, event: str, arguments: Mapping[str, Any]) -> None:
-        """Calls the hook of an event in all plugins the user asked for.
+        """Calls the hook of an event in all plugins that the user enabled.
 
         Args:
             event: Name of the hook.
@@ -357,7 +360,7 @@ class PluginManager:
 
 
 def _story(record: PluginRecord, importing: float) -> str:
-    """Returns what happened to a plugin, ``importing`` seconds of it its import, in words."""
+    """Returns a line about the loading of a plugin, whose import took ``importing`` seconds."""
     milliseconds = (record.seconds or 0) * 1e3
     text = f"{record.state} {record.provenance} -> {record.target} in {milliseconds:.1f} ms"
     if record.state == "loaded":

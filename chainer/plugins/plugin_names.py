@@ -1,4 +1,4 @@
-"""The names a new plugin goes by, all made of the one its author gives it."""
+"""The names of a new plugin, all derived from the one that its author gives it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from chainer.plugins.discovery import normalize
 _NAME = re.compile(r"[A-Z0-9](?:[A-Z0-9._-]*[A-Z0-9])?", re.IGNORECASE | re.ASCII)
 _PREFIX = "chainer-"
 
-#: Modules that a plugin's own would hide, or that would hide it, wherever they are not installed.
+#: Modules that must not be hidden by a module of a plugin, even if they are not installed here.
 _RESERVED_MODULES = frozenset(
     {"chainer", "chainerx", "cupy", "ideep4py", "numpy", "pip", "pluggy", "pytest", "test", "tests"}
 )
-#: Words with a meaning of their own in device specifiers and among kernel providers.
+#: Words that have a meaning in device specifiers or as names of kernel providers.
 _RESERVED_PLUGINS = frozenset(
     {"chainer", "cpu", "cuda", "cudnn", "gpu", "intel64", "native", "reference", "test", "tests"}
 )
@@ -29,11 +29,11 @@ class PluginNames:
     """The names of a plugin.
 
     Attributes:
-        distribution: Name of the distribution and of its folder, normalised: ``'chainer-swish'``.
+        distribution: Name of the distribution and of its folder, normalized: ``'chainer-swish'``.
         module: Name of the package to import: ``'chainer_swish'``.
-        plugin: Name of the entry point, and of a backend or provider of kernels: the module without
-            ``chainer_``, as ``'swish'``, where that is a name of its own, else the module.
-        camel: The latter as the beginning of names of classes: ``'Swish'``.
+        plugin: Name of the entry point, and of a backend or kernel provider: the module without the
+            prefix ``chainer_``, such as ``'swish'``; the whole name if the rest is reserved.
+        camel: ``plugin`` as the beginning of class names: ``'Swish'``.
     """
 
     distribution: str
@@ -43,7 +43,7 @@ class PluginNames:
 
 
 def plugin_names(name: str) -> PluginNames:
-    """Makes all the names of a plugin of one.
+    """Derives all names of a plugin from the name of its distribution.
 
     Args:
         name: Name of the distribution, as its author writes it: ``'chainer-swish'``,
@@ -53,8 +53,8 @@ def plugin_names(name: str) -> PluginNames:
         PluginNames: The names.
 
     Raises:
-        ValueError: If it is no name for a distribution, no module can have that name, or a module
-            of that name is there already.
+        ValueError: If it is not a valid name of a distribution, if no module can have that name, or
+            if there is a module of that name already.
     """
     if not _NAME.fullmatch(name):
         raise ValueError(

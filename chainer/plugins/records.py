@@ -1,4 +1,4 @@
-"""What is known about a plugin."""
+"""The record of a plugin: its state, and what it registered."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from chainer.plugins.discovery import normalize
 
 State = Literal["found", "blocked", "incompatible", "loaded", "failed"]
 """``found``: installed, not imported yet. ``blocked``: switched off.
-``incompatible``: for another version of the plugin API. ``loaded``: its names are registered.
-``failed``: it raised, implements an unknown hook, or its entry point is malformed."""
+``incompatible``: written for another version of the plugin API. ``loaded``: its names are
+registered. ``failed``: it raised an error, implements an unknown hook, or its entry point is
+malformed."""
 
 
 @dataclass(eq=False)
@@ -24,18 +25,18 @@ class PluginRecord:
         version: Version of the distribution.
         target: Module (or ``module:object``) of the entry point.
         builtin: Whether it is a part of Chainer itself.
-        location: Metadata folder it was found in; empty where there is none.
+        location: Metadata folder in which it was found; empty if there is none.
         state: One of :data:`State`.
-        error: Why it is in state ``failed`` or ``incompatible``.
-        blocked_by: What switches it off in state ``blocked``.
-        conflicts: Names it claimed that belong to others.
-        seconds: How long importing and registering took; None before.
-        enabled: Whether it was asked for by name or registered at run time; only then is it told
-            about training events.
-        entries: What it registered: (registry, entry).
-        plugin: The module or object, once imported.
-        loading: Whether it is being loaded right now.
-        reported: Whether the user was told what is wrong with it.
+        error: The reason for the state ``failed`` or ``incompatible``.
+        blocked_by: The reason for the state ``blocked``.
+        conflicts: Names that it did not get, because they were registered already.
+        seconds: Time that importing and registering took; None before.
+        enabled: Whether the user loaded it by name or registered it at run time. Only then are its
+            hooks for training events called.
+        entries: What it registered: pairs of registry and entry.
+        plugin: The module or object, after the import.
+        loading: Whether it is being loaded now.
+        reported: Whether the user was warned of its problem.
     """
 
     name: str
@@ -57,12 +58,12 @@ class PluginRecord:
 
     @property
     def provenance(self) -> Provenance:
-        """Who it is, as its entries tell."""
+        """Its name and distribution, as its entries show them."""
         return Provenance(self.distribution, self.version, self.name)
 
     @property
     def problem(self) -> str:
-        """Why it is not loaded, or which names it did not get; empty if all is well."""
+        """Why it is not loaded, or which names it did not get; empty if nothing is wrong."""
         if self.state == "blocked":
             return f"blocked by {self.blocked_by}"
         if self.error is not None:
@@ -70,20 +71,24 @@ class PluginRecord:
         return "; ".join(map(str, self.conflicts))
 
     def matches(self, name: str) -> bool:
-        """Tells whether a user means this plugin by a name: that of entry point or distribution."""
+        """Returns whether a name is that of the entry point or of the distribution.
+
+        Args:
+            name: Name that the user gave.
+        """
         if name == self.name:
             return True
         return bool(self.distribution) and normalize(name) == normalize(self.distribution)
 
     def registered_names(self) -> dict[str, list[str]]:
-        """Returns the names it registered by kind of registry."""
+        """Returns the names that it registered, by kind of registry."""
         result: dict[str, list[str]] = {}
         for registry, entry in self.entries:
             result.setdefault(registry.kind, []).append(entry.name)
         return {kind: sorted(names) for kind, names in sorted(result.items())}
 
     def summary(self) -> str:
-        """Returns how many names it registered, in words: ``'2 functions, 1 link'``."""
+        """Returns how many names it registered, such as ``'2 functions, 1 link'``."""
         counts: dict[str, tuple[Registry, int]] = {}
         for registry, _ in self.entries:
             counts[registry.kind] = (registry, counts.get(registry.kind, (registry, 0))[1] + 1)
@@ -93,7 +98,7 @@ class PluginRecord:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns the record as plain values, for JSON."""
+        """Returns the record as a dictionary for JSON."""
         return {
             "name": self.name,
             "distribution": self.distribution,

@@ -1,11 +1,11 @@
 """Writes the files of a new plugin (``chainer new-plugin``).
 
-What is written lies in ``chainer/plugins/templates``: a folder for each kind, and ``common`` for
-what all have. A file ``name.template`` becomes ``name``; in its text, and in the names of files and
-folders, ``${module}`` and the like stand for names of the plugin (:class:`string.Template`; in
-names ``__module__`` and a leading ``dot_`` for a full stop). A file of a kind whose name begins
-with ``_`` is no file of the plugin: it is the text that files of ``common`` call ``${usage}`` for
-``_usage.md.template``.
+The templates are in ``chainer/plugins/templates``: a folder for each kind of plugin, and ``common``
+for the files that all plugins have. A file ``name.template`` becomes ``name``. In its text,
+placeholders such as ``${module}`` are replaced by names of the plugin (:class:`string.Template`).
+In the names of files and folders they are written ``__module__``, and a leading ``dot_`` becomes a
+full stop. A file of a kind whose name begins with ``_`` does not become a file: its text is the
+value of a placeholder in the files of ``common``, such as ``${usage}`` for ``_usage.md.template``.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _SUFFIX = ".template"
 _NO_KINDS = ("common", "licenses")
 
 LICENSES = ("MIT", "BSD-3-Clause", "none")
-"""Licenses a plugin can be given; the first is the default."""
+"""The licenses to choose from; the first is the default."""
 
 
 def kinds() -> list[str]:
-    """Returns the kinds of plugins there are templates for, sorted."""
+    """Returns the kinds of plugins that have templates, sorted."""
     return sorted(
         entry.name
         for entry in _templates().iterdir()
@@ -41,7 +41,7 @@ def kinds() -> list[str]:
 
 
 def about(kind: str) -> str:
-    """Returns in one line what the plugin of a kind has, as its description says.
+    """Returns one line about what the plugin of a kind contains.
 
     Args:
         kind: One of :func:`kinds`.
@@ -58,7 +58,7 @@ def render(
         kind: One of :func:`kinds`.
         names: Names of the plugin.
         license: One of :data:`LICENSES`.
-        author: Who holds the copyright; "the authors of" the distribution by default.
+        author: Holder of the copyright; by default "the authors of" the distribution.
 
     Returns:
         dict: Path within the project, with slashes -> text.
@@ -84,21 +84,22 @@ def write(files: dict[str, str], folder: Path) -> None:
 
     Args:
         files: Path within the folder -> text.
-        folder: The folder; those it lies in are made where they do not exist.
+        folder: The folder. Its parents are created if they do not exist.
 
     Raises:
-        FileExistsError: If something of that name is there.
-        OSError: If the files cannot be written; nothing is left of them then.
+        FileExistsError: If something of that name exists.
+        OSError: If the files cannot be written; those written so far are removed.
     """
     if os.path.lexists(folder):
         raise FileExistsError(f"{folder} exists already; nothing was written")
     missing = [parent for parent in folder.absolute().parents if not parent.exists()]
     folder.parent.mkdir(parents=True, exist_ok=True)
-    # The project is made in a folder of its own and renamed when it is complete.
+    # The project is written to a temporary folder and renamed when it is complete.
     draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     done = False
     try:
-        project = draft / folder.name  # within: only its owner may enter what mkdtemp makes
+        # A subfolder, because the folder that mkdtemp makes may be entered by its owner only.
+        project = draft / folder.name
         for path, text in files.items():
             file = project / path
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -116,7 +117,7 @@ def _remove_empty(folders: list[Path]) -> None:
         try:
             folder.rmdir()
         except OSError:
-            return  # somebody has put something there meanwhile
+            return  # not empty: another process has created something there meanwhile
 
 
 def _templates() -> Traversable:
@@ -157,7 +158,7 @@ def _values(kind: str, names: PluginNames, license: str, author: str) -> dict[st
         "kind": kind,
         "license_line": "" if license == "none" else f'license = "{license}"\n',
         "license_sentence": (
-            "No license is chosen yet: without one nobody else may use this."
+            "No license is chosen yet. Without one, others are not allowed to use this."
             if license == "none"
             else f"{license}; see [LICENSE](LICENSE)."
         ),

@@ -1,6 +1,6 @@
-"""Registration in two steps: all a pack says is collected, then put into the registries.
+"""Registration in two steps: what a pack registers is collected, then added to the registries.
 
-So a pack that fails midway leaves nothing behind.
+So a pack that fails halfway does not register anything.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from chainer.core.registry.registry import (
 
 
 class Staged(NamedTuple):
-    """An entry waiting to be registered."""
+    """An entry that is not registered yet."""
 
     registry: Registry
     entry: Entry
@@ -26,11 +26,11 @@ class Staged(NamedTuple):
 
 
 class PackRegistry:
-    """What a hook gets as ``registry``: registers names on behalf of one pack.
+    """The argument ``registry`` of a hook: registers names for one pack.
 
     Args:
-        registry: The registry behind it.
-        provenance: Who the pack is.
+        registry: The registry.
+        provenance: Name and distribution of the pack.
 
     Attributes:
         kind: Kind of the registry, such as ``'functions'``.
@@ -47,9 +47,10 @@ class PackRegistry:
 
         Args:
             name: The name.
-            target: ``"module:attribute"``, imported when the name is first asked for, or an object.
-            override: Whether to take the name from another owner. Without it the first owner keeps
-                it, and a warning names both.
+            target: ``"module:attribute"``, which is imported when the name is first used, or an
+                object.
+            override: Whether to replace an entry of the same name. Without it the first owner keeps
+                the name, and a warning names both.
         """
         check_entry(self._registry, name, target)
         entry = Entry(name, target, self._provenance)
@@ -62,18 +63,18 @@ class PackRegistry:
 def commit(
     staged: Iterable[Staged], *, partial: bool
 ) -> tuple[list[tuple[Registry, Entry]], list[NameConflictError]]:
-    """Puts staged entries into their registries.
+    """Adds staged entries to their registries.
 
     Args:
         staged: The entries.
-        partial: Whether to go on with the other entries when a name belongs to somebody else.
+        partial: Whether to continue with the other entries if a name is registered already.
 
     Returns:
-        tuple: What was registered, and the conflicts.
+        tuple: The registered entries, and the conflicts.
 
     Raises:
-        NameConflictError: At the first conflict if ``partial`` is False; nothing is left
-            registered.
+        NameConflictError: At the first conflict if ``partial`` is False. None of the entries is
+            registered then.
     """
     done: list[tuple[Registry, Entry]] = []
     conflicts: list[NameConflictError] = []
@@ -91,6 +92,10 @@ def commit(
 
 
 def withdraw(entries: Iterable[tuple[Registry, Entry]]) -> None:
-    """Takes entries out of their registries."""
+    """Removes entries from their registries.
+
+    Args:
+        entries: Pairs of registry and entry.
+    """
     for registry, entry in entries:
         registry.remove(entry)

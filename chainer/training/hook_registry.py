@@ -77,6 +77,14 @@ class HookRegistry:
         raise KeyError(f'hook "{name}" does not exist; registered hooks: {known}')
 
 
+class _Hookable(HookRegistry):
+    """Hook functions of an update rule in pickles of release 7, which refer to the name."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.pre = dict(state["_pre_update_hooks"])
+        self.post = dict(state["_post_update_hooks"])
+
+
 def _timing_of(hook: Callable[..., Any]) -> str:
     timing = getattr(hook, "timing", "pre")
     if timing not in ("pre", "post"):

@@ -13,6 +13,7 @@ from chainer.links.link import Link
 from chainer.links.serializer import AbstractSerializer, Serializer
 from chainer.training.grouped_update import call_hook_for_params, update_parameters
 from chainer.training.hook_registry import HookRegistry
+from chainer.training.hook_registry import _Hookable as _Hookable
 from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer.training.loss_scaling import (
     DynamicLossScaling,

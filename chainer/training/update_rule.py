@@ -70,6 +70,21 @@ class UpdateRule:
         self.hyperparam = Hyperparameter(parent_hyperparam)
         self.t = 0
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restores a rule; pickles of the releases 4 and 7 can be read.
+
+        Args:
+            state (dict): Attributes of the rule.
+        """
+        members = vars(self)
+        members.update(state)
+        if "_hooks" not in members:
+            # Release 4 keeps the hooks in the rule, release 7 in an object of its own.
+            hooks = members["_hooks"] = HookRegistry()
+            old = members.pop("_hookable", hooks)
+            hooks.pre.update(members.pop("_pre_update_hooks", old.pre))
+            hooks.post.update(members.pop("_post_update_hooks", old.post))
+
     @property
     def state(self) -> dict[str, Any] | None:
         """State dictionary; None before the first update."""

@@ -10,6 +10,7 @@ from chainer import (
     plugins as plugins,
     testing as testing,
     training as training,
+    variable as variable,
 )
 from chainer.backends import cuda as cuda
 from chainer.core import types as types, typing as typing, utils as utils, warnings as warnings
@@ -27,7 +28,6 @@ from chainer.core.autograd import (
     function as function,
     function_hook as function_hook,
     function_node as function_node,
-    variable as variable,
 )
 from chainer.core.autograd.function import (
     Function as Function,

@@ -1,3 +1,3 @@
 # Written by scripts/make_stubs.py. Do not edit.
 
-from chainer.core.autograd.variable import *
+from chainer.core.autograd.variables import *

@@ -92,6 +92,8 @@ def test_budgets_are_judged(dummy):
     text = format_result(dummy)
     assert "budget: each ours/twin <= 1000000000.00: met" in text
     assert "budget: geometric mean of ours/twin <= 0.00: MISSED" in text
+    assert "budget: ours, 'phases first' / 'phases second' <= 0.00: MISSED" in text
+    assert "budget: ours, 'phases first' / 'phases first' <= 1.00: met, 1.00" in text
 
 
 def test_budgets_of_some_rows():

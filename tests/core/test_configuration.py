@@ -14,7 +14,9 @@ from chainer.core.config.configuration import GlobalConfig, LocalConfig, using_c
 DEFAULTS = {
     "_will_recompute": False,
     "autotune": False,
+    "compute_mode": None,
     "cudnn_deterministic": False,
+    "cudnn_fast_batch_normalization": False,
     "debug": False,
     "dtype": np.dtype("float32"),
     "enable_backprop": True,
@@ -22,11 +24,14 @@ DEFAULTS = {
     "keep_graph_on_report": False,
     "kernels": (),
     "lazy_grad_sum": False,
+    "schedule_func": None,
     "train": True,
     "type_check": True,
     "use_cudnn": "auto",
     "use_cudnn_tensor_core": "auto",
     "use_ideep": "never",
+    "use_static_graph": True,
+    "warn_nondeterministic": False,
 }
 
 

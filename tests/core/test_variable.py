@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import chainer
-from chainer.core.autograd.variable import Parameter, Variable, VariableNode, as_variable
+from chainer.core.autograd.variables import Parameter, Variable, VariableNode, as_variable
 from tests.core.nodes import Add, Multiply, add, f32, multiply, var
 
 NOT_AN_ARRAY = r"numpy\.ndarray or cuda\.ndarray are expected\.\nActual: <class '{}'>"

@@ -364,8 +364,8 @@ class TestModesOfOrthogonal:
     def test_message(self):
         with pytest.raises(
             ValueError,
-            match=r"Cannot make orthogonal projection. shape = \(4, 3\), interpreted as 3-dim input "
-            "and 4-dim output.",
+            match=r"Cannot make orthogonal projection. shape = \(4, 3\), interpreted as 3-dim "
+            "input and 4-dim output.",
         ):
             initializers.Orthogonal(mode="projection")(np.empty((4, 3)))
         with pytest.raises(ValueError, match="Invalid mode: 'x'. Choose from 'auto', 'projection'"):

@@ -141,7 +141,7 @@ def test_entry_points_that_point_nowhere(broken: Any) -> None:
     assert gone["cause"] == "no_such_module"
     assert "the entry point is 'gone.pack': check its spelling" in gone["advice"]
     (half,) = broken["plugin 'half' of half-pack 1.0"]
-    assert "names something the module does not have" in half["advice"]
+    assert "names an attribute that the module does not have" in half["advice"]
     (malformed,) = broken["plugin 'malformed' of malformed-pack 1.0"]
     assert malformed["cause"] == "malformed_entry_point"
     assert "must point to 'module' or 'module:object', got 'a module'" in malformed["text"]
@@ -170,14 +170,14 @@ def test_the_prefix_of_a_distribution_may_be_left_out(site: Any) -> None:
     assert only_error(doctor(site, "mine"))["cause"] == "no_entry_point"
 
 
-def test_a_distribution_that_is_no_plugin(site: Any) -> None:
+def test_a_distribution_that_is_not_a_plugin(site: Any) -> None:
     site.add("mine", entry_points={})
     (site.path / "mine-1.0.dist-info" / "entry_points.txt").write_text(
         "[console_scripts]\nmine = mine:main\n[pytest11]\nmine = mine\n"
     )
     error = only_error(doctor(site, "mine"))
     assert error["cause"] == "no_entry_point"
-    assert "entry points are noted down at installation" in error["advice"]
+    assert "entry points are recorded at installation" in error["advice"]
 
 
 def test_a_distribution_that_was_installed_too_early(site: Any, tmp_path: Path) -> None:
@@ -232,13 +232,13 @@ def test_two_plugins_that_claim_one_name(site: Any) -> None:
     assert "second 1.0" in error["text"]
 
 
-def test_a_name_taken_over_on_purpose(site: Any) -> None:
+def test_a_name_replaced_on_purpose(site: Any) -> None:
     site.add("first", entry_points={"first": "first"}, modules={"first": GOOD, "halves": HALVES})
     code = GOOD.replace("'halves:halve'", "'halves:halve', override=True")
     site.add("second", entry_points={"second": "second"}, modules={"second": code})
     value = doctor(site, "first")
     assert value["sound"]
-    assert "taken over by plugin 'second'" in findings(value)["overridden"]["text"]
+    assert "was replaced by plugin 'second'" in findings(value)["overridden"]["text"]
 
 
 def test_another_copy(site: Any, tmp_path: Path) -> None:
@@ -325,7 +325,7 @@ def test_not_installed_but_here(site: Any, tmp_path: Path) -> None:
         assert found["source_only"]["advice"] == f"pip install -e {project}"
     (site.path / "chainer_mine.py").write_text("")
     found = findings(doctor(site, "chainer-mine", cwd=tmp_path))
-    assert "belongs to no installed distribution" in found["no_distribution"]["text"]
+    assert "does not belong to an installed distribution" in found["no_distribution"]["text"]
 
 
 def test_for_people(site: Any) -> None:

@@ -14,6 +14,7 @@ from chainer.backends.cupy import library
 from chainer.backends.cupy.copies import copy_between_devices
 from chainer.core.arrays.device import Device
 from chainer.core.arrays.protocol import Backend
+from chainer.core.typing import Array
 
 
 class CupyBackend(Backend):
@@ -53,7 +54,7 @@ class CupyBackend(Backend):
             raise ValueError(f"CUDA device {index} does not exist; there are {count}, from 0 on")
         return self._numbered(index)
 
-    def device_of(self, array: Any) -> Device:
+    def device_of(self, array: Array) -> Device:
         return self._numbered(array.device.id)
 
     def _numbered(self, index: int) -> Device:
@@ -62,7 +63,7 @@ class CupyBackend(Backend):
             device = self._devices.setdefault(index, Device(self, index))
         return device
 
-    def use(self, device: Device) -> Any:
+    def use(self, device: Device) -> Array:
         if not self.multi_device:
             return nullcontext(device)
         native = self.xp.cuda.Device(device.index)
@@ -70,15 +71,15 @@ class CupyBackend(Backend):
         native.use()
         return _restored(self.xp, previous, device)
 
-    def from_host(self, array: numpy.ndarray[Any, Any], device: Device) -> Any:
+    def from_host(self, array: numpy.ndarray[Any, Any], device: Device) -> Array:
         with self.xp.cuda.Device(device.index):
             return self.xp.asarray(array)
 
-    def to_host(self, array: Any) -> numpy.ndarray[Any, Any]:
+    def to_host(self, array: Array) -> numpy.ndarray[Any, Any]:
         with array.device:
             return array.get()
 
-    def copy(self, array: Any, device: Device) -> Any:
+    def copy(self, array: Array, device: Device) -> Array:
         cupy = self.xp
         with array.device:
             if array.device.id == device.index:

@@ -12,6 +12,7 @@ from chainer.core.arrays.device import Device
 from chainer.core.arrays.lookup import HOST_FAMILY, get_backend
 from chainer.core.arrays.opaque_layouts import OpaqueLayoutBackend
 from chainer.core.arrays.protocol import Backend
+from chainer.core.typing import Array
 
 
 class IdeepBackend(OpaqueLayoutBackend):
@@ -37,7 +38,7 @@ class IdeepBackend(OpaqueLayoutBackend):
         onednn = ".".join(map(str, ideep4py.ONEDNN_VERSION))
         return f"{ideep4py.__version__} (oneDNN {onednn})"
 
-    def from_host(self, array: numpy.ndarray[Any, Any], device: Device) -> Any:
+    def from_host(self, array: numpy.ndarray[Any, Any], device: Device) -> Array:
         """Returns an mdarray if oneDNN has a layout for the array, else the array itself.
 
         It has for float32 arrays of one to four dimensions with at least one element.
@@ -46,7 +47,7 @@ class IdeepBackend(OpaqueLayoutBackend):
             return array
         return library.require().mdarray(numpy.ascontiguousarray(array))
 
-    def to_host(self, array: Any) -> numpy.ndarray[Any, Any]:
+    def to_host(self, array: Array) -> numpy.ndarray[Any, Any]:
         if not _is_mdarray(array):
             return array
         dense = self.to_xp(array)
@@ -57,7 +58,7 @@ class IdeepBackend(OpaqueLayoutBackend):
     def xp_backend(self) -> Backend:
         return get_backend("numpy")
 
-    def to_xp(self, array: Any) -> Any:
+    def to_xp(self, array: Array) -> Array:
         """Returns a NumPy array: a view of a dense array, a copy of one in a blocked layout."""
         if array.__class__ is numpy.ndarray or not _is_mdarray(array):
             return array
@@ -65,13 +66,13 @@ class IdeepBackend(OpaqueLayoutBackend):
             array = library.require().ops.dense(array)
         return array.__array__()
 
-    def xp_view(self, array: Any) -> Any:
+    def xp_view(self, array: Array) -> Array:
         """Returns a NumPy array that shares the memory; a blocked array is made dense first."""
         # Not numpy.asarray, which looks for several other protocols first.
         return array.__array__() if _is_mdarray(array) else array
 
 
-def _is_mdarray(array: Any) -> bool:
+def _is_mdarray(array: Array) -> bool:
     # Both kinds of arrays may be mixed in a call, so NumPy arrays come here as well.
     return hasattr(array, "is_mdarray")
 

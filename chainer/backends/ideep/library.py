@@ -1,4 +1,4 @@
-"""Finding ideep4py: imported at first use, with a reason where it does not work."""
+"""The import of ideep4py at first use, with the reason where it fails."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def operations() -> ModuleType:
 def limit_blas(ideep4py: ModuleType) -> None:
     """Limits the BLAS library behind NumPy to one thread if oneDNN has several.
 
-    The threads of either pool spin after their work, waiting for more. Where products by NumPy and
-    kernels of iDeep take turns, each then runs many times slower than alone. The environment
-    variable ``CHAINER_IDEEP_LIMIT_BLAS=0`` prevents it.
+    The threads of either pool spin for a while after their work, waiting for more. Where products
+    by NumPy and kernels of iDeep alternate, both then run many times slower than alone. The
+    environment variable ``CHAINER_IDEEP_LIMIT_BLAS=0`` turns the limit off.
     """
     if os.environ.get("CHAINER_IDEEP_LIMIT_BLAS", "1") == "0" or ideep4py.get_num_threads() == 1:
         return
@@ -80,7 +80,7 @@ def limit_blas(ideep4py: ModuleType) -> None:
 def choose_precision(ideep4py: ModuleType) -> None:
     """Lets convolutions multiply in bfloat16 where ``CHAINER_IDEEP_BFLOAT16=1`` is set.
 
-    Arrays stay float32. On a CPU without instructions for bfloat16 there is a warning.
+    Arrays stay float32. A CPU without instructions for bfloat16 causes a warning.
     """
     if os.environ.get("CHAINER_IDEEP_BFLOAT16", "0") != "1":
         return

@@ -1,4 +1,4 @@
-"""The pack of the iDeep backend."""
+"""Registration of the iDeep backend and its kernels."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def chainer_backends(registry: Any) -> None:
-    """Registers the iDeep backend; ideep4py itself is imported when it is used."""
+    """Registers the iDeep backend; ideep4py is imported when the backend is used first."""
     registry.register("ideep", "chainer.backends.ideep.backend:backend")
 
 

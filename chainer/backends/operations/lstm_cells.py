@@ -9,12 +9,12 @@ class LSTMCell(Operation):
     """One step of LSTM units with forget gates, given the sources of their gates.
 
     ``select(c_prev, x)``: ``c_prev`` of shape ``(B, n, ...)``; ``x`` of shape ``(B, 4 n, ...)`` and
-    the same dtype, floating point. The four sources of a unit are neighbours along axis 1, in the
+    the same dtype, floating point. The four sources of a unit are neighbors along axis 1, in the
     order cell input ``a``, input gate ``i``, forget gate ``f``, output gate ``o``.
 
     Methods:
         ``forward(c_prev, x) -> (c, h, saved)``: ``c = tanh(a) sigmoid(i) + c_prev sigmoid(f)``,
-        ``h = tanh(c) sigmoid(o)``; ``saved`` is for ``backward``.
+        ``h = tanh(c) sigmoid(o)``; ``saved`` is opaque and given to ``backward``.
 
         ``backward(c_prev, x, c, saved, gc, gh) -> (gc_prev, gx)``: gradients; ``gc`` or ``gh`` may
         be None, not both.
@@ -34,10 +34,10 @@ class SLSTMCell(Operation):
     Methods:
         ``forward(c1, c2, x1, x2) -> (c, h, saved)``: ``c = tanh(a1) sigmoid(i1) + tanh(a2)
         sigmoid(i2) + c1 sigmoid(f1) + c2 sigmoid(f2)``, ``h = tanh(c) sigmoid(o1 + o2)``; ``saved``
-        is for ``backward``.
+        is opaque and given to ``backward``.
 
-        ``backward(c1, c2, x1, x2, c, saved, gc, gh) -> (gc1, gc2, gx1, gx2)``: gradients; ``gc`` or
-            ``gh`` may be None, not both.
+        ``backward(inputs, c, saved, gc, gh) -> (gc1, gc2, gx1, gx2)``: gradients; ``inputs`` is the
+        tuple ``(c1, c2, x1, x2)``; ``gc`` or ``gh`` may be None, not both.
     """
 
     name = "s_lstm_cell"
@@ -53,10 +53,11 @@ class TreeLSTMCell(Operation):
 
     Methods:
         ``forward(cs, x) -> (c, h, saved)``: ``c = tanh(a) sigmoid(i) + sum(c_k sigmoid(f_k))``,
-        ``h = tanh(c) sigmoid(o)``; ``cs`` is a list and ``saved`` is for ``backward``.
+        ``h = tanh(c) sigmoid(o)``; ``cs`` is a list; ``saved`` is opaque and given to
+        ``backward``.
 
         ``backward(cs, x, c, saved, gc, gh) -> (gcs, gx)``: gradients, ``gcs`` a list; ``gc`` or
-            ``gh`` may be None, not both.
+        ``gh`` may be None, not both.
     """
 
     name = "tree_lstm_cell"

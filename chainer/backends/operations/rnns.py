@@ -2,44 +2,79 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from chainer.core.arrays.kernel import Operation
+from chainer.core.typing import Array
+
+#: Number of weights (and of biases) of one layer and direction, by mode.
+WEIGHTS = {"lstm": 8, "gru": 6, "tanh": 2, "relu": 2}
+
+
+class RNNLayout(NamedTuple):
+    """What a recurrent network looks like, apart from the sizes of its arrays.
+
+    It is a named tuple because each selection of a kernel hashes and compares it, which a tuple
+    does in C.
+
+    Attributes:
+        mode: Kind of the cells: ``'lstm'``, ``'gru'``, ``'tanh'`` or ``'relu'``.
+        layers: Number of layers.
+        directions: Number of directions, 1 or 2.
+        batch_sizes: Number of sequences that have an element at each time.
+        ratio: Dropout ratio.
+    """
+
+    mode: str
+    layers: int
+    directions: int
+    batch_sizes: tuple[int, ...]
+    ratio: float = 0.0
+
+    @property
+    def groups(self) -> int:
+        """Number of layers times the number of directions."""
+        return self.layers * self.directions
+
+
+#: Weights or biases: one list for each layer and direction.
+Parameters = list[list[Array]]
+#: What ``forward`` got: ``(x, hx, cx, ws, bs)``.
+RNNInputs = tuple[Array, Array, Array, Parameters, Parameters]
 
 
 class NStepRNN(Operation):
     """Stacked recurrent network over a batch of sequences of different lengths.
 
     Sequences are sorted by length, longest first, and *packed* by time: ``x`` of shape ``(T, I)``
-    holds first the elements of all sequences at time 0, then those at time 1 and so on.
-    ``batch_sizes`` is a tuple with the number of sequences that are alive at each time; it does
-    not increase, and ``T`` is its sum. ``hx`` and ``cx`` have shape ``(layers * directions, B,
-    N)`` with ``B`` at least the first batch size. Sequences beyond it keep their state.
+    contains first the elements of all sequences at time 0, then those at time 1 and so on. A
+    :class:`RNNLayout` describes the network. Its ``batch_sizes`` do not increase, and ``T`` is
+    their sum. ``hx`` and ``cx`` have the shape ``(layers * directions, B, N)`` with ``B`` at least
+    the first batch size. Sequences beyond it keep their state.
 
-    ``mode`` is ``'lstm'``, ``'gru'``, ``'tanh'`` or ``'relu'``. Weights and biases are lists of
-    lists, one for each layer and direction (the directions of a layer are neighbours), of 8, 6 or
-    2 arrays: first those applied to the input of the layer, then those applied to the state, each
-    of shape ``(N, input size)`` and ``(N,)``. The order of the gates is that of
-    :func:`chainer.functions.n_step_lstm` and :func:`chainer.functions.n_step_gru`. The input of
-    the second layer and of all that follow is the output of the previous layer, its directions
-    side by side.
+    Weights and biases are lists of lists, one for each layer and direction (the directions of a
+    layer are neighbors), of 8 (LSTM), 6 (GRU) or 2 arrays: first those applied to the input of the
+    layer, then those applied to the state, each of shape ``(N, input size)`` and ``(N,)``. The
+    order of the gates is that of :func:`chainer.functions.n_step_lstm` and
+    :func:`chainer.functions.n_step_gru`. The input of the second layer and of all that follow is
+    the output of the previous layer, its directions side by side.
 
-    With ``ratio`` positive, the input of each layer and direction but those of the first layer
-    passes through dropout.
+    With a positive dropout ratio, the input of each layer and direction passes through dropout,
+    except in the first layer.
 
-    ``select(x, hx, cx, mode=, layers=, directions=, batch_sizes=, ratio=)``. ``cx`` is None
-    unless ``mode`` is ``'lstm'``.
+    ``select(x, hx, cx, layout=)``. ``cx`` is None unless the mode is ``'lstm'``.
 
     Methods:
-        ``forward(x, hx, cx, ws, bs, mode, directions, batch_sizes, ratio) -> (y, hy, cy,
-        residual)``: ``y`` of shape ``(T, directions * N)``. ``cy`` is None unless ``mode`` is
-        ``'lstm'``. The residual is opaque.
+        ``forward(x, hx, cx, ws, bs, layout) -> (y, hy, cy, residual)``: ``y`` of shape ``(T,
+        directions * N)``. ``cy`` is None unless the mode is ``'lstm'``. The residual is opaque.
 
-        ``backward(x, hx, cx, ws, bs, residual, gys, ghy, gcy, mode, directions, batch_sizes,
-        ratio) -> (gx, ghx, gcx, gws, gbs)``. ``gys`` is a list of the gradients of ``y`` at each
-        time, which are often arrays of their own. Each of ``gys``, ``ghy`` and ``gcy`` may be
-        None, for zeros.
+        ``backward(inputs, residual, gys, ghy, gcy, layout) -> (gx, ghx, gcx, gws, gbs)``.
+        ``inputs`` is the tuple ``(x, hx, cx, ws, bs)``. ``gys`` is a list with the gradient of
+        ``y`` at each time, since these are often separate arrays. Each of ``gys``, ``ghy`` and
+        ``gcy`` may be None, for zeros.
 
-        ``masks(residual) -> list``: for each layer and direction the factors dropout has
-        multiplied its packed input with, or None. Gradients of gradients need it; a kernel that
+        ``masks(residual) -> list``: for each layer and direction the factors that dropout
+        multiplied its packed input by, or None. Gradients of gradients need them; a kernel that
         cannot tell raises RuntimeError.
 
     float16 is computed in float32.

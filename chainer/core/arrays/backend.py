@@ -78,13 +78,12 @@ def get_device(device_spec: DeviceLike) -> Device:
         if other < 0:
             return get_backend("numpy").device()
         return available_device("cupy", int(other))
-    if isinstance(other, tuple):
-        pair = cast("tuple[Any, ...]", other)
-        if len(pair) == 2:  # ('@cupy', 0), a form of release 6 and later
-            return get_device(f"{pair[0]}:{pair[1]}")
-    index: Any = getattr(other, "id", None)
+    if isinstance(device_spec, tuple) and len(device_spec) == 2:
+        name, number = device_spec  # ('@cupy', 0), a form of release 6 and later
+        return get_device(f"{name}:{number}")
+    index: Any = getattr(device_spec, "id", None)
     # A device object of CuPy. Its class is recognized by name, so that CuPy is not imported here.
-    library = type(other).__module__.split(".")[0]
+    library = type(device_spec).__module__.split(".")[0]
     if isinstance(index, int) and library in ("cupy", "cupy_backends"):
         return available_device("cupy", index)
     raise ValueError(
@@ -113,7 +112,7 @@ def using_device(device_spec: DeviceLike) -> AbstractContextManager[Any]:
     return device.backend.use(device)
 
 
-def get_array_module(*args: Any) -> ModuleType:
+def get_array_module(*args: object) -> ModuleType:
     """Returns the array namespace for the given arrays.
 
     Args:
@@ -133,7 +132,7 @@ def get_array_module(*args: Any) -> ModuleType:
     return numpy
 
 
-def get_device_from_array(*arrays: Any) -> Device:
+def get_device_from_array(*arrays: object) -> Device:
     """Returns the device of the first argument that is an array or a Variable with an array.
 
     Arrays outside host memory come before NumPy arrays. Without any array, the CPU device is
@@ -154,11 +153,11 @@ def get_device_from_array(*arrays: Any) -> Device:
     return host or get_backend("numpy").device()
 
 
-def _array_of(arg: Any) -> Any:
+def _array_of(arg: object) -> Any:
     # Variables are recognized by their interface: the package autograd imports this module.
     if type(arg) is numpy.ndarray or not hasattr(arg, "creator_node"):
         return arg
-    return arg.array
+    return cast(Any, arg).array
 
 
 def wrap(array: Array) -> Array:

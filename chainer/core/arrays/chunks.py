@@ -1,4 +1,4 @@
-"""Splitting work into blocks that need little memory and stay in the processor's cache."""
+"""Splitting work into chunks that need little memory and fit into the processor's cache."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 
 def chunks(count: int, bytes_each: int, most_bytes: int = 1 << 18) -> Iterator[slice]:
-    """Yields the slices that split ``count`` items into blocks.
+    """Yields the slices that split items into chunks.
 
     Args:
         count: Number of items.
-        bytes_each: Memory that the work on an item takes.
-        most_bytes: Memory that the work on a block may take; but a block has at least one item.
+        bytes_each: Memory that the work on one item takes, in bytes.
+        most_bytes: Memory that the work on a chunk may take, in bytes. The default, 256 KiB, fits
+            into the second-level cache of common processors. A chunk has at least one item.
     """
     size = max(1, min(count, most_bytes // max(bytes_each, 1)))
     for start in range(0, count, size):
@@ -19,9 +20,15 @@ def chunks(count: int, bytes_each: int, most_bytes: int = 1 << 18) -> Iterator[s
 
 
 def chunk_bytes(nbytes: int, parts: int) -> int:
-    """Returns the memory a block may take next to an array, so that it hardly adds to the peak.
+    """Returns the memory for a chunk of work on an array, so that it hardly adds to the peak.
 
-    It is the array's memory divided by ``parts``, but 4 to 64 KiB: smaller blocks are slow, larger
-    ones leave the cache.
+    Args:
+        nbytes: Memory of the array, in bytes.
+        parts: Share of that memory: a chunk may take ``1 / parts``.
+
+    Returns:
+        int: 4 KiB to 64 KiB. Smaller chunks are slow, because each costs a few calls; larger ones
+            do
+        not fit into the cache.
     """
     return min(max(nbytes // parts, 1 << 12), 1 << 16)

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from chainer.core.arrays.lookup import backend_of, get_backend
-from chainer.core.typing import Array
+from chainer.core.typing import Array, ArrayTree
 
 if TYPE_CHECKING:
     from chainer.core.arrays.protocol import Backend
@@ -56,7 +56,7 @@ class Device:
         """Classes of the arrays of this device; lazy names of those that are not imported yet."""
         return self.backend.array_types
 
-    def send(self, arrays: Any) -> Any:
+    def send(self, arrays: ArrayTree) -> Any:
         """Moves arrays to this device.
 
         Args:

@@ -1,17 +1,18 @@
 """Floating-point types that NumPy itself does not have: bfloat16 of the package ml_dtypes.
 
-NumPy calls such a type void (kind ``'V'``). CuPy uses the same one. Nothing here imports ml_dtypes:
-who makes an array of the type has done so.
+NumPy reports the kind ``'V'`` (void) for such a type. CuPy uses the same type. Nothing here imports
+ml_dtypes: a program that makes an array of the type has imported it already.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from chainer.core.typing import Array, DType
 
+#: Names of data types of kind ``'V'`` that are floating-point types.
 _FLOATING = frozenset({"bfloat16"})
 
 
-def kind_of(dtype: Any) -> str:
+def kind_of(dtype: DType) -> str:
     """Returns the kind of a data type: its attribute ``kind``, but ``'f'`` for bfloat16.
 
     Args:
@@ -26,8 +27,8 @@ def kind_of(dtype: Any) -> str:
     return "f" if kind == "V" and dtype.name in _FLOATING else kind
 
 
-def is_half(dtype: Any) -> bool:
-    """Tells whether a data type is float16 or bfloat16, in which sums lose too much.
+def is_half(dtype: DType) -> bool:
+    """Returns whether a data type is float16 or bfloat16, in which sums are too inexact.
 
     Args:
         dtype (numpy.dtype): Data type.
@@ -35,9 +36,12 @@ def is_half(dtype: Any) -> bool:
     return dtype.char in "eE"
 
 
-def for_products(array: Any) -> Any:
-    """Returns an array of bfloat16 as float32, others as they are.
+def for_products(array: Array) -> Array:
+    """Returns an array of bfloat16 as float32, other arrays unchanged.
 
-    Neither NumPy nor CuPy has products of stacks of matrices of bfloat16.
+    Neither NumPy nor CuPy can multiply stacks of matrices of bfloat16.
+
+    Args:
+        array: Array of any backend.
     """
     return array.astype("f") if array.dtype.char == "E" else array

@@ -90,7 +90,7 @@ class Operation:
         self._on_xp_arrays: dict[Backend, ReferenceOnXpArrays] = {}
         registries.kernels.add_listener(self._forget)
 
-    def _forget(self, *_: Any) -> None:
+    def _forget(self, *_: object) -> None:
         self._tables = {}
 
     def select(self, *arrays: Array | None, **attributes: Any) -> Any:
@@ -254,7 +254,7 @@ def explain(operation: str | Operation, *args: VariableLike, **attributes: Any) 
     return operation.explain(*map(_array_of, args), **attributes)
 
 
-def _array_of(arg: Any) -> Array:
+def _array_of(arg: VariableLike) -> Array:
     # Variables are recognized by their interface: the package autograd imports this module.
     if hasattr(arg, "creator_node"):
         return arg.array

@@ -28,7 +28,7 @@ _classes_without_backend: set[type[Any]] = set()
 _reported: set[Entry] = set()
 
 
-def _forget(*_: Any) -> None:
+def _forget(*_: object) -> None:
     _by_class.clear()
     _classes_without_backend.clear()
 
@@ -92,7 +92,7 @@ def backend_of(array: Array) -> Backend:
     return backend
 
 
-def is_array(obj: Any) -> bool:
+def is_array(obj: object) -> bool:
     """Returns whether an object is an array of a known backend.
 
     Args:
@@ -114,7 +114,7 @@ def is_array_type(candidate: type | str, cls: type) -> bool:
     return distance is not None and distance <= _search(cls)[1]
 
 
-def not_an_array_message(obj: Any) -> str:
+def not_an_array_message(obj: object) -> str:
     """Returns the text of the error raised for an object that is not an array.
 
     Args:

@@ -15,7 +15,7 @@ import numpy
 
 from chainer.core.arrays.conversions import ArrayConversions
 from chainer.core.arrays.device import Device
-from chainer.core.typing import Array, DTypeLike
+from chainer.core.typing import Array, ArrayLike, DTypeLike
 
 
 class Backend(ArrayConversions):
@@ -134,7 +134,7 @@ class Backend(ArrayConversions):
         """
         return array.copy()
 
-    def asarray(self, value: Any, dtype: DTypeLike = None) -> Array:
+    def asarray(self, value: ArrayLike, dtype: DTypeLike = None) -> Array:
         """Returns an array of a number or of an array of this backend; arrays are not copied.
 
         Args:

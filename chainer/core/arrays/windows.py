@@ -1,4 +1,4 @@
-"""Windows that slide over images: which positions they read, and copying them out and back."""
+"""Sliding windows over images: their positions, and copying and adding patches."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
+from chainer.core.typing import Array
+
 Sizes = tuple[int, ...]
 
 
 def window_range(
     offset: int, in_size: int, out_size: int, stride: int, pad: int
 ) -> tuple[slice, slice]:
-    """Tells which windows have one of their elements inside the input, and where it lies.
+    """Returns the windows in which a given element is inside the input, and its positions there.
 
     Args:
         offset: Position of the element in the window (dilation included).
@@ -38,7 +40,7 @@ def window_slices(
 ) -> Iterator[tuple[Sizes, tuple[slice, ...], tuple[slice, ...]]]:
     """Iterates over the elements of a window: index, slices of the windows, slices of the input.
 
-    Elements that lie in the padding of every window are left out.
+    Elements that are in the padding in every window are left out.
     """
     ranges = [
         [window_range(i * d, n, m, s, p) for i in range(k)]
@@ -52,7 +54,7 @@ def window_slices(
 
 
 def copy_patches(
-    x: Any, patches: Any, stride: Sizes, pad: Sizes, dilate: Sizes, value: float | None = 0
+    x: Array, patches: Array, stride: Sizes, pad: Sizes, dilate: Sizes, value: float | None = 0
 ) -> None:
     """Fills ``patches``, shape ``(N, C, k_1, ..., l_1, ...)``, from images ``(N, C, d_1, ...)``.
 
@@ -73,9 +75,9 @@ def copy_patches(
 
 
 def _fill_padding(
-    patches: Any, in_size: Sizes, stride: Sizes, pad: Sizes, dilate: Sizes, value: float
+    patches: Array, in_size: Sizes, stride: Sizes, pad: Sizes, dilate: Sizes, value: float
 ) -> None:
-    """Sets those elements of patches that lie outside the images."""
+    """Sets those elements of patches that are outside the images."""
     n = len(stride)
     for axis in range(n):
         windows_axis = 2 + n + axis
@@ -93,7 +95,7 @@ def _fill_padding(
 def reaches_padding(
     ksize: Sizes, in_size: Sizes, out_size: Sizes, stride: Sizes, pad: Sizes, dilate: Sizes
 ) -> bool:
-    """Tells whether a window contains a position outside the input."""
+    """Returns whether a window contains a position outside the input."""
     return any(pad) or any(
         [
             (m - 1) * s + (k - 1) * d + 1 > n
@@ -102,8 +104,8 @@ def reaches_padding(
     )
 
 
-def add_patches(patches: Any, x: Any, stride: Sizes, pad: Sizes, dilate: Sizes) -> None:
-    """Adds ``patches``, shape ``(N, C, k_1, ..., l_1, ...)``, to the images ``x`` they are of.
+def add_patches(patches: Array, x: Array, stride: Sizes, pad: Sizes, dilate: Sizes) -> None:
+    """Adds ``patches``, shape ``(N, C, k_1, ..., l_1, ...)``, to images at their positions.
 
     Args:
         patches: Patches.
@@ -119,9 +121,9 @@ def add_patches(patches: Any, x: Any, stride: Sizes, pad: Sizes, dilate: Sizes) 
 
 
 def sum_patches(
-    xp: Any, patches: Any, in_size: Sizes, stride: Sizes, pad: Sizes, dilate: Sizes
-) -> Any:
-    """Returns new images that ``patches``, shape ``(N, C, k_1, ..., l_1, ...)``, add up to.
+    xp: Any, patches: Array, in_size: Sizes, stride: Sizes, pad: Sizes, dilate: Sizes
+) -> Array:
+    """Returns the sum of ``patches``, shape ``(N, C, k_1, ..., l_1, ...)``, as new images.
 
     Args:
         xp: Array namespace.
@@ -134,10 +136,11 @@ def sum_patches(
     n = len(stride)
     ksize, out_size = patches.shape[2 : 2 + n], patches.shape[2 + n :]
     pieces = list(window_slices(ksize, in_size, out_size, stride, pad, dilate))
-    x: Any = None
+    x: Array = None
     everywhere = tuple([slice(0, m, 1) for m in in_size])
     for index, windows, inputs in pieces:
-        if inputs == everywhere:  # the first summand saves setting zeros and adding to them
+        # A copy of patches that cover the whole image saves filling an array with zeros first.
+        if inputs == everywhere:
             x = patches[(slice(None), slice(None), *index, *windows)].copy()
             pieces.remove((index, windows, inputs))
             break

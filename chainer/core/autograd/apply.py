@@ -8,11 +8,14 @@ tanh_loop`` measures it.
 # The graph is one data structure in several modules, which reach into each other for speed.
 # pyright: reportPrivateUsage=false
 
+# What the annotations promise is checked again at run time: users write these functions.
+# pyright: reportUnnecessaryIsInstance=false
+
 from __future__ import annotations
 
 import traceback
 import weakref
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -27,14 +30,14 @@ from chainer.core.utils import type_check
 
 if TYPE_CHECKING:
     from chainer.core.autograd.function_node import FunctionNode
-    from chainer.core.typing import Array, Arrays, VariableLike, Variables
+    from chainer.core.typing import Array, Arrays, Indexes, VariableLike, Variables
 
 _ndarray = numpy.ndarray
 # As Any: to the checker what is an instance of numpy.generic is "partially unknown".
 _Scalar: Any = numpy.generic
 _ref = weakref.ref
 _new = object.__new__
-#: All indexes of the inputs, by the number of inputs: most functions differentiate w.r.t. all.
+#: All indexes of the inputs, by their number: most functions differentiate w.r.t. all inputs.
 _ALL_INDEXES = tuple(tuple(range(n)) for n in range(8))
 
 
@@ -59,7 +62,7 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
 
     arrays: list[Array] = []
     node_list: list[VariableNode] = []
-    types: list[Hashable] = []
+    types: list[Any] = []
     all_numpy = True
     constants = 0
     rank = 0
@@ -94,10 +97,7 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
         )
     self.inputs = nodes
     count = len(nodes)
-    if constants:
-        self._targets = tuple([i for i in range(count) if nodes[i]._requires_grad])
-    else:
-        self._targets = _ALL_INDEXES[count] if count < 8 else tuple(range(count))
+    self._targets = _targets_of(nodes) if constants or count >= 8 else _ALL_INDEXES[count]
     if self._retained_inputs:
         for i in self._retained_inputs:
             nodes[i].data = in_data[i]
@@ -135,6 +135,11 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
     return (variable,)
 
 
+def _targets_of(nodes: tuple[VariableNode, ...]) -> Indexes:
+    """Returns the indexes of the inputs that require gradients."""
+    return tuple([i for i, node in enumerate(nodes) if node._requires_grad])
+
+
 def _make_outputs(
     self: FunctionNode, in_data: Arrays, outputs: Arrays, all_numpy: bool, rank: int
 ) -> Variables:
@@ -165,7 +170,7 @@ def _apply_without_graph(
 ) -> Variables:
     """Computes the outputs; nothing is recorded."""
     arrays: list[Array] = []
-    types: list[Hashable] = []
+    types: list[Any] = []
     all_numpy = True
     requires_grad = False
     for x in inputs:
@@ -194,7 +199,7 @@ def _apply_without_graph(
     return tuple([Variable._from_array(y, requires_grad) for y in outputs])
 
 
-def _run(self: FunctionNode, in_data: Arrays, types: list[Hashable], state: ThreadState) -> Arrays:
+def _run(self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadState) -> Arrays:
     """Checks the types of the inputs and runs ``forward``, with hooks and debug checks if any.
 
     Args:
@@ -223,12 +228,15 @@ def _run(self: FunctionNode, in_data: Arrays, types: list[Hashable], state: Thre
                 _check_types(self, in_data)
                 traits.remember_checked(signature)
     if state.hooks or traits.has_hooks or state.debug:
-        outputs = _forward_observed(self, in_data, state)
-    else:
-        outputs = self.forward(in_data)
-    if type(outputs) is not tuple:
-        raise TypeError(f"forward output must be a tuple ({self.label})\nActual: {type(outputs)}")
+        return _forward_observed(self, in_data, state)
+    outputs = self.forward(in_data)
+    if not isinstance(outputs, tuple):
+        raise _not_a_tuple(self, outputs)
     return outputs
+
+
+def _not_a_tuple(self: FunctionNode, outputs: object) -> TypeError:
+    return TypeError(f"forward output must be a tuple ({self.label})\nActual: {type(outputs)}")
 
 
 def _check_types(self: FunctionNode, in_data: Arrays) -> None:
@@ -240,15 +248,17 @@ def _check_types(self: FunctionNode, in_data: Arrays) -> None:
         raise type_check.InvalidType(error.expect, error.actual, msg=message) from None
 
 
-def _forward_observed(self: FunctionNode, in_data: Arrays, state: ThreadState) -> Any:
+def _forward_observed(self: FunctionNode, in_data: Arrays, state: ThreadState) -> Arrays:
     """Runs ``forward`` with hooks and debug checks around it."""
     hooks = self._all_hooks(state)
     for hook in hooks:
         hook.forward_preprocess(self, in_data)
     outputs = self.forward(in_data)
+    if not isinstance(outputs, tuple):
+        raise _not_a_tuple(self, outputs)
     for hook in hooks:
         hook.forward_postprocess(self, in_data)
-    if state.debug and isinstance(outputs, tuple):
+    if state.debug:
         for y in outputs:
             if has_nan(y):
                 raise RuntimeError(f"NaN is detected on forward computation of {self.label}")

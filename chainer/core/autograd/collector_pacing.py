@@ -14,6 +14,7 @@ gone.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import sys
 import weakref
@@ -48,6 +49,8 @@ class CollectorPacing:
         #: The user's threshold and the one set here; None while the former is in force.
         self._thresholds: tuple[int, int] | None = None
         self._watched: weakref.ref[VariableNode] | None = None
+        #: Whether :meth:`restore` is running, which a collection may interrupt.
+        self._is_restoring = False
 
     def __call__(self, phase: Literal["start", "stop"], info: dict[str, int]) -> None:
         """Decides, after a collection, when the next one takes place.
@@ -56,7 +59,7 @@ class CollectorPacing:
             phase: ``"start"`` or ``"stop"``.
             info: What the collection did; ``collected`` is the number of objects it destroyed.
         """
-        if phase == "start":
+        if phase == "start" or self._is_restoring:
             return
         nodes = live_nodes()
         grown = (nodes - self._nodes) * OBJECTS_PER_NODE
@@ -76,11 +79,13 @@ class CollectorPacing:
 
     def restore(self, _: object = None) -> None:
         """Puts the user's threshold in force again."""
+        self._is_restoring = True
         if self._thresholds is not None:
             user, raised = self._thresholds
             self._thresholds = self._watched = None
             if gc.get_threshold()[0] == raised:  # else the user has set another one meanwhile
                 gc.set_threshold(user, *gc.get_threshold()[1:])
+        self._is_restoring = False
 
     def restore_with(self, root: VariableNode) -> None:
         """Restores the threshold when the root of a graph is gone, and most of the graph with it.
@@ -94,3 +99,10 @@ class CollectorPacing:
 
 pacing = CollectorPacing()
 gc.callbacks.append(pacing)
+
+
+@atexit.register
+def _uninstall() -> None:
+    # While the interpreter shuts down, the names that a callback uses may be gone already.
+    if pacing in gc.callbacks:
+        gc.callbacks.remove(pacing)

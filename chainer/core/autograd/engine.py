@@ -56,13 +56,13 @@ class BackwardPass:
 
     __slots__ = (
         "_create_graph",
-        "_scheduled",
         "_heap",
         "_is_common",
         "_pushed",
         "_reachable",
         "_retain_grad",
         "_roots",
+        "_scheduled",
         "_state",
         "_targets",
         "delivery",
@@ -367,7 +367,7 @@ def _array_of(function: FunctionNode, gx: Variable) -> Array:
 def _check_input_gradient(function: FunctionNode, index: int, array: Array) -> None:
     """Raises unless an array can be the gradient of an input of a function."""
     x = function.input_nodes[index]
-    if x.shape is not None:
+    if x._type[1] is not None:
         check_gradient(
             x, array, f"gradient {index} returned by backward of {function.label} is wrong. "
         )

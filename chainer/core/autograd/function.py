@@ -90,7 +90,7 @@ class FunctionAdapter(FunctionNode):
         return function
 
     @property
-    def label(self) -> str:
+    def label(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Short text that represents the function."""
         return self._wrapped.label
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from chainer.core.autograd.variable_node import VariableNode
     from chainer.core.config.configuration import ThreadState
     from chainer.core.typing import (
+        Array,
         ArrayGrads,
         ArrayModule,
         Arrays,
@@ -197,7 +198,7 @@ class FunctionNode:
         return list({**state.hooks, **(self._hooks or {})}.values())
 
     @property
-    def output_data(self) -> tuple[Any, ...]:
+    def output_data(self) -> tuple[Array | None, ...]:
         """Tuple of the retained output arrays; None for outputs that are not retained.
 
         Raises:
@@ -205,7 +206,7 @@ class FunctionNode:
         """
         if self._retained_output_arrays is None or self.outputs is None:
             raise RuntimeError("retained output data is gone")
-        data: list[Any] = [None] * len(self.outputs)
+        data: list[Array | None] = [None] * len(self.outputs)
         for index, array in zip(self._retained_outputs, self._retained_output_arrays, strict=True):
             data[index] = array
         return tuple(data)
@@ -223,14 +224,14 @@ class FunctionNode:
 
     apply = application.apply
 
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+    def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         """Checks types of input data before forward propagation.
 
         Args:
             in_types (TypeInfoTuple): Type information of the inputs.
         """
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         """Computes the output arrays from the input arrays.
 
         Delegates to :meth:`forward_gpu` for arrays of an accelerator and to :meth:`forward_cpu` for
@@ -248,7 +249,7 @@ class FunctionNode:
                 return self.forward_gpu(inputs)
         return self.forward_cpu(inputs)
 
-    def forward_cpu(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward_cpu(self, inputs: Arrays) -> Arrays:
         """Computes the output arrays from the input NumPy arrays.
 
         Args:
@@ -261,7 +262,7 @@ class FunctionNode:
             f"{type(self).__name__} defines neither forward() nor forward_cpu()"
         )
 
-    def forward_gpu(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward_gpu(self, inputs: Arrays) -> Arrays:
         """Computes the output arrays from the input CuPy arrays.
 
         Args:
@@ -294,9 +295,7 @@ class FunctionNode:
 
     # -- backward ---------------------------------------------------------------------------------
 
-    def backward(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
-    ) -> tuple[Variable | None, ...]:
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
         """Computes gradients w.r.t. specified inputs given output gradients.
 
         Made of differentiable functions, it supports gradients of gradients. The default returns
@@ -315,8 +314,8 @@ class FunctionNode:
         return (None,) * len(target_input_indexes)
 
     def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+        self, target_input_indexes: Indexes, grad_outputs: ArrayGrads
+    ) -> ArrayGrads:
         """The gradients of :meth:`backward` computed on raw arrays.
 
         Optional, for speed: where a class defines it next to ``backward``, it is used whenever no
@@ -334,10 +333,10 @@ class FunctionNode:
 
     def backward_accumulate(
         self,
-        target_input_indexes: tuple[int, ...],
-        grad_outputs: tuple[Variable | None, ...],
-        grad_inputs: tuple[Variable | None, ...],
-    ) -> tuple[Variable | None, ...]:
+        target_input_indexes: Indexes,
+        grad_outputs: Grads,
+        grad_inputs: Grads,
+    ) -> Grads:
         """Computes gradients w.r.t. specified inputs and accumulates them.
 
         Override it instead of :meth:`backward` where computing and adding can be fused.
@@ -362,7 +361,7 @@ class FunctionNode:
             ]
         )
 
-    def _complete(self, targets: tuple[int, ...], gradients: Any) -> tuple[Any, ...]:
+    def _complete(self, targets: Indexes, gradients: Any) -> tuple[Any, ...]:
         """Reduces what backward returned to one gradient per target."""
         if not isinstance(gradients, tuple):
             raise TypeError(
@@ -382,29 +381,29 @@ class FunctionNode:
         )
 
     @property
-    def retained_input_arrays(self) -> tuple[Any, ...]:
+    def retained_input_arrays(self) -> Arrays:
         """The arrays of the retained inputs, in the order given to :meth:`retain_inputs`."""
         if not self._retained_inputs:
             return ()
         inputs = self.input_nodes
-        arrays: tuple[Any, ...] = tuple([inputs[i].data for i in self._retained_inputs])
+        arrays: Arrays = tuple([inputs[i].data for i in self._retained_inputs])
         if self._converted is not None:  # other functions may retain the same input as it is
             return tuple([self._converted.to_xp(array) for array in arrays])
         return arrays
 
     @property
-    def retained_output_arrays(self) -> tuple[Any, ...]:
+    def retained_output_arrays(self) -> Arrays:
         """The arrays of the retained outputs, in the order given to :meth:`retain_outputs`."""
         return self._retained_output_arrays or ()
 
-    def get_retained_inputs(self) -> tuple[Variable, ...]:
+    def get_retained_inputs(self) -> Variables:
         """Returns a tuple of the retained input variables."""
         if not self._retained_inputs:
             return ()
         inputs = self.input_nodes
         return tuple([inputs[i].get_variable() for i in self._retained_inputs])
 
-    def get_retained_outputs(self) -> tuple[Variable, ...]:
+    def get_retained_outputs(self) -> Variables:
         """Returns a tuple of the retained output variables.
 
         Where an output node is gone already, a fresh node takes its place in the graph.

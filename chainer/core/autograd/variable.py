@@ -1,4 +1,4 @@
-"""Variables: arrays that remember how they were computed (public module ``chainer.variable``)."""
+"""Variables: arrays that remember how they were computed."""
 
 # The graph is one data structure in several modules, which reach into each other for speed.
 # pyright: reportPrivateUsage=false
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from chainer.core.arrays.device import Device
     from chainer.core.autograd.function import Function
     from chainer.core.autograd.function_node import FunctionNode
-
-__all__ = ["Parameter", "Variable", "VariableNode", "as_variable"]
 
 _new = object.__new__
 
@@ -644,15 +642,3 @@ def as_variable(obj: Any) -> Variable:
         TypeError: If ``obj`` is neither.
     """
     return obj if isinstance(obj, Variable) else Variable(obj, requires_grad=False)
-
-
-def __getattr__(name: str) -> Any:
-    if name == "Parameter":  # parameter.py derives from Variable and imports this module
-        from chainer.core.autograd.parameter import Parameter
-
-        return Parameter
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-if TYPE_CHECKING:
-    from chainer.core.autograd.parameter import Parameter

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 if TYPE_CHECKING:
     from chainer.core.autograd.function import Function
@@ -74,7 +74,7 @@ class VariableNode:
         self._creator_node: FunctionNode | None = None
         self._rank = 0
         self._requires_grad: bool = variable._requires_grad
-        self.data: Array | None = None
+        self.data: Array = None
         self.name = name
         # Kept although it could be asked of the array: nodes outlive arrays, and the pair is part
         # of the signature by which passed type checks are remembered.
@@ -119,7 +119,7 @@ class VariableNode:
 
     @creator_node.setter
     def creator_node(self, creator_node: Function | FunctionNode | None) -> None:
-        node: FunctionNode | None = getattr(creator_node, "node", creator_node)
+        node: FunctionNode | None = cast("Any", getattr(creator_node, "node", creator_node))
         self._creator_node = node
         if node is not None:
             self._rank = node.rank + 1

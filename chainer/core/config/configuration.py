@@ -1,8 +1,8 @@
 """Configuration: process-wide values with thread-local overrides.
 
 ``chainer.global_config`` holds the defaults, ``chainer.config`` the values of the current thread.
-The core reads a handful of entries for every function application; those are kept ready-made in a
-:class:`ThreadState` that is recomputed whenever an entry changes, not whenever it is read.
+The core reads a few entries at every call of a function. Their values are attributes of a
+:class:`ThreadState`, which is updated when an entry changes, so that reading them is fast.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _STATE_ENTRIES = {
 }
 
 
-def _check_entry(name: str, value: Any) -> None:
+def _check_entry(name: str, value: object) -> None:
     entry = declared.get(name)
     if entry is not None:
         entry.check(value)
@@ -41,12 +41,12 @@ def _selects_kernels(name: str) -> bool:
 
 
 class ThreadState:
-    """What the core keeps for one thread: local configuration values and function hooks.
+    """The state of one thread: its own configuration values and its function hooks.
 
     Attributes:
         values: The entries set in this thread only.
         hooks: The function hooks installed in this thread, by name.
-        enable_backprop: Effective value of the entry of this name; so are ``debug``,
+        enable_backprop: Effective value of the entry of this name. The same holds for ``debug``,
             ``type_check`` and ``lazy_grad_sum``.
         policy: The effective :class:`KernelPolicy`.
     """
@@ -97,7 +97,7 @@ class GlobalConfig:
         object.__setattr__(self, "_states", weakref.WeakSet())
         object.__setattr__(self, "_lock", threading.Lock())
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         _check_entry(name, value)
         object.__setattr__(self, name, value)
         self._refresh()
@@ -115,19 +115,20 @@ class GlobalConfig:
             for state in self._states:
                 state.refresh()
 
-    def _entries(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k not in ("_states", "_lock")}
-
     def show(self, file: TextIO | None = STANDARD_OUTPUT) -> None:
         """Prints the entries, one per line, sorted by name.
 
         Args:
             file: Text stream to print to; ``sys.stdout`` by default.
         """
-        _print_entries(self._entries(), file)
+        _print_entries(_entries_of(self), file)
 
     def __reduce__(self) -> Any:
-        return (_restore_global, (self._entries(),))
+        return (_restore_global, (_entries_of(self),))
+
+
+def _entries_of(shared: GlobalConfig) -> dict[str, Any]:
+    return {k: v for k, v in vars(shared).items() if k not in ("_states", "_lock")}
 
 
 def _restore_global(entries: dict[str, Any]) -> GlobalConfig:
@@ -138,7 +139,7 @@ def _restore_global(entries: dict[str, Any]) -> GlobalConfig:
 
 
 class _States(threading.local):
-    """Gives every thread its own :class:`ThreadState` at first use."""
+    """Holds one :class:`ThreadState` for each thread, made at its first use in the thread."""
 
     def __init__(self, global_config: GlobalConfig) -> None:
         self.state = ThreadState(global_config)
@@ -148,29 +149,33 @@ class _States(threading.local):
 class LocalConfig:
     """Thread-local configuration values over a global configuration.
 
-    Setting an attribute affects the current thread only; reading falls back to the global
-    configuration; deleting an attribute uncovers the global value again.
+    Setting an attribute affects the current thread only. Reading an attribute that is not set in
+    this thread returns the global value. Deleting an attribute makes the global value visible
+    again.
 
     Args:
         global_config (GlobalConfig): Configuration to fall back to.
     """
+
+    _global: GlobalConfig
+    _threads: _States
 
     def __init__(self, global_config: GlobalConfig) -> None:
         object.__setattr__(self, "_global", global_config)
         object.__setattr__(self, "_threads", _States(global_config))
 
     def __getattr__(self, name: str) -> Any:
-        values: dict[str, Any] = self._threads.state.values  # type: ignore[attr-defined]
+        values: dict[str, Any] = self._threads.state.values
         if name in values:
             return values[name]
         try:
-            return getattr(self._global, name)  # type: ignore[attr-defined]
+            return getattr(self._global, name)
         except AttributeError:
             raise AttributeError(f"configuration has no entry {name!r}") from None
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         _check_entry(name, value)
-        state = self._threads.state  # type: ignore[attr-defined]
+        state = self._threads.state
         state.values[name] = value
         if name in _STATE_ENTRIES:
             setattr(state, name, value)
@@ -178,18 +183,18 @@ class LocalConfig:
             state.refresh()
 
     def __delattr__(self, name: str) -> None:
-        state = self._threads.state  # type: ignore[attr-defined]
+        state = self._threads.state
         if name not in state.values:
             raise AttributeError(f"configuration has no thread-local entry {name!r}")
         del state.values[name]
         if name in _STATE_ENTRIES:
-            setattr(state, name, self._global.__dict__.get(name, _STATE_ENTRIES[name]))  # type: ignore[attr-defined]
+            setattr(state, name, self._global.__dict__.get(name, _STATE_ENTRIES[name]))
         elif _selects_kernels(name):
             state.refresh()
 
     def __dir__(self) -> list[str]:
-        state = self._threads.state  # type: ignore[attr-defined]
-        return sorted({*super().__dir__(), *self._global._entries(), *state.values})  # type: ignore[attr-defined]
+        state = self._threads.state
+        return sorted({*super().__dir__(), *_entries_of(self._global), *state.values})
 
     def show(self, file: TextIO | None = STANDARD_OUTPUT) -> None:
         """Prints the effective entries of the current thread, one per line, sorted by name.
@@ -197,8 +202,12 @@ class LocalConfig:
         Args:
             file: Text stream to print to; ``sys.stdout`` by default.
         """
-        state = self._threads.state  # type: ignore[attr-defined]
-        _print_entries({**self._global._entries(), **state.values}, file)  # type: ignore[attr-defined]
+        state = self._threads.state
+        _print_entries({**_entries_of(self._global), **state.values}, file)
+
+
+def _states_of(config: LocalConfig) -> _States:
+    return vars(config)["_threads"]
 
 
 def _print_entries(entries: dict[str, Any], file: TextIO | None) -> None:
@@ -228,8 +237,8 @@ global_config = GlobalConfig()
 declare(*CORE_ENTRIES)
 config = LocalConfig(global_config)
 
-#: Thread-local holder of the :class:`ThreadState` behind ``chainer.config``; for the core's use.
-threads: _States = config._threads
+#: Holder of the :class:`ThreadState` of ``chainer.config``: ``threads.state``. For the core only.
+threads: _States = _states_of(config)
 
 
 class using_config(contextlib.ContextDecorator):  # used like a function
@@ -257,7 +266,7 @@ class using_config(contextlib.ContextDecorator):  # used like a function
         self._previous: list[Any] = []
 
     def __enter__(self) -> None:
-        values = self._config._threads.state.values
+        values = _states_of(self._config).state.values
         previous = values.get(self._name, _ABSENT)
         setattr(self._config, self._name, self._value)
         self._previous.append(previous)
@@ -266,5 +275,5 @@ class using_config(contextlib.ContextDecorator):  # used like a function
         previous = self._previous.pop()
         if previous is not _ABSENT:
             setattr(self._config, self._name, previous)
-        elif self._name in self._config._threads.state.values:
+        elif self._name in _states_of(self._config).state.values:
             delattr(self._config, self._name)

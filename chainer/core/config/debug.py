@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.config.configuration import config
 
 
@@ -44,5 +42,5 @@ class DebugMode:
         self._previous.append(is_debug())
         set_debug(self._debug)
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         set_debug(self._previous.pop())

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy
 
 from chainer.core.config.configuration import config
 from chainer.core.config.mixed16 import mixed16
-from chainer.core.typing import DTypeLike
+from chainer.core.typing import DType, DTypeLike
 
 
-def get_dtype(dtype: DTypeLike = None, map_mixed16: DTypeLike = None) -> numpy.dtype[Any]:
+def get_dtype(dtype: DTypeLike = None, map_mixed16: DTypeLike = None) -> DType:
     """Resolves a data type.
 
     Args:

@@ -1,8 +1,8 @@
 """Declared configuration entries: defaults, accepted values, environment variables.
 
-Programs may set entries that nobody declared (``chainer.config.user_anything``). An entry is
-declared if the framework reads it. The core declares its own entries; kernel providers declare
-theirs, such as the switch that turns the provider on or off.
+An entry is declared if the framework reads it. The core declares its own entries; kernel providers
+declare theirs, such as the switch that turns the provider on or off. Programs may set any other
+entry as well (``chainer.config.user_anything``).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class ConfigEntry:
             )
         return value
 
-    def check(self, value: Any) -> None:
+    def check(self, value: object) -> None:
         """Raises ValueError if a value is not accepted.
 
         Args:

@@ -17,6 +17,7 @@ class Mixed16:
     dtype = numpy.dtype(numpy.float16)
 
     def __new__(cls) -> Mixed16:
+        """Returns the one object, so that copies and unpickled ones are recognized."""
         return mixed16 if "mixed16" in globals() else super().__new__(cls)
 
     def __repr__(self) -> str:

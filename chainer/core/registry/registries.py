@@ -34,6 +34,9 @@ distributions = Registry("distributions")
 links = Registry("links")
 """``chainer.links``."""
 
+link_hooks = Registry("link_hooks")
+"""``chainer.link_hooks``."""
+
 initializers = Registry("initializers")
 """``chainer.initializers``."""
 
@@ -72,6 +75,7 @@ ALL: dict[str, Registry] = {
         function_hooks,
         distributions,
         links,
+        link_hooks,
         initializers,
         serializers,
         optimizers,

@@ -127,7 +127,7 @@ class Reporter:
         finally:
             self.observation = previous
 
-    def add_observer(self, name: str, observer: Any) -> None:
+    def add_observer(self, name: str, observer: object) -> None:
         """Registers an observer of values.
 
         Observer defines a scope of names for observed values. Values observed with the observer are
@@ -141,7 +141,7 @@ class Reporter:
         self._observer_names[id(observer)] = name
         self._observers[id(observer)] = observer
 
-    def add_observers(self, prefix: str, observers: Iterable[tuple[str, Any]]) -> None:
+    def add_observers(self, prefix: str, observers: Iterable[tuple[str, object]]) -> None:
         """Registers multiple observers at once.
 
         Args:
@@ -151,7 +151,7 @@ class Reporter:
         for name, observer in observers:
             self.add_observer(prefix + name, observer)
 
-    def report(self, values: Mapping[str, Any], observer: Any = None) -> None:
+    def report(self, values: Mapping[str, Any], observer: object = None) -> None:
         """Reports observed values.
 
         The values are written with the key, prefixed by the name of the observer object if given.
@@ -201,7 +201,7 @@ def get_current_reporter() -> Reporter:
     return _local.reporters[-1]
 
 
-def report(values: Mapping[str, Any], observer: Any = None) -> None:
+def report(values: Mapping[str, Any], observer: object = None) -> None:
     """Reports observed values with the current reporter object.
 
     Any reporter object can be set current by the ``with`` statement. This function calls the

@@ -4,25 +4,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy
 
 from chainer.core.arrays import backend
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, VariableLike
 
 
-def _scalar(value: Any) -> Any:
+def _scalar(value: VariableLike) -> Array:
     """Returns the array of a variable; other values as they are."""
     return value.array if isinstance(value, Variable) else value
 
 
-def _in_double_precision(value: Any) -> Any:
-    """Returns a host scalar as a float, an array elsewhere as a float64 array."""
+def _in_double_precision(value: Array) -> Array:
+    """Returns a scalar in host memory as a float, and one on an accelerator as a float64 array."""
     owner = backend.find_backend(cast("type[Any]", type(value)))
     if owner is None or owner.family == backend.HOST_FAMILY:
         return float(value)
     return value.astype(numpy.float64)
+
+
+class _Serializer(Protocol):
+    """What a serializer or deserializer does with a value and with a group of values."""
+
+    def __call__(self, key: str, value: Any) -> Any: ...
+
+    def __getitem__(self, key: str) -> _Serializer: ...
 
 
 class Summary:
@@ -46,7 +55,7 @@ class Summary:
         self._x2: Any = 0.0
         self._n: Any = 0
 
-    def add(self, value: Any, weight: float = 1) -> None:
+    def add(self, value: VariableLike, weight: float = 1) -> None:
         """Adds a scalar value.
 
         Args:
@@ -91,7 +100,7 @@ class Summary:
             variance = abs(self._x2 / self._n - mean * mean)
             return mean, backend.get_array_module(variance).sqrt(variance)
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: _Serializer) -> None:
         """Serializes the sums.
 
         Args:
@@ -101,7 +110,7 @@ class Summary:
         self._x2 = serializer("_x2", self._x2)
         try:
             self._n = serializer("_n", self._n)
-        except TypeError:  # a sum of weights that are no integers does not load into an integer
+        except TypeError:  # a sum of fractional weights cannot be loaded into an integer
             self._n = serializer("_n", float(self._n))
 
 
@@ -166,7 +175,7 @@ class DictSummary:
             statistics[key], statistics[key + ".std"] = summary.make_statistics()
         return statistics
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: _Serializer) -> None:
         """Serializes the summaries of all entries.
 
         Args:
@@ -186,7 +195,7 @@ def _split_weight(value: Any) -> tuple[Any, Any]:
     return (pair[0], _scalar(pair[1])) if len(pair) == 2 else (pair, 1)
 
 
-def _is_scalar(value: Any) -> bool:
+def _is_scalar(value: object) -> bool:
     if isinstance(value, (bool, int, float, numpy.number, numpy.bool_)):
         return True
     return getattr(value, "shape", None) == () and backend.is_array(value)

@@ -6,11 +6,10 @@ import contextlib
 import shutil
 import tempfile
 from collections.abc import Generator
-from typing import Any
 
 
 @contextlib.contextmanager
-def tempdir(*, ignore_errors: bool = False, **kwargs: Any) -> Generator[str]:
+def tempdir(*, ignore_errors: bool = False, **kwargs: str | None) -> Generator[str]:
     """Context manager of a new directory, which is removed at the end.
 
     Args:
@@ -23,7 +22,7 @@ def tempdir(*, ignore_errors: bool = False, **kwargs: Any) -> Generator[str]:
         ...     os.path.isdir(path)
         True
     """
-    path = tempfile.mkdtemp(**kwargs)
+    path: str = tempfile.mkdtemp(**kwargs)
     try:
         yield path
     finally:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy
 
-from chainer.core.typing import Array, Shape
+from chainer.core.typing import Array, ArrayLike, DTypeLike, Shape
 
 
-def force_array(x: Any, dtype: Any = None) -> Any:
+def force_array(x: ArrayLike, dtype: DTypeLike = None) -> Array:
     """Returns an array also for the scalars that NumPy makes of 0-dimensional results.
 
     Args:
@@ -24,7 +22,7 @@ def force_array(x: Any, dtype: Any = None) -> Any:
     return x if dtype is None else x.astype(dtype, copy=False)
 
 
-def force_type(dtype: Any, value: Any) -> Any:
+def force_type(dtype: DTypeLike, value: ArrayLike) -> ArrayLike:
     """Returns a scalar in a data type; arrays are returned as they are.
 
     Args:

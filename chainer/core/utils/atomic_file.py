@@ -1,4 +1,4 @@
-"""Writing files that are either complete or not there (public: ``chainer.utils.atomic_file``)."""
+"""Writing files so that they are never incomplete (public module ``chainer.utils.atomic_file``)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from contextlib import contextmanager, suppress
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Generator[str, None, None]:
-    """Yields the name of a temporary file that replaces ``path`` when the block ends well.
+    """Yields the name of a temporary file, which replaces ``path`` if the block does not raise.
 
-    The temporary file lies in the same directory, so that the final rename is atomic: readers, and
-    a process killed at any moment, see either the old file or the complete new one. Contents are
-    flushed to the disk before the rename. When the block raises, the temporary file is removed and
-    ``path`` is left as it was. Symbolic links are followed. Something that is no regular file
-    (``/dev/stdout``, a named pipe) cannot be replaced and is written directly.
+    The temporary file is in the same directory, so that the final rename is atomic. Whenever the
+    process is killed, and whenever another process reads, ``path`` is either the old file or the
+    complete new one. The contents are flushed to the disk before the rename. If the block raises,
+    the temporary file is removed and ``path`` is not changed. Symbolic links are followed. A path
+    that is not a regular file (``/dev/stdout``, a named pipe) is written directly.
 
     Args:
         path: File to write.

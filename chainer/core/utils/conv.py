@@ -9,7 +9,7 @@ import numpy
 
 from chainer.core.arrays.backend import get_array_module
 from chainer.core.arrays.windows import add_patches, copy_patches
-from chainer.core.typing import Array
+from chainer.core.typing import Array, IntPair
 
 
 class OutputSizeError(AssertionError, ValueError):
@@ -77,7 +77,7 @@ def get_deconv_outsize(
     return s * (size - 1) + extent - 2 * p
 
 
-def pair(value: Any, name: str, least: int | None = 1) -> tuple[int, int]:
+def pair(value: IntPair, name: str, least: int | None = 1) -> tuple[int, int]:
     """Returns an int as a pair of itself, and two ints as a pair.
 
     Args:
@@ -86,13 +86,15 @@ def pair(value: Any, name: str, least: int | None = 1) -> tuple[int, int]:
         least: Smallest allowed value; None if values are not to be checked.
 
     Raises:
-        ValueError: If there are not two values, or one is no int or too small.
+        ValueError: If there are not two values, or if one is not an int or too small.
     """
     first, second = as_sizes(value, 2, name, least)
     return first, second
 
 
-def as_sizes(value: Any, n: int, name: str, least: int | None = 1) -> tuple[int, ...]:
+def as_sizes(
+    value: Iterable[int] | object, n: int, name: str, least: int | None = 1
+) -> tuple[int, ...]:
     """Returns an int as a tuple of ``n`` times itself, and ``n`` ints as a tuple.
 
     Args:
@@ -102,9 +104,9 @@ def as_sizes(value: Any, n: int, name: str, least: int | None = 1) -> tuple[int,
         least: Smallest allowed value; None if values are not to be checked.
 
     Raises:
-        ValueError: If there are not ``n`` values, or one is no int or too small.
+        ValueError: If there are not ``n`` values, or if one is not an int or too small.
     """
-    if value.__class__ is int and least is not None and value >= least:
+    if type(value) is int and least is not None and value >= least:  # the most frequent case
         return (value,) * n
     values: tuple[Any, ...] = tuple(value) if isinstance(value, Iterable) else (value,) * n  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
     if len(values) != n or (
@@ -119,7 +121,7 @@ def as_sizes(value: Any, n: int, name: str, least: int | None = 1) -> tuple[int,
 
 
 def im2col_cpu(
-    img: Any,
+    img: Array,
     kh: int,
     kw: int,
     sy: int,

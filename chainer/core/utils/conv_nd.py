@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.arrays.backend import get_array_module
 from chainer.core.arrays.windows import Sizes, add_patches, copy_patches
 from chainer.core.typing import Array, IntTuple
 from chainer.core.utils.conv import OutputSizeError, as_sizes, get_conv_outsize
 
 
-def as_tuple(x: Any, n: int) -> Sizes:
+def as_tuple(x: IntTuple, n: int) -> Sizes:
     """Returns an int as a tuple of ``n`` times itself, and ``n`` ints as a tuple."""
     return as_sizes(x, n, "x", least=None)
 

@@ -1,20 +1,24 @@
 """The type-check language: expressions that are evaluated lazily and print themselves.
 
-``in_types[0].ndim == 2`` is not a truth value but an :class:`Expr`; :func:`expect` evaluates it
-and, when it does not hold, raises :class:`InvalidType` with the expression as text. See the guide
-*Type Checks*.
+``in_types[0].ndim == 2`` is not a truth value but an :class:`Expr`. :func:`expect` evaluates it and
+raises :class:`InvalidType` with the text of the expression if it is false. See the guide *Type
+Checks*.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy
 
 from chainer.core.arrays.extended_dtypes import kind_of
 from chainer.core.config.configuration import config, threads
+from chainer.core.typing import Array, DType, Shape
+
+#: An :class:`Expr`, or a value that is combined with one.
+Operand: TypeAlias = Any
 
 # Precedence levels of Python's grammar, loosest first.
 _COMPARE, _ADD, _MULTIPLY, _UNARY, _POWER, _CALL, _ATOM = 1, 4, 5, 6, 7, 8, 10
@@ -36,7 +40,7 @@ class TypeInfo:
         ndim: Number of dimensions.
     """
 
-    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
+    def __init__(self, shape: Shape, dtype: DType | None) -> None:
         self.shape = shape
         self.dtype = dtype
         self.ndim = len(shape)
@@ -67,7 +71,7 @@ class TypeInfoTuple(tuple[Any, ...]):
         return Variable(len(self), f"{self.name}.size")
 
 
-def get_types(data: Iterable[Any], name: str, accept_none: bool = False) -> TypeInfoTuple:
+def get_types(data: Iterable[Array], name: str, accept_none: bool = False) -> TypeInfoTuple:
     """Describes arrays for a type check.
 
     Args:
@@ -91,18 +95,22 @@ def get_types(data: Iterable[Any], name: str, accept_none: bool = False) -> Type
     return infos
 
 
-def _text(value: Any, priority: int) -> str:
+def _text(value: Operand, priority: int) -> str:
     if isinstance(value, Expr):
         return f"({value})" if value.priority < priority else str(value)
     return str(value)
 
 
-def eval(exp: Any) -> Any:
-    """Returns the value of an expression, or the argument itself when it is a plain value."""
+def eval(exp: Operand) -> Any:
+    """Returns the value of an expression; other objects are returned unchanged.
+
+    Args:
+        exp: An :class:`Expr` or any value.
+    """
     return exp.eval() if isinstance(exp, Expr) else exp
 
 
-def make_variable(value: Any, name: str) -> Any:
+def make_variable(value: Operand, name: str) -> Any:
     """Wraps a value so that messages show its name.
 
     With ``config.type_check`` off the value itself is returned.
@@ -119,7 +127,7 @@ def make_variable(value: Any, name: str) -> Any:
 def _binary(
     symbol: str, function: Callable[[Any, Any], Any], priority: int, right: bool = False
 ) -> Callable[[Any, Any], BinaryOperator]:
-    def build(self: Any, other: Any) -> BinaryOperator:
+    def build(self: Operand, other: Operand) -> BinaryOperator:
         return BinaryOperator(priority, self, other, symbol, function, right)
 
     build.__name__ = f"__{function.__name__.strip('_')}__"
@@ -129,7 +137,7 @@ def _binary(
 def _reflected(
     symbol: str, function: Callable[[Any, Any], Any], priority: int, right: bool = False
 ) -> Callable[[Any, Any], BinaryOperator]:
-    def build(self: Any, other: Any) -> BinaryOperator:
+    def build(self: Operand, other: Operand) -> BinaryOperator:
         return BinaryOperator(priority, other, self, symbol, function, right)
 
     build.__name__ = f"__r{function.__name__.strip('_')}__"
@@ -139,7 +147,7 @@ def _reflected(
 def _comparison(
     symbol: str, function: Callable[[Any, Any], bool], inverse: str
 ) -> Callable[[Any, Any], BoolExpression]:
-    def build(self: Any, other: Any) -> BoolExpression:
+    def build(self: Operand, other: Operand) -> BoolExpression:
         return BoolExpression(self, other, symbol, function, inverse)
 
     build.__name__ = f"__{function.__name__.strip('_')}__"
@@ -149,9 +157,9 @@ def _comparison(
 class Expr:
     """Abstract syntax tree of an expression.
 
-    It represents a syntax tree and is not a value. :meth:`eval` gives the actual value, ``str()``
-    the text. Comparison and arithmetic operators build new expressions; ``and``, ``or`` and ``not``
-    are refused because they would need the truth value at once.
+    It represents a syntax tree and is not a value. :meth:`eval` returns the value, ``str()`` the
+    text. Comparison and arithmetic operators build new expressions. ``and``, ``or`` and ``not``
+    raise an error, because they would need the truth value at once.
 
     Args:
         priority (int): Precedence of the expression; decides about parentheses in the text.
@@ -181,10 +189,10 @@ class Expr:
             raise AttributeError(name)
         return GetAttribute(self, name)
 
-    def __getitem__(self, key: Any) -> Expr:
+    def __getitem__(self, key: Operand) -> Expr:
         return GetItem(self, key)
 
-    def __call__(self, *args: Any) -> Expr:
+    def __call__(self, *args: Operand) -> Expr:
         """Makes the expression of a call of this one."""
         return Call(self, args)
 
@@ -226,7 +234,7 @@ class Expr:
 
 
 class Variable(Expr):
-    """An expression that stands for a given value under a given name.
+    """An expression for a given value, shown under a given name.
 
     Args:
         value: The value.
@@ -253,7 +261,7 @@ prod = Variable(numpy.prod, "prod")
 class GetAttribute(Expr):
     """Attribute access, ``obj.name``."""
 
-    def __init__(self, obj: Any, name: str) -> None:
+    def __init__(self, obj: Operand, name: str) -> None:
         super().__init__(_CALL)
         self.obj = obj
         self.name = name
@@ -270,7 +278,7 @@ class GetAttribute(Expr):
 class GetItem(Expr):
     """Item access, ``obj[index]``, slices included."""
 
-    def __init__(self, obj: Any, index: Any) -> None:
+    def __init__(self, obj: Operand, index: Operand) -> None:
         super().__init__(_CALL)
         self.obj = obj
         self.index = index
@@ -283,7 +291,7 @@ class GetItem(Expr):
         return f"{_text(self.obj, self.priority)}[{_index_text(self.index)}]"
 
 
-def _evaluated(index: Any) -> Any:
+def _evaluated(index: Operand) -> Any:
     if isinstance(index, slice):
         ends = cast("slice[Any, Any, Any]", index)
         return slice(eval(ends.start), eval(ends.stop), eval(ends.step))
@@ -292,7 +300,7 @@ def _evaluated(index: Any) -> Any:
     return eval(index)
 
 
-def _index_text(index: Any) -> str:
+def _index_text(index: Operand) -> str:
     if isinstance(index, slice):
         part = cast("slice[Any, Any, Any]", index)
         ends = [part.start, part.stop] + ([part.step] if part.step is not None else [])
@@ -304,14 +312,14 @@ def _index_text(index: Any) -> str:
     return "..." if index is Ellipsis else _argument_text(index)
 
 
-def _argument_text(argument: Any) -> str:
+def _argument_text(argument: Operand) -> str:
     return str(argument) if isinstance(argument, Expr) else repr(argument)
 
 
 class Call(Expr):
     """Function call, ``function(*args)``."""
 
-    def __init__(self, function: Any, args: tuple[Any, ...]) -> None:
+    def __init__(self, function: Operand, args: tuple[Operand, ...]) -> None:
         super().__init__(_CALL)
         self.function = function
         self.args = args
@@ -329,7 +337,7 @@ class UnaryOperator(Expr):
     """Operator with one operand."""
 
     def __init__(
-        self, priority: int, term: Any, symbol: str, function: Callable[[Any], Any]
+        self, priority: int, term: Operand, symbol: str, function: Callable[[Any], Any]
     ) -> None:
         super().__init__(priority)
         self.term = term
@@ -350,8 +358,8 @@ class BinaryOperator(Expr):
     def __init__(
         self,
         priority: int,
-        lhs: Any,
-        rhs: Any,
+        lhs: Operand,
+        rhs: Operand,
         symbol: str,
         function: Callable[[Any, Any], Any],
         right: bool = False,
@@ -375,12 +383,12 @@ class BinaryOperator(Expr):
 
 
 class BoolExpression(BinaryOperator):
-    """Comparison of two values; the kind of expression :func:`expect` takes."""
+    """Comparison of two values: the expressions that :func:`expect` accepts."""
 
     def __init__(
         self,
-        lhs: Any,
-        rhs: Any,
+        lhs: Operand,
+        rhs: Operand,
         symbol: str,
         function: Callable[[Any, Any], Any],
         inverse: str,
@@ -400,11 +408,11 @@ class InvalidType(Exception):
 
     Args:
         expect (str): What was expected.
-        actual (str): What came.
-        msg (str): Text shown before both; the function that was called.
+        actual (str): What was given.
+        msg (str): Text before both; it names the function that was called.
     """
 
-    # Tracebacks show the name under which the documentation knows it.
+    # Tracebacks show the name that the documentation uses.
     __module__ = "chainer.utils.type_check"
 
     def __init__(self, expect: str, actual: str, msg: str | None = None) -> None:
@@ -425,7 +433,7 @@ def _restore_invalid_type(expect: str, actual: str, text: str) -> InvalidType:
     return error
 
 
-def expect(*bool_exprs: Any) -> None:
+def expect(*bool_exprs: Operand) -> None:
     """Evaluates and tests all given expressions.
 
     The expressions are evaluated in order; at the first that does not hold :class:`InvalidType` is
@@ -453,7 +461,7 @@ def expect(*bool_exprs: Any) -> None:
             )
 
 
-def same_types(*arrays: Any) -> bool:
+def same_types(*arrays: Array) -> bool:
     """Tells whether all arrays are NumPy arrays or all are arrays of one other backend."""
     from chainer.core.arrays.backend import backend_of
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy
 
 from chainer.core.arrays.device_resident import DeviceResident, DeviceResidentsVisitor
-from chainer.core.typing import Array, ArrayModule, ShapeLike
+from chainer.core.typing import Array, ArrayLike, ArrayModule, ShapeLike
 
 
 class WalkerAlias(DeviceResident):
@@ -31,7 +29,7 @@ class WalkerAlias(DeviceResident):
         (2, 3)
     """
 
-    def __init__(self, probs: Any) -> None:
+    def __init__(self, probs: ArrayLike) -> None:
         weights = numpy.asarray(probs, dtype=numpy.float32).ravel()
         if not numpy.isfinite(weights).all() or (weights < 0).any() or not weights.any():
             raise ValueError(

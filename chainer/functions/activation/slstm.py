@@ -56,9 +56,7 @@ class SLSTM(ComposedFunction):
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         (c,) = self.retained_output_arrays
-        gradients = self._kernel.backward(
-            *self.retained_input_arrays, c, self._saved, *grad_outputs
-        )
+        gradients = self._kernel.backward(self.retained_input_arrays, c, self._saved, *grad_outputs)
         return tuple([gradients[i] for i in target_input_indexes])
 
     def compose(self, c1: Variable, c2: Variable, x1: Variable, x2: Variable) -> Variables:

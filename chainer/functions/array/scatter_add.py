@@ -38,8 +38,15 @@ class ScatterAdd(ExpressionFunction):
         return (y,)
 
     def gradients(self, ops: Any, targets: Indexes, gy: Any) -> tuple[Any, ...]:
-        dtype = self.input_nodes[1].dtype
-        return tuple([ops.cast(ops.get_item(gy, self.slices), dtype) if i else gy for i in targets])
+        gxs: list[Any] = []
+        for i in targets:
+            if i == 0:
+                gxs.append(gy)
+            else:
+                gb = ops.get_item(gy, self.slices)
+                dtype = self.input_nodes[1].dtype
+                gxs.append(gb if gb.dtype == dtype else ops.cast(gb, dtype))
+        return tuple(gxs)
 
 
 def scatter_add(a: VariableLike, slices: Any, b: VariableLike) -> Variable:

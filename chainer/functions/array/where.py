@@ -9,6 +9,7 @@ import numpy
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayModule, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions.rules.base import array_of
 from chainer.functions.rules.expressions import ExpressionFunction
 
 #: Number of elements from which on bit operations are faster than ``numpy.where``.
@@ -34,7 +35,7 @@ class Where(ExpressionFunction):
         return (_choose(self.xp, condition, x, y),)
 
     def gradients(self, ops: Any, targets: Indexes, condition: Any, gy: Any) -> tuple[Any, ...]:
-        (condition,) = self.retained_input_arrays
+        condition = array_of(condition)
         gradients: list[Any] = []
         for i in targets:
             if i == 0:

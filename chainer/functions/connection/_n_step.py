@@ -3,26 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
+from chainer.backends.operations.rnns import WEIGHTS, Parameters, RNNLayout
 from chainer.backends.operations.rnns import n_step_rnn as operation
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import config
+from chainer.core.typing import (
+    Array,
+    ArrayGrads,
+    Arrays,
+    Indexes,
+    VariableLike,
+    Variables,
+)
 from chainer.core.utils import type_check
-from chainer.core.utils.argument import assert_kwargs_empty, check_unexpected_kwargs
-from chainer.functions._composed import composed_gradients
-from chainer.functions.connection._n_step_composition import n_step_composition
+from chainer.functions.connection._n_step_composition import compose_n_step
+from chainer.functions.rules import ComposedFunction
 
-#: Number of weights (and of biases) of a layer, by mode.
-WEIGHTS = {"lstm": 8, "gru": 6, "tanh": 2, "relu": 2}
+State: TypeAlias = VariableLike
+"""Hidden states or cell states of all layers and directions."""
+
+Weights: TypeAlias = Sequence[Sequence[VariableLike]]
+"""Weights, or biases: one list for each layer and direction."""
+
+Inputs: TypeAlias = Sequence[VariableLike]
+"""The input of each time."""
 
 
-class BaseNStepRNN(FunctionNode):
+class BaseNStepRNN(ComposedFunction):
     """Stacked recurrent network over packed sequences.
 
     The inputs are ``hx``, ``cx`` if there is one, the weights, the biases, and one array for each
-    time; the outputs ``hy``, ``cy`` if there is one, and one array for each time.
+    time. The outputs are ``hy``, ``cy`` if there is one, and one array for each time.
 
     Args:
         n_layers (int): Number of layers.
@@ -44,7 +57,7 @@ class BaseNStepRNN(FunctionNode):
         self.ratio = ratio
 
     @property
-    def _states(self) -> int:
+    def states(self) -> int:
         """Number of states: ``hx``, and with LSTM ``cx``."""
         return 2 if self.mode == "lstm" else 1
 
@@ -52,7 +65,7 @@ class BaseNStepRNN(FunctionNode):
     def _parts(self) -> tuple[int, int]:
         """Indexes of the first bias and of the first element of the sequences among the inputs."""
         count = WEIGHTS[self.mode] * self.n_layers * self.directions
-        return self._states + count, self._states + 2 * count
+        return self.states + count, self.states + 2 * count
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         first_bias, first_x = self._parts
@@ -63,7 +76,7 @@ class BaseNStepRNN(FunctionNode):
             h_type.ndim == 3,
             h_type.shape[0] == self.n_layers * self.directions,
         )
-        for other in in_types[1 : self._states]:
+        for other in in_types[1 : self.states]:
             type_check.expect(other.dtype == h_type.dtype, other.shape == h_type.shape)
         x_type = in_types[first_x]
         type_check.expect(
@@ -80,8 +93,8 @@ class BaseNStepRNN(FunctionNode):
             )
         size = h_type.shape[2]
         count = WEIGHTS[self.mode]
-        for i in range(self._states, first_bias):
-            layer, number = divmod(i - self._states, count)
+        for i in range(self.states, first_bias):
+            layer, number = divmod(i - self.states, count)
             if number >= count // 2:
                 width = size
             elif layer < self.directions:
@@ -101,93 +114,67 @@ class BaseNStepRNN(FunctionNode):
                 b_type.dtype == x_type.dtype, b_type.ndim == 1, b_type.shape[0] == size
             )
 
-    def _unpack(self, arrays: Sequence[Any]) -> tuple[Any, Any, list[list[Any]], list[list[Any]]]:
+    def _unpack(self, arrays: Arrays) -> tuple[Array, Array, Parameters, Parameters]:
         """Returns states, weights and biases of the inputs."""
         count = WEIGHTS[self.mode]
         groups = self.n_layers * self.directions
         first_bias = self._parts[0]
-        ws = [list(arrays[self._states + i * count :][:count]) for i in range(groups)]
+        ws = [list(arrays[self.states + i * count :][:count]) for i in range(groups)]
         bs = [list(arrays[first_bias + i * count :][:count]) for i in range(groups)]
-        return arrays[0], arrays[1] if self._states == 2 else None, ws, bs
+        return arrays[0], arrays[1] if self.states == 2 else None, ws, bs
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         first_x = self._parts[1]
         self.retain_inputs(range(len(inputs)))
-        hx, cx, ws, bs = self._unpack(inputs)
+        states_and_parameters = self._unpack(inputs)
+        hx, cx, *_ = states_and_parameters
         xs = inputs[first_x:]
-        self._batch_sizes = tuple([len(x) for x in xs])
-        # Kept for backward: cells refer to it, so that another one would take memory.
+        batch_sizes = tuple([len(x) for x in xs])
+        layout = RNNLayout(self.mode, self.n_layers, self.directions, batch_sizes, self.ratio)
+        self._layout = layout
+        # Cells refer to the packed input. Keeping it spares backward the memory of a second one.
         x = self._x = xs[0] if len(xs) == 1 else self.xp.concatenate(xs)
-        self._kernel = operation.select(
-            x,
-            hx,
-            cx,
-            mode=self.mode,
-            layers=self.n_layers,
-            directions=self.directions,
-            batch_sizes=self._batch_sizes,
-            ratio=self.ratio,
-        )
-        y, hy, cy, self._residual = self._kernel.forward(
-            x, hx, cx, ws, bs, self.mode, self.directions, self._batch_sizes, self.ratio
-        )
+        self._kernel = operation.select(x, hx, cx, layout=layout)
+        y, hy, cy, self._residual = self._kernel.forward(x, *states_and_parameters, layout)
         states = (hy,) if cy is None else (hy, cy)
-        return (*states, *_split(y, self._batch_sizes))
+        return (*states, *_split(y, batch_sizes))
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        inputs = self.retained_input_arrays
-        hx, cx, ws, bs = self._unpack(inputs)
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        states_and_parameters = self._unpack(self.retained_input_arrays)
         gx, ghx, gcx, gws, gbs = self._kernel.backward(
-            self._x,
-            hx,
-            cx,
-            ws,
-            bs,
+            (self._x, *states_and_parameters),
             self._residual,
-            self._filled(grad_outputs[self._states :], hx),
+            self._filled(grad_outputs[self.states :], states_and_parameters[0]),
             grad_outputs[0],
-            grad_outputs[1] if self._states == 2 else None,
-            self.mode,
-            self.directions,
-            self._batch_sizes,
-            self.ratio,
+            grad_outputs[1] if self.states == 2 else None,
+            self._layout,
         )
         gradients = [
             *([ghx] if gcx is None else [ghx, gcx]),
             *[g for group in gws for g in group],
             *[g for group in gbs for g in group],
-            *_split(gx, self._batch_sizes),
+            *_split(gx, self._layout.batch_sizes),
         ]
         return tuple([gradients[i] for i in target_input_indexes])
 
-    def _filled(self, gys: Sequence[Any], hx: Any) -> list[Any] | None:
+    def _filled(self, gys: ArrayGrads, hx: Array) -> list[Array] | None:
         """Returns the gradients of the outputs; None if there is none."""
         if all([gy is None for gy in gys]):
             return None
         size = hx.shape[2] * self.directions
         return [
             self.xp.zeros((n, size), hx.dtype) if gy is None else gy
-            for gy, n in zip(gys, self._batch_sizes, strict=True)
+            for gy, n in zip(gys, self._layout.batch_sizes, strict=True)
         ]
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        composition = n_step_composition(
-            self.mode,
-            self.n_layers,
-            self.directions,
-            self._batch_sizes,
-            self._kernel.masks(self._residual) if self.ratio else None,
-        )
-        return composed_gradients(
-            composition, self.get_retained_inputs(), target_input_indexes, grad_outputs
-        )
+    def compose(self, *inputs: Variable) -> Variables:
+        masks = self._kernel.masks(self._residual) if self.ratio else None
+        return compose_n_step(self._layout, masks, inputs)
 
 
-def _split(packed: Any, batch_sizes: tuple[int, ...]) -> list[Any]:
+def _split(packed: Array, batch_sizes: tuple[int, ...]) -> list[Array]:
     """Returns views of the elements of each time."""
-    parts: list[Any] = []
+    parts: list[Array] = []
     start = 0
     for n in batch_sizes:
         parts.append(packed[start : start + n])
@@ -195,25 +182,14 @@ def _split(packed: Any, batch_sizes: tuple[int, ...]) -> list[Any]:
     return parts
 
 
-def refuse_removed_arguments(kwargs: dict[str, Any]) -> None:
-    """Raises for the arguments that recurrent networks had before version 2, and unknown ones."""
-    if kwargs:
-        check_unexpected_kwargs(
-            kwargs,
-            train="train argument is not supported anymore. Use chainer.using_config",
-            use_cudnn="use_cudnn argument is not supported anymore. Use chainer.using_config",
-        )
-        assert_kwargs_empty(kwargs)
-
-
 def apply_n_step(
     node_class: type[BaseNStepRNN],
     n_layers: int,
     dropout_ratio: float,
-    states: Sequence[Any],
-    ws: Sequence[Sequence[Any]],
-    bs: Sequence[Sequence[Any]],
-    xs: Sequence[Any],
+    states: Sequence[State],
+    ws: Weights,
+    bs: Weights,
+    xs: Inputs,
 ) -> tuple[Any, ...]:
     """Applies a recurrent network.
 
@@ -234,7 +210,7 @@ def apply_n_step(
     for name, state in zip(("hx", "cx"), states, strict=False):
         if state is None:
             raise TypeError(
-                f"{name} must be a variable or an array, got None, which stands for zeros in the "
+                f"{name} must be a variable or an array, got None, which means zeros in the "
                 "links of recurrent networks only"
             )
     groups = n_layers * node_class.directions
@@ -248,11 +224,11 @@ def apply_n_step(
     if not xs:
         return (*[as_variable(state) for state in states], ())
     node = node_class(n_layers, dropout_ratio if config.train else 0.0)
-    inputs: list[Any] = [*states]
+    inputs: list[VariableLike] = [*states]
     for lists in (ws, bs):
         for group in lists:
             inputs.extend(group)
     inputs.extend(xs)
-    outputs: tuple[Variable, ...] = node.apply(inputs)
+    outputs: Variables = node.apply(inputs)
     count = len(states)
     return (*outputs[:count], outputs[count:])

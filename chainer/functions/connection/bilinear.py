@@ -5,17 +5,14 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
-from chainer.functions._composed import composed_gradients
-from chainer.functions.array.broadcast import broadcast_to
-from chainer.functions.array.reshape import reshape
-from chainer.functions.array.transpose import transpose
-from chainer.functions.connection.linear import linear
+from chainer.functions.math.matmul import matmul
+from chainer.functions.rules.compositions import ComposedFunction
 
 
-class BilinearFunction(FunctionNode):
+class BilinearFunction(ComposedFunction):
     """Bilinear function of two batches of vectors, with linear terms if they are given."""
 
     type_check_key = ()
@@ -58,7 +55,7 @@ class BilinearFunction(FunctionNode):
                 b_type.shape[0] == out_size,
             )
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         self.retain_inputs(range(len(inputs)))
         e1, e2 = _as_matrix(inputs[0]), _as_matrix(inputs[1])
         W = inputs[2]
@@ -70,11 +67,9 @@ class BilinearFunction(FunctionNode):
             y += b
         return (y.astype(inputs[0].dtype, copy=False),)
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         inputs = self.retained_input_arrays
-        (gy,) = grad_outputs
+        gy: Array = grad_outputs[0]
         e1, e2 = _as_matrix(inputs[0]), _as_matrix(inputs[1])
         W = inputs[2]
         wanted = set(target_input_indexes)
@@ -108,35 +103,34 @@ class BilinearFunction(FunctionNode):
             ]
         )
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return composed_gradients(
-            _composition, self.get_retained_inputs(), target_input_indexes, grad_outputs
-        )
+    def compose(self, *inputs: Variable) -> Variables:
+        e1, e2 = _as_matrix(inputs[0]), _as_matrix(inputs[1])
+        W = inputs[2]
+        y = matmul(_products(e1, e2), W.reshape((e1.shape[1] * e2.shape[1], W.shape[2])))
+        if len(inputs) == 6:
+            V1, V2, b = inputs[3:]
+            y = y + matmul(e1, V1) + matmul(e2, V2) + b
+        return (y,)
 
 
-def _as_matrix(x: Any) -> Any:
-    return x if x.ndim == 2 else x.reshape(len(x), prod(x.shape[1:]))
+def _as_matrix(x: Array) -> Any:
+    """Flattens the samples of an array or a Variable."""
+    return x if x.ndim == 2 else x.reshape((len(x), prod(x.shape[1:])))
 
 
-def _products(e1: Any, e2: Any) -> Any:
+def _products(e1: Array, e2: Array) -> Any:
     """Returns the products of the elements of two vectors, one row for each pair of vectors."""
-    return (e1[:, :, None] * e2[:, None]).reshape(len(e1), e1.shape[1] * e2.shape[1])
+    return (e1[:, :, None] * e2[:, None]).reshape((len(e1), e1.shape[1] * e2.shape[1]))
 
 
-def _composition(e1: Variable, e2: Variable, W: Variable, *rest: Variable) -> tuple[Variable]:
-    n = e1.shape[0]
-    j, k, size = W.shape
-    e1, e2 = reshape(e1, (n, j)), reshape(e2, (n, k))
-    left = broadcast_to(reshape(e1, (n, j, 1)), (n, j, k))
-    right = broadcast_to(reshape(e2, (n, 1, k)), (n, j, k))
-    y = linear(reshape(left * right, (n, j * k)), transpose(reshape(W, (j * k, size))))
-    if rest:
-        V1, V2, b = rest
-        y = y + linear(e1, transpose(V1)) + linear(e2, transpose(V2), b)
-    return (y,)
-
-
-def bilinear(e1: Any, e2: Any, W: Any, V1: Any = None, V2: Any = None, b: Any = None) -> Variable:
+def bilinear(
+    e1: VariableLike,
+    e2: VariableLike,
+    W: VariableLike,
+    V1: VariableLike | None = None,
+    V2: VariableLike | None = None,
+    b: VariableLike | None = None,
+) -> Variable:
     r"""Applies a bilinear function based on given parameters.
 
     This is a building block of Neural Tensor Networks. With :math:`e^1\in \mathbb{R}^{I\times J}`,

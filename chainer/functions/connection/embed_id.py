@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy
 
 from chainer.backends.operations.embeddings import embedding as operation
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions.rules.linear import PiecewiseLinearFunction
 
 
-class EmbedIDFunction(FunctionNode):
+class EmbedIDFunction(PiecewiseLinearFunction):
     """Rows of ``W`` by their numbers.
 
     Args:
@@ -21,6 +20,7 @@ class EmbedIDFunction(FunctionNode):
     """
 
     type_check_key = ()
+    retained_inputs = (0,)
 
     def __init__(self, ignore_label: int | None = None) -> None:
         if ignore_label is not None and not isinstance(ignore_label, (int, numpy.integer)):
@@ -37,8 +37,7 @@ class EmbedIDFunction(FunctionNode):
             w_type.ndim == 2,
         )
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0,))
+    def forward(self, inputs: Arrays) -> Arrays:
         x, W = inputs
         if config.debug:
             self._check_range(x, len(W))
@@ -46,23 +45,18 @@ class EmbedIDFunction(FunctionNode):
         self._kernel = operation.select(x, W, ignore_label=self.ignore_label)
         return (self._kernel.forward(x, W, self.ignore_label),)
 
-    def _check_range(self, x: Any, limit: int) -> None:
+    def _check_range(self, x: Array, limit: int) -> None:
         valid = (x >= 0) & (x < limit)
         if self.ignore_label is not None:
             valid |= x == self.ignore_label
         if not bool(valid.all()):
             raise ValueError("Each not ignored `x` value need to satisfy `0 <= x < len(W)`")
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        if 1 not in target_input_indexes:
-            return (None,)
+    def jvp(self, targets: Indexes, tangents: Arrays) -> Arrays:
         (x,) = self.retained_input_arrays
-        node = EmbedIDGrad(self._kernel, x, self._shape, self.ignore_label)
-        return None, node.apply(grad_outputs)[0]
+        return (self._kernel.forward(x, tangents[0], self.ignore_label),)
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         (x,) = self.retained_input_arrays
         return tuple(
             [
@@ -74,23 +68,7 @@ class EmbedIDFunction(FunctionNode):
         )
 
 
-class EmbedIDGrad(FunctionNode):
-    """Gradient of an embedding w.r.t. ``W``, a function of ``gy``."""
-
-    def __init__(self, kernel: Any, x: Any, shape: Any, ignore_label: int | None) -> None:
-        self._kernel = kernel
-        self._x = x
-        self._shape = shape
-        self._ignore_label = ignore_label
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (self._kernel.backward(self._x, inputs[0], self._shape, self._ignore_label),)
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return EmbedIDFunction(self._ignore_label).apply((self._x, grad_outputs[0]))
-
-
-def embed_id(x: Any, W: Any, ignore_label: int | None = None) -> Variable:
+def embed_id(x: VariableLike, W: VariableLike, ignore_label: int | None = None) -> Variable:
     r"""Efficient linear function for one-hot input.
 
     This function implements so called *word embeddings*: it takes a set of IDs (words) ``x`` and a

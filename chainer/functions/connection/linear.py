@@ -9,9 +9,11 @@ from chainer.backends.operations.linears import linear as operation
 from chainer.backends.operations.reductions import axes_sum
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable, shape_of
+from chainer.core.typing import ArrayGrads, Arrays, DType, Grads, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math.sum import sum as sum_axes
+from chainer.functions.rules.expressions import ExpressionFunction
 
 
 class LinearFunction(FunctionNode):
@@ -19,6 +21,8 @@ class LinearFunction(FunctionNode):
 
     accepts_opaque_arrays = True
     type_check_key = ()
+    # As retain_inputs((0, 1)) would declare at each call.
+    _retained_inputs = (0, 1)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         n_in = in_types.size()
@@ -39,8 +43,7 @@ class LinearFunction(FunctionNode):
                 b_type.shape[0] == w_type.shape[0],
             )
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self._retained_inputs = (0, 1)
+    def forward(self, inputs: Arrays) -> Arrays:
         if len(inputs) == 3:
             x, W, b = inputs
         else:
@@ -49,10 +52,11 @@ class LinearFunction(FunctionNode):
         kernel = self._kernel = operation.select(x, W, b)
         return (kernel.forward(x, W, b),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+    # The gradients are nodes of their own, which function hooks see under the names below.
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
         x, W = self.get_retained_inputs()
         (gy,) = grad_outputs
-        gradients: list[Any] = []
+        gradients: list[Variable] = []
         for i in target_input_indexes:
             if i == 0:
                 gradients.append(LinearGradData(self._kernel).apply((W, gy))[0])
@@ -62,9 +66,7 @@ class LinearFunction(FunctionNode):
                 gradients.append(sum_axes(gy, axis=0))
         return tuple(gradients)
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         x, W = self.retained_input_arrays
         (gy,) = grad_outputs
         kernel = self._kernel
@@ -79,58 +81,52 @@ class LinearFunction(FunctionNode):
         return tuple(gradients)
 
 
-class LinearGradData(FunctionNode):
+class LinearGradData(ExpressionFunction):
     """Gradient of a linear function w.r.t. its input, a function of ``W`` and ``gy``."""
 
     accepts_opaque_arrays = True
+    retained_inputs = (0, 1)
 
     def __init__(self, kernel: Any) -> None:
         self._kernel = kernel
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 1))
+    def forward(self, inputs: Arrays) -> Arrays:
         W, gy = inputs
         return (self._kernel.backward_data(gy, W),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        W, gy = self.get_retained_inputs()
-        (ggx,) = grad_outputs
-        gradients: list[Any] = []
-        for i in target_input_indexes:
-            if i == 0:
-                gradients.append(LinearGradWeight(self._kernel, W.dtype).apply((ggx, gy))[0])
-            else:
-                gradients.append(LinearFunction().apply((ggx, W))[0])
-        return tuple(gradients)
+    def gradients(self, ops: Any, targets: Indexes, W: Any, gy: Any, ggx: Any) -> tuple[Any, ...]:
+        rules = {
+            0: lambda: ops.cast(ops.matmul(gy, ggx, transa=True), W.dtype),
+            1: lambda: ops.linear(ggx, W),
+        }
+        return tuple([rules[i]() for i in targets])
 
 
-class LinearGradWeight(FunctionNode):
+class LinearGradWeight(ExpressionFunction):
     """Gradient of a linear function w.r.t. its weight, a function of ``x`` and ``gy``."""
 
     accepts_opaque_arrays = True
+    retained_inputs = (0, 1)
 
-    def __init__(self, kernel: Any, w_dtype: Any) -> None:
+    def __init__(self, kernel: Any, w_dtype: DType) -> None:
         self._kernel = kernel
         self._w_dtype = w_dtype
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 1))
+    def forward(self, inputs: Arrays) -> Arrays:
         x, gy = inputs
         return (self._kernel.backward_weight(x, gy, self._w_dtype),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        x, gy = self.get_retained_inputs()
-        (ggW,) = grad_outputs
-        gradients: list[Any] = []
-        for i in target_input_indexes:
-            if i == 0:
-                gradients.append(LinearGradData(self._kernel).apply((ggW, gy))[0])
-            else:
-                gradients.append(LinearFunction().apply((x, ggW))[0])
-        return tuple(gradients)
+    def gradients(self, ops: Any, targets: Indexes, x: Any, gy: Any, ggW: Any) -> tuple[Any, ...]:
+        rules = {
+            0: lambda: ops.cast(ops.matmul(gy, ggW), x.dtype),
+            1: lambda: ops.linear(x, ggW),
+        }
+        return tuple([rules[i]() for i in targets])
 
 
-def linear(x: Any, W: Any, b: Any = None, n_batch_axes: int = 1) -> Variable:
+def linear(
+    x: VariableLike, W: VariableLike, b: VariableLike | None = None, n_batch_axes: int = 1
+) -> Variable:
     r"""Linear function, or affine transformation.
 
     It computes :math:`Y = xW^\top + b` of a minibatch ``x``, a weight matrix ``W`` and optionally a

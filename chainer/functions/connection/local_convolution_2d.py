@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy
 
 from chainer.core.arrays.chunks import chunk_bytes, chunks
 from chainer.core.arrays.extended_dtypes import for_products
 from chainer.core.arrays.windows import add_patches, copy_patches
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntPair, VariableLike
 from chainer.core.utils import type_check
 from chainer.core.utils.conv import pair
-from chainer.functions._composed import composed_gradients
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.im2col import im2col
 from chainer.functions.array.reshape import reshape
 from chainer.functions.array.transpose import transpose
 from chainer.functions.math.matmul import matmul
+from chainer.functions.rules import ComposedFunction
 
-_Pair = tuple[int, int]
 
-
-class LocalConvolution2DFunction(FunctionNode):
+class LocalConvolution2DFunction(ComposedFunction):
     """Convolution with a filter of its own for each patch.
 
     Args:
@@ -33,8 +30,8 @@ class LocalConvolution2DFunction(FunctionNode):
 
     type_check_key = ("stride",)
 
-    def __init__(self, stride: Any = 1) -> None:
-        self.stride: _Pair = pair(stride, "stride")
+    def __init__(self, stride: IntPair = 1) -> None:
+        self.stride: tuple[int, int] = pair(stride, "stride")
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         n_in = in_types.size()
@@ -59,29 +56,30 @@ class LocalConvolution2DFunction(FunctionNode):
                 b_type.shape == w_type.shape[:3],
             )
 
-    def _blocks(self, x: Any, W: Any, most: int) -> Iterator[tuple[slice, Any]]:
-        """Iterates over blocks of positions: their slice, and the part of ``x`` they see.
+    def _blocks(self, x: Array, W: Array, most: int) -> Iterator[tuple[slice, Array]]:
+        """Iterates over blocks of positions: their slice, and the part of ``x`` that they read.
 
-        Blocks are rows of the output, or parts of one, on which the work takes ``most`` bytes.
+        Blocks are rows of the output, or parts of one, whose computation takes ``most`` bytes.
         """
         o, h, w, c, kh, kw = W.shape
         (sy, sx), n = self.stride, len(x)
         if not h * w * x.size:
             return
         if self.xp is not numpy:
+            # A device has no cache to fit into, and few large products keep it busy.
             yield slice(0, h * w), x[:, :, : (h - 1) * sy + kh, : (w - 1) * sx + kw]
             return
         each = n * (c * kh * kw + o) * x.itemsize
         for rows in chunks(h, w * each, most):
             seen = x[:, :, rows.start * sy : (rows.stop - 1) * sy + kh]
             length = rows.stop - rows.start
-            # More than one row only if all of a row fits.
+            # A block has more than one row only if whole rows fit into it.
             for some in chunks(w, each, most) if length == 1 else (slice(0, w),):
                 start = rows.start * w + some.start
                 positions = slice(start, start + (length - 1) * w + some.stop - some.start)
                 yield positions, seen[:, :, :, some.start * sx : (some.stop - 1) * sx + kw]
 
-    def _patches(self, x: Any, W: Any) -> Any:
+    def _patches(self, x: Array, W: Array) -> Array:
         """Returns the patches of a block as one matrix ``(N, C * K)`` for each position."""
         kh, kw = W.shape[4:]
         sy, sx = self.stride
@@ -89,6 +87,7 @@ class LocalConvolution2DFunction(FunctionNode):
         h, w = (height - kh) // sy + 1, (width - kw) // sx + 1
         shape = (h, w, c, kh, kw, n)
         if self.xp is numpy:
+            # A view of all patches, so that the reshape below is the only copy.
             sample, channel, row, column = x.strides
             strides = (row * sy, column * sx, channel, row, column, sample)
             patches = numpy.lib.stride_tricks.as_strided(x, shape, strides, writeable=False)
@@ -98,7 +97,7 @@ class LocalConvolution2DFunction(FunctionNode):
             copy_patches(x, target, self.stride, (0, 0), (1, 1))
         return patches.reshape(h * w, c * kh * kw, n).transpose(0, 2, 1)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         self.retain_inputs(range(len(inputs)))
         dtype = inputs[0].dtype
         x, W = map(for_products, inputs[:2])
@@ -106,7 +105,7 @@ class LocalConvolution2DFunction(FunctionNode):
         n = len(x)
         filters = W.reshape(o, h * w, c * kh * kw)
         y = self.xp.zeros((n, o, h * w), x.dtype)
-        for positions, seen in self._blocks(x, W, _much_of(W, 2)):
+        for positions, seen in self._blocks(x, W, _block_bytes(W, 2)):
             part = self._patches(seen, W) @ filters[:, positions].transpose(1, 2, 0)
             y[:, :, positions] = part.transpose(1, 2, 0)
         y = y.reshape(n, o, h, w)
@@ -114,13 +113,11 @@ class LocalConvolution2DFunction(FunctionNode):
             y += inputs[2]
         return (y.astype(dtype, copy=False),)
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         retained = self.retained_input_arrays
         x, W = map(for_products, retained[:2])
         gy = self.xp.ascontiguousarray(for_products(grad_outputs[0]))
-        gradients: list[Any] = []
+        gradients: list[Array] = []
         for i in target_input_indexes:
             if i == 0:
                 gradient = self._gradient_of_images(x, W, gy)
@@ -131,25 +128,25 @@ class LocalConvolution2DFunction(FunctionNode):
             gradients.append(gradient.astype(retained[i].dtype, copy=False))
         return tuple(gradients)
 
-    def _by_position(self, gy: Any, positions: slice) -> Any:
+    def _by_position(self, gy: Array, positions: slice) -> Array:
         """Returns a block of the gradient as one matrix ``(N, O)`` for each position."""
         n, o, h, w = gy.shape
         part = gy.reshape(n, o, h * w)[:, :, positions]
         return self.xp.ascontiguousarray(part.transpose(2, 0, 1))
 
-    def _gradient_of_images(self, x: Any, W: Any, gy: Any) -> Any:
+    def _gradient_of_images(self, x: Array, W: Array, gy: Array) -> Array:
         o, h, w, c, kh, kw = W.shape
         sy, sx = self.stride
         filters = W.reshape(o, h * w, c * kh * kw)
         gx = self.xp.zeros(x.shape, x.dtype)
-        for positions, seen in self._blocks(gx, W, _much_of(W, 4)):
+        for positions, seen in self._blocks(gx, W, _block_bytes(W, 4)):
             patches = self._by_position(gy, positions) @ filters[:, positions].transpose(1, 0, 2)
             width = (seen.shape[3] - kw) // sx + 1
             patches = patches.reshape(-1, width, len(x), c, kh, kw).transpose(2, 3, 4, 5, 0, 1)
             add_patches(patches, seen, (sy, sx), (0, 0), (1, 1))
         return gx
 
-    def _gradient_of_filters(self, x: Any, W: Any, gy: Any) -> Any:
+    def _gradient_of_filters(self, x: Array, W: Array, gy: Array) -> Array:
         o, h, w, c, kh, kw = W.shape
         gW = self.xp.zeros((o, h * w, c * kh * kw), W.dtype)
         for positions, seen in self._blocks(x, W, chunk_bytes(W.nbytes, 40)):
@@ -157,15 +154,11 @@ class LocalConvolution2DFunction(FunctionNode):
             matrices = self._by_position(gy, positions).transpose(0, 2, 1)
             patches = self._patches(seen, W)
             self.xp.matmul(matrices, patches, out=block, casting="same_kind")
-            del matrices, patches  # before there are others
+            del matrices, patches  # lowers the peak: the next block allocates its own
         return gW.reshape(W.shape)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return composed_gradients(
-            self._composition, self.get_retained_inputs(), target_input_indexes, grad_outputs
-        )
-
-    def _composition(self, x: Variable, W: Variable, b: Variable | None = None) -> tuple[Variable]:
+    def compose(self, *inputs: Variable) -> tuple[Variable]:
+        x, W, b = inputs if len(inputs) == 3 else (*inputs, None)
         o, h, w, c, kh, kw = W.shape
         n = len(x)
         patches = im2col(x, (kh, kw), self.stride)[:, :, :h, :w]
@@ -177,12 +170,18 @@ class LocalConvolution2DFunction(FunctionNode):
         return (y,)
 
 
-def _much_of(W: Any, parts: int) -> int:
-    """Returns the memory of a block as long as there is no gradient of the filters."""
+def _block_bytes(W: Array, parts: int) -> int:
+    """Returns the memory for one block, in bytes, where no gradient of the filters is computed.
+
+    It is a fraction of the weight, which exists anyway, within 32 KiB and 1 MiB: smaller blocks
+    spend their time in Python, larger ones leave the cache.
+    """
     return min(max(W.nbytes // parts, 1 << 15), 1 << 20)
 
 
-def local_convolution_2d(x: Any, W: Any, b: Any = None, stride: Any = 1) -> Variable:
+def local_convolution_2d(
+    x: VariableLike, W: VariableLike, b: VariableLike | None = None, stride: IntPair = 1
+) -> Variable:
     r"""Two-dimensional local convolution function.
 
     Locally-connected function for 2D inputs. It works like :func:`convolution_2d` without padding,

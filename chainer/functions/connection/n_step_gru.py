@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
+from chainer.core.utils.argument import REMOVED_TRAIN, REMOVED_USE_CUDNN, removed_arguments
 from chainer.functions.connection._n_step import (
     BaseNStepRNN,
+    Inputs,
+    State,
+    Weights,
     apply_n_step,
-    refuse_removed_arguments,
 )
+from chainer.functions.connection._n_step_documentation import documented
 
 
 class NStepGRU(BaseNStepRNN):
@@ -25,14 +28,10 @@ class NStepBiGRU(BaseNStepRNN):
     directions = 2
 
 
+@removed_arguments(train=REMOVED_TRAIN, use_cudnn=REMOVED_USE_CUDNN)
+@documented("gru", 1, "NStepGRU")
 def n_step_gru(
-    n_layers: int,
-    dropout_ratio: float,
-    hx: Any,
-    ws: Sequence[Sequence[Any]],
-    bs: Sequence[Sequence[Any]],
-    xs: Sequence[Any],
-    **kwargs: Any,
+    n_layers: int, dropout_ratio: float, hx: State, ws: Weights, bs: Weights, xs: Inputs
 ) -> tuple[Any, ...]:
     r"""Stacked Uni-directional Gated Recurrent Unit function.
 
@@ -44,122 +43,38 @@ def n_step_gru(
         z_t &= \sigma(W_1 x_t + W_4 h_{t-1} + b_1 + b_4) \\
         h'_t &= \tanh(W_2 x_t + b_2 + r_t \cdot (W_5 h_{t-1} + b_5)) \\
         h_t &= (1 - z_t) \cdot h'_t + z_t \cdot h_{t-1}
-
-    Sequences are given transposed, by time, sorted by their lengths in descending order (see
-    :func:`~chainer.functions.transpose_sequence`). With several layers, the input of a layer is the
-    output of the layer below it, after dropout in training mode.
-
-    Args:
-        n_layers (int): Number of layers :math:`S`.
-        dropout_ratio (float): Dropout ratio, ``0.0 <= dropout_ratio < 1.0``.
-        hx (~chainer.Variable or array): Initial hidden states of shape ``(S, B, N)``.
-        ws (list of list of ~chainer.Variable or array): Weights. ``ws[i]`` are the weights of the
-            ``i``-th layer, a list of 6 matrices, W_j in the equations. Shapes are ``(N, I)`` where
-            they are multiplied with the input, ``(N, N)`` otherwise.
-        bs (list of list of ~chainer.Variable or array): Biases likewise, each of shape ``(N,)``.
-        xs (list of ~chainer.Variable or array): Input of each time: ``xs[t]`` has shape
-            ``(B_t, I)`` with ``B_t`` sequences alive, and ``B_t >= B_{t + 1}``.
-
-    Returns:
-        tuple: ``hy`` and ``ys``: the last hidden states, with the shape of ``hx``, and a tuple with
-        the hidden states of the last layer at each time, ``ys[t]`` of shape ``(B_t, N)``.
-
-    Raises:
-        InvalidType: If dtypes or shapes do not fit.
-        ValueError: If numbers of weights or biases do not fit, or for the removed arguments
-            ``train`` and ``use_cudnn``.
-        TypeError: If ``xs`` is not a list or tuple.
-
-    .. seealso:: :class:`~chainer.links.NStepGRU`
-
-    Example:
-        >>> xs = [np.ones((b, 3), np.float32) for b in [3, 2, 1]]  # lengths 3, 2 and 1
-        >>> hx = np.ones((2, 3, 2), np.float32)
-        >>> ws = [[np.ones((2, 3 if i == 0 and j < 3 else 2), np.float32)
-        ...        for j in range(6)] for i in range(2)]
-        >>> bs = [[np.ones(2, np.float32) for j in range(6)] for i in range(2)]
-        >>> hy, ys = F.n_step_gru(2, 0.0, hx, ws, bs, xs)
-        >>> hy.shape
-        (2, 3, 2)
-        >>> [y.shape for y in ys]
-        [(3, 2), (2, 2), (1, 2)]
     """
-    return n_step_gru_base(n_layers, dropout_ratio, hx, ws, bs, xs, False, **kwargs)
+    return apply_n_step(NStepGRU, n_layers, dropout_ratio, (hx,), ws, bs, xs)
 
 
+@removed_arguments(train=REMOVED_TRAIN, use_cudnn=REMOVED_USE_CUDNN)
+@documented("gru", 2, "NStepBiGRU")
 def n_step_bigru(
-    n_layers: int,
-    dropout_ratio: float,
-    hx: Any,
-    ws: Sequence[Sequence[Any]],
-    bs: Sequence[Sequence[Any]],
-    xs: Sequence[Any],
-    **kwargs: Any,
+    n_layers: int, dropout_ratio: float, hx: State, ws: Weights, bs: Weights, xs: Inputs
 ) -> tuple[Any, ...]:
     r"""Stacked Bi-directional Gated Recurrent Unit function.
 
     It runs :func:`n_step_gru` over the sequences in both directions, with parameters of their own
     (:math:`W^f, b^f` forward and :math:`W^b, b^b` backward), and puts the hidden states of a time
     side by side: :math:`h_t = [h^f_t; h^b_t]`.
-
-    Sequences are given transposed, by time, sorted by their lengths in descending order (see
-    :func:`~chainer.functions.transpose_sequence`). With several layers, the input of a layer is the
-    output of the layer below it, after dropout in training mode.
-
-    Args:
-        n_layers (int): Number of layers :math:`S`.
-        dropout_ratio (float): Dropout ratio, ``0.0 <= dropout_ratio < 1.0``.
-        hx (~chainer.Variable or array): Initial hidden states of shape ``(2S, B, N)``.
-        ws (list of list of ~chainer.Variable or array): Weights. ``ws[2 * i]`` (forward) and ``ws[2
-            * i + 1]`` (backward) are the weights of the ``i``-th layer, a list of 6 matrices, W^f_j
-            and W^b_j in the equations. Shapes are ``(N, I)`` where they are multiplied with the
-            input, ``(N, 2N)`` where they are multiplied with the output of a layer below, and ``(N,
-            N)`` otherwise.
-        bs (list of list of ~chainer.Variable or array): Biases likewise, each of shape ``(N,)``.
-        xs (list of ~chainer.Variable or array): Input of each time: ``xs[t]`` has shape
-            ``(B_t, I)`` with ``B_t`` sequences alive, and ``B_t >= B_{t + 1}``.
-
-    Returns:
-        tuple: ``hy`` and ``ys``: the last hidden states, with the shape of ``hx``, and a tuple with
-        the hidden states of the last layer at each time, ``ys[t]`` of shape ``(B_t, 2N)``.
-
-    Raises:
-        InvalidType: If dtypes or shapes do not fit.
-        ValueError: If numbers of weights or biases do not fit, or for the removed arguments
-            ``train`` and ``use_cudnn``.
-        TypeError: If ``xs`` is not a list or tuple.
-
-    .. seealso:: :class:`~chainer.links.NStepBiGRU`
-
-    Example:
-        >>> xs = [np.ones((b, 3), np.float32) for b in [3, 2, 1]]  # lengths 3, 2 and 1
-        >>> hx = np.ones((4, 3, 2), np.float32)
-        >>> ws = [[np.ones((2, 3 if i < 2 and j < 3 else 4 if j < 3 else 2), np.float32)
-        ...        for j in range(6)] for i in range(4)]
-        >>> bs = [[np.ones(2, np.float32) for j in range(6)] for i in range(4)]
-        >>> hy, ys = F.n_step_bigru(2, 0.0, hx, ws, bs, xs)
-        >>> hy.shape
-        (4, 3, 2)
-        >>> [y.shape for y in ys]
-        [(3, 4), (2, 4), (1, 4)]
     """
-    return n_step_gru_base(n_layers, dropout_ratio, hx, ws, bs, xs, True, **kwargs)
+    return apply_n_step(NStepBiGRU, n_layers, dropout_ratio, (hx,), ws, bs, xs)
 
 
+@removed_arguments(train=REMOVED_TRAIN, use_cudnn=REMOVED_USE_CUDNN)
 def n_step_gru_base(
     n_layers: int,
     dropout_ratio: float,
-    hx: Any,
-    ws: Sequence[Sequence[Any]],
-    bs: Sequence[Sequence[Any]],
-    xs: Sequence[Any],
+    hx: State,
+    ws: Weights,
+    bs: Weights,
+    xs: Inputs,
     use_bi_direction: bool,
-    **kwargs: Any,
 ) -> tuple[Any, ...]:
-    """Base function for stacked GRU of one or two directions.
+    """Calls :func:`n_step_bigru` or :func:`n_step_gru`.
 
     Args:
-        n_layers (int): Number of layers.
+        n_layers (int): See :func:`n_step_gru`, as for the following arguments.
         dropout_ratio (float): Dropout ratio.
         hx (~chainer.Variable or array): Initial hidden states.
         ws (list of list of ~chainer.Variable or array): Weights.
@@ -169,9 +84,6 @@ def n_step_gru_base(
 
     Returns:
         tuple: ``hy`` and ``ys``.
-
-    .. seealso:: :func:`n_step_gru`, :func:`n_step_bigru`
     """
-    refuse_removed_arguments(kwargs)
-    node_class = NStepBiGRU if use_bi_direction else NStepGRU
-    return apply_n_step(node_class, n_layers, dropout_ratio, (hx,), ws, bs, xs)
+    function = n_step_bigru if use_bi_direction else n_step_gru
+    return function(n_layers, dropout_ratio, hx, ws, bs, xs)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
+from chainer.core.utils.argument import REMOVED_TRAIN, REMOVED_USE_CUDNN, removed_arguments
 from chainer.functions.connection._n_step import (
     BaseNStepRNN,
+    Inputs,
+    State,
+    Weights,
     apply_n_step,
-    refuse_removed_arguments,
 )
+from chainer.functions.connection._n_step_documentation import documented
 
 
 class NStepRNNTanh(BaseNStepRNN):
@@ -46,15 +49,23 @@ _CLASSES: dict[tuple[str, bool], type[BaseNStepRNN]] = {
 }
 
 
+def _class_for(activation: str, use_bi_direction: bool) -> type[BaseNStepRNN]:
+    node_class = _CLASSES.get((activation, use_bi_direction))
+    if node_class is None:
+        raise ValueError(f'Invalid activation: "{activation}". Please select from [tanh,relu]')
+    return node_class
+
+
+@removed_arguments(train=REMOVED_TRAIN, use_cudnn=REMOVED_USE_CUDNN)
+@documented("tanh", 1, "NStepRNNTanh", "NStepRNNReLU")
 def n_step_rnn(
     n_layers: int,
     dropout_ratio: float,
-    hx: Any,
-    ws: Sequence[Sequence[Any]],
-    bs: Sequence[Sequence[Any]],
-    xs: Sequence[Any],
+    hx: State,
+    ws: Weights,
+    bs: Weights,
+    xs: Inputs,
     activation: str = "tanh",
-    **kwargs: Any,
 ) -> tuple[Any, ...]:
     r"""Stacked Uni-directional RNN function for sequence inputs.
 
@@ -64,126 +75,47 @@ def n_step_rnn(
     .. math::
 
         h_t = f(W_0 x_t + W_1 h_{t-1} + b_0 + b_1)
-
-    Sequences are given transposed, by time, sorted by their lengths in descending order (see
-    :func:`~chainer.functions.transpose_sequence`). With several layers, the input of a layer is the
-    output of the layer below it, after dropout in training mode.
-
-    Args:
-        n_layers (int): Number of layers :math:`S`.
-        dropout_ratio (float): Dropout ratio, ``0.0 <= dropout_ratio < 1.0``.
-        hx (~chainer.Variable or array): Initial hidden states of shape ``(S, B, N)``.
-        ws (list of list of ~chainer.Variable or array): Weights. ``ws[i]`` are the weights of the
-            ``i``-th layer, a list of 2 matrices, W_j in the equations. Shapes are ``(N, I)`` where
-            they are multiplied with the input, ``(N, N)`` otherwise.
-        bs (list of list of ~chainer.Variable or array): Biases likewise, each of shape ``(N,)``.
-        xs (list of ~chainer.Variable or array): Input of each time: ``xs[t]`` has shape
-            ``(B_t, I)`` with ``B_t`` sequences alive, and ``B_t >= B_{t + 1}``.
-        activation (str): Name of the activation function, ``tanh`` or ``relu``.
-
-    Returns:
-        tuple: ``hy`` and ``ys``: the last hidden states, with the shape of ``hx``, and a tuple with
-        the hidden states of the last layer at each time, ``ys[t]`` of shape ``(B_t, N)``.
-
-    Raises:
-        InvalidType: If dtypes or shapes do not fit.
-        ValueError: If numbers of weights or biases do not fit, or for the removed arguments
-            ``train`` and ``use_cudnn``.
-        TypeError: If ``xs`` is not a list or tuple.
-
-    .. seealso:: :class:`~chainer.links.NStepRNNTanh`, :class:`~chainer.links.NStepRNNReLU`
-
-    Example:
-        >>> xs = [np.ones((b, 3), np.float32) for b in [3, 2, 1]]  # lengths 3, 2 and 1
-        >>> hx = np.ones((2, 3, 2), np.float32)
-        >>> ws = [[np.ones((2, 3 if i == 0 and j < 1 else 2), np.float32)
-        ...        for j in range(2)] for i in range(2)]
-        >>> bs = [[np.ones(2, np.float32) for j in range(2)] for i in range(2)]
-        >>> hy, ys = F.n_step_rnn(2, 0.0, hx, ws, bs, xs)
-        >>> hy.shape
-        (2, 3, 2)
-        >>> [y.shape for y in ys]
-        [(3, 2), (2, 2), (1, 2)]
     """
-    return n_step_rnn_base(n_layers, dropout_ratio, hx, ws, bs, xs, activation, False, **kwargs)
+    node_class = _class_for(activation, False)
+    return apply_n_step(node_class, n_layers, dropout_ratio, (hx,), ws, bs, xs)
 
 
+@removed_arguments(train=REMOVED_TRAIN, use_cudnn=REMOVED_USE_CUDNN)
+@documented("tanh", 2, "NStepBiRNNTanh", "NStepBiRNNReLU")
 def n_step_birnn(
     n_layers: int,
     dropout_ratio: float,
-    hx: Any,
-    ws: Sequence[Sequence[Any]],
-    bs: Sequence[Sequence[Any]],
-    xs: Sequence[Any],
+    hx: State,
+    ws: Weights,
+    bs: Weights,
+    xs: Inputs,
     activation: str = "tanh",
-    **kwargs: Any,
 ) -> tuple[Any, ...]:
     r"""Stacked Bi-directional RNN function for sequence inputs.
 
     It runs :func:`n_step_rnn` over the sequences in both directions, with parameters of their own
     (:math:`W^f, b^f` forward and :math:`W^b, b^b` backward), and puts the hidden states of a time
     side by side: :math:`h_t = [h^f_t; h^b_t]`.
-
-    Sequences are given transposed, by time, sorted by their lengths in descending order (see
-    :func:`~chainer.functions.transpose_sequence`). With several layers, the input of a layer is the
-    output of the layer below it, after dropout in training mode.
-
-    Args:
-        n_layers (int): Number of layers :math:`S`.
-        dropout_ratio (float): Dropout ratio, ``0.0 <= dropout_ratio < 1.0``.
-        hx (~chainer.Variable or array): Initial hidden states of shape ``(2S, B, N)``.
-        ws (list of list of ~chainer.Variable or array): Weights. ``ws[2 * i]`` (forward) and ``ws[2
-            * i + 1]`` (backward) are the weights of the ``i``-th layer, a list of 2 matrices, W^f_j
-            and W^b_j in the equations. Shapes are ``(N, I)`` where they are multiplied with the
-            input, ``(N, 2N)`` where they are multiplied with the output of a layer below, and ``(N,
-            N)`` otherwise.
-        bs (list of list of ~chainer.Variable or array): Biases likewise, each of shape ``(N,)``.
-        xs (list of ~chainer.Variable or array): Input of each time: ``xs[t]`` has shape
-            ``(B_t, I)`` with ``B_t`` sequences alive, and ``B_t >= B_{t + 1}``.
-        activation (str): Name of the activation function, ``tanh`` or ``relu``.
-
-    Returns:
-        tuple: ``hy`` and ``ys``: the last hidden states, with the shape of ``hx``, and a tuple with
-        the hidden states of the last layer at each time, ``ys[t]`` of shape ``(B_t, 2N)``.
-
-    Raises:
-        InvalidType: If dtypes or shapes do not fit.
-        ValueError: If numbers of weights or biases do not fit, or for the removed arguments
-            ``train`` and ``use_cudnn``.
-        TypeError: If ``xs`` is not a list or tuple.
-
-    .. seealso:: :class:`~chainer.links.NStepBiRNNTanh`, :class:`~chainer.links.NStepBiRNNReLU`
-
-    Example:
-        >>> xs = [np.ones((b, 3), np.float32) for b in [3, 2, 1]]  # lengths 3, 2 and 1
-        >>> hx = np.ones((4, 3, 2), np.float32)
-        >>> ws = [[np.ones((2, 3 if i < 2 and j < 1 else 4 if j < 1 else 2), np.float32)
-        ...        for j in range(2)] for i in range(4)]
-        >>> bs = [[np.ones(2, np.float32) for j in range(2)] for i in range(4)]
-        >>> hy, ys = F.n_step_birnn(2, 0.0, hx, ws, bs, xs)
-        >>> hy.shape
-        (4, 3, 2)
-        >>> [y.shape for y in ys]
-        [(3, 4), (2, 4), (1, 4)]
     """
-    return n_step_rnn_base(n_layers, dropout_ratio, hx, ws, bs, xs, activation, True, **kwargs)
+    node_class = _class_for(activation, True)
+    return apply_n_step(node_class, n_layers, dropout_ratio, (hx,), ws, bs, xs)
 
 
+@removed_arguments(train=REMOVED_TRAIN, use_cudnn=REMOVED_USE_CUDNN)
 def n_step_rnn_base(
     n_layers: int,
     dropout_ratio: float,
-    hx: Any,
-    ws: Sequence[Sequence[Any]],
-    bs: Sequence[Sequence[Any]],
-    xs: Sequence[Any],
+    hx: State,
+    ws: Weights,
+    bs: Weights,
+    xs: Inputs,
     activation: str,
     use_bi_direction: bool,
-    **kwargs: Any,
 ) -> tuple[Any, ...]:
-    """Base function for stacked simple networks of one or two directions.
+    """Calls :func:`n_step_birnn` or :func:`n_step_rnn`.
 
     Args:
-        n_layers (int): Number of layers.
+        n_layers (int): See :func:`n_step_rnn`, as for the following arguments.
         dropout_ratio (float): Dropout ratio.
         hx (~chainer.Variable or array): Initial hidden states.
         ws (list of list of ~chainer.Variable or array): Weights.
@@ -194,11 +126,6 @@ def n_step_rnn_base(
 
     Returns:
         tuple: ``hy`` and ``ys``.
-
-    .. seealso:: :func:`n_step_rnn`, :func:`n_step_birnn`
     """
-    refuse_removed_arguments(kwargs)
-    node_class = _CLASSES.get((activation, bool(use_bi_direction)))
-    if node_class is None:
-        raise ValueError(f'Invalid activation: "{activation}". Please select from [tanh,relu]')
-    return apply_n_step(node_class, n_layers, dropout_ratio, (hx,), ws, bs, xs)
+    function = n_step_birnn if use_bi_direction else n_step_rnn
+    return function(n_layers, dropout_ratio, hx, ws, bs, xs, activation)

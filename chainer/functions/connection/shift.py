@@ -5,13 +5,14 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntPair, VariableLike
 from chainer.core.utils import type_check
 from chainer.core.utils.conv import pair
+from chainer.functions.rules.linear import LinearMap
 
 
-class Shift(FunctionNode):
+class Shift(LinearMap):
     """Shift of groups of channels in all directions.
 
     Args:
@@ -27,7 +28,6 @@ class Shift(FunctionNode):
         for name, size in zip(("kh", "kw"), self.ksize, strict=True):
             if size % 2 != 1:
                 raise ValueError(f"{name} must be odd, got {size}")
-        self._sign = 1
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)
@@ -37,11 +37,11 @@ class Shift(FunctionNode):
             in_types[0].shape[1] >= self.ksize[0] * self.ksize[1],
         )
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
-        return (self._shifted(x, self._sign),)
+        return (self._shifted(x, 1),)
 
-    def _shifted(self, x: Any, sign: int) -> Any:
+    def _shifted(self, x: Array, sign: int) -> Any:
         kh, kw = self.ksize
         offsets = list(product(range(-(kh // 2), kh // 2 + 1), range(-(kw // 2), kw // 2 + 1)))
         # The group that stays, and channels left over, come last.
@@ -59,15 +59,8 @@ class Shift(FunctionNode):
             y[target] = x[(slice(None), channels, *[source for _, source in pairs])]
         return y
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        back = Shift(self.ksize, self.dilate)
-        back._sign = -self._sign
-        return back.apply(grad_outputs)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        return (self._shifted(grad_outputs[0], -self._sign),)
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        return (self._shifted(grad_outputs[0], -1),)
 
 
 def _slices(offset: int, size: int) -> tuple[slice, slice]:
@@ -77,7 +70,7 @@ def _slices(offset: int, size: int) -> tuple[slice, slice]:
     return slice(0, max(size + offset, 0)), slice(min(-offset, size), size)
 
 
-def shift(x: Any, ksize: Any = 3, dilate: Any = 1) -> Variable:
+def shift(x: VariableLike, ksize: IntPair = 3, dilate: IntPair = 1) -> Variable:
     """Shift function.
 
     The channels are divided into ``kh * kw`` groups, and each group is shifted by another offset

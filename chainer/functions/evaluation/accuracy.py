@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
 
 
@@ -30,7 +29,7 @@ class Accuracy(FunctionNode):
         for i in range(t_ndim + 1, type_check.eval(x_type.ndim)):
             type_check.expect(x_type.shape[i] == 1)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         y, t = inputs
         xp = self.xp
         if t.size == 0:
@@ -44,7 +43,7 @@ class Accuracy(FunctionNode):
         return (xp.asarray(share, dtype=y.dtype),)
 
 
-def accuracy(y: Any, t: Any, ignore_label: int | None = None) -> Variable:
+def accuracy(y: VariableLike, t: VariableLike, ignore_label: int | None = None) -> Variable:
     """Computes multiclass classification accuracy of the minibatch.
 
     Args:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
 
 _IGNORED = -1
@@ -25,7 +24,7 @@ class BinaryAccuracy(FunctionNode):
             t_type.shape == x_type.shape,
         )
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         y, t = inputs
         xp = self.xp
         counted = t != _IGNORED
@@ -33,7 +32,7 @@ class BinaryAccuracy(FunctionNode):
         return (xp.asarray(hits.sum() / xp.maximum(counted.sum(), 1), dtype=y.dtype),)
 
 
-def binary_accuracy(y: Any, t: Any) -> Variable:
+def binary_accuracy(y: VariableLike, t: VariableLike) -> Variable:
     """Computes binary classification accuracy of the minibatch.
 
     Args:

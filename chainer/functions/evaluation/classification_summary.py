@@ -9,6 +9,7 @@ import numpy
 
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, ArrayModule, Arrays, DTypeLike, VariableLike
 from chainer.core.utils import type_check
 
 
@@ -42,7 +43,7 @@ class ClassificationSummary(FunctionNode):
         for i in range(t_ndim + 1, type_check.eval(y_type.ndim)):
             type_check.expect(y_type.shape[i] == 1)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         y, t = inputs
         xp = self.xp
         counted = t != self.ignore_label
@@ -59,7 +60,7 @@ class ClassificationSummary(FunctionNode):
             n = self.label_num
         hits = labels[labels == predictions]
 
-        def count(values: Any) -> Any:
+        def count(values: Array) -> Any:
             return xp.bincount(values[values < n], minlength=n)[:n] if n else xp.zeros(0, "int64")
 
         support, relevant, correct = count(labels), count(predictions), count(hits)
@@ -73,14 +74,18 @@ class ClassificationSummary(FunctionNode):
         return precision, recall, fbeta, support.astype("int64", copy=False)
 
 
-def _ratio(xp: Any, numerator: Any, denominator: Any, dtype: Any) -> Any:
+def _ratio(xp: ArrayModule, numerator: Array, denominator: Array, dtype: DTypeLike) -> Any:
     zero = denominator == 0
     ratio = numerator.astype(dtype) / xp.where(zero, 1, denominator)
     return xp.where(zero | (denominator != denominator), float("nan"), ratio)
 
 
 def classification_summary(
-    y: Any, t: Any, label_num: int | None = None, beta: float = 1.0, ignore_label: int = -1
+    y: VariableLike,
+    t: VariableLike,
+    label_num: int | None = None,
+    beta: float = 1.0,
+    ignore_label: int = -1,
 ) -> tuple[Variable, ...]:
     """Calculates precision, recall, F beta score and support of each class.
 
@@ -118,7 +123,7 @@ def classification_summary(
 
 
 def precision(
-    y: Any, t: Any, label_num: int | None = None, ignore_label: int = -1
+    y: VariableLike, t: VariableLike, label_num: int | None = None, ignore_label: int = -1
 ) -> tuple[Variable, Variable]:
     """Calculates the precision of each class; see :func:`classification_summary`.
 
@@ -143,7 +148,7 @@ def precision(
 
 
 def recall(
-    y: Any, t: Any, label_num: int | None = None, ignore_label: int = -1
+    y: VariableLike, t: VariableLike, label_num: int | None = None, ignore_label: int = -1
 ) -> tuple[Variable, Variable]:
     """Calculates the recall of each class; see :func:`classification_summary`.
 
@@ -168,7 +173,7 @@ def recall(
 
 
 def f1_score(
-    y: Any, t: Any, label_num: int | None = None, ignore_label: int = -1
+    y: VariableLike, t: VariableLike, label_num: int | None = None, ignore_label: int = -1
 ) -> tuple[Variable, Variable]:
     """Calculates the F1 score of each class; see :func:`classification_summary`.
 

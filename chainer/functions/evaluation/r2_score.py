@@ -6,6 +6,7 @@ from typing import Any
 
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
 
 
@@ -33,7 +34,7 @@ class R2_score(FunctionNode):
             pred_type.shape == true_type.shape,
         )
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         predicted, true = inputs
         xp = self.xp
         residual = ((predicted - true) ** 2).sum(axis=0)
@@ -45,7 +46,10 @@ class R2_score(FunctionNode):
 
 
 def r2_score(
-    pred: Any, true: Any, sample_weight: Any = None, multioutput: str = "uniform_average"
+    pred: VariableLike,
+    true: VariableLike,
+    sample_weight: Any = None,
+    multioutput: str = "uniform_average",
 ) -> Variable:
     """Computes R^2, the coefficient of determination, of a regression.
 

@@ -59,11 +59,13 @@ class Hinge(ComposedFunction):
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         x, t = self.retained_input_arrays
         gy: Array = grad_outputs[0]
-        slack = self._slack(x, t)
-        gx = self._flip((slack > 0).astype(x.dtype), t)
-        if self.norm == "L2":
-            gx *= slack
+        if self.norm == "L1":
+            inside = self._slack(x, t) > 0
+            gx = inside.astype(x.dtype)
+        else:
+            gx = self._slack(x, t)
             gx *= 2
+        gx = self._flip(gx, t)
         gx *= gy if self.reduce == "no" else gy / max(len(x), 1)
         return tuple([None if i else gx for i in target_input_indexes])
 

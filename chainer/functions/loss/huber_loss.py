@@ -43,7 +43,7 @@ class HuberLoss(PairLoss):
 
     def gradient(self, ops: Any, difference: Any, gy: Any) -> Any:
         gx = ops.clip(difference, -self.delta, self.delta)
-        gx *= gy if self.reduce == "no" else ops.expand_dims(gy, 1)
+        gx *= gy if self.reduce == "no" else gy.reshape((gy.shape[0], 1, *gy.shape[1:]))
         return gx
 
 

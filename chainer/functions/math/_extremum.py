@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from chainer.core.typing import Arrays, Indexes
 from chainer.functions.math._operators import FloatBroadcastingFunction
+from chainer.functions.rules.base import array_of
 
 
 class Extremum(FloatBroadcastingFunction):
@@ -20,5 +21,5 @@ class Extremum(FloatBroadcastingFunction):
         return (getattr(self.xp, self.choice)(*inputs),)
 
     def partials(self, ops: Any, targets: Indexes, x1: Any, x2: Any, gy: Any) -> list[Any]:
-        first = getattr(self.xp, self.comparison)(*self.retained_input_arrays)
+        first = getattr(self.xp, self.comparison)(array_of(x1), array_of(x2))
         return [gy * (~first if i else first) for i in targets]

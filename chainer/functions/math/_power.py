@@ -9,7 +9,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Indexes
 from chainer.functions.math._operand import as_operand, is_scalar
 from chainer.functions.math._operators import ConstantOperator, FloatBroadcastingFunction
-from chainer.functions.rules.base import expect_one_float
+from chainer.functions.rules.base import array_of, expect_one_float
 
 
 class PowVarVar(FloatBroadcastingFunction):
@@ -27,11 +27,10 @@ class PowVarVar(FloatBroadcastingFunction):
         for i in targets:
             if i == 0:
                 # x ** 0 is constant at x = 0 too, where 0 * x ** -1 would be NaN.
-                base, exponent = self.retained_input_arrays
-                shifted = exponent != 0
+                shifted = array_of(x1) != 0
                 if isinstance(x0, Variable):
                     # Other bases have a derivative w.r.t. the exponent of this, at 0 too.
-                    shifted = shifted | (base != 0)
+                    shifted = shifted | (x0.array != 0)
                 gxs.append(x0 ** (x1 - shifted) * x1 * gy)
             else:
                 gxs.append(ops.log(x0) * y * gy)

@@ -7,7 +7,7 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.functions._scalars import as_number
-from chainer.functions.rules.base import expect_one_float
+from chainer.functions.rules.base import array_of, expect_one_float
 from chainer.functions.rules.expressions import UnaryFunction
 
 
@@ -30,7 +30,7 @@ class Clip(UnaryFunction):
         return (self.xp.clip(inputs[0], self.x_min, self.x_max),)
 
     def gradient(self, ops: Any, x: Any, gy: Any) -> Any:
-        (array,) = self.retained_input_arrays
+        array = array_of(x)
         if self.x_min is None:
             return gy * (array <= self.x_max)
         if self.x_max is None:

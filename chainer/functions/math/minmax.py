@@ -15,6 +15,7 @@ from chainer.functions._axes import (
     normalized_axes,
 )
 from chainer.functions._scalars import as_int
+from chainer.functions.rules.base import array_of
 from chainer.functions.rules.expressions import UnaryFunction
 
 
@@ -44,8 +45,7 @@ class SelectorBase(UnaryFunction):
         return (self.xp.asarray(y),)
 
     def gradient(self, ops: Any, x: Any, y: Any, gy: Any) -> Any:
-        # Which elements are selected is constant: their arrays are compared.
-        (x,), (y,) = self.retained_input_arrays, self.retained_output_arrays
+        x, y = array_of(x), array_of(y)
         kept = kept_shape(x.shape, normalized_axes(self.axis, x.ndim))
         return gy.reshape(kept) * self.xp.asarray(x == y.reshape(kept))
 

@@ -40,7 +40,7 @@ class _CooFunction(ExpressionFunction):
         self.sp_row = sp_row
         self.sp_col = sp_col
         self.sp_shape = sp_shape
-        self.sp_order = sp_order
+        self.sp_order: Order = sp_order
         self.transa = transa
         self.transb = transb
         self.transc = transc

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.operations.dropouts import dropout as operation
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import config
-from chainer.core.utils import type_check
-from chainer.core.utils.argument import parse_kwargs
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
+from chainer.core.utils.argument import REMOVED_TRAIN, removed_arguments
+from chainer.functions.rules.base import expect_one_float
+from chainer.functions.rules.linear import PiecewiseLinearFunction
 
-REMOVED_TRAIN = "train argument is not supported anymore. Use chainer.using_config"
 
-
-class Dropout(FunctionNode):
+class Dropout(PiecewiseLinearFunction):
     """Random dropping of elements.
 
     Args:
@@ -28,16 +27,15 @@ class Dropout(FunctionNode):
     accepts_opaque_arrays = True
     type_check_key = ()
 
-    def __init__(self, dropout_ratio: float, mask: Any = None) -> None:
+    def __init__(self, dropout_ratio: float, mask: Array | None = None) -> None:
         if not 0.0 <= dropout_ratio < 1.0:
             raise ValueError(f"dropout_ratio must be in the range [0, 1), got {dropout_ratio}")
         self.dropout_ratio = dropout_ratio
         self.mask = mask
 
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
+    check_type_forward = expect_one_float
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
         self._kernel = operation.select(x, ratio=self.dropout_ratio)
         mask = self.mask
@@ -51,35 +49,19 @@ class Dropout(FunctionNode):
             )
         return (x * mask,)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return DropoutGrad(self._kernel, self.mask).apply(grad_outputs)
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         return (self._kernel.backward(grad_outputs[0], self.mask),)
 
 
-class DropoutGrad(FunctionNode):
-    """Gradient of dropout, a linear function of ``gy`` with the same mask."""
-
-    accepts_opaque_arrays = True
-
-    def __init__(self, kernel: Any, mask: Any) -> None:
-        self._kernel = kernel
-        self.mask = mask
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (self._kernel.backward(inputs[0], self.mask),)
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return DropoutGrad(self._kernel, self.mask).apply(grad_outputs)
-
-
-def dropout(x: Any, ratio: float = 0.5, **kwargs: Any) -> Any:
-    """dropout(x, ratio=.5, *, mask=None, return_mask=False)
-
-    Drops elements of input variable randomly.
+@removed_arguments(train=REMOVED_TRAIN)
+def dropout(
+    x: VariableLike,
+    ratio: float = 0.5,
+    *,
+    mask: VariableLike | None = None,
+    return_mask: bool = False,
+) -> Any:
+    """Drops elements of input variable randomly.
 
     This function drops input elements randomly with probability ``ratio`` and scales the remaining
     elements by factor ``1 / (1 - ratio)``. In testing mode (``chainer.config.train`` is False) it
@@ -118,11 +100,6 @@ def dropout(x: Any, ratio: float = 0.5, **kwargs: Any) -> Any:
         >>> bool((x == y.array).all())
         True
     """
-    mask, return_mask = None, False
-    if kwargs:
-        mask, return_mask = parse_kwargs(
-            kwargs, ("mask", None), ("return_mask", False), train=REMOVED_TRAIN
-        )
     if config.train:
         node = Dropout(ratio, mask.array if isinstance(mask, Variable) else mask)
         y = node.apply((x,))[0]

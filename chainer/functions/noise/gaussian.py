@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.core.utils.argument import parse_kwargs
-from chainer.functions.math.exponential import exp
+from chainer.functions.rules.expressions import ExpressionFunction
 
 
-class Gaussian(FunctionNode):
+class Gaussian(ExpressionFunction):
     """Sampling from Gaussian distributions.
 
     Args:
@@ -22,8 +21,9 @@ class Gaussian(FunctionNode):
     """
 
     type_check_key = ()
+    retained_inputs = (1,)
 
-    def __init__(self, eps: Any = None) -> None:
+    def __init__(self, eps: Array | None = None) -> None:
         self.eps = eps
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
@@ -36,8 +36,7 @@ class Gaussian(FunctionNode):
             mean_type.shape == ln_var_type.shape,
         )
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((1,))
+    def forward(self, inputs: Arrays) -> Arrays:
         mean, ln_var = inputs
         if self.eps is None:
             self.eps = self.xp.random.standard_normal(ln_var.shape).astype(mean.dtype)
@@ -46,47 +45,34 @@ class Gaussian(FunctionNode):
                 f"eps must have the shape and dtype of ln_var, {ln_var.shape} and {ln_var.dtype}, "
                 f"got {self.eps.shape} and {self.eps.dtype}"
             )
-        y = self._noise(ln_var)
+        y = self.xp.exp(ln_var * ln_var.dtype.type(0.5))
+        y *= self.eps
         y += mean
         return (y,)
 
-    def _noise(self, ln_var: Any) -> Any:
-        noise = ln_var * ln_var.dtype.type(0.5)
-        noise = self.xp.exp(noise)
-        noise *= self.eps
-        return noise
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        (ln_var,) = self.get_retained_inputs()
-        (gy,) = grad_outputs
-        return tuple(
-            [
-                gy if i == 0 else exp(ln_var * 0.5) * (self.eps * 0.5) * gy
-                for i in target_input_indexes
-            ]
-        )
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        (ln_var,) = self.retained_input_arrays
-        (gy,) = grad_outputs
+    def gradients(self, ops: Any, targets: Indexes, ln_var: Any, gy: Any) -> tuple[Any, ...]:
+        half = ln_var.dtype.type(0.5)
         gradients: list[Any] = []
-        for i in target_input_indexes:
+        for i in targets:
             if i == 0:
                 gradients.append(gy)
             else:
-                g = self._noise(ln_var)
+                g = ops.exp(ln_var * half)
+                g *= self.eps
+                g *= half
                 g *= gy
-                g *= g.dtype.type(0.5)
                 gradients.append(g)
         return tuple(gradients)
 
 
-def gaussian(mean: Any, ln_var: Any, **kwargs: Any) -> Any:
-    r"""gaussian(mean, ln_var, *, eps=None, return_eps=False)
-
-    Gaussian sampling function.
+def gaussian(
+    mean: VariableLike,
+    ln_var: VariableLike,
+    *,
+    eps: VariableLike | None = None,
+    return_eps: bool = False,
+) -> Any:
+    r"""Gaussian sampling function.
 
     It takes mean :math:`\mu` and logarithm of the variance :math:`\log(\sigma^2)`, and draws a
     sample from the Gaussian distribution :math:`N(\mu, \sigma)`: ``mean + exp(ln_var / 2) * eps``
@@ -112,9 +98,6 @@ def gaussian(mean: Any, ln_var: Any, **kwargs: Any) -> Any:
         >>> F.gaussian(mean, ln_var, eps=np.array([[2, -3]], np.float32)).array
         array([[ 3., -2.]], dtype=float32)
     """
-    eps, return_eps = None, False
-    if kwargs:
-        eps, return_eps = parse_kwargs(kwargs, ("eps", None), ("return_eps", False))
     node = Gaussian(eps.array if isinstance(eps, Variable) else eps)
     y = node.apply((mean, ln_var))[0]
     return (y, node.eps) if return_eps else y

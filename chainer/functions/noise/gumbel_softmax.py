@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.arrays.backend import backend_of
 from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.typing import VariableLike
 from chainer.functions.activation.softmax import softmax
 from chainer.functions.array.broadcast import broadcast_to
 
 
-def gumbel_softmax(log_pi: Any, tau: Any = 0.1, axis: int = 1) -> Variable:
+def gumbel_softmax(log_pi: VariableLike, tau: float | Variable = 0.1, axis: int = 1) -> Variable:
     r"""Gumbel-Softmax sampling function.
 
     It draws samples :math:`y_i` from the Gumbel-Softmax distribution,

@@ -5,17 +5,16 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
-from chainer.functions._composed import composed_gradients
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math.matmul import matmul
-from chainer.functions.math.sum import sum as sum_axes
+from chainer.functions.rules.compositions import ComposedFunction
 
 
-class SimplifiedDropconnect(FunctionNode):
+class SimplifiedDropconnect(ComposedFunction):
     """Linear function with dropped weights.
 
     Args:
@@ -27,11 +26,13 @@ class SimplifiedDropconnect(FunctionNode):
         mask: Which weights are kept.
     """
 
-    def __init__(self, ratio: float, mask: Any = None, use_batchwise_mask: bool = True) -> None:
+    def __init__(
+        self, ratio: float, mask: Array | None = None, use_batchwise_mask: bool = True
+    ) -> None:
         if not 0.0 <= ratio < 1.0:
             raise ValueError(f"ratio must be in the range [0, 1), got {ratio}")
         self.ratio = ratio
-        self.mask = mask
+        self.mask: Array = mask
         self.use_batchwise_mask = use_batchwise_mask
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
@@ -61,8 +62,8 @@ class SimplifiedDropconnect(FunctionNode):
                 type_check.expect(x_type.shape[0] == mask_shape[0])
             type_check.expect(w_type.shape == mask_shape[-2:])
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 1))
+    def forward(self, inputs: Arrays) -> Arrays:
+        self.retain_inputs(range(len(inputs)))
         x, W = _as_matrix(inputs[0]), inputs[1]
         xp = self.xp
         if self.mask is None:
@@ -76,16 +77,14 @@ class SimplifiedDropconnect(FunctionNode):
             y += inputs[2]
         return (y.astype(x.dtype, copy=False),)
 
-    def _weights(self, W: Any) -> Any:
+    def _weights(self, W: Array) -> Any:
         """Returns the weights that are kept, scaled."""
         return self.mask * (W * W.dtype.type(1.0 / (1 - self.ratio)))
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         shape = self.retained_input_arrays[0].shape
         x, W = _as_matrix(self.retained_input_arrays[0]), self.retained_input_arrays[1]
-        (gy,) = grad_outputs
+        gy: Array = grad_outputs[0]
         scale = W.dtype.type(1.0 / (1 - self.ratio))
         gradients: list[Any] = []
         for i in target_input_indexes:
@@ -104,40 +103,25 @@ class SimplifiedDropconnect(FunctionNode):
                 gradients.append(gy.sum(axis=0))
         return tuple(gradients)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        targets = [i for i in target_input_indexes if i < 2]
-        found: dict[int, Variable] = {}
-        if targets:
-            gradients = composed_gradients(
-                self._composition, self.get_retained_inputs(), targets, grad_outputs
-            )
-            found = dict(zip(targets, gradients, strict=True))
-        if 2 in target_input_indexes:
-            found[2] = sum_axes(grad_outputs[0], axis=0)
-        return tuple([found[i] for i in target_input_indexes])
-
-    def _composition(self, x: Variable, W: Variable) -> tuple[Variable]:
+    def compose(self, x: Variable, W: Variable, b: Variable | None = None) -> Variables:
         n, o, size = len(x), W.shape[0], W.shape[1]
-        x = reshape(x, (n, size, 1))
         factors = self.mask.astype(W.dtype) * W.dtype.type(1.0 / (1 - self.ratio))
-        if factors.ndim == 2:
-            factors = factors[None]
-        factors = self.xp.broadcast_to(factors, (n, o, size))
-        weights = broadcast_to(W, (n, o, size)) * factors
-        return (reshape(matmul(weights, x), (n, o)),)
+        weights = W * factors if factors.ndim == 3 else broadcast_to(W * factors, (n, o, size))
+        y = reshape(matmul(weights, reshape(x, (n, size, 1))), (n, o))
+        return (y if b is None else y + b,)
 
 
-def _as_matrix(x: Any) -> Any:
+def _as_matrix(x: Array) -> Any:
     return x if x.ndim == 2 else x.reshape(len(x), prod(x.shape[1:]))
 
 
 def simplified_dropconnect(
-    x: Any,
-    W: Any,
-    b: Any = None,
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
     ratio: float = 0.5,
     train: bool = True,
-    mask: Any = None,
+    mask: VariableLike | None = None,
     use_batchwise_mask: bool = True,
 ) -> Variable:
     r"""Linear unit regularized by simplified dropconnect.

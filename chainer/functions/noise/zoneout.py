@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import config
+from chainer.core.typing import Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.core.utils.argument import assert_kwargs_empty, check_unexpected_kwargs
-from chainer.functions.noise.dropout import REMOVED_TRAIN
+from chainer.core.utils.argument import REMOVED_TRAIN, removed_arguments
+from chainer.functions.rules.expressions import ExpressionFunction
 
 
-class Zoneout(FunctionNode):
+class Zoneout(ExpressionFunction):
     """Random choice between the elements of two inputs.
 
     Args:
@@ -37,26 +37,19 @@ class Zoneout(FunctionNode):
             h_type.shape == x_type.shape,
         )
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         h, x = inputs
         if self.flag_x is None:
             xp = self.xp
             self.flag_x = xp.asarray(xp.random.rand(*x.shape) >= self.zoneout_ratio)
         return (self.xp.where(self.flag_x, x, h),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        (gy,) = grad_outputs
-        kept = self.flag_x.astype(gy.dtype)
-        return tuple([gy * (1 - kept) if i == 0 else gy * kept for i in target_input_indexes])
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        (gy,) = grad_outputs
-        return tuple([gy * (~self.flag_x if i == 0 else self.flag_x) for i in target_input_indexes])
+    def gradients(self, ops: Any, targets: Indexes, gy: Any) -> tuple[Any, ...]:
+        return tuple([gy * (self.flag_x if i else ~self.flag_x) for i in targets])
 
 
-def zoneout(h: Any, x: Any, ratio: float = 0.5, **kwargs: Any) -> Variable:
+@removed_arguments(train=REMOVED_TRAIN)
+def zoneout(h: VariableLike, x: VariableLike, ratio: float = 0.5) -> Variable:
     """Drops elements of input variable and sets to previous variable randomly.
 
     It replaces each element of ``x`` by that of ``h`` with probability ``ratio``. In testing mode
@@ -82,9 +75,6 @@ def zoneout(h: Any, x: Any, ratio: float = 0.5, **kwargs: Any) -> Variable:
         >>> bool(0.6 < F.zoneout(h, x, ratio=0.3).array.mean() < 0.8)
         True
     """
-    if kwargs:
-        check_unexpected_kwargs(kwargs, train=REMOVED_TRAIN)
-        assert_kwargs_empty(kwargs)
     if config.train:
         return Zoneout(ratio).apply((h, x))[0]
     return as_variable(x)

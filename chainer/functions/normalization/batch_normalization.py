@@ -1,4 +1,4 @@
-"""Batch normalisation."""
+"""Batch normalization."""
 
 from __future__ import annotations
 
@@ -12,16 +12,12 @@ from chainer.backends.operations.normalizations import (
     fixed_batch_normalization as fixed_operation,
 )
 from chainer.core.arrays.extended_dtypes import is_half
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, ArrayGrads, Arrays, Axis, Indexes, Shape, VariableLike
 from chainer.core.utils import type_check
-from chainer.core.utils.argument import parse_kwargs
-from chainer.functions._composed import Composition, composed_gradients
+from chainer.core.utils.argument import REMOVED_TRAIN, removed_arguments
 from chainer.functions._scalars import as_int
-from chainer.functions.array.broadcast import broadcast_to
-from chainer.functions.array.cast import cast
-from chainer.functions.array.reshape import reshape
-from chainer.functions.math.sum import sum as sum_axes
+from chainer.functions.rules.kernels import KernelFunction
 
 Axes = tuple[int, ...]
 
@@ -43,11 +39,11 @@ def as_axes(axis: Any) -> Axes | None:
 
 
 def reduced_axes(axis: Axes | None, ndim: int, gamma_ndim: int) -> Axes:
-    """Returns the axes to normalise over; by default the first and those gamma does not reach."""
+    """Returns the axes to normalize over; by default the first and those gamma does not reach."""
     return (0, *range(gamma_ndim + 1, ndim)) if axis is None else axis
 
 
-def expanded_shape(shape: tuple[int, ...], axis: Axes) -> tuple[int, ...]:
+def expanded_shape(shape: Shape, axis: Axes) -> tuple[int, ...]:
     """Returns the shape that lets a parameter broadcast to an input of a given shape."""
     return tuple([1 if i in axis else n for i, n in enumerate(shape)])
 
@@ -81,15 +77,15 @@ def check_types(in_types: type_check.TypeInfoTuple, axis: Axes | None, count: in
         type_check.expect(other.shape == gamma_type.shape)
 
 
-class BatchNormalization(FunctionNode):
-    """Batch normalisation with the statistics of the batch.
+class BatchNormalization(KernelFunction):
+    """Batch normalization with the statistics of the batch.
 
     Args:
         eps (float): Added to the variance.
         mean (array): Running mean, changed in place; None if there is none.
         var (array): Running variance.
         decay (float): Decay rate of the running statistics.
-        axis (tuple of int): Axes to normalise over.
+        axis (tuple of int): Axes to normalize over.
 
     Attributes:
         mean: Mean of the batch.
@@ -100,16 +96,17 @@ class BatchNormalization(FunctionNode):
 
     accepts_opaque_arrays = True
     type_check_key = ("axis",)
-    mean: Any = None
-    inv_std: Any = None
+    retained_inputs = (0, 1)
+    mean: Array | None = None
+    inv_std: Array | None = None
 
     def __init__(
         self,
         eps: float = 2e-5,
-        mean: Any = None,
-        var: Any = None,
+        mean: Array | None = None,
+        var: Array | None = None,
         decay: float = 0.9,
-        axis: Any = None,
+        axis: Axis = None,
     ) -> None:
         if (mean is None) != (var is None):
             missing = "running_mean" if mean is None else "running_var"
@@ -125,8 +122,7 @@ class BatchNormalization(FunctionNode):
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         check_types(in_types, self.axis, 3)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 1))
+    def forward(self, inputs: Arrays) -> Arrays:
         x, gamma, beta = inputs
         self._reduced = reduced_axes(self.axis, x.ndim, gamma.ndim)
         self._kernel = operation.select(x, gamma, beta, axis=self._reduced, eps=self.eps)
@@ -142,90 +138,50 @@ class BatchNormalization(FunctionNode):
         )
         return (y,)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        x, gamma = self.get_retained_inputs()
-        return BatchNormalizationGrad(self).apply((x, gamma, grad_outputs[0]))
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         x, gamma = self.retained_input_arrays
-        gradients = self._gradients(x, gamma, grad_outputs[0])
+        gradients = self._kernel.backward(
+            x, gamma, grad_outputs[0], self.mean, self.inv_std, self._residual, self._reduced
+        )
         return tuple([gradients[i] for i in target_input_indexes])
 
-    def _gradients(self, x: Any, gamma: Any, gy: Any) -> tuple[Any, ...]:
-        return self._kernel.backward(
-            x, gamma, gy, self.mean, self.inv_std, self._residual, self._reduced
-        )
-
-
-class BatchNormalizationGrad(FunctionNode):
-    """Gradients of batch normalisation, functions of ``x``, ``gamma`` and ``gy``."""
-
-    accepts_opaque_arrays = True
-
-    def __init__(self, normalization: BatchNormalization) -> None:
-        self._normalization = normalization
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 1, 2))
-        return self._normalization._gradients(*inputs)
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        normalization = self._normalization
-        composition = gradient_composition(normalization.eps, normalization._reduced)
-        return composed_gradients(
-            composition, self.get_retained_inputs(), target_input_indexes, grad_outputs
-        )
-
-
-def gradient_composition(eps: float, axis: Axes) -> Composition:
-    """Returns the gradients of batch normalisation as a composition of functions."""
-
-    def gradients(x: Variable, gamma: Variable, gy: Variable) -> tuple[Variable, ...]:
-        dtype, gamma_dtype = x.dtype, gamma.dtype
-        working = "f" if is_half(dtype) else dtype
-        x, gamma, gy = cast(x, working), cast(gamma, working), cast(gy, working)
-        shape = x.shape
-        kept = expanded_shape(shape, axis)
+    def gradients(self, ops: Any, targets: Indexes, x: Any, gamma: Any, gy: Any) -> tuple[Any, ...]:
+        compute_dtype = "f" if is_half(x.dtype) else x.dtype
+        axis, parameter_shape = self._reduced, gamma.shape
+        dtypes = (x.dtype, gamma.dtype, gamma.dtype)
+        x, gamma, gy = (ops.cast(v, compute_dtype) for v in (x, gamma, gy))
         count = max(1, x.size // max(1, gamma.size))
-
-        def spread(parameter: Variable) -> Variable:
-            return broadcast_to(reshape(parameter, kept), shape)
-
-        centered = x - spread(sum_axes(x, axis) / count)
-        var = sum_axes(centered * centered, axis) / count
-        inv_std = (var + eps) ** -0.5
-        normalized = centered * spread(inv_std)
-        gbeta = sum_axes(gy, axis)
-        ggamma = sum_axes(gy * normalized, axis)
-        inner = gy - (spread(gbeta) + normalized * spread(ggamma)) / count
-        gx = inner * spread(gamma * inv_std)
-        return cast(gx, dtype), cast(ggamma, gamma_dtype), cast(gbeta, gamma_dtype)
-
-    return gradients
+        centered = x - ops.sum(x, axis, keepdims=True) / count
+        inv_std = (ops.sum(centered * centered, axis, keepdims=True) / count + self.eps) ** -0.5
+        normalized = centered * inv_std
+        gbeta = ops.sum(gy, axis, keepdims=True)
+        ggamma = ops.sum(gy * normalized, axis, keepdims=True)
+        inner = gy - (gbeta + normalized * ggamma) / count
+        gx = inner * (gamma.reshape(inv_std.shape) * inv_std)
+        gradients = (gx, ggamma.reshape(parameter_shape), gbeta.reshape(parameter_shape))
+        return tuple([ops.cast(gradients[i], dtypes[i]) for i in targets])
 
 
-class FixedBatchNormalization(FunctionNode):
-    """Batch normalisation with given statistics.
+class FixedBatchNormalization(KernelFunction):
+    """Batch normalization with given statistics.
 
     Args:
         eps (float): Added to the variance.
-        axis (tuple of int): Axes to normalise over.
+        axis (tuple of int): Axes to normalize over.
     """
 
     accepts_opaque_arrays = True
     type_check_key = ("axis",)
+    retained_inputs = (0, 1, 3, 4)
 
-    def __init__(self, eps: float = 2e-5, axis: Any = None) -> None:
+    def __init__(self, eps: float = 2e-5, axis: Axis = None) -> None:
         self.eps = eps
         self.axis = as_axes(axis)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         check_types(in_types, self.axis, 5)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 1, 3, 4))
+    def forward(self, inputs: Arrays) -> Arrays:
         x, gamma, beta, mean, var = inputs
         self._reduced = reduced_axes(self.axis, x.ndim, gamma.ndim)
         self._kernel = fixed_operation.select(
@@ -233,78 +189,41 @@ class FixedBatchNormalization(FunctionNode):
         )
         return (self._kernel.forward(x, gamma, beta, mean, var, self.eps, self._reduced),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        inputs = (*self.get_retained_inputs(), grad_outputs[0])
-        gradients = FixedBatchNormalizationGrad(self).apply(inputs)
-        return tuple([gradients[i] for i in target_input_indexes])
-
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        x, gamma, mean, var = self.retained_input_arrays
-        gradients = self._gradients(x, gamma, mean, var, grad_outputs[0])
-        return tuple([gradients[i] for i in target_input_indexes])
-
-    def _gradients(self, x: Any, gamma: Any, mean: Any, var: Any, gy: Any) -> tuple[Any, ...]:
-        arrays = (x, gamma, mean, var, gy)
-        return self._kernel.backward(*arrays, self.eps, self._reduced)
-
-
-class FixedBatchNormalizationGrad(FunctionNode):
-    """Gradients of normalisation with given statistics."""
-
-    accepts_opaque_arrays = True
-
-    def __init__(self, normalization: FixedBatchNormalization) -> None:
-        self._normalization = normalization
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 1, 2, 3, 4))
-        return self._normalization._gradients(*inputs)
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        normalization = self._normalization
-        composition = fixed_gradient_composition(normalization.eps, normalization._reduced)
-        return composed_gradients(
-            composition, self.get_retained_inputs(), target_input_indexes, grad_outputs
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        gradients = self._kernel.backward(
+            *self.retained_input_arrays, grad_outputs[0], self.eps, self._reduced
         )
+        return tuple([gradients[i] for i in target_input_indexes])
 
-
-def fixed_gradient_composition(eps: float, axis: Axes) -> Composition:
-    """Returns the gradients of normalisation with given statistics as a composition."""
-
-    def gradients(
-        x: Variable, gamma: Variable, mean: Variable, var: Variable, gy: Variable
-    ) -> tuple[Variable, ...]:
-        dtype, gamma_dtype = x.dtype, gamma.dtype
-        working = "f" if is_half(dtype) else dtype
-        x, gamma, mean = cast(x, working), cast(gamma, working), cast(mean, working)
-        var, gy = cast(var, working), cast(gy, working)
-        shape = x.shape
-        kept = expanded_shape(shape, axis)
-
-        def spread(parameter: Variable) -> Variable:
-            return broadcast_to(reshape(parameter, kept), shape)
-
-        inv_std = (var + eps) ** -0.5
+    def gradients(self, ops: Any, targets: Indexes, *values: Any) -> tuple[Any, ...]:
+        dtype, gamma_dtype = values[0].dtype, values[1].dtype
+        compute_dtype = "f" if is_half(dtype) else dtype
+        x, gamma, mean, var, gy = (ops.cast(v, compute_dtype) for v in values)
+        shape = expanded_shape(x.shape, self._reduced)
+        inv_std = (var + self.eps) ** -0.5
         factor = gamma * inv_std
-        gbeta = sum_axes(gy, axis)
-        ggamma = sum_axes(gy * (x - spread(mean)), axis) * inv_std
-        parameters = (ggamma, gbeta, -factor * gbeta, ggamma * factor * inv_std * -0.5)
-        return (
-            cast(gy * spread(factor), dtype),
-            *[cast(gradient, gamma_dtype) for gradient in parameters],
-        )
-
-    return gradients
+        gbeta = ops.sum(gy, self._reduced)
+        ggamma = ops.sum(gy * (x - mean.reshape(shape)), self._reduced) * inv_std
+        gvar = ggamma * factor * inv_std * -0.5
+        gradients = (gy * factor.reshape(shape), ggamma, gbeta, -factor * gbeta, gvar)
+        return tuple([ops.cast(gradients[i], gamma_dtype if i else dtype) for i in targets])
 
 
-def batch_normalization(x: Any, gamma: Any, beta: Any, **kwargs: Any) -> Variable:
-    """batch_normalization(x, gamma, beta, eps=2e-5, running_mean=None, running_var=None, decay=0.9)
+@removed_arguments(train=REMOVED_TRAIN)
+def batch_normalization(
+    x: VariableLike,
+    gamma: VariableLike,
+    beta: VariableLike,
+    *,
+    eps: float = 2e-5,
+    running_mean: VariableLike | None = None,
+    running_var: VariableLike | None = None,
+    decay: float = 0.9,
+    axis: Axis = None,
+) -> Variable:
+    """Batch normalization function.
 
-    Batch normalization function.
-
-    It normalises ``x`` by mean and variance over the batch, scales it by ``gamma`` and shifts it
+    It normalizes ``x`` by mean and variance over the batch, scales it by ``gamma`` and shifts it
     by ``beta``. The parameters have the *channel shape*: with ``axis=None`` the dimensions of
     ``x`` that follow the first one. All other dimensions are averaged over. So for an input of
     four dimensions and parameters of one, the first dimension is the batch, the second the
@@ -348,15 +267,6 @@ def batch_normalization(x: Any, gamma: Any, beta: Any, **kwargs: Any) -> Variabl
         >>> mean
         array([0.2, 2. ], dtype=float32)
     """
-    eps, running_mean, running_var, decay, axis = parse_kwargs(
-        kwargs,
-        ("eps", 2e-5),
-        ("running_mean", None),
-        ("running_var", None),
-        ("decay", 0.9),
-        ("axis", None),
-        train="train argument is not supported anymore. Use chainer.using_config",
-    )
     if isinstance(running_mean, Variable):
         running_mean = running_mean.array
     if isinstance(running_var, Variable):
@@ -366,7 +276,13 @@ def batch_normalization(x: Any, gamma: Any, beta: Any, **kwargs: Any) -> Variabl
 
 
 def fixed_batch_normalization(
-    x: Any, gamma: Any, beta: Any, mean: Any, var: Any, eps: float = 2e-5, axis: Any = None
+    x: VariableLike,
+    gamma: VariableLike,
+    beta: VariableLike,
+    mean: VariableLike,
+    var: VariableLike,
+    eps: float = 2e-5,
+    axis: Axis = None,
 ) -> Variable:
     """Batch normalization function with fixed statistics.
 

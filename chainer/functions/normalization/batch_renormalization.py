@@ -1,17 +1,14 @@
-"""Batch renormalisation."""
+"""Batch renormalization."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from chainer.backends.operations.normalizations import batch_renormalization as operation
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, ArrayGrads, Arrays, Axis, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
-from chainer.functions._composed import composed_gradients
-from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.cast import cast
-from chainer.functions.array.reshape import reshape
 from chainer.functions.math.sum import sum as sum_axes
 from chainer.functions.normalization.batch_normalization import (
     as_axes,
@@ -20,10 +17,11 @@ from chainer.functions.normalization.batch_normalization import (
     fixed_batch_normalization,
     reduced_axes,
 )
+from chainer.functions.rules.compositions import ComposedFunction
 
 
-class BatchRenormalizationFunction(FunctionNode):
-    """Batch renormalisation.
+class BatchRenormalizationFunction(ComposedFunction):
+    """Batch renormalization.
 
     An instance can be called with ``x``, ``gamma`` and ``beta``; afterwards it has the updated
     running statistics.
@@ -35,7 +33,7 @@ class BatchRenormalizationFunction(FunctionNode):
         decay (float): Decay rate of the running statistics.
         rmax (float): Largest correction of the scale.
         dmax (float): Largest correction of the mean.
-        axis (tuple of int): Axes to normalise over.
+        axis (tuple of int): Axes to normalize over.
 
     Attributes:
         running_mean: Updated running mean, a new array.
@@ -43,16 +41,17 @@ class BatchRenormalizationFunction(FunctionNode):
     """
 
     type_check_key = ("axis",)
+    retained_inputs = (0, 1, 2)
 
     def __init__(
         self,
         eps: float = 2e-5,
-        mean: Any = None,
-        var: Any = None,
+        mean: Array | None = None,
+        var: Array | None = None,
         decay: float = 0.9,
         rmax: float = 1,
         dmax: float = 0,
-        axis: Any = None,
+        axis: Axis = None,
     ) -> None:
         if rmax < 1:
             raise ValueError(f"rmax must not be less than 1, got {rmax}")
@@ -77,8 +76,7 @@ class BatchRenormalizationFunction(FunctionNode):
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         check_types(in_types, self.axis, 3)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 1, 2))
+    def forward(self, inputs: Arrays) -> Arrays:
         x, gamma, beta = inputs
         xp = self.xp
         running_mean, running_var = self.running_mean, self.running_var
@@ -106,56 +104,44 @@ class BatchRenormalizationFunction(FunctionNode):
         self.running_var = _averaged(running_var, unbiased, self.decay)
         return (y,)
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         x, gamma, _ = self.retained_input_arrays
         gradients = self._kernel.backward(
             x, gamma, grad_outputs[0], *self._statistics, self.eps, self._reduced
         )
         return tuple([gradients[i] for i in target_input_indexes])
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return composed_gradients(
-            self._composition, self.get_retained_inputs(), target_input_indexes, grad_outputs
-        )
-
-    def _composition(self, x: Variable, gamma: Variable, beta: Variable) -> tuple[Variable]:
+    def compose(self, x: Variable, gamma: Variable, beta: Variable) -> Variables:
         dtype = x.dtype
         _, _, r, d = self._statistics
-        working = r.dtype
-        x, gamma, beta = cast(x, working), cast(gamma, working), cast(beta, working)
-        shape, axis = x.shape, self._reduced
-        kept = expanded_shape(shape, axis)
+        # The statistics are at least of single precision, and so is what is computed from them.
+        x, gamma, beta = (cast(v, r.dtype) for v in (x, gamma, beta))
+        axis = self._reduced
+        shape = expanded_shape(x.shape, axis)
         count = max(1, x.size // max(1, gamma.size))
-
-        def spread(parameter: Variable) -> Variable:
-            return broadcast_to(reshape(parameter, kept), shape)
-
-        centered = x - spread(sum_axes(x, axis) / count)
-        var = sum_axes(centered * centered, axis) / count
-        factor = (var + self.eps) ** -0.5 * r
-        y = (centered * spread(factor) + spread(Variable(d))) * spread(gamma) + spread(beta)
-        return (cast(y, dtype),)
+        centered = x - sum_axes(x, axis, keepdims=True) / count
+        var = sum_axes(centered * centered, axis, keepdims=True) / count
+        normalized = centered * ((var + self.eps) ** -0.5 * r.reshape(shape)) + d.reshape(shape)
+        return (cast(normalized * gamma.reshape(shape) + beta.reshape(shape), dtype),)
 
 
-def _averaged(running: Any, statistic: Any, decay: float) -> Any:
+def _averaged(running: Array, statistic: Array, decay: float) -> Any:
     """Returns an updated running average."""
     average = running * decay + statistic.reshape(running.shape) * (1 - decay)
     return average.astype(running.dtype, copy=False)
 
 
 def batch_renormalization(
-    x: Any,
-    gamma: Any,
-    beta: Any,
+    x: VariableLike,
+    gamma: VariableLike,
+    beta: VariableLike,
     rmax: float,
     dmax: float,
     eps: float = 2e-5,
-    running_mean: Any = None,
-    running_var: Any = None,
+    running_mean: Array | None = None,
+    running_var: Array | None = None,
     decay: float = 0.9,
-    axis: Any = None,
+    axis: Axis = None,
 ) -> Variable:
     """Batch renormalization function.
 
@@ -206,7 +192,13 @@ def batch_renormalization(
 
 
 def fixed_batch_renormalization(
-    x: Any, gamma: Any, beta: Any, mean: Any, var: Any, eps: float = 2e-5, axis: Any = None
+    x: VariableLike,
+    gamma: VariableLike,
+    beta: VariableLike,
+    mean: VariableLike,
+    var: VariableLike,
+    eps: float = 2e-5,
+    axis: Axis = None,
 ) -> Variable:
     """Batch renormalization function with fixed statistics.
 

@@ -1,22 +1,29 @@
-"""L2 normalisation."""
+"""L2 normalization."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import (
+    Array,
+    ArrayGrads,
+    Arrays,
+    Indexes,
+    IntTuple,
+    VariableLike,
+    Variables,
+)
 from chainer.core.utils import type_check
-from chainer.functions._composed import Composed
 from chainer.functions._scalars import as_int, as_number
-from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.cast import cast
 from chainer.functions.math.sum import sum as sum_axes
+from chainer.functions.rules.compositions import ComposedFunction
 
 Axes = tuple[int, ...]
 
 
-class NormalizeL2(FunctionNode):
+class NormalizeL2(ComposedFunction):
     """Division by the Euclidean norm along some axes.
 
     Args:
@@ -25,6 +32,7 @@ class NormalizeL2(FunctionNode):
     """
 
     type_check_key = ("axis",)
+    retained_inputs = (0,)
 
     def __init__(self, eps: float = 1e-5, axis: Any = 1) -> None:
         axes = axis if isinstance(axis, tuple) else (axis,)
@@ -44,22 +52,19 @@ class NormalizeL2(FunctionNode):
         if len({axis % ndim for axis in self.axis}) != len(self.axis):
             raise ValueError(f"duplicate value in 'axis': {self.axis}")
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0,))
+    def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
         norm = self._norm(x)
         norm += self.eps
         return (x / norm.astype(x.dtype, copy=False),)
 
-    def _norm(self, x: Any) -> Any:
+    def _norm(self, x: Array) -> Any:
         wide = x.astype("f") if x.dtype == "float16" else x
         return self.xp.sqrt((wide * wide).sum(axis=self.axis, keepdims=True))
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         (x,) = self.retained_input_arrays
-        (gy,) = grad_outputs
+        gy: Array = grad_outputs[0]
         norm = self._norm(x)
         shifted = norm + self.eps
         # Where the norm is zero, x is: the second term is zero there, whatever it is divided by.
@@ -69,25 +74,18 @@ class NormalizeL2(FunctionNode):
         gx -= x * (dot / (norm * shifted * shifted))
         return (gx.astype(x.dtype, copy=False),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        (x,) = self.get_retained_inputs()
-        return Composed(self._gradient_composition).apply((x, grad_outputs[0]))
-
-    def _gradient_composition(self, x: Variable, gy: Variable) -> tuple[Variable]:
-        shape, dtype = x.shape, x.dtype
-        if dtype == "float16":  # the squares of small numbers would be nothing
-            x, gy = cast(x, "f"), cast(gy, "f")
+    def compose(self, x: Variable) -> Variables:
+        dtype = x.dtype
+        if dtype == "float16":  # in which the squares of small numbers are zero
+            x = cast(x, "f")
         squares = sum_axes(x * x, self.axis, keepdims=True)
+        # Adding one where the norm is zero keeps its root differentiable.
         zero = (squares.array == 0).astype(x.dtype)
-        norm = (squares + zero) ** 0.5
-        shifted = norm * (1 - zero) + self.eps
-        dot = sum_axes(gy * x, self.axis, keepdims=True)
-        inner = dot / (norm * shifted * shifted)
-        gx = gy / broadcast_to(shifted, shape) - x * broadcast_to(inner, shape)
-        return (cast(gx, dtype),)
+        norm = (squares + zero) ** 0.5 * (1 - zero)
+        return (cast(x / (norm + self.eps), dtype),)
 
 
-def normalize(x: Any, eps: float = 1e-5, axis: Any = 1) -> Variable:
+def normalize(x: VariableLike, eps: float = 1e-5, axis: IntTuple = 1) -> Variable:
     r"""L2 normalization.
 
     It divides ``x`` by its Euclidean norm along the given axes. For ``x`` of shape :math:`(N, K)`

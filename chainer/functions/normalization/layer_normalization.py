@@ -1,28 +1,26 @@
-"""Layer normalisation."""
+"""Layer normalization."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.backends.operations.normalizations import layer_normalization as operation
 from chainer.core.arrays.extended_dtypes import is_half
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
-from chainer.functions._composed import composed_gradients
-from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.cast import cast
 from chainer.functions.math.sum import sum as sum_axes
+from chainer.functions.rules.compositions import ComposedFunction
 
 
-class LayerNormalization(FunctionNode):
-    """Layer normalisation.
+class LayerNormalization(ComposedFunction):
+    """Layer normalization.
 
     Args:
         eps (float): Added to the variance.
     """
 
     type_check_key = ()
+    retained_inputs = (0, 1, 2)
 
     def __init__(self, eps: float = 1e-5) -> None:
         self.eps = eps
@@ -41,39 +39,30 @@ class LayerNormalization(FunctionNode):
             x_type.shape[1] == gamma_type.shape[0],
         )
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0, 1))
+    def forward(self, inputs: Arrays) -> Arrays:
         x, gamma, beta = inputs
         self._kernel = operation.select(x, gamma, beta, eps=self.eps)
         y, *self._saved = self._kernel.forward(x, gamma, beta, self.eps)
         return (y,)
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
-        x, gamma = self.retained_input_arrays
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        x, gamma, _ = self.retained_input_arrays
         gradients = self._kernel.backward(x, gamma, grad_outputs[0], *self._saved)
         return tuple([gradients[i] for i in target_input_indexes])
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        x, gamma = self.get_retained_inputs()
-        # The value of beta does not matter: any array of its shape stands for it.
-        inputs = (x, gamma, Variable(self.xp.zeros_like(gamma.array)))
-        return composed_gradients(self._composition, inputs, target_input_indexes, grad_outputs)
-
-    def _composition(self, x: Variable, gamma: Variable, beta: Variable) -> tuple[Variable]:
-        dtype, shape = x.dtype, x.shape
-        working = "f" if is_half(dtype) else dtype
-        x, gamma, beta = cast(x, working), cast(gamma, working), cast(beta, working)
-        size = max(shape[1], 1)
-        centered = x - broadcast_to(sum_axes(x, 1, keepdims=True) / size, shape)
+    def compose(self, x: Variable, gamma: Variable, beta: Variable) -> Variables:
+        dtype = x.dtype
+        compute_dtype = "f" if is_half(dtype) else dtype
+        x, gamma, beta = (cast(v, compute_dtype) for v in (x, gamma, beta))
+        size = max(x.shape[1], 1)
+        centered = x - sum_axes(x, 1, keepdims=True) / size
         var = sum_axes(centered * centered, 1, keepdims=True) / size
-        y = centered * broadcast_to((var + self.eps) ** -0.5, shape)
-        y = y * broadcast_to(gamma, shape) + broadcast_to(beta, shape)
-        return (cast(y, dtype),)
+        return (cast(centered * (var + self.eps) ** -0.5 * gamma + beta, dtype),)
 
 
-def layer_normalization(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Variable:
+def layer_normalization(
+    x: VariableLike, gamma: VariableLike, beta: VariableLike, eps: float = 1e-5
+) -> Variable:
     """Layer normalization.
 
     It normalizes the input units by statistics that are computed along the second axis, scales and

@@ -1,20 +1,19 @@
-"""Local response normalisation."""
+"""Local response normalization."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from chainer.backends.operations.response_normalizations import (
     local_response_normalization as operation,
 )
-from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
-from chainer.functions._composed import composed_gradients
+from chainer.functions.rules.compositions import ComposedFunction
+from chainer.functions.rules.linear import LinearMap
 
 
-class LocalResponseNormalization(FunctionNode):
-    """Local response normalisation.
+class LocalResponseNormalization(ComposedFunction):
+    """Local response normalization.
 
     Args:
         n (int): Width of the window.
@@ -25,6 +24,8 @@ class LocalResponseNormalization(FunctionNode):
 
     accepts_opaque_arrays = True
     type_check_key = ()
+    retained_inputs = (0,)
+    retained_outputs = (0,)
 
     def __init__(self, n: int = 5, k: float = 2, alpha: float = 1e-4, beta: float = 0.75) -> None:
         self.n = n
@@ -36,34 +37,25 @@ class LocalResponseNormalization(FunctionNode):
         type_check.expect(in_types.size() == 1)
         type_check.expect(in_types[0].dtype.kind == "f", in_types[0].ndim >= 2)
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.retain_inputs((0,))
-        self.retain_outputs((0,))
+    def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
         parameters = (self.n, self.k, self.alpha, self.beta)
         self._kernel = operation.select(x, n=self.n, k=self.k, alpha=self.alpha, beta=self.beta)
         y, self._residual = self._kernel.forward(x, *parameters)
         return (y,)
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         (x,), (y,) = self.retained_input_arrays, self.retained_output_arrays
         parameters = (self.n, self.k, self.alpha, self.beta)
         return (self._kernel.backward(x, y, grad_outputs[0], self._residual, *parameters),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return composed_gradients(
-            self._composition, self.get_retained_inputs(), target_input_indexes, grad_outputs
-        )
-
-    def _composition(self, x: Variable) -> tuple[Variable]:
-        sums = NeighbourSums(self.n).apply((x * x,))[0]
+    def compose(self, x: Variable) -> Variables:
+        sums = NeighborSums(self.n).apply((x * x,))[0]
         return (x * (sums * self.alpha + self.k) ** -self.beta,)
 
 
-class NeighbourSums(FunctionNode):
-    """Sums over neighbouring channels; a symmetric linear function, so its own gradient.
+class NeighborSums(LinearMap):
+    """Sums over neighboring channels; a symmetric linear function, so its own gradient.
 
     Args:
         n (int): Width of the window.
@@ -72,7 +64,7 @@ class NeighbourSums(FunctionNode):
     def __init__(self, n: int) -> None:
         self.n = n
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
         sums = x.copy()
         for shift in range(1, min(self.n // 2, x.shape[1] - 1) + 1):
@@ -80,12 +72,12 @@ class NeighbourSums(FunctionNode):
             sums[:, :-shift] += x[:, shift:]
         return (sums,)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        return NeighbourSums(self.n).apply(grad_outputs)
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        return self.forward((grad_outputs[0],))
 
 
 def local_response_normalization(
-    x: Any, n: int = 5, k: float = 2, alpha: float = 1e-4, beta: float = 0.75
+    x: VariableLike, n: int = 5, k: float = 2, alpha: float = 1e-4, beta: float = 0.75
 ) -> Variable:
     r"""Local response normalization across neighboring channels.
 

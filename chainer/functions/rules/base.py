@@ -72,6 +72,11 @@ def expect_one_float(self: FunctionNode, in_types: type_check.TypeInfoTuple) -> 
     type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
 
 
+def array_of(x: Array) -> Array:
+    """Returns the array of a Variable, and an array as it is: a constant in an expression."""
+    return x.array if isinstance(x, Variable) else x
+
+
 def as_outputs(variables: Variables) -> Arrays:
     """Returns the arrays of Variables."""
     return tuple([variable.array for variable in variables])
@@ -83,4 +88,4 @@ def as_constants(arrays: Arrays) -> Variables:
 
 
 def _constant(array: Array) -> Variable:
-    return Variable._of_array(array, False)
+    return Variable._from_array(array, False)

@@ -7,7 +7,11 @@ from typing import Any
 
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.core.config.configuration import using_config
+from chainer.core.config.configuration import config, using_config
+from chainer.core.typing import ArrayGrads, Arrays, Grads, Indexes, VariableLike
+from chainer.functions.rules.once import once_differentiable
+
+_NO_DOUBLE_BACKPROP = "double backpropagation in functions.forget is not allowed."
 
 
 class Forget(FunctionNode):
@@ -22,7 +26,7 @@ class Forget(FunctionNode):
             raise TypeError("func must be callable")
         self.func = func
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         self.retain_inputs(range(len(inputs)))
         # Links with running statistics consult _will_recompute and in_recomputing, so that they
         # update them once.
@@ -30,12 +34,12 @@ class Forget(FunctionNode):
             outputs = _call(self.func, [Variable(x) for x in inputs])
         return tuple([y.array for y in outputs])
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        raise RuntimeError("double backpropagation in functions.forget is not allowed.")
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
+        if config.enable_backprop:
+            raise RuntimeError(_NO_DOUBLE_BACKPROP)
+        return once_differentiable(self, target_input_indexes, grad_outputs, _NO_DOUBLE_BACKPROP)
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         targets = set(target_input_indexes)
         inputs = [
             Variable(x, requires_grad=i in targets)
@@ -55,15 +59,13 @@ class _StartOfBackward(FunctionNode):
     def __init__(self, gradients: tuple[Any, ...]) -> None:
         self._gradients = gradients
 
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.zeros((), self.xp.float32),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        raise RuntimeError("double backpropagation in functions.forget is not allowed.")
+    def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:
+        return once_differentiable(self, target_input_indexes, grad_outputs, _NO_DOUBLE_BACKPROP)
 
-    def backward_arrays(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         return tuple([self._gradients[i] for i in target_input_indexes])
 
 
@@ -86,7 +88,7 @@ def _call(func: Callable[..., Any], inputs: list[Variable]) -> tuple[Variable, .
     )
 
 
-def forget(func: Callable[..., Any], *xs: Any) -> Any:
+def forget(func: Callable[..., Any], *xs: VariableLike) -> Any:
     """Calls a function without storing intermediate results.
 
     On a forward propagation Chainer normally stores intermediate results as they are required on

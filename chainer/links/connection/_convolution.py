@@ -43,14 +43,15 @@ class ConvolutionLink(Link):
 
     W: Parameter
     b: Parameter | None
-    ksize: IntTuple
-    stride: IntTuple
-    pad: IntTuple
     out_channels: int
+    # Sizes are ints or tuples of ndim ints.
+    ksize: Any
+    stride: Any
+    pad: Any
 
     # Links restored from pickles of older releases lack some of the attributes.
     in_channels: int | None = None
-    dilate: IntTuple = 1
+    dilate: Any = 1
     groups: int = 1
 
     #: Names of the attributes that describe the link when it is printed, in order.
@@ -94,8 +95,10 @@ class ConvolutionLink(Link):
     @property
     def ndim(self) -> int:
         """Number of spatial dimensions."""
+        if self.W.array is not None:
+            return self.W.ndim - 2
         # Release 7 keeps this size as a tuple, the others as they were given.
-        return len(self.ksize)  # type: ignore[arg-type]
+        return len(self.ksize)
 
     def _weight_shape(self, in_channels: int, ksize: tuple[int, ...]) -> Shape:
         """Returns the shape of the weight."""
@@ -117,7 +120,7 @@ class ConvolutionLink(Link):
     def printable_specs(self) -> Iterator[tuple[str, Any]]:
         """Pairs of name and value that describe the link when it is printed."""
         for name in self._spec_names:
-            yield name, self.b is None if name == "nobias" else getattr(self, name)
+            yield name, self.b is None if name == "nobias" else getattr(self, name, None)
 
 
 class ConvolutionLink2D(ConvolutionLink):

@@ -51,6 +51,9 @@ class Bilinear(Link):
     V2: Parameter
     b: Parameter
 
+    # Links restored from pickles of older releases lack the attribute.
+    out_size: int | None = None
+
     def __init__(
         self,
         left_size: int,

@@ -73,9 +73,7 @@ class Deconvolution2D(ConvolutionLink2D):
     ) -> None:
         sizes = (in_channels, out_channels, ksize, stride, pad)
         super().__init__(2, *sizes, nobias, initialW, initial_bias, dilate, groups)
-        self.outsize: tuple[int | None, int | None] = (None, None)
-        if outsize is not None:
-            self.outsize = pair(outsize, "outsize")
+        self.outsize = (None, None) if outsize is None else pair(outsize, "outsize")
 
     def _weight_shape(self, in_channels: int, ksize: tuple[int, ...]) -> Shape:
         return (in_channels, self.out_channels // self.groups, *ksize)
@@ -90,7 +88,8 @@ class Deconvolution2D(ConvolutionLink2D):
             Variable: Output of shape ``(B, out_channels, oh, ow)``.
         """
         self._infer_sizes(x)
-        outsize = None if self.outsize[0] is None else self.outsize
+        height, width = self.outsize
+        outsize = None if height is None or width is None else (height, width)
         return deconvolution_2d(
             x,
             self.W,

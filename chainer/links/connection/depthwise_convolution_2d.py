@@ -45,6 +45,9 @@ class DepthwiseConvolution2D(Link):
         (1, 6, 6, 6)
     """
 
+    # Links restored from pickles of older releases lack the attribute.
+    in_channels: int | None = None
+
     def __init__(
         self,
         in_channels: int | None,
@@ -97,7 +100,7 @@ class DepthwiseConvolution2D(Link):
         Returns:
             Variable: Output of shape ``(B, in_channels * channel_multiplier, oh, ow)``.
         """
-        if self.in_channels is None:
+        if self.W.array is None:
             self.in_channels = infer_channels(self, x, 4)
             self._initialize_params(self.in_channels)
         return depthwise_convolution_2d(x, self.W, self.b, self.stride, self.pad)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.dtype import get_dtype
@@ -17,7 +18,7 @@ from chainer.links.connection.convolution_2d import Convolution2D
 from chainer.links.errors import InvalidValueError, UnknownOptionError
 from chainer.links.normalization.batch_normalization import BatchNormalization
 
-_POOLINGS: dict[str, Callable[..., Variable]] = {
+_POOLINGS: dict[str, Callable[..., Any]] = {
     "max": partial(max_pooling_2d, cover_all=False),
     "avg": average_pooling_2d,
 }

@@ -105,6 +105,12 @@ class Linear(Link):
     def _initialize_params(self, in_size: int) -> None:
         self.W.initialize((self.out_size, in_size))
 
+    def _infer_sizes(self, x: VariableLike, n_batch_axes: int = 1) -> None:
+        """Initializes the weight for an input, unless it is initialized."""
+        if self.W.array is None:
+            self.in_size = infer_features(self, x, n_batch_axes)
+            self._initialize_params(self.in_size)
+
     @property
     def printable_specs(self) -> Iterator[tuple[str, Any]]:
         """Pairs of name and value that describe the link when it is printed."""
@@ -123,8 +129,5 @@ class Linear(Link):
         Returns:
             Variable: Output of shape ``(B, out_size)``.
         """
-        if self.W.array is None:
-            in_size = infer_features(self, x, n_batch_axes)
-            self.in_size = in_size
-            self._initialize_params(in_size)
+        self._infer_sizes(x, n_batch_axes)
         return linear(x, self.W, self.b, n_batch_axes=n_batch_axes)

@@ -7,7 +7,7 @@ from typing import Any
 
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import InitializerLike, IntPair, Shape, VariableLike
+from chainer.core.typing import InitializerLike, IntPair, IntTuple, Shape, VariableLike
 from chainer.core.utils.conv import get_conv_outsize, pair
 from chainer.functions.connection.local_convolution_2d import local_convolution_2d
 from chainer.links.initializers import get_initializer
@@ -45,11 +45,15 @@ class LocalConvolution2D(Link):
         (1, 7, 6, 6)
     """
 
+    # Links restored from pickles of older releases lack these.
+    in_channels: int | None = None
+    in_size: IntTuple | None = None
+
     def __init__(
         self,
         in_channels: int | None,
         out_channels: int,
-        in_size: Any = None,
+        in_size: IntPair | None = None,
         ksize: IntPair | None = None,
         stride: IntPair = 1,
         nobias: bool = False,
@@ -103,7 +107,7 @@ class LocalConvolution2D(Link):
         Returns:
             Variable: Output of shape ``(B, out_channels, oh, ow)``.
         """
-        if self.in_channels is None or self.in_size is None:
+        if self.W.array is None:
             in_channels = infer_channels(self, x, 4)
             self._initialize_params(in_channels, x.shape[2:])
             self.in_channels, self.in_size = in_channels, x.shape[2:]

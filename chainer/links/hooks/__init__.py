@@ -1,7 +1,14 @@
-"""Link hooks (``chainer.link_hooks``)."""
+"""Link hooks (public module ``chainer.link_hooks``)."""
+
+from __future__ import annotations
 
 from chainer.core.lazy import lazy_module
+from chainer.core.registry import registries
 
-__getattr__, __dir__ = lazy_module(globals())
+MODULES: dict[str, tuple[str, ...]] = {
+    "spectral_normalization": ("SpectralNormalization",),
+    "timer": ("TimerHook",),
+    "weight_standardization": ("WeightStandardization",),
+}
 
-MODULES: dict[str, tuple[str, ...]] = {}
+__getattr__, __dir__ = lazy_module(globals(), registry=registries.link_hooks)

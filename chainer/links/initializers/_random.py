@@ -34,6 +34,9 @@ class RandomInitializer(Initializer):
         rng: Random number generator; None for the global one of the array's backend.
     """
 
+    # Initializers restored from pickles of older releases lack the attribute.
+    rng: RandomSource | None = None
+
     def __init__(
         self, scale: float, dtype: DTypeLike = None, *, rng: RandomSource | None = None
     ) -> None:

@@ -50,6 +50,9 @@ class Orthogonal(RandomInitializer):
         True
     """
 
+    # Initializers restored from pickles of older releases lack the attribute.
+    mode: str = "auto"
+
     def __init__(
         self,
         scale: float = 1.1,

@@ -73,6 +73,23 @@ class TreePaths:
         self.nodes: Array = numpy.array([node for node, _ in steps], numpy.int32)
         self.codes: Array = numpy.array([code for _, code in steps], numpy.float32)
 
+    @classmethod
+    def of_arrays(cls, begins: Array, nodes: Array, codes: Array) -> TreePaths:
+        """Returns the paths that given arrays describe.
+
+        Args:
+            begins: Where the path of each leaf begins in ``nodes``, and the end of the last.
+            nodes: Inner nodes on the paths.
+            codes: Directions on the paths.
+        """
+        paths = cls.__new__(cls)
+        lengths = begins[1:] - begins[:-1]
+        # A number that is not a leaf has an empty path there.
+        lengths[lengths == 0] = -1
+        paths.lengths, paths.begins, paths.nodes, paths.codes = lengths, begins[:-1], nodes, codes
+        paths.n_nodes = int(nodes.max()) + 1 if nodes.size else 0
+        return paths
+
     def accept(self, visitor: DeviceResidentsVisitor) -> None:
         """Shows a visitor the arrays."""
         for name in ("lengths", "begins", "nodes", "codes"):
@@ -99,6 +116,20 @@ class TreePaths:
             owners = xp.searchsorted(ends, steps, side="right")
             positions = steps - (ends - lengths)[owners] + self.begins[t][owners]
             return owners.astype(numpy.int32), self.nodes[positions], self.codes[positions]
+
+
+class BinaryHierarchicalSoftmaxFunction:
+    """What links of the releases 4 and 7 contain; pickles refer to it.
+
+    Attributes:
+        begins (array): Where the path of each leaf begins in ``paths``, and the end of the last.
+        paths (array): Inner nodes on the paths.
+        codes (array): Directions on the paths.
+    """
+
+    begins: Array
+    paths: Array
+    codes: Array
 
 
 class BinaryHierarchicalSoftmax(Link):
@@ -147,6 +178,17 @@ class BinaryHierarchicalSoftmax(Link):
         """Pairs of name and value that describe the link when it is printed."""
         yield "in_size", self.W.shape[1]
         yield "n_leaves", self._paths.n_nodes + 1
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restores a link; pickles of the releases 4 and 7 can be read.
+
+        Args:
+            state (dict): Attributes of the link.
+        """
+        super().__setstate__(state)
+        function = state.get("_func")
+        if isinstance(function, BinaryHierarchicalSoftmaxFunction):
+            self._paths = TreePaths.of_arrays(function.begins, function.paths, function.codes)
 
     @staticmethod
     def create_huffman_tree(word_counts: Mapping[Any, float]) -> Any:

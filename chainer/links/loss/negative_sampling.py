@@ -43,6 +43,9 @@ class NegativeSampling(Link):
         ()
     """
 
+    # Links restored from pickles of older releases lack the attribute.
+    power: float | None = None
+
     def __init__(
         self,
         in_size: int,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -26,9 +25,9 @@ from chainer.functions.normalization.batch_normalization import (
     batch_normalization,
     fixed_batch_normalization,
 )
-from chainer.links.initializer import Initializer
 from chainer.links.initializers import generate_array, get_initializer
 from chainer.links.link import Link
+from chainer.links.normalization._parameters import of_dtype, typed_parameter
 
 
 class BatchNormalization(Link):
@@ -82,8 +81,11 @@ class BatchNormalization(Link):
     avg_mean: Array | None = None
     avg_var: Array | None = None
 
-    #: Data type of parameters and statistics; links restored from old pickles lack it.
+    # Links restored from pickles of older releases lack these.
+    axis: tuple[int, ...] | None = None
     _highprec_dtype: DType | None = None
+    _initial_avg_mean: InitializerLike = None
+    _initial_avg_var: InitializerLike = None
 
     def __init__(
         self,
@@ -103,9 +105,11 @@ class BatchNormalization(Link):
         if size is None and axis is None:
             raise RuntimeError("size or axis is required")
         self._highprec_dtype = get_dtype(dtype, map_mixed16=numpy.float32)
-        self.axis = (int(axis),) if isinstance(axis, (int, numpy.integer)) else axis
-        self._initial_avg_mean = get_initializer(initial_avg_mean, default=0)
-        self._initial_avg_var = get_initializer(initial_avg_var, default=1)
+        if isinstance(axis, (int, numpy.integer)):
+            axis = (int(axis),)
+        self.axis = None if axis is None else tuple(axis)
+        self._initial_avg_mean = initial_avg_mean
+        self._initial_avg_var = initial_avg_var
         self.decay = decay
         self.eps = eps
         self.N = 0
@@ -116,22 +120,22 @@ class BatchNormalization(Link):
         self.register_persistent("N")
         with self.init_scope():
             if use_gamma:
-                self.gamma = _parameter(initial_gamma, 1, self._highprec_dtype)
+                self.gamma = typed_parameter(initial_gamma, 1, self._highprec_dtype)
             if use_beta:
-                self.beta = _parameter(initial_beta, 0, self._highprec_dtype)
+                self.beta = typed_parameter(initial_beta, 0, self._highprec_dtype)
         if size is not None:
             self._initialize_params(_as_shape(size))
 
     def _initialize_params(self, shape: Shape) -> None:
-        self.avg_mean = self._statistics(self._initial_avg_mean, shape)
-        self.avg_var = self._statistics(self._initial_avg_var, shape)
+        self.avg_mean = self._statistics(get_initializer(self._initial_avg_mean, default=0), shape)
+        self.avg_var = self._statistics(get_initializer(self._initial_avg_var, default=1), shape)
         for param in (self.gamma, self.beta):
             if param is not None and param.array is None:
                 param.initialize(shape)
 
     def _statistics(self, initializer: Callable[[Array], None], shape: Shape) -> Array:
         device = self.device
-        initializer = _of_dtype(initializer, self._highprec_dtype)
+        initializer = of_dtype(initializer, self._highprec_dtype)
         return generate_array(initializer, shape, device.xp, device=device)
 
     @property
@@ -141,7 +145,8 @@ class BatchNormalization(Link):
         yield "size", shape[0] if shape is not None and len(shape) == 1 else shape
         yield "decay", self.decay
         yield "eps", self.eps
-        yield "dtype", self._highprec_dtype
+        dtype = self._highprec_dtype
+        yield "dtype", self.avg_mean.dtype if dtype is None and self.avg_mean is not None else dtype
         yield "use_gamma", self.gamma is not None
         yield "use_beta", self.beta is not None
 
@@ -235,27 +240,3 @@ def _as_shape(size: ShapeLike) -> Shape:
     if not isinstance(size, Sequence) or isinstance(size, str):
         raise TypeError(f"size must be an int or a tuple of ints, got {size!r}")
     return tuple(size)
-
-
-class _Typed(Initializer):
-    """A callable that fills arrays, as an initializer of a data type."""
-
-    def __init__(self, function: Callable[[Array], None], dtype: DTypeLike) -> None:
-        self._function = function
-        super().__init__(dtype)
-
-    def __call__(self, array: Array) -> None:
-        self._function(array)
-
-
-def _of_dtype(initializer: Callable[[Array], None], dtype: DTypeLike) -> Callable[[Array], None]:
-    """Returns an initializer of a data type, whatever data type the given one has."""
-    if not isinstance(initializer, Initializer):
-        return _Typed(initializer, dtype)
-    initializer = copy.copy(initializer)
-    initializer.dtype = dtype
-    return initializer
-
-
-def _parameter(initializer: InitializerLike, default: float, dtype: DTypeLike) -> Parameter:
-    return Parameter(_of_dtype(get_initializer(initializer, default), dtype))

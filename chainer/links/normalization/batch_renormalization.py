@@ -61,6 +61,8 @@ class BatchRenormalization(BatchNormalization):
     d = None
     # Links restored from pickles of release 7 lack it.
     freeze_running_statistics = False
+    #: Kept statistics before the call that F.forget will repeat.
+    _previous: tuple[Array, Array] | None = None
 
     def __init__(
         self,
@@ -94,8 +96,6 @@ class BatchRenormalization(BatchNormalization):
         self.rmax = rmax
         self.dmax = dmax
         self.freeze_running_statistics = freeze_running_statistics
-        #: Kept statistics before the call that F.forget will repeat.
-        self._previous: tuple[Array, Array] | None = None
 
     @property
     def printable_specs(self) -> Iterator[tuple[str, Any]]:
@@ -103,6 +103,20 @@ class BatchRenormalization(BatchNormalization):
         yield from super().printable_specs
         yield "rmax", self.rmax
         yield "dmax", self.dmax
+
+    def forward(self, x: VariableLike, finetune: bool = False) -> Variable:
+        """Normalizes the input.
+
+        Args:
+            x (Variable or array): Input of shape ``(B, C, ...)``, where ``C`` are the channel
+                dimensions.
+            finetune (bool): In training mode, whether to keep exact averages instead of moving
+                ones.
+
+        Returns:
+            Variable: Output of the shape and dtype of ``x``.
+        """
+        return super().forward(x, finetune=finetune)
 
     def _normalize(
         self, x: VariableLike, gamma: VariableLike, beta: VariableLike, decay: float

@@ -88,7 +88,6 @@ class StatefulMGU(StatefulChain, MGUBase):
 
     def __init__(self, in_size: int, out_size: int) -> None:
         super().__init__(in_size, out_size)
-        self.state_size = out_size
         self.reset_state()
 
     def set_state(self, h: Variable) -> None:
@@ -110,6 +109,6 @@ class StatefulMGU(StatefulChain, MGUBase):
         """
         h = self.h
         if h is None:
-            h = zeros(self, (x.shape[0], self.state_size), x.dtype)
+            h = zeros(self, (x.shape[0], self.W_h.out_size), x.dtype)
         self.h = self._next(h, x)
         return self.h

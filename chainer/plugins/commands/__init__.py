@@ -1,7 +1,7 @@
 """The subcommands of ``chainer``, one module each.
 
-A module ``new_thing.py`` here is the subcommand ``new-thing``; nothing else lists it. It has the
-members of :class:`Command`.
+A module ``new_thing.py`` in this package is the subcommand ``new-thing``. It is found by its name,
+and defines the members of :class:`Command`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Protocol, cast
 
 
 class Command(Protocol):
-    """What a module of a subcommand defines."""
+    """The members of the module of a subcommand."""
 
     HELP: str
     """One line for the list of subcommands."""
@@ -23,7 +23,14 @@ class Command(Protocol):
         ...
 
     def run(self, options: argparse.Namespace) -> int:
-        """Does the work and returns the exit status: 0 if all is well, 1 if something is wrong."""
+        """Runs the subcommand.
+
+        Args:
+            options: The parsed arguments.
+
+        Returns:
+            int: Exit status: 0 if nothing is wrong, 1 if something is, 2 for wrong arguments.
+        """
         ...
 
 

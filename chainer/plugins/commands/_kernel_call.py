@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--dtype", default="float32", help="dtype of the arrays (default: float32)")
     group.add_argument(
-        "--backend", default="numpy", metavar="NAME", help="whose arrays (default: numpy)"
+        "--backend", default="numpy", metavar="NAME", help="backend of the arrays (default: numpy)"
     )
     group.add_argument(
         "--attribute",
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="as if the configuration let this provider's kernels serve",
+        help="explain the call as if the configuration enabled this provider",
     )
 
 
@@ -55,8 +55,9 @@ def run(options: argparse.Namespace) -> int:
         attributes = dict(map(_attribute, options.attribute))
         with ExitStack() as stack:
             for provider in options.provider:
-                if provider in ("cudnn", "ideep"):  # by configuration entries of their own
-                    stack.enter_context(using_config(f"use_{provider}", "auto"))
+                switch = threads.state.policy.switch_of(provider)
+                if switch is not None:
+                    stack.enter_context(using_config(switch, "auto"))
             stack.enter_context(
                 using_config("kernels", (*options.provider, *threads.state.policy.kernels))
             )
@@ -64,11 +65,11 @@ def run(options: argparse.Namespace) -> int:
     except (ValueError, RuntimeError) as error:
         return _fail(str(error))
     except (KeyError, IndexError, TypeError, AttributeError) as error:
-        # The function of a kernel that judges calls missed something.
+        # The "supports" function of a kernel read an array or attribute that is not given.
         return _fail(
-            f"this is no complete call of {options.operation} ({type(error).__name__}: {error}). "
-            f"It is documented as {_call(operation)}; give each array with --shape, the rest with "
-            "--attribute"
+            f"this is not a complete call of {options.operation} "
+            f"({type(error).__name__}: {error}). It is documented as {_call(operation)}; give "
+            "each array with --shape, the other arguments with --attribute"
         )
     if options.json:
         print_json(_as_dict(explanation))
@@ -112,7 +113,7 @@ def _attribute(text: str) -> tuple[str, Any]:
 
 
 def _call(operation: Operation) -> str:
-    """Returns how the documentation of an operation writes its call."""
+    """Returns the call of an operation as its documentation writes it."""
     text = " ".join((type(operation).__doc__ or "").split())
     start = text.find("select(")
     end = text.find("``", start)

@@ -10,46 +10,68 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-_NARROWEST = 20
+#: Width of the last column of a table on a narrow terminal. It may run over the edge then.
+_MIN_WIDTH = 20
 
 
 def print_json(value: Any) -> None:
-    """Prints a value as indented JSON."""
+    """Prints a value as indented JSON.
+
+    Args:
+        value: The value.
+    """
     print(json.dumps(value, indent=2))
 
 
 def width() -> int | None:
-    """Returns how many characters fit a line: those of the terminal, None where there is none."""
+    """Returns the width of the terminal in characters; None if the output is not a terminal."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Prints aligned columns; on a terminal the last one is broken into lines that fit."""
+    """Prints aligned columns. On a terminal, the last column is wrapped.
+
+    Args:
+        header: Titles of the columns.
+        rows: Cells of each row.
+    """
     lines = [list(header), *(list(row) for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
     indent = sum(widths[:-1]) + 2 * (len(widths) - 1)
-    room = width()
+    columns = width()
     for line in lines:
         cells = [cell.ljust(size) for cell, size in zip(line, widths, strict=True)]
         pieces = [cells[-1].rstrip()]
-        if room is not None:
-            pieces = textwrap.wrap(pieces[0], max(room - indent, _NARROWEST)) or [""]
+        if columns is not None:
+            pieces = textwrap.wrap(pieces[0], max(columns - indent, _MIN_WIDTH)) or [""]
         print("  ".join([*cells[:-1], pieces[0]]).rstrip())
         for piece in pieces[1:]:
             print(" " * indent + piece)
 
 
 def print_indented(text: str, first: str, rest: str) -> None:
-    """Prints lines of text behind an indentation, broken to fit the terminal if there is one."""
-    room = width()
+    """Prints indented text. On a terminal, it is wrapped.
+
+    Args:
+        text: The text.
+        first: Indentation of the first line.
+        rest: Indentation of the other lines.
+    """
+    columns = width()
+    most = None if columns is None else max(columns - len(rest), _MIN_WIDTH)
     for line in text.splitlines() or [""]:
-        pieces = [line] if room is None else textwrap.wrap(line, max(room - len(rest), _NARROWEST))
+        pieces = [line] if most is None else textwrap.wrap(line, most)
         for piece in pieces or [""]:
             print((first + piece).rstrip())
             first = rest
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Returns ``"; did you mean 'x'?"`` if there are similar names, else nothing."""
+    """Returns ``"; did you mean 'x'?"`` if there are similar names, else an empty text.
+
+    Args:
+        name: The name that is not known.
+        known: The known names.
+    """
     near = difflib.get_close_matches(name, list(known), n=3)
     return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""

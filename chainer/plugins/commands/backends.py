@@ -1,10 +1,10 @@
 """``chainer backends``: the array types, and why one does not work.
 
 With ``--json`` prints a list of objects with the keys ``name``, ``array_types`` (``module:Class``),
-``family`` (backends of one family may be mixed) and ``is_accelerator`` (both null where its module
-cannot be imported), ``available``, ``reason`` (why
-not, or null), ``version``, ``devices`` (specifiers), ``kernels`` (provider -> number of its kernels
-for these arrays) and ``origin`` (who registered it).
+``family`` (backends of one family may be mixed) and ``is_accelerator`` (both null if the module of
+the backend cannot be imported), ``available``, ``reason`` (why it is not available, or null),
+``version``, ``devices`` (specifiers), ``kernels`` (provider -> number of its kernels for these
+arrays) and ``origin`` (the plugin that registered it).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""``chainer doctor``: why is my plugin not there?
+"""``chainer doctor``: explains why a plugin is missing or does not work.
 
-Examines a plugin, by the name of its entry point, distribution or module, and everything it
-registers; a name that no plugin answers to is looked for elsewhere. Without a name examines all
-plugins and the environment. The exit status is 1 if something is wrong.
+Examines a plugin, given the name of its entry point, distribution or module, and everything that it
+registers. If there is no plugin of that name, looks for it elsewhere on this machine. Without a
+name, examines the environment and all plugins. The exit status is 1 if something is wrong.
 
 With ``--json`` prints an object with the keys ``sound`` (whether nothing is wrong), ``python``,
 ``prefix``, ``chainer`` (version) and ``reports``: objects with the keys ``subject``, ``sound`` and
@@ -21,9 +21,8 @@ from chainer.core.registry import registries
 from chainer.core.version import __version__
 from chainer.plugins import doctor, environment
 from chainer.plugins.commands._output import print_indented, print_json
-from chainer.plugins.doctor.environment import where
 
-HELP = "find out why a plugin is not there, or what is wrong with any"
+HELP = "explain why a plugin is missing or does not work"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints what is found."""
-    # What fails is to be reported, not raised.
+    # Failures must be reported here, not raised by the manager.
     os.environ.pop(environment.STRICT, None)
     for registry in registries.ALL.values():
         registry.load_all()
@@ -56,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
         )
     else:
         if options.name is not None:
-            print(where())
+            print(doctor.where())
         for report in reports:
             _print(report)
         print("\nnothing is wrong" if sound else "\nsomething is wrong, see the errors above")

@@ -4,8 +4,8 @@ Without ``--shape`` lists kernels; with ``--json`` as objects with the keys ``op
 ``provider``, ``array_type`` (``module:Class``), ``priority`` (null for the reference), ``setting``
 (on, always, auto, never, fallback), ``available`` (yes, or no with the reason) and ``origin``.
 
-With an operation and shapes tells which kernel serves a call with such arrays and why the others do
-not; with ``--json`` as an object with the keys ``operation``, ``array_type``, ``chosen`` (the
+With an operation and shapes, shows which kernel serves a call with such arrays and why the others
+do not; with ``--json`` as an object with the keys ``operation``, ``array_type``, ``chosen`` (the
 provider) and ``candidates``: objects with the keys ``provider``, ``priority``, ``chosen`` and
 ``reason`` (null for the chosen one).
 """
@@ -24,7 +24,7 @@ from chainer.plugins.commands import _kernel_call
 from chainer.plugins.commands._output import print_json, print_table
 from chainer.plugins.kernel_settings import loaded_kernels, setting
 
-HELP = "list operations and their kernels, or tell which kernel serves a call"
+HELP = "list operations and their kernels, or show which kernel serves a call"
 
 
 class _Row(NamedTuple):

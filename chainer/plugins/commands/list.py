@@ -1,7 +1,7 @@
-"""``chainer list``: the names of a kind, and who supplies them.
+"""``chainer list``: the names of a kind, and the plugins that supply them.
 
 With ``--json`` prints a list of objects with the keys ``name``, ``target`` (``module:attribute``,
-or what was registered in words) and ``origin`` (who registered it).
+or a description of the object) and ``origin`` (the plugin that registered it).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 from chainer.core.registry import registries
 from chainer.plugins.commands._output import did_you_mean, print_json, print_table
 
-HELP = "list functions, links, optimizers and other names, and who supplies them"
+HELP = "list functions, links, optimizers and other names, and the plugins that supply them"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

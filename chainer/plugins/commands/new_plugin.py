@@ -1,8 +1,8 @@
-"""``chainer new-plugin``: writes a plugin, complete and working, to be changed into yours.
+"""``chainer new-plugin``: writes a complete, working plugin to start from.
 
-The folder NAME gets a distribution with an entry point of group ``chainer``, typed source with one
-example of the kind, tests that use Chainer's testing kit, and a file for continuous integration. It
-installs, and passes its tests, as it is.
+The folder NAME contains a distribution with an entry point of group ``chainer``, typed source with
+one example of the kind, tests that use Chainer's testing kit, and a file for continuous
+integration. It can be installed and passes its tests without a change.
 
 With ``--json`` prints an object with the keys ``directory`` (of the new project), ``distribution``,
 ``module``, ``plugin`` (name of the entry point), ``kind`` and ``files``.
@@ -18,7 +18,7 @@ from chainer.plugins import scaffold
 from chainer.plugins.commands._output import print_json
 from chainer.plugins.plugin_names import PluginNames, plugin_names
 
-HELP = "write a plugin of one's own to start from"
+HELP = "write a new plugin to start from"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,13 +44,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--license", choices=scaffold.LICENSES, default=scaffold.LICENSES[0], help="default: MIT"
     )
     parser.add_argument(
-        "--author", default="", help="who holds the copyright (default: the authors of NAME)"
+        "--author", default="", help="holder of the copyright (default: the authors of NAME)"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Writes the project and says what to do next."""
+    """Writes the project and prints the next steps."""
     try:
         names = plugin_names(options.name)
         files = scaffold.render(options.kind, names, options.license, options.author)

@@ -3,8 +3,9 @@
 With ``--json`` prints a list of objects with the keys ``name`` (of the entry point),
 ``distribution``, ``version``, ``target`` (of the entry point), ``builtin`` (whether it is a part of
 Chainer), ``location`` (metadata folder), ``state`` (loaded, blocked, incompatible or failed),
-``error`` (what is wrong, or null), ``conflicts`` (names that belong to others), ``seconds`` (of
-loading), ``enabled`` (whether it is told about training events) and ``registered`` (kind -> names).
+``error`` (what is wrong, or null), ``conflicts`` (names that it did not get), ``seconds`` (of
+loading), ``enabled`` (whether its hooks for training events are called) and ``registered`` (kind ->
+names).
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def _wanted(record: PluginRecord, options: argparse.Namespace) -> bool:
         return False
     if options.failed:
         return record.state in ("failed", "incompatible") or bool(record.conflicts)
-    # What is wrong with Chainer itself is never hidden.
+    # A problem of Chainer itself is always shown.
     return (
         bool(options.all or options.names)
         or not record.builtin

@@ -1,14 +1,18 @@
-"""Finds out why a plugin is not there, or not as its author meant it (``chainer doctor``)."""
+"""Explains why a plugin is missing or does not work as its author expects (``chainer doctor``)."""
 
 from __future__ import annotations
 
-from chainer.plugins.doctor.environment import examine_environment
-from chainer.plugins.doctor.finding import Finding, Report
-from chainer.plugins.doctor.installed import examine_plugin
+from chainer.plugins.doctor.installed import (
+    Finding,
+    Report,
+    examine_environment,
+    examine_plugin,
+    where,
+)
 from chainer.plugins.doctor.missing import examine_missing
 from chainer.plugins.records import PluginRecord
 
-__all__ = ["Finding", "Report", "examine_all", "examine_name"]
+__all__ = ["Finding", "Report", "examine_all", "examine_name", "where"]
 
 
 def examine_all(records: list[PluginRecord]) -> list[Report]:
@@ -18,7 +22,8 @@ def examine_all(records: list[PluginRecord]) -> list[Report]:
         records: All plugins, loaded as far as they can be.
 
     Returns:
-        list of Report: The environment first; of Chainer's own packs those with problems only.
+        list of Report: The environment first. Chainer's own plugins are listed only if something is
+        wrong with them.
     """
     reports = [examine_environment(records)]
     for record in records:
@@ -29,10 +34,10 @@ def examine_all(records: list[PluginRecord]) -> list[Report]:
 
 
 def examine_name(name: str, records: list[PluginRecord]) -> list[Report]:
-    """Examines what a user calls by a name: plugins, or whatever it may be instead.
+    """Examines the plugins of a name; if there are none, what else the name may refer to.
 
     Args:
-        name: Name of an entry point, distribution, module or registered thing.
+        name: Name of an entry point, a distribution, a module or a registered object.
         records: All plugins, loaded as far as they can be.
     """
     named = [record for record in records if record.matches(name)]

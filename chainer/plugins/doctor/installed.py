@@ -1,29 +1,253 @@
-"""Examines a plugin that Chainer has found."""
+"""Examines the environment and the plugins that Chainer found in it."""
 
 from __future__ import annotations
 
+import difflib
+import functools
+import importlib
+import importlib.metadata
+import os
+import platform
+import sys
+import traceback
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import pluggy
+
+import chainer
 from chainer.core.arrays.kernel import KernelDeclaration
+from chainer.core.config.configuration import threads
 from chainer.core.lazy import resolve
 from chainer.core.registry import registries
 from chainer.core.registry.registry import Entry, Registry
+from chainer.core.version import __version__
 from chainer.plugins import environment
-from chainer.plugins.doctor.environment import distributions
-from chainer.plugins.doctor.finding import Finding, Report
-from chainer.plugins.doctor.tracebacks import author_lines
+from chainer.plugins.discovery import GROUP, normalize
 from chainer.plugins.errors import IncompatiblePluginError, PluginError, UnknownHookError
 from chainer.plugins.kernel_settings import setting
 from chainer.plugins.records import PluginRecord
 
+#: Two names with this similarity (0 to 1) or more count as one name, misspelled.
+SIMILAR = 0.75
+
+_OWN = os.path.dirname(chainer.__file__)
+#: Code that imports plugins and calls their hooks. Its lines do not help the author of a plugin.
+_MACHINERY = (
+    os.path.join(_OWN, "plugins") + os.sep,
+    os.path.join(_OWN, "core", "registry") + os.sep,
+    os.path.join(_OWN, "core", "lazy.py"),
+    os.path.dirname(pluggy.__file__) + os.sep,
+    os.path.dirname(importlib.__file__) + os.sep,
+    "<frozen importlib",
+)
+
+#: Kinds of registries that are modules below ``chainer.training``, and kinds that are not modules.
 _TRAINING = ("updaters", "extensions", "triggers")
 _WITHOUT_MODULE = ("backends", "operations", "kernels", "variable_methods")
 
 
-def examine_plugin(record: PluginRecord, *, asked_for: bool) -> Report:
-    """Says what became of a plugin and of what it registers.
+Level = Literal["ok", "note", "error"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A result of an examination.
+
+    Attributes:
+        level: ``'ok'``, ``'note'`` (worth knowing) or ``'error'``.
+        cause: What was found, as a word for programs, such as ``'import_error'``.
+        text: What was found, for people.
+        advice: What to do; may be empty.
+        lines: Lines of the author's code in the traceback, innermost last.
+    """
+
+    level: Level
+    cause: str
+    text: str
+    advice: str = ""
+    lines: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns the finding as a dictionary for JSON."""
+        return {
+            "level": self.level,
+            "cause": self.cause,
+            "text": self.text,
+            "advice": self.advice,
+            "lines": list(self.lines),
+        }
+
+
+@dataclass
+class Report:
+    """The findings about one subject.
+
+    Attributes:
+        subject: What was examined: a plugin, the environment or a name.
+        findings: The findings.
+    """
+
+    subject: str
+    findings: list[Finding] = field(default_factory=list[Finding])
+
+    @property
+    def sound(self) -> bool:
+        """Whether there is no error."""
+        return all(finding.level != "error" for finding in self.findings)
+
+    def add(self, finding: Finding) -> None:
+        """Adds a finding.
+
+        Args:
+            finding: The finding.
+        """
+        self.findings.append(finding)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns the report as a dictionary for JSON."""
+        return {
+            "subject": self.subject,
+            "sound": self.sound,
+            "findings": [finding.as_dict() for finding in self.findings],
+        }
+
+
+def where() -> str:
+    """Returns a line with the versions and places of Python and Chainer."""
+    folder = os.path.dirname(chainer.__file__)
+    return (
+        f"Python {platform.python_version()} ({sys.executable}), Chainer {__version__} ({folder})"
+    )
+
+
+def examine_environment(records: list[PluginRecord]) -> Report:
+    """Examines the environment: variables, distributions, backends.
 
     Args:
-        record: The plugin, loaded as far as it can be.
-        asked_for: Whether the user named it. That it is switched off is wrong then.
+        records: All plugins.
+    """
+    report = Report("environment")
+    report.add(Finding("ok", "environment", where()))
+    _examine_variables(records, report)
+    _examine_chainer(report)
+    _examine_groups(report)
+    _examine_backends(report)
+    return report
+
+
+def _examine_variables(records: list[PluginRecord], report: Report) -> None:
+    for variable in (environment.DISABLE, environment.ENABLE):
+        for name in environment.names(variable):
+            if not any(record.matches(name) for record in records):
+                near = difflib.get_close_matches(name, known_names(records), n=1)
+                advice = f"did you mean {near[0]!r}?" if near else ""
+                text = f"{variable} names {name!r}, and no plugin of that name is installed"
+                report.add(Finding("error", "unknown_plugin", text, advice))
+    providers = {key.split("/")[1] for key in registries.kernels.names() if key.count("/") >= 2}
+    for name in filter(None, os.environ.get("CHAINER_KERNELS", "").replace(",", " ").split()):
+        if name not in providers:
+            near = difflib.get_close_matches(name, providers, n=1)
+            advice = f"did you mean {near[0]!r}?" if near else ""
+            text = f"CHAINER_KERNELS names {name!r}, and there is no kernel provider of that name"
+            report.add(Finding("error", "unknown_provider", text, advice))
+
+
+def _examine_chainer(report: Report) -> None:
+    found = list(dict.fromkeys(dist.version for dist in distributions("chainer")))
+    if not found:
+        text = "Chainer itself is not installed, it is imported from a folder on the path"
+        report.add(Finding("note", "chainer_not_installed", text))
+    elif found[0] != __version__:
+        text = f"the metadata on the path are of chainer {found[0]}, the code is of {__version__}"
+        report.add(Finding("error", "stale_chainer", text, "install chainer again"))
+
+
+def _examine_groups(report: Report) -> None:
+    for dist in (copies[0] for copies in _distributions().values()):
+        group = wrong_group(dist)
+        if group is not None:
+            report.add(group_finding(dist, group))
+
+
+def _examine_backends(report: Report) -> None:
+    for entry in registries.backends.entries():
+        if not entry.loaded:
+            try:
+                entry.load()
+            except ImportError:
+                continue  # reported as a finding about the plugin that registered it
+        reason = entry.load().unavailable_reason()
+        if reason is not None and "of chainer " in entry.origin:
+            text = f"backend {entry.name!r} is not available: {reason}"
+            report.add(Finding("note", "backend_unavailable", text))
+
+
+def known_names(records: list[PluginRecord]) -> list[str]:
+    """Returns the names that :func:`examine_name` accepts.
+
+    Args:
+        records: All plugins.
+    """
+    distributions = {record.distribution for record in records if not record.builtin}
+    return sorted({record.name for record in records} | distributions - {""})
+
+
+def distributions(name: str) -> list[importlib.metadata.Distribution]:
+    """Returns the installed distributions of a name, in the order of the path.
+
+    Args:
+        name: Name of the distribution.
+    """
+    return _distributions().get(normalize(name), [])
+
+
+@functools.cache
+def _distributions() -> dict[str, list[importlib.metadata.Distribution]]:
+    found: dict[str, list[importlib.metadata.Distribution]] = {}
+    for dist in importlib.metadata.distributions():
+        found.setdefault(normalize(dist.metadata["Name"] or ""), []).append(dist)
+    return found
+
+
+def wrong_group(dist: importlib.metadata.Distribution) -> str | None:
+    """Returns an entry point group that may be a misspelled ``chainer``, if there is no right one.
+
+    Args:
+        dist: The distribution.
+    """
+    groups = {entry.group for entry in dist.entry_points}
+    if GROUP in groups:
+        return None
+    for group in sorted(groups):
+        # "Chainer.plugins" and "chainer-plugins" count as well.
+        start = group.lower().replace("_", "-").partition(".")[0].partition("-")[0]
+        if difflib.SequenceMatcher(None, start, GROUP).ratio() >= SIMILAR:
+            return group
+    return None
+
+
+def group_finding(dist: importlib.metadata.Distribution, group: str) -> Finding:
+    """Returns the finding about a misspelled group.
+
+    Args:
+        dist: The distribution.
+        group: Name of the group.
+    """
+    text = (
+        f"{dist.metadata['Name']} {dist.version} has entry points in group {group!r}; Chainer "
+        f"looks in group {GROUP!r}"
+    )
+    advice = f"write [project.entry-points.{GROUP}] in its pyproject.toml and install it again"
+    return Finding("error", "wrong_group", text, advice)
+
+
+def examine_plugin(record: PluginRecord, *, asked_for: bool) -> Report:
+    """Examines a plugin and everything that it registers.
+
+    Args:
+        record: The plugin, loaded if that is possible.
+        asked_for: Whether the user named it. Then it is an error if it is blocked.
     """
     report = Report(str(record.provenance))
     if record.state == "blocked":
@@ -42,7 +266,7 @@ def examine_plugin(record: PluginRecord, *, asked_for: bool) -> Report:
 def _blocked(record: PluginRecord, asked_for: bool) -> Finding:
     variable = environment.DISABLE
     advice = (
-        f"take {record.name!r} or {record.distribution!r} out of that variable of the environment"
+        f"remove {record.name!r} or {record.distribution!r} from that environment variable"
         if record.blocked_by == variable
         else f"chainer.plugins.load({record.name!r}) loads it again"
     )
@@ -54,12 +278,12 @@ def _failure(record: PluginRecord, error: Exception) -> Finding:
     text = f"{type(error).__name__}: {error}"
     lines = author_lines(error)
     if isinstance(error, IncompatiblePluginError):
-        advice = "the line 'chainer_api = ...' of its pack says for which version it was written"
+        advice = "the line 'chainer_api = ...' of its pack declares the version it was written for"
         return Finding("error", "api_version", str(error), advice)
     if isinstance(error, UnknownHookError):
         advice = (
-            f"rename the function in {record.target!r}; one that is no hook must not begin with "
-            "'chainer_'"
+            f"rename the function in {record.target!r}; the name of a function that "
+            "is not a hook must not begin with 'chainer_'"
         )
         return Finding("error", "unknown_hook", str(error), advice)
     if isinstance(error, PluginError) and record.plugin is None and record.seconds is None:
@@ -73,7 +297,9 @@ def _failure(record: PluginRecord, error: Exception) -> Finding:
         advice = "one of its hooks failed; nothing it registers is used"
         return Finding("error", "hook_error", text, advice, lines)
     if isinstance(error, AttributeError) and ":" in record.target:
-        advice = f"the entry point {record.target!r} names something the module does not have"
+        advice = (
+            f"the entry point {record.target!r} names an attribute that the module does not have"
+        )
         return Finding("error", "import_error", text, advice, lines)
     module = record.target.partition(":")[0]
     advice = f"`python -c 'import {module}'` shows the whole traceback"
@@ -123,7 +349,7 @@ def _examine_copies(record: PluginRecord, report: Report) -> None:
     for copy in distributions(record.distribution)[1:]:
         folder = copy.locate_file("")
         text = f"another copy, {record.distribution} {copy.version} in {folder}, is hidden by it"
-        report.add(Finding("note", "hidden_copy", text, "uninstall the one you do not mean"))
+        report.add(Finding("note", "hidden_copy", text, "uninstall the one you do not use"))
 
 
 def _registers_nothing(record: PluginRecord) -> Finding:
@@ -131,7 +357,8 @@ def _registers_nothing(record: PluginRecord) -> Finding:
     if hooks:
         text = f"registers no names; it listens to {', '.join(sorted(hooks))}"
         advice = (
-            f"it is called if chainer.plugins.load({record.name!r}) or {environment.ENABLE} asks"
+            f"its hooks are called after chainer.plugins.load({record.name!r}), or if "
+            f"{environment.ENABLE} names it"
         )
         return Finding("note", "listens", text, advice)
     advice = (
@@ -145,7 +372,7 @@ def _examine_entry(record: PluginRecord, registry: Registry, entry: Entry, repor
     name = f"{registry.singular} {entry.name!r}"
     owner = registry.find(entry.name)
     if owner is not None and owner is not entry:
-        text = f"{name} was taken over by {owner.origin}, on purpose (override=True)"
+        text = f"{name} was replaced by {owner.origin}, on purpose (override=True)"
         report.add(Finding("note", "overridden", text))
     try:
         value = entry.load()
@@ -186,12 +413,14 @@ def _examine_kernels(record: PluginRecord, report: Report) -> None:
     for provider in dict.fromkeys(kernel.provider for kernel in kernels):
         own = [kernel for kernel in kernels if kernel.provider == provider]
         if all(setting(kernel) == "never" for kernel in own):
+            switch = threads.state.policy.switch_of(provider)
             advice = (
-                f"chainer.config.use_{provider} = 'auto' lets them serve"
-                if provider in ("cudnn", "ideep")
-                else f"chainer.config.kernels = ({provider!r},) or CHAINER_KERNELS={provider} does"
+                f"enable them with chainer.config.kernels = ({provider!r},) or "
+                f"CHAINER_KERNELS={provider}"
+                if switch is None
+                else f"enable them with chainer.config.{switch} = 'auto'"
             )
-            text = f"the kernels of provider {provider!r} are used only by those who enable them"
+            text = f"the kernels of provider {provider!r} are not enabled"
             report.add(Finding("note", "kernels_not_enabled", text, advice))
         reasons = dict.fromkeys(resolve(kernel.unavailable)() for kernel in own)
         for reason in filter(None, reasons):
@@ -200,13 +429,13 @@ def _examine_kernels(record: PluginRecord, report: Report) -> None:
         known = registries.operations.names()
         for operation in dict.fromkeys(kernel.operation for kernel in own):
             if operation not in known:
-                text = f"there is no operation {operation!r}: its kernel is never used"
+                text = f"there is no operation {operation!r}; the kernel for it is never used"
                 advice = "chainer kernels lists the operations"
                 report.add(Finding("error", "unknown_operation", text, advice))
 
 
 def public_name(kind: str, name: str) -> str:
-    """Returns how a user writes a registered name: ``'chainer.functions.relu'``.
+    """Returns how a program writes a registered name: ``'chainer.functions.relu'``.
 
     Args:
         kind: Kind of the registry.
@@ -217,3 +446,23 @@ def public_name(kind: str, name: str) -> str:
     if kind in _WITHOUT_MODULE:
         return name
     return f"chainer.training.{kind}.{name}" if kind in _TRAINING else f"chainer.{kind}.{name}"
+
+
+def author_lines(error: BaseException) -> tuple[str, ...]:
+    """Returns the lines of a traceback without those of the plugin host and the import system.
+
+    Args:
+        error: The exception.
+
+    Returns:
+        tuple of str: ``'file:line in function: code'``, the innermost last.
+    """
+    lines = [
+        f"{frame.filename}:{frame.lineno} in {frame.name}: {frame.line or ''}".rstrip(": ")
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith(_MACHINERY)
+    ]
+    if isinstance(error, SyntaxError) and error.filename:
+        code = (error.text or "").strip()
+        lines.append(f"{error.filename}:{error.lineno}: {code}".rstrip(": "))
+    return tuple(lines)

@@ -1,4 +1,4 @@
-"""Examines a name that no plugin answers to."""
+"""Looks for a plugin that is not installed, here or elsewhere on this machine."""
 
 from __future__ import annotations
 
@@ -7,38 +7,43 @@ import importlib.metadata
 import importlib.util
 import json
 import os
+import shutil
+import site
 import sys
 import tomllib
 import urllib.parse
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from chainer.core.registry import registries
 from chainer.plugins.discovery import GROUP, normalize
-from chainer.plugins.doctor.elsewhere import other_environments
-from chainer.plugins.doctor.environment import (
+from chainer.plugins.doctor.installed import (
+    SIMILAR,
+    Finding,
+    Report,
     distributions,
     group_finding,
     known_names,
+    public_name,
     wrong_group,
 )
-from chainer.plugins.doctor.finding import Finding, Report
-from chainer.plugins.doctor.installed import public_name
 from chainer.plugins.records import PluginRecord
 
-_NEAR = 0.75
+_SITES = ("lib/python3*/site-packages", "lib/python3*/dist-packages", "Lib/site-packages")
+_PYTHONS = ("bin/python", "bin/python3", "Scripts/python.exe", "python.exe")
 
 
 def examine_missing(name: str, records: list[PluginRecord]) -> Report:
-    """Says what a name that is no plugin's may be, and why there is no plugin of that name.
+    """Examines a name that no plugin has: what it refers to, and why no plugin has it.
 
     Args:
         name: The name.
         records: All plugins.
     """
     report = Report(repr(name))
-    # Plugins are often called by their distribution's name without the prefix all have.
+    # Users often leave out the prefix that the distributions of plugins have.
     names = (name, f"chainer-{name}")
     installed = [dist for one in names for dist in distributions(one)]
     installed = installed or _distributions_of_module(name)
@@ -50,7 +55,7 @@ def examine_missing(name: str, records: list[PluginRecord]) -> Report:
     text = f"no plugin of this name is installed in this environment, {sys.prefix}"
     registered = [name for registry in registries.ALL.values() for name in registry.names()]
     near = difflib.get_close_matches(name, known_names(records), n=2)
-    near = near or list(dict.fromkeys(difflib.get_close_matches(name, registered, 2, _NEAR)))
+    near = near or list(dict.fromkeys(difflib.get_close_matches(name, registered, 2, SIMILAR)))
     advice = f"did you mean {' or '.join(map(repr, near))}?" if near else ""
     report.add(Finding("error", "not_installed", text, advice))
     for one in names:
@@ -61,7 +66,7 @@ def examine_missing(name: str, records: list[PluginRecord]) -> Report:
 
 
 def _examine_registered(name: str, report: Report) -> bool:
-    """Looks for things registered under the name, or made from something of that name."""
+    """Looks for objects that are registered, or defined, under the name."""
     found = False
     for kind, registry in registries.ALL.items():
         for entry in registry.entries():
@@ -100,10 +105,10 @@ def _examine_distribution(dist: importlib.metadata.Distribution, report: Report)
             Finding("error", "stale_metadata", text, f"install it again: pip install -e {source}")
         )
         return
-    text = f"{who} is installed, and has no entry point in group {GROUP!r}: it is no plugin"
+    text = f"{who} is installed, and has no entry point in group {GROUP!r}: it is not a plugin"
     advice = (
         f"write [project.entry-points.{GROUP}] and a line 'name = \"package.pack\"' in its "
-        "pyproject.toml, and install it again: entry points are noted down at installation"
+        "pyproject.toml, and install it again: entry points are recorded at installation"
     )
     report.add(Finding("error", "no_entry_point", text, advice))
 
@@ -160,8 +165,8 @@ def _examine_module(name: str, report: Report) -> None:
     spec = importlib.util.find_spec(module)
     if spec is not None and spec.origin is not None:
         text = (
-            f"a module {module!r} can be imported from {os.path.dirname(spec.origin)}, but belongs "
-            "to no installed distribution: Chainer reads the entry points of distributions"
+            f"a module {module!r} can be imported from {os.path.dirname(spec.origin)}, but it does "
+            "not belong to an installed distribution; Chainer reads entry points of distributions"
         )
         advice = "install it, or chainer.plugins.register(module) at run time"
         report.add(Finding("error", "no_distribution", text, advice))
@@ -171,3 +176,71 @@ def _distributions_of_module(name: str) -> list[importlib.metadata.Distribution]
     """Returns the distributions that supply a module of a name."""
     names = importlib.metadata.packages_distributions().get(name, [])
     return [importlib.metadata.distribution(found) for found in dict.fromkeys(names)]
+
+
+class Place(NamedTuple):
+    """A distribution in another environment.
+
+    Attributes:
+        distribution: Name and version.
+        folder: The folder in which it is installed.
+        python: The interpreter of that environment; None if there is none.
+    """
+
+    distribution: str
+    folder: str
+    python: str | None
+
+
+def other_environments(name: str) -> list[Place]:
+    """Returns the other environments in which a distribution is installed.
+
+    Searches the active environment (``VIRTUAL_ENV``, ``CONDA_PREFIX``), the environments of the
+    interpreters on ``PATH``, ``.venv`` and ``venv`` in the current folder, the installation that a
+    virtual environment was made from, and the user's site folder.
+
+    Args:
+        name: Name of the distribution.
+    """
+    seen = {os.path.realpath(entry or ".") for entry in sys.path}
+    places: list[Place] = []
+    for folder, python in _folders():
+        real = os.path.realpath(folder)
+        if real in seen:
+            continue
+        seen.add(real)
+        places += [Place(found, str(folder), python) for found in _find(folder, name)]
+    return places
+
+
+def _folders() -> Iterator[tuple[Path, str | None]]:
+    for prefix in _prefixes():
+        python = next((prefix / p for p in _PYTHONS if (prefix / p).exists()), None)
+        for pattern in _SITES:
+            for folder in sorted(prefix.glob(pattern)):
+                yield folder, None if python is None else str(python)
+    yield Path(site.getusersitepackages()), None
+
+
+def _prefixes() -> Iterator[Path]:
+    for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        if os.environ.get(variable):
+            yield Path(os.environ[variable])
+    yield Path(".venv").absolute()
+    yield Path("venv").absolute()
+    for folder in os.environ.get("PATH", "").split(os.pathsep):
+        for name in ("python", "python3"):
+            found = shutil.which(name, path=folder)
+            if found is not None:
+                yield Path(found).absolute().parent.parent
+                yield Path(os.path.realpath(found)).parent.parent
+    yield Path(sys.base_prefix)
+
+
+def _find(folder: Path, name: str) -> Iterator[str]:
+    wanted = normalize(name)
+    for suffix in (".dist-info", ".egg-info"):
+        for entry in sorted(folder.glob("*" + suffix)):
+            found, _, version = entry.name.removesuffix(suffix).partition("-")
+            if normalize(found) == wanted:
+                yield f"{found} {version}".strip()

@@ -63,12 +63,14 @@ def _align(reduce, outside):
                     values = []
                     for p in rows:
                         for q in columns:
-                            near = _near(p, x.shape[2]), _near(q, x.shape[3])
+                            near_rows, near_columns = _near(p, x.shape[2]), _near(q, x.shape[3])
                             values.append(
                                 np.full(x.shape[1], outside)
-                                if None in near
+                                if near_rows is None or near_columns is None
                                 else sum(
-                                    u * v * image[:, r, c] for r, u in near[0] for c, v in near[1]
+                                    u * v * image[:, r, c]
+                                    for r, u in near_rows
+                                    for c, v in near_columns
                                 )
                             )
                     y[n, :, i, j] = reduce(values, axis=0)

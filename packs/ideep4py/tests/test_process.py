@@ -33,7 +33,7 @@ def run(code: str, timeout: float = 60, **environment: str) -> subprocess.Comple
         ),
         ({"ONEDNN_MAX_CPU_ISA": "SSE41"}, "the CPU lacks AVX2"),
         ({"IDEEP4PY_LIBRARY": __file__}, "libdnnl.so.3 was not found: pip install"),
-        ({"IDEEP4PY_LIBRARY": "libc"}, "is no oneDNN library"),
+        ({"IDEEP4PY_LIBRARY": "libc"}, "is not a oneDNN library"),
     ],
 )
 def test_import_says_what_is_missing(environment, message) -> None:

@@ -298,6 +298,7 @@ from chainer.functions.math.polygamma import polygamma as polygamma
 from chainer.functions.math.prod import Prod as Prod, prod as prod
 from chainer.functions.math.scale import scale as scale
 from chainer.functions.math.sign import sign as sign
+from chainer.functions.math.sparse_matmul import sparse_matmul as sparse_matmul
 from chainer.functions.math.sqrt import Sqrt as Sqrt, rsqrt as rsqrt, sqrt as sqrt
 from chainer.functions.math.square import Square as Square, square as square
 from chainer.functions.math.squared_difference import (
@@ -338,6 +339,13 @@ from chainer.functions.normalization.batch_normalization import (
 from chainer.functions.normalization.batch_renormalization import (
     batch_renormalization as batch_renormalization,
     fixed_batch_renormalization as fixed_batch_renormalization,
+)
+from chainer.functions.normalization.decorrelated_batch_normalization import (
+    decorrelated_batch_normalization as decorrelated_batch_normalization,
+    fixed_decorrelated_batch_normalization as fixed_decorrelated_batch_normalization,
+)
+from chainer.functions.normalization.group_normalization import (
+    group_normalization as group_normalization,
 )
 from chainer.functions.normalization.l2_normalization import (
     NormalizeL2 as NormalizeL2,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from chainer.backends.operations.rnns import RNNLayout
 from tests.backends.cupy.sample_table import rand, sample
 
 
@@ -123,7 +124,7 @@ def s_lstm(k, a, dtype, shape):
     x1, x2 = (a(rand(shape[0], 4 * shape[1], *shape[2:])) for _ in range(2))
     c, h, saved = k.forward(c1, c2, x1, x2)
     pairs = ((gc, gh), (None, gh), (gc, None))
-    gradients = [k.backward(c1, c2, x1, x2, c, saved, *pair) for pair in pairs]
+    gradients = [k.backward((c1, c2, x1, x2), c, saved, *pair) for pair in pairs]
     return (c, h, *gradients[0], *gradients[1], *gradients[2])
 
 
@@ -146,6 +147,7 @@ def tree_lstm(k, a, dtype, shape, children):
 )
 def n_step(k, a, dtype, mode, directions, partial):
     layers, size, units, batch_sizes = 2, 5, 4, (3, 3, 2, 1)
+    layout = RNNLayout(mode, layers, directions, batch_sizes)
     gates = {"lstm": 4, "gru": 3}.get(mode, 1)
     x = a(rand(sum(batch_sizes), size))
     hx = a(rand(layers * directions, 4, units))
@@ -155,14 +157,14 @@ def n_step(k, a, dtype, mode, directions, partial):
         below = size if i < directions else units * directions
         ws.append([a(rand(units, n) / 2) for n in [below] * gates + [units] * gates])
         bs.append([a(rand(units)) for _ in range(2 * gates)])
-    y, hy, cy, residual = k.forward(x, hx, cx, ws, bs, mode, directions, batch_sizes, 0.0)
+    y, hy, cy, residual = k.forward(x, hx, cx, ws, bs, layout)
     gys: list | None = [a(rand(n, y.shape[1])) for n in batch_sizes]
     ghy = a(rand(*hy.shape))
     gcy = None if cx is None else a(rand(*hx.shape))
     if partial:
         gys, gcy = None, None
-    rest = (mode, directions, batch_sizes, 0.0)
-    gx, ghx, gcx, gws, gbs = k.backward(x, hx, cx, ws, bs, residual, gys, ghy, gcy, *rest)
+    inputs = x, hx, cx, ws, bs
+    gx, ghx, gcx, gws, gbs = k.backward(inputs, residual, gys, ghy, gcy, layout)
     cells = () if cx is None else (cy, gcx)
     flat = [g for group in (*gws, *gbs) for g in group]
     return (y, hy, gx, ghx, *cells, *flat)

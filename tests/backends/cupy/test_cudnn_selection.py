@@ -97,7 +97,7 @@ def test_normalizations(arguments):
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        ({"contiguous": True}, "channels do not lie last"),
+        ({"contiguous": True}, "channels are not last"),
         ({"dtype": "float64"}, "cuDNN normalises float16, bfloat16 and float32"),
         ({"gamma": "float64"}, "parameters are of dtype float64"),
         ({"shape": (2, 8)}, "2 dimensions; cuDNN takes 4 or 5"),

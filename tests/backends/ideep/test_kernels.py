@@ -8,6 +8,7 @@ import chainer.functions as F
 from chainer.backends import intel64
 from chainer.backends.operations.convolutions import ConvolutionGeometry
 from chainer.backends.operations.poolings import PoolingGeometry
+from chainer.backends.operations.rnns import RNNLayout
 from chainer.core.registry import registries
 
 
@@ -396,13 +397,7 @@ class TestWhyNot:
             (
                 "n_step_rnn",
                 [f32(5, 4), f32(1, 3, 4), None],
-                {
-                    "mode": "gru",
-                    "layers": 1,
-                    "directions": 1,
-                    "batch_sizes": (3, 2),
-                    "ratio": 0.0,
-                },
+                {"layout": RNNLayout("gru", 1, 1, (3, 2))},
                 "one length",
             ),
         ],

@@ -48,10 +48,10 @@ class TestEmbedID:
         W = chainer.Variable(self.W)
         y = F.embed_id(ids, W)
         np.testing.assert_array_equal(y.array, self.W[ids])
-        y.grad = np.arange(18, dtype="f").reshape(2, 3, 3)
+        gy = y.grad = np.arange(18, dtype="f").reshape(2, 3, 3)
         y.backward()
         expected = np.zeros_like(self.W)
-        np.add.at(expected, ids, y.grad)
+        np.add.at(expected, ids, gy)
         np.testing.assert_array_equal(W.grad, expected)
 
     def test_ignored_ids_may_lie_outside(self):

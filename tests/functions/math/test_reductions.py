@@ -35,7 +35,7 @@ def test_gradient_of_a_product_with_zeros(axis):
     values = np.array([[2.0, 0.0, 3.0], [4.0, 5.0, 6.0], [0.0, 7.0, 0.0]])
     x = Variable(values)
     y = F.prod(x, axis=axis)
-    y.grad = np.ones_like(y.array)
+    gradient = y.grad = np.ones_like(y.array)
     y.backward()
     expected = np.empty_like(values)
     for index in np.ndindex(values.shape):
@@ -45,7 +45,7 @@ def test_gradient_of_a_product_with_zeros(axis):
         lowered[index] = 0.0
         expected[index] = (np.prod(bumped, axis) - np.prod(lowered, axis)).sum()
     np.testing.assert_allclose(x.grad, expected)
-    (again,) = chainer.grad([y], [x], [Variable(y.grad)], enable_double_backprop=True)
+    (again,) = chainer.grad([y], [x], [Variable(gradient)], enable_double_backprop=True)
     np.testing.assert_allclose(again.array, expected)
 
 

@@ -52,9 +52,7 @@ def test_gaussian_noise_can_be_used_again():
     _, eps = F.gaussian(mean, ln_var, return_eps=True)
     np.random.seed(0)
     np.testing.assert_array_equal(eps, np.random.standard_normal((2, 3)).astype("f"))
-    with pytest.raises(
-        TypeError, match="gaussian\\(\\) got unexpected keyword argument\\(s\\) 'foo'"
-    ):
+    with pytest.raises(TypeError, match="gaussian\\(\\) got an unexpected keyword argument 'foo'"):
         F.gaussian(mean, ln_var, foo=1)
 
 
@@ -75,7 +73,7 @@ def test_zoneout_takes_elements_of_either():
     np.testing.assert_array_equal(y, np.where(np.random.rand(3, 4) >= 0.7, X, -X))
     np.testing.assert_array_equal(F.zoneout(-X, X, 0.0).array, X)
     np.testing.assert_array_equal(F.zoneout(-X, X, 1.0).array, -X)
-    with pytest.raises(TypeError, match="unexpected keyword argument\\(s\\) 'foo'"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'foo'"):
         F.zoneout(X, X, foo=1)
 
 

@@ -9,7 +9,8 @@ to convolution, and cuDNN need not rearrange data for its Tensor Core kernels.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+
+from chainer.core.typing import Array, ArrayModule, DTypeLike
 
 FIRST, LAST = "channels first", "channels last"
 
@@ -52,7 +53,7 @@ def strides_of(dim: tuple[int, ...], layout: str) -> tuple[int, ...]:
     return tuple(strides)
 
 
-def spec(shape: tuple[int, ...], dtype: Any, layout: str) -> TensorSpec:
+def spec(shape: tuple[int, ...], dtype: DTypeLike, layout: str) -> TensorSpec:
     """Returns the specification of an array; one spatial dimension becomes two.
 
     Args:
@@ -64,14 +65,14 @@ def spec(shape: tuple[int, ...], dtype: Any, layout: str) -> TensorSpec:
     return TensorSpec(dim, strides_of(dim, layout), str(dtype))
 
 
-def layout_of(array: Any) -> str:
+def layout_of(array: Array) -> str:
     """Tells how an array lies; what fits neither layout counts as ``FIRST``."""
     if array.ndim < 4 or array.flags.c_contiguous or not _is_last(array):
         return FIRST
     return LAST
 
 
-def _is_last(array: Any) -> bool:
+def _is_last(array: Array) -> bool:
     expected = strides_of(array.shape, LAST)
     itemsize = array.itemsize
     return all(
@@ -81,7 +82,7 @@ def _is_last(array: Any) -> bool:
     )
 
 
-def arranged(xp: Any, array: Any, layout: str) -> Any:
+def arranged(xp: ArrayModule, array: Array, layout: str) -> Array:
     """Returns an array in a layout, a copy if it lies otherwise or at an uneven address."""
     as_it_is = array.flags.c_contiguous if layout == FIRST else _is_last(array)
     if as_it_is and array.data.ptr % ALIGNMENT == 0:
@@ -94,7 +95,7 @@ def arranged(xp: Any, array: Any, layout: str) -> Any:
     )
 
 
-def empty(xp: Any, shape: tuple[int, ...], dtype: Any, layout: str) -> Any:
+def empty(xp: ArrayModule, shape: tuple[int, ...], dtype: DTypeLike, layout: str) -> Array:
     """Returns an array of a layout, its contents undefined."""
     if layout == FIRST:
         return xp.empty(shape, dtype)

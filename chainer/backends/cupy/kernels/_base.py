@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from chainer.backends.cupy import compiler
 from chainer.core.arrays.backend import Backend
+from chainer.core.typing import Array, ArrayModule, DTypeLike
 
 _THREADS = 256
 _BLOCK = (_THREADS,)
@@ -17,7 +18,7 @@ _BLOCKS = 1 << 16
 _WIDE = 1 << 30
 
 
-def is_wide(*arrays: Any) -> bool:
+def is_wide(*arrays: Array) -> bool:
     """Tells whether positions in one of the arrays need 64 bits."""
     for array in arrays:  # noqa: SIM110 - a third of the time of any()
         if array is not None and array.size >= _WIDE:
@@ -25,7 +26,7 @@ def is_wide(*arrays: Any) -> bool:
     return False
 
 
-def as_argument(record: Any) -> Any:
+def as_argument(record: Any) -> Array:
     """Returns a structure, an array of no dimensions, as kernels take it quickest: as a scalar."""
     return record[()]
 
@@ -51,8 +52,8 @@ class CudaKernel:
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
-        self.xp: Any = backend.xp
-        self._ndarray: Any = self.xp.ndarray
+        self.xp: ArrayModule = backend.xp
+        self._ndarray: Array = self.xp.ndarray
         # CuPy makes an object of all flags each time it is asked for one.
         attribute = (
             "_c_contiguous" if hasattr(self._ndarray, "_c_contiguous") else "flags.c_contiguous"
@@ -60,7 +61,7 @@ class CudaKernel:
         self._is_dense = attrgetter(attribute)
         self._functions: dict[Any, Any] = {}
 
-    def function(self, name: str, types: compiler.Types) -> Any:
+    def function(self, name: str, types: compiler.Types) -> Array:
         """Returns a function of the source, compiled for the given types."""
         key = (name, types)
         function = self._functions.get(key)
@@ -69,21 +70,21 @@ class CudaKernel:
             self._functions[key] = function
         return function
 
-    def contiguous(self, array: Any) -> Any:
+    def contiguous(self, array: Array) -> Array:
         """Returns an array whose elements lie side by side in memory; None stays None."""
         if array is None or self._is_dense(array):
             return array
         return self.xp.ascontiguousarray(array)
 
-    def new(self, shape: int | tuple[int, ...], dtype: Any) -> Any:
+    def new(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Array:
         """Returns an array of any content: ``xp.empty`` with less around it."""
         return self._ndarray(shape, dtype)
 
-    def new_like(self, array: Any) -> Any:
+    def new_like(self, array: Array) -> Array:
         """Returns a contiguous array of any content, of the shape and dtype of another."""
         return self._ndarray(array.shape, array.dtype)
 
-    def address(self, array: Any) -> int:
+    def address(self, array: Array) -> int:
         """Returns where an array begins, for structures that hold addresses."""
         return array.data.ptr
 

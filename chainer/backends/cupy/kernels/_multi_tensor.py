@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy
 
 from chainer.backends.cupy.compiler import Types, types_for
 from chainer.backends.cupy.kernels._base import CudaKernel, as_argument
+from chainer.core.typing import Array
 
 # The sizes in the source.
 _TENSORS = 48
@@ -26,10 +26,11 @@ _TABLE = numpy.dtype(
     ],
     align=True,
 )
+
 _HYPERPARAMETERS = numpy.dtype([("values", "<f8", 10), ("scale", "<f8")])
 
 
-def blocks_of(array: Any) -> int:
+def blocks_of(array: Array) -> int:
     """Returns the number of blocks that work on an array."""
     return -(-array.size // _CHUNK)
 
@@ -42,10 +43,10 @@ class TensorsKernel(CudaKernel):
     def launch(
         self,
         name: str,
-        groups: Sequence[Sequence[Any]],
+        groups: Sequence[Sequence[Array]],
         values: Sequence[float] = (),
         scale: float = 1.0,
-        copies: Sequence[Any] | None = None,
+        copies: Sequence[Array] | None = None,
     ) -> None:
         """Calls a function that changes the arrays of groups, with hyperparameters.
 
@@ -74,7 +75,7 @@ class TensorsKernel(CudaKernel):
                 if array is not changed:
                     array[...] = changed
 
-    def tables(self, groups: Sequence[Sequence[Any]]) -> Iterator[tuple[Types, Any, int]]:
+    def tables(self, groups: Sequence[Sequence[Array]]) -> Iterator[tuple[Types, Array, int]]:
         """Yields what launches take: types, the structure Tensors, and the number of blocks.
 
         Args:
@@ -88,7 +89,7 @@ class TensorsKernel(CudaKernel):
             types = types_for(dtype, G=dtype if gradient is None else gradient.dtype)
             yield types, *self._table(part)
 
-    def _table(self, groups: Sequence[Sequence[Any]]) -> tuple[Any, int]:
+    def _table(self, groups: Sequence[Sequence[Array]]) -> tuple[Array, int]:
         table = numpy.zeros((), _TABLE)
         arrays = numpy.zeros((_ARRAYS, _TENSORS), numpy.uint64)
         sizes, blocks = [0] * _TENSORS, [0] * (_TENSORS + 1)
@@ -109,7 +110,7 @@ class TensorsKernel(CudaKernel):
 class CopyKernel(TensorsKernel):
     """Copies of many arrays, of one dtype and device, in few launches; not of an operation."""
 
-    def copy(self, outs: Sequence[Any], sources: Sequence[Any]) -> None:
+    def copy(self, outs: Sequence[Array], sources: Sequence[Array]) -> None:
         """Copies arrays.
 
         Args:

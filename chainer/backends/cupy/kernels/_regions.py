@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy
 
@@ -50,7 +50,7 @@ class RegionKernel(CudaKernel):
     in_order: ClassVar[bool] = False
 
     def call(
-        self, name: str, regions: Regions, *arguments: Any, threads: int | None = None
+        self, name: str, regions: Regions, *arguments: Array, threads: int | None = None
     ) -> None:
         """Calls a function.
 

@@ -22,7 +22,7 @@ _MAX_NDIM = 3
 @lru_cache(maxsize=4096)
 def window_record(
     in_size: Shape, out_size: Shape, ksize: Shape, stride: Shape, pad: Shape, dilate: Shape = ()
-) -> Any:
+) -> Array:
     """Returns the structure that describes windows; kernels get it by value.
 
     Args:

@@ -8,6 +8,8 @@ from chainer.backends.cupy.compiler import compute_dtype, types_for
 from chainer.backends.cupy.kernels._base import CudaKernel, is_wide, split_axis
 from chainer.backends.cupy.kernels.reductions import SMALL
 from chainer.backends.numpy.kernels.cross_entropies import LossMeanKernel as ReferenceLossMean
+from chainer.core.arrays.backend import Backend
+from chainer.core.typing import Array, Arrays
 
 
 class SoftmaxCrossEntropyKernel(CudaKernel):
@@ -16,8 +18,8 @@ class SoftmaxCrossEntropyKernel(CudaKernel):
     source = "cross_entropy.cu"
 
     def forward(
-        self, x: Any, t: Any, class_weight: Any, ignore_label: int, keep_score: bool
-    ) -> tuple[Any, Any]:
+        self, x: Array, t: Array, class_weight: Array, ignore_label: int, keep_score: bool
+    ) -> tuple[Array, Array]:
         xp = self.xp
         x, t, weight = map(self.contiguous, (x, t, class_weight))
         losses = (self.new if x.size else xp.zeros)(t.shape, x.dtype)
@@ -28,8 +30,8 @@ class SoftmaxCrossEntropyKernel(CudaKernel):
         return losses, score
 
     def backward(
-        self, x: Any, t: Any, class_weight: Any, ignore_label: int, score: Any, scale: Any
-    ) -> Any:
+        self, x: Array, t: Array, class_weight: Array, ignore_label: int, score: Array, scale: Any
+    ) -> Array:
         xp = self.xp
         source = self.contiguous(x if score is None else score)
         t, weight = self.contiguous(t), class_weight
@@ -57,9 +59,7 @@ class SoftmaxCrossEntropyKernel(CudaKernel):
             self.each(name, types, source.size, *arrays, *scalars)
         return gx
 
-    def _rows(
-        self, name: str, x: Any, t: Any, arrays: tuple[Any, ...], scalars: tuple[Any, ...]
-    ) -> None:
+    def _rows(self, name: str, x: Array, t: Array, arrays: Arrays, scalars: Arrays) -> None:
         if x.size:
             outer, n, inner = split_axis(x.shape, 1)
             types = types_for(x.dtype, wide=is_wide(x), L=t.dtype)
@@ -72,11 +72,13 @@ class LossMeanKernel(CudaKernel):
 
     source = "cross_entropy.cu"
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         super().__init__(backend)
         self._reference = ReferenceLossMean(backend)
 
-    def forward(self, losses: Any, t: Any, ignore_label: int, count: int | None) -> tuple[Any, Any]:
+    def forward(
+        self, losses: Array, t: Array, ignore_label: int, count: int | None
+    ) -> tuple[Array, Array]:
         size = losses.size
         if size > SMALL:
             return self._reference.forward(losses, t, ignore_label, count)

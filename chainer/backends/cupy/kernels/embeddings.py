@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy
 
 from chainer.backends.cupy.compiler import compute_dtype
 from chainer.backends.cupy.kernels._sampling import SamplingKernel, sort_with_order
+from chainer.core.typing import Array, Arrays
 
 
 class EmbeddingKernel(SamplingKernel):
     """Kernel of ``embedding``. Rows of numbers out of range are not a number."""
 
-    def forward(self, x: Any, W: Any, ignore_label: int | None) -> Any:
+    def forward(self, x: Array, W: Array, ignore_label: int | None) -> Array:
         x, W = self.contiguous(x), self.contiguous(W)
         y = self.new((*x.shape, W.shape[1]), W.dtype)
         types = self.types(W, y, labels=x.dtype)
@@ -22,7 +21,9 @@ class EmbeddingKernel(SamplingKernel):
         )
         return y
 
-    def backward(self, x: Any, gy: Any, shape: tuple[int, int], ignore_label: int | None) -> Any:
+    def backward(
+        self, x: Array, gy: Array, shape: tuple[int, int], ignore_label: int | None
+    ) -> Array:
         x, gy = self.contiguous(x), self.contiguous(gy)
         gW = self.xp.zeros(shape, compute_dtype(gy.dtype))
         types = self.types(gy, gW, labels=x.dtype)
@@ -30,14 +31,16 @@ class EmbeddingKernel(SamplingKernel):
         self.each("embedding_backward", types, gy.size, x, gy, gW, *scalars)
         return gW.astype(gy.dtype, copy=False)
 
-    def _scalars(self, shape: tuple[int, int], ignore_label: int | None) -> tuple[Any, ...]:
+    def _scalars(self, shape: tuple[int, int], ignore_label: int | None) -> Arrays:
         return (*shape, ignore_label is not None, 0 if ignore_label is None else int(ignore_label))
 
 
 class DeterministicEmbeddingKernel(EmbeddingKernel):
     """Kernel of ``embedding`` whose gradients are sums in a fixed order: of sorted row numbers."""
 
-    def backward(self, x: Any, gy: Any, shape: tuple[int, int], ignore_label: int | None) -> Any:
+    def backward(
+        self, x: Array, gy: Array, shape: tuple[int, int], ignore_label: int | None
+    ) -> Array:
         x, gy = self.contiguous(x), self.contiguous(gy)
         gW = self.new(shape, gy.dtype)
         types = self.types(gy, gW, labels=x.dtype)

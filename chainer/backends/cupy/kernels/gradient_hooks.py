@@ -7,6 +7,7 @@ from typing import Any
 
 from chainer.backends.cupy.compiler import compute_dtype
 from chainer.backends.cupy.kernels._multi_tensor import THREADS, TensorsKernel, blocks_of
+from chainer.core.typing import Array
 
 
 class GradientHooksKernel(TensorsKernel):
@@ -25,10 +26,10 @@ class GradientHooksKernel(TensorsKernel):
             groups = [entry[:2] for entry in entries if entry[2] == scale]
             self.launch(name, groups, (rate,), 1.0 if scale is None else float(scale))
 
-    def clip(self, grads: Sequence[Any], low: float, high: float) -> None:
+    def clip(self, grads: Sequence[Array], low: float, high: float) -> None:
         self.launch("clip", [(grad, grad) for grad in grads], (low, high))
 
-    def scale(self, grads: Sequence[Any], factor: Any) -> None:
+    def scale(self, grads: Sequence[Array], factor: Array) -> None:
         prepared = [self.contiguous(grad) for grad in grads]
         for types, table, blocks in self.tables([(grad, grad) for grad in prepared]):
             self.function("scale_gradients", types)((blocks,), (THREADS,), (table, factor))
@@ -36,7 +37,7 @@ class GradientHooksKernel(TensorsKernel):
             if grad is not changed:
                 grad[...] = changed
 
-    def sum_of_squares(self, grads: Sequence[Any]) -> Any:
+    def sum_of_squares(self, grads: Sequence[Array]) -> Array:
         prepared = [self.contiguous(grad) for grad in grads]
         sums = self.new(sum(map(blocks_of, prepared)), compute_dtype(grads[0].dtype))
         start = 0

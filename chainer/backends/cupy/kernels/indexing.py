@@ -10,6 +10,7 @@ from chainer.backends.numpy.kernels.indexing import ScatterAddKernel as Referenc
 from chainer.backends.numpy.kernels.indexing import rows_of, selects_once
 from chainer.core.arrays.backend import Backend
 from chainer.core.arrays.extended_dtypes import is_half
+from chainer.core.typing import Array
 
 
 class ScatterAddKernel(ReferenceScatterAddKernel):
@@ -25,7 +26,7 @@ class ScatterAddKernel(ReferenceScatterAddKernel):
         super().__init__(backend)
         self._sums = self.sums(backend)
 
-    def add_at(self, a: Any, slices: Any, b: Any) -> None:
+    def add_at(self, a: Array, slices: Any, b: Array) -> None:
         """Adds ``b`` to ``a[slices]`` in place."""
         if isinstance(slices, list):
             slices = self.xp.asarray(slices)
@@ -36,11 +37,11 @@ class ScatterAddKernel(ReferenceScatterAddKernel):
         else:
             self.xp.add.at(a, slices, b)
 
-    def adds(self, a: Any) -> bool:
+    def adds(self, a: Array) -> bool:
         """Tells whether CuPy is not to add to an array."""
         return is_half(a.dtype)
 
-    def _add(self, a: Any, slices: Any, b: Any) -> None:
+    def _add(self, a: Array, slices: Any, b: Array) -> None:
         """Adds what the kernel of embeddings makes of ``b``, in an array as large as ``a``."""
         rows = rows_of(slices)
         if rows is None:
@@ -57,6 +58,6 @@ class DeterministicScatterAddKernel(ScatterAddKernel):
 
     sums = DeterministicEmbeddingKernel
 
-    def adds(self, a: Any) -> bool:
+    def adds(self, a: Array) -> bool:
         """Tells whether CuPy is not to add to an array."""
         return True

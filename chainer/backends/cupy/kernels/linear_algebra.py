@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
 
 import numpy
 
@@ -11,8 +10,9 @@ from chainer.backends.numpy.kernels.linear_algebra import SINGULAR
 from chainer.backends.numpy.kernels.linear_algebra import (
     CholeskyKernel as ReferenceCholeskyKernel,
 )
+from chainer.core.arrays.backend import Backend
 from chainer.core.config.configuration import config
-from chainer.core.typing import Array
+from chainer.core.typing import Array, ArrayModule
 
 
 class InverseKernel:
@@ -22,10 +22,10 @@ class InverseKernel:
     memory that nobody wrote.
     """
 
-    def __init__(self, backend: Any) -> None:
-        self.xp: Any = backend.xp
+    def __init__(self, backend: Backend) -> None:
+        self.xp: ArrayModule = backend.xp
 
-    def forward(self, a: Any) -> Any:
+    def forward(self, a: Array) -> Array:
         xp, cupyx = self.xp, importlib.import_module("cupyx")
         unit = xp.empty_like(a)
         unit[...] = xp.eye(a.shape[-1], dtype=a.dtype)

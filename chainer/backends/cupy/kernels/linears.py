@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy
 
 from chainer.backends.cupy.compiler import types_for
 from chainer.backends.cupy.kernels._base import CudaKernel, is_wide
+from chainer.core.typing import Array, DTypeLike
 
 
 class LinearKernel(CudaKernel):
@@ -15,20 +14,20 @@ class LinearKernel(CudaKernel):
 
     source = "bias.cu"
 
-    def forward(self, x: Any, W: Any, b: Any) -> Any:
+    def forward(self, x: Array, W: Array, b: Array) -> Array:
         y = self._product(x, W.T, x.dtype)
         if b is not None:
             y, b = self.contiguous(y), self.contiguous(b.astype(y.dtype, copy=False))
             self.each("add_bias", types_for(y.dtype, None, is_wide(y)), y.size, y, b, len(b))
         return y
 
-    def backward_data(self, gy: Any, W: Any) -> Any:
+    def backward_data(self, gy: Array, W: Array) -> Array:
         return self._product(gy, W, gy.dtype)
 
-    def backward_weight(self, x: Any, gy: Any, dtype: Any) -> Any:
+    def backward_weight(self, x: Array, gy: Array, dtype: DTypeLike) -> Array:
         return self._product(gy.T, x, dtype)
 
-    def _product(self, a: Any, b: Any, dtype: Any) -> Any:
+    def _product(self, a: Array, b: Array, dtype: DTypeLike) -> Array:
         if a.dtype == b.dtype == dtype:
             return a.dot(b)
         working = numpy.result_type(a.dtype, b.dtype)

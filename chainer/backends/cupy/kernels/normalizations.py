@@ -10,6 +10,7 @@ import numpy
 
 from chainer.backends.cupy.compiler import Types, compute_dtype, types_for
 from chainer.backends.cupy.kernels._base import CudaKernel, is_wide
+from chainer.core.typing import Array, DTypeLike
 
 Axes = tuple[int, ...]
 #: Blocks that keep a large GPU busy, and elements that are worth a block.
@@ -45,11 +46,11 @@ class Layout:
         self.grid = (across, self.parts)
         self.block = (32, 8) if self.columns else (256, 1)
 
-    def arranged(self, x: Any) -> Any:
+    def arranged(self, x: Array) -> Array:
         """Returns the array in this order of its axes."""
         return x if self.order is None else x.transpose(self.order)
 
-    def restored(self, x: Any) -> Any:
+    def restored(self, x: Array) -> Array:
         """Undoes :meth:`arranged`."""
         if self.order is None:
             return x
@@ -63,14 +64,14 @@ def layout_of(shape: tuple[int, ...], axis: Axes) -> Layout:
 
 
 @cache
-def _working_dtype(dtype: Any, parameter_dtype: Any) -> Any:
+def _working_dtype(dtype: DTypeLike, parameter_dtype: DTypeLike) -> Array:
     return numpy.result_type(compute_dtype(dtype), parameter_dtype)
 
 
 class _BatchBase(CudaKernel):
     source = "batch_normalization.cu"
 
-    def types(self, x: Any, gamma: Any, running: Any = None) -> Types:
+    def types(self, x: Array, gamma: Array, running: Array = None) -> Types:
         """Returns the types to compile for."""
         return types_for(
             x.dtype,
@@ -80,13 +81,20 @@ class _BatchBase(CudaKernel):
             R=(gamma if running is None else running).dtype,
         )
 
-    def dtype(self, x: Any, gamma: Any) -> Any:
+    def dtype(self, x: Array, gamma: Array) -> Array:
         """Returns the data type computed in."""
         return _working_dtype(x.dtype, gamma.dtype)
 
     def normalize(
-        self, types: Types, x: Any, gamma: Any, beta: Any, mean: Any, inv_std: Any, layout: Layout
-    ) -> Any:
+        self,
+        types: Types,
+        x: Array,
+        gamma: Array,
+        beta: Array,
+        mean: Array,
+        inv_std: Array,
+        layout: Layout,
+    ) -> Array:
         """Returns the result of the normalisation; ``x`` is arranged and contiguous."""
         y = self.new_like(x)
         arrays = (x, gamma, beta, mean, inv_std, y)
@@ -95,14 +103,14 @@ class _BatchBase(CudaKernel):
 
     def gradients(
         self,
-        x: Any,
-        gamma: Any,
-        gy: Any,
-        mean: Any,
-        inv_std: Any,
+        x: Array,
+        gamma: Array,
+        gy: Array,
+        mean: Array,
+        inv_std: Array,
         layout: Layout,
-        statistics: tuple[Any, Any],
-    ) -> tuple[Any, Any, Any]:
+        statistics: tuple[Array, Array],
+    ) -> tuple[Array, Array, Array]:
         """Returns the gradients w.r.t. ``x`` and the parameters, and fills those of statistics."""
         types = self.types(x, gamma)
         dtype = self.dtype(x, gamma)
@@ -133,15 +141,15 @@ class BatchNormalizationKernel(_BatchBase):
 
     def forward(
         self,
-        x: Any,
-        gamma: Any,
-        beta: Any,
-        running_mean: Any,
-        running_var: Any,
+        x: Array,
+        gamma: Array,
+        beta: Array,
+        running_mean: Array,
+        running_var: Array,
         eps: float,
         decay: float,
         axis: Axes,
-    ) -> tuple[Any, Any, Any, Any]:
+    ) -> tuple[Array, Array, Array, Array]:
         xp = self.xp
         dtype = self.dtype(x, gamma)
         if x.size == 0:
@@ -174,8 +182,15 @@ class BatchNormalizationKernel(_BatchBase):
         return y, mean, inv_std, None
 
     def backward(
-        self, x: Any, gamma: Any, gy: Any, mean: Any, inv_std: Any, residual: Any, axis: Axes
-    ) -> tuple[Any, Any, Any]:
+        self,
+        x: Array,
+        gamma: Array,
+        gy: Array,
+        mean: Array,
+        inv_std: Array,
+        residual: Any,
+        axis: Axes,
+    ) -> tuple[Array, Array, Array]:
         xp = self.xp
         if x.size == 0:
             return self.new_like(x), xp.zeros_like(gamma), xp.zeros_like(gamma)
@@ -187,16 +202,16 @@ class FixedBatchNormalizationKernel(_BatchBase):
     """Kernel of ``fixed_batch_normalization``."""
 
     def forward(
-        self, x: Any, gamma: Any, beta: Any, mean: Any, var: Any, eps: float, axis: Axes
-    ) -> Any:
+        self, x: Array, gamma: Array, beta: Array, mean: Array, var: Array, eps: float, axis: Axes
+    ) -> Array:
         layout = layout_of(x.shape, axis)
         mean, inv_std = self._statistics(x, gamma, mean, var, eps)
         x, gamma, beta = map(self.contiguous, (layout.arranged(x), gamma, beta))
         return self.normalize(self.types(x, gamma), x, gamma, beta, mean, inv_std, layout)
 
     def backward(
-        self, x: Any, gamma: Any, mean: Any, var: Any, gy: Any, eps: float, axis: Axes
-    ) -> tuple[Any, Any, Any, Any, Any]:
+        self, x: Array, gamma: Array, mean: Array, var: Array, gy: Array, eps: float, axis: Axes
+    ) -> tuple[Array, Array, Array, Array, Array]:
         xp = self.xp
         if x.size == 0:
             return (self.new_like(x), *[xp.zeros_like(p) for p in (gamma, gamma, mean, var)])  # type: ignore[return-value]
@@ -210,7 +225,9 @@ class FixedBatchNormalizationKernel(_BatchBase):
             gvar.astype(var.dtype, copy=False),
         )
 
-    def _statistics(self, x: Any, gamma: Any, mean: Any, var: Any, eps: float) -> tuple[Any, Any]:
+    def _statistics(
+        self, x: Array, gamma: Array, mean: Array, var: Array, eps: float
+    ) -> tuple[Array, Array]:
         dtype = self.dtype(x, gamma)
         xp = self.xp
         inv_std = xp.asarray(1 / xp.sqrt(var.astype(dtype, copy=False) + dtype.type(eps)))
@@ -222,7 +239,9 @@ class LayerNormalizationKernel(CudaKernel):
 
     source = "layer_normalization.cu"
 
-    def forward(self, x: Any, gamma: Any, beta: Any, eps: float) -> tuple[Any, Any, Any, Any]:
+    def forward(
+        self, x: Array, gamma: Array, beta: Array, eps: float
+    ) -> tuple[Array, Array, Array, Array]:
         xp = self.xp
         x, gamma, beta = map(self.contiguous, (x, gamma, beta))
         rows, n = x.shape
@@ -235,8 +254,8 @@ class LayerNormalizationKernel(CudaKernel):
         return y, mean, inv_std, None
 
     def backward(
-        self, x: Any, gamma: Any, gy: Any, mean: Any, inv_std: Any, residual: Any
-    ) -> tuple[Any, Any, Any]:
+        self, x: Array, gamma: Array, gy: Array, mean: Array, inv_std: Array, residual: Any
+    ) -> tuple[Array, Array, Array]:
         xp = self.xp
         x, gamma, gy = map(self.contiguous, (x, gamma, gy))
         rows, n = x.shape
@@ -251,5 +270,5 @@ class LayerNormalizationKernel(CudaKernel):
             function((-(-n // 32),), (32, 8), (*arrays, rows, n))
         return gx, ggamma, gbeta
 
-    def _types(self, x: Any, gamma: Any) -> Types:
+    def _types(self, x: Array, gamma: Array) -> Types:
         return types_for(x.dtype, wide=is_wide(x), P=gamma.dtype)

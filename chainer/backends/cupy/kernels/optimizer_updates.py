@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from chainer.backends.cupy.kernels._multi_tensor import TensorsKernel
+from chainer.core.typing import Array
 
 
 class UpdateKernel(TensorsKernel):
@@ -19,11 +20,11 @@ class UpdateKernel(TensorsKernel):
     name: ClassVar[str]
     hyperparameters: ClassVar[tuple[str, ...]]
 
-    def update(self, *arrays: Any, **hyperparameters: Any) -> None:
+    def update(self, *arrays: Array, **hyperparameters: Any) -> None:
         """Updates one parameter, see the operation."""
         self.update_many([arrays], **hyperparameters)
 
-    def update_many(self, groups: Sequence[Sequence[Any]], **hyperparameters: Any) -> None:
+    def update_many(self, groups: Sequence[Sequence[Array]], **hyperparameters: Any) -> None:
         """Updates many parameters of one dtype and device at once.
 
         Args:
@@ -33,7 +34,7 @@ class UpdateKernel(TensorsKernel):
         self.launch(self.name, groups, self.numbers(hyperparameters))
 
     def update_copies(
-        self, groups: Sequence[Sequence[Any]], copies: Sequence[Any], scale: float, **hyper: Any
+        self, groups: Sequence[Sequence[Array]], copies: Sequence[Array], scale: float, **hyper: Any
     ) -> None:
         """Updates parameters of float32 that stand for others of 16 bits, see the operations.
 

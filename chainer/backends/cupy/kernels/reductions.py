@@ -9,6 +9,8 @@ from typing import Any
 from chainer.backends.cupy.compiler import types_for
 from chainer.backends.cupy.kernels._base import CudaKernel
 from chainer.backends.numpy.kernels.reductions import AxesSumKernel as ReferenceAxesSum
+from chainer.core.arrays.backend import Backend
+from chainer.core.typing import Array
 
 #: Elements up to which a launch is dearer than what its few threads lose.
 SMALL = 1 << 16
@@ -51,7 +53,7 @@ class _Plan:
             self.grid = (-(-self.inner // 32), self.outer)
             self.is_small = self.n <= _LONGEST_COLUMN and self.outer <= _MOST_COLUMN_BLOCKS
 
-    def steps_in(self, x: Any) -> tuple[int, ...] | None:
+    def steps_in(self, x: Array) -> tuple[int, ...] | None:
         """Returns these distances in an array that is not dense; None if they are not regular."""
         if any([len(axes) > 1 for axes in self._long]):
             return None
@@ -67,11 +69,11 @@ class AxesSumKernel(CudaKernel):
 
     source = "reductions.cu"
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         super().__init__(backend)
         self._reference = ReferenceAxesSum(backend)
 
-    def forward(self, x: Any, axis: Any, keepdims: bool) -> Any:
+    def forward(self, x: Array, axis: Any, keepdims: bool) -> Array:
         plan = _plan(x.shape, axis, keepdims)
         steps = None
         if plan.is_small:

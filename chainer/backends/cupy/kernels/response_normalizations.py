@@ -7,6 +7,7 @@ from typing import Any
 
 from chainer.backends.cupy.compiler import compute_dtype, types_for
 from chainer.backends.cupy.kernels._base import CudaKernel, is_wide
+from chainer.core.typing import Array
 
 
 class ResponseNormalizationKernel(CudaKernel):
@@ -14,7 +15,7 @@ class ResponseNormalizationKernel(CudaKernel):
 
     source = "response_normalization.cu"
 
-    def forward(self, x: Any, n: int, k: float, alpha: float, beta: float) -> tuple[Any, Any]:
+    def forward(self, x: Array, n: int, k: float, alpha: float, beta: float) -> tuple[Array, Array]:
         x = self.contiguous(x)
         y = self.new_like(x)
         scale = self.new(x.shape, compute_dtype(x.dtype))
@@ -24,15 +25,15 @@ class ResponseNormalizationKernel(CudaKernel):
 
     def backward(
         self,
-        x: Any,
-        y: Any,
-        gy: Any,
+        x: Array,
+        y: Array,
+        gy: Array,
         residual: Any,
         n: int,
         k: float,
         alpha: float,
         beta: float,
-    ) -> Any:
+    ) -> Array:
         x, y, gy = map(self.contiguous, (x, y, gy))
         gx = self.new_like(x)
         arrays = (x, y, gy, residual, gx)
@@ -40,8 +41,8 @@ class ResponseNormalizationKernel(CudaKernel):
         self._call("response_backward", x, *arrays, *geometry, float(alpha), float(beta))
         return gx
 
-    def _geometry(self, x: Any, n: int) -> tuple[int, int, int]:
+    def _geometry(self, x: Array, n: int) -> tuple[int, int, int]:
         return x.shape[1], prod(x.shape[2:]), int(n) // 2
 
-    def _call(self, name: str, x: Any, *args: Any) -> None:
+    def _call(self, name: str, x: Array, *args: Any) -> None:
         self.each(name, types_for(x.dtype, wide=is_wide(x)), x.size, *args)

@@ -8,6 +8,7 @@ import numpy
 
 from chainer.backends.cupy.compiler import compute_dtype, types_for
 from chainer.backends.cupy.kernels._base import CudaKernel, is_wide
+from chainer.core.typing import Array
 
 #: Loss of what has no alignment, where the data type can hold it.
 _IMPOSSIBLE_LOSS = 1e10
@@ -19,8 +20,8 @@ class ConnectionistTemporalClassificationKernel(CudaKernel):
     source = "ctc.cu"
 
     def forward(
-        self, x: Any, t: Any, blank: int, input_length: Any, label_length: Any
-    ) -> tuple[Any, Any]:
+        self, x: Array, t: Array, blank: int, input_length: Array, label_length: Array
+    ) -> tuple[Array, Array]:
         x, t, lengths = self._prepared(x, t, input_length, label_length)
         steps, batch, classes = x.shape
         width = t.shape[1]
@@ -46,14 +47,14 @@ class ConnectionistTemporalClassificationKernel(CudaKernel):
 
     def backward(
         self,
-        x: Any,
-        t: Any,
+        x: Array,
+        t: Array,
         blank: int,
-        input_length: Any,
-        label_length: Any,
+        input_length: Array,
+        label_length: Array,
         saved: Any,
         scale: Any,
-    ) -> Any:
+    ) -> Array:
         xp = self.xp
         x, t, lengths = self._prepared(x, t, input_length, label_length)
         _, batch, classes = x.shape
@@ -72,11 +73,11 @@ class ConnectionistTemporalClassificationKernel(CudaKernel):
         )
         return gx.astype(x.dtype, copy=False)
 
-    def _prepared(self, x: Any, t: Any, *lengths: Any) -> tuple[Any, Any, list[Any]]:
+    def _prepared(self, x: Array, t: Array, *lengths: Array) -> tuple[Array, Array, list[Array]]:
         wide = [self.contiguous(length.astype(numpy.int64, copy=False)) for length in lengths]
         return self.contiguous(x), self.contiguous(t), wide
 
-    def _types(self, x: Any, t: Any) -> Any:
+    def _types(self, x: Array, t: Array) -> Array:
         # The trellis has two states for each label and one; three steps are kept in backward.
         states = 2 * t.size + x.shape[1]
         wide = is_wide(x) or max(len(x), 3) * states >= 1 << 30

@@ -1,4 +1,4 @@
-"""Kernels on oneDNN: the table of them. Nothing here imports ideep4py."""
+"""The table of the kernels on oneDNN. Nothing here imports ideep4py."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PACKAGE = "chainer.backends.ideep.kernels"
 _CHECKS = f"{_PACKAGE}._checks"
 _MISSING = "chainer.backends.ideep.library:missing"
 
-#: Operation -> (module and class of the implementation, function of ``checks`` that decides).
+#: Operation -> (module and class of the implementation, function of ``_checks`` that decides).
 _BY_OPERATION = {
     "relu": ("activations:ReLUKernel", "elementwise"),
     "leaky_relu": ("activations:LeakyReLUKernel", "large_elementwise"),
@@ -35,20 +35,20 @@ _BY_OPERATION = {
     "softmax_cross_entropy": ("cross_entropies:SoftmaxCrossEntropyKernel", "cross_entropy"),
 }
 
-#: Those of functions that give their kernels plain arrays.
-_FOR_PLAIN = {
+#: Kernels of functions that convert their inputs to NumPy arrays first.
+_FOR_NUMPY = {
     "lstm_cell": ("lstm_cells:LSTMCellKernel", "lstm_cell"),
     "n_step_rnn": ("rnns:NStepRNNKernel", "recurrence"),
 }
 
-#: Those that pay only for arrays that lie in blocks.
-_FOR_BLOCKS = {
+#: Kernels that pay only for arrays with a blocked layout.
+_FOR_MDARRAYS = {
     "concat": ("joining:ConcatKernel", "joining"),
     "dropout": ("dropouts:DropoutKernel", "elementwise"),
     "split_axis": ("joining:SplitAxisKernel", "joining"),
 }
 
-#: Updates of parameters. Whoever called ``to_intel64()`` wants them, whatever ``use_ideep`` says.
+#: Updates of parameters. A call of ``to_intel64()`` asks for them, whatever ``use_ideep`` is.
 _UPDATES = {
     "sgd_update": ("optimizer_updates:SGDKernel", "update"),
     "momentum_sgd_update": ("optimizer_updates:MomentumSGDKernel", "update"),
@@ -61,9 +61,9 @@ def declarations() -> Iterator[Kernel]:
     for operation, entry in _BY_OPERATION.items():
         for array_type in (numpy.ndarray, MDARRAY):
             yield _declaration(operation, array_type, *entry)
-    for operation, entry in _FOR_PLAIN.items():
+    for operation, entry in _FOR_NUMPY.items():
         yield _declaration(operation, numpy.ndarray, *entry)
-    for operation, entry in _FOR_BLOCKS.items():
+    for operation, entry in _FOR_MDARRAYS.items():
         yield _declaration(operation, MDARRAY, *entry)
     for operation, entry in _UPDATES.items():
         yield _declaration(operation, MDARRAY, *entry, unconditional=True)

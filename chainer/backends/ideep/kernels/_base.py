@@ -1,4 +1,4 @@
-"""Base class of the kernels of this room."""
+"""Base class of the kernels on oneDNN."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class IdeepKernel:
     """A kernel on the functions of ``ideep4py.ops``.
 
     Args:
-        backend: Backend of the arrays of the call it was chosen for first.
+        backend: Backend of the arrays, either NumPy arrays or mdarrays.
 
     Attributes:
         ops: The module ``ideep4py.ops``.

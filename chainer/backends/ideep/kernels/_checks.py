@@ -5,24 +5,33 @@ Each returns True, or the reason why not.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from math import prod
 
+from chainer.backends.convolution_checks import ConvolutionSizes, convolution_sizes, misfit
 from chainer.backends.operations.convolutions import ConvolutionGeometry
 from chainer.backends.operations.poolings import PoolingGeometry
+from chainer.backends.operations.rnns import RNNLayout
 from chainer.core.arrays.kernel import ArraySpec, CallSpec
+from chainer.core.typing import Shape
 
-#: Multiplications below which a matrix product through NumPy takes less time than the call costs.
+# NumPy is faster below these sizes, where the fixed cost of a call of oneDNN outweighs its speed.
+#: Multiplications of a matrix product.
 SMALL_PRODUCT = 1 << 17
-#: Elements below which a function of each element takes less time than the call costs.
+#: Elements of an array, for functions of each element.
 SMALL_ARRAY = 1 << 14
-#: Elements below which a cross entropy by NumPy is faster.
+#: Scores of a cross entropy.
 SMALL_SCORES = 1 << 14
 
+#: oneDNN describes arrays of up to this number of dimensions.
 _MAX_NDIM = 12
 
+Check = Callable[[CallSpec], bool | str]
 
-def _why_not(arrays: tuple[ArraySpec | None, ...]) -> str | None:
-    """Returns what is wrong with the arrays themselves."""
+
+def _unsuitable(arrays: tuple[ArraySpec | None, ...]) -> str | None:
+    """Returns why oneDNN does not take some arrays, whatever the operation."""
     for i, array in enumerate(arrays):
         if array is None:
             continue
@@ -37,166 +46,147 @@ def _why_not(arrays: tuple[ArraySpec | None, ...]) -> str | None:
     return None
 
 
-def elementwise(spec: CallSpec) -> bool | str:
-    """Float32 arrays of any shape."""
-    return _why_not(spec.arrays) or True
+def _check(reason_against: Callable[[CallSpec], str | None]) -> Check:
+    """Decorator: makes a check of a function that gets suitable arrays only."""
+
+    @wraps(reason_against)
+    def check(spec: CallSpec) -> bool | str:
+        return _unsuitable(spec.arrays) or reason_against(spec) or True
+
+    return check
 
 
-def large_elementwise(spec: CallSpec) -> bool | str:
-    """Float32 arrays that are worth a call."""
-    return _why_not(spec.arrays) or _why_not_small(spec.arrays[0]) or True
+def _array(spec: CallSpec, index: int = 0) -> ArraySpec:
+    """Returns an array of a call that is never None."""
+    array = spec.arrays[index]
+    assert array is not None
+    return array
 
 
-def _why_not_small(x: ArraySpec | None) -> str | None:
-    assert x is not None
+def _axis_out_of_range(spec: CallSpec) -> str | None:
+    ndim, axis = _array(spec).ndim, spec.attributes["axis"]
+    return None if -ndim <= axis < ndim else f"axis {axis} is out of range"
+
+
+def _too_small(x: ArraySpec) -> str | None:
     return f"{x.size} elements are done faster by NumPy" if x.size < SMALL_ARRAY else None
 
 
-def lstm_cell(spec: CallSpec) -> bool | str:
+@_check
+def elementwise(spec: CallSpec) -> None:
+    """Float32 arrays of any shape."""
+    return
+
+
+@_check
+def large_elementwise(spec: CallSpec) -> str | None:
+    """Float32 arrays that are worth a call."""
+    return _too_small(_array(spec))
+
+
+@_check
+def lstm_cell(spec: CallSpec) -> str | None:
     """Float32 cells whose gates are worth a call."""
-    return _why_not(spec.arrays) or _why_not_small(spec.arrays[1]) or True
+    return _too_small(_array(spec, 1))
 
 
-def joining(spec: CallSpec) -> bool | str:
-    """Float32 arrays joined or taken apart along an axis that exists."""
-    x = spec.arrays[0]
-    assert x is not None
-    axis = spec.attributes["axis"]
-    if not -x.ndim <= axis < x.ndim:
-        return f"axis {axis} is out of range"
-    return _why_not(spec.arrays) or True
+@_check
+def joining(spec: CallSpec) -> str | None:
+    """Float32 arrays that are joined or split along an axis that exists."""
+    return _axis_out_of_range(spec)
 
 
-def elu(spec: CallSpec) -> bool | str:
+@_check
+def elu(spec: CallSpec) -> str | None:
     """ELU whose gradient follows from its output."""
-    if spec.attributes["alpha"] <= 0:
-        return f"alpha must be positive, got {spec.attributes['alpha']}"
-    return _why_not(spec.arrays) or True
+    alpha = spec.attributes["alpha"]
+    return None if alpha > 0 else f"alpha must be positive, got {alpha}"
 
 
-def softmax(spec: CallSpec) -> bool | str:
+@_check
+def softmax(spec: CallSpec) -> str | None:
     """Softmax along an axis that exists."""
-    reason = _why_not(spec.arrays)
-    if reason is not None:
-        return reason
-    (x,) = spec.arrays
-    assert x is not None
-    axis = spec.attributes["axis"]
-    return True if -x.ndim <= axis < x.ndim else f"axis {axis} is out of range"
+    return _axis_out_of_range(spec)
 
 
-def convolution(spec: CallSpec) -> bool | str:
+@_check
+def convolution(spec: CallSpec) -> str | None:
     """Convolutions and deconvolutions over one to three dimensions."""
-    reason = _why_not(spec.arrays)
-    if reason is not None:
-        return reason
-    x, W = spec.arrays[:2]
-    assert x is not None
-    assert W is not None
-    if not 3 <= x.ndim <= 5:
-        return f"{x.ndim - 2} spatial dimensions; iDeep takes 1 to 3"
-    a = spec.attributes
-    geometry: ConvolutionGeometry = a["geometry"]
-    groups = geometry.groups
-    if groups < 1 or W.shape[0] % groups:
-        return f"the number of groups, {groups}, does not divide {W.shape[0]} channels"
-    if a["transposed"]:
-        in_size, out_size, channels = a["out_size"], x.shape[2:], W.shape[0]
-    else:
-        in_size, out_size, channels = x.shape[2:], a["out_size"], W.shape[1] * groups
-    if x.shape[1] != channels:
-        return f"x has {x.shape[1]} channels where W of shape {W.shape} needs {channels}"
-    ksize = W.shape[2:]
-    extent = tuple([(k - 1) * d + 1 for k, d in zip(ksize, geometry.dilate, strict=True)])
-    return _fits(in_size, out_size, extent, geometry.stride, geometry.pad)
+    sizes = convolution_sizes(spec, "iDeep")
+    if isinstance(sizes, str):
+        return sizes
+    geometry: ConvolutionGeometry = spec.attributes["geometry"]
+    extent = tuple([(k - 1) * d + 1 for k, d in zip(sizes.ksize, geometry.dilate, strict=True)])
+    return _misfit(sizes, extent, geometry.stride, geometry.pad)
 
 
-def _fits(
-    in_size: tuple[int, ...],
-    out_size: tuple[int, ...],
-    extent: tuple[int, ...],
-    stride: tuple[int, ...],
-    pad: tuple[int, ...],
-) -> bool | str:
-    """Tells whether there are as many windows as fit, padding behind chosen freely."""
-    for n, o, e, s, p in zip(in_size, out_size, extent, stride, pad, strict=True):
+def _misfit(sizes: ConvolutionSizes, extent: Shape, stride: Shape, pad: Shape) -> str | None:
+    """Returns the reason if the number of windows is not the one that oneDNN computes.
+
+    oneDNN takes the padding behind the image as an argument, so that any number of windows is
+    possible which a larger padding makes possible.
+    """
+    for n, o, e, s, p in zip(sizes.image, sizes.windows, extent, stride, pad, strict=True):
         behind = max((o - 1) * s + e - n - p, 0)
         if o < 1 or n < 1 or (n + p + behind - e) // s + 1 != o:
-            return f"output size {out_size} is not that of windows over size {in_size}"
-    return True
+            return misfit(sizes)
+    return None
 
 
-def linear(spec: CallSpec) -> bool | str:
+@_check
+def linear(spec: CallSpec) -> str | None:
     """Matrix products that are worth a call."""
-    reason = _why_not(spec.arrays)
-    if reason is not None:
-        return reason
-    x, W = spec.arrays[:2]
-    assert x is not None
-    assert W is not None
+    x, W = _array(spec), _array(spec, 1)
     if x.ndim != 2 or W.ndim != 2:
         return "x and W must be matrices"
     work = prod(x.shape) * W.shape[0]
-    if work < SMALL_PRODUCT:
-        return f"{work} multiplications are done faster by NumPy"
-    return True
+    return f"{work} multiplications are done faster by NumPy" if work < SMALL_PRODUCT else None
 
 
-def pooling(spec: CallSpec) -> bool | str:
-    """Pooling whose windows all see a part of the input."""
-    reason = _why_not(spec.arrays)
-    if reason is not None:
-        return reason
-    (x,) = spec.arrays
-    assert x is not None
+@_check
+def pooling(spec: CallSpec) -> str | None:
+    """Pooling whose windows all contain a part of the input."""
+    x = _array(spec)
     if not 3 <= x.ndim <= 5:
         return f"{x.ndim - 2} spatial dimensions; iDeep takes 1 to 3"
-    a = spec.attributes
-    geometry: PoolingGeometry = a["geometry"]
-    in_size, out_size = x.shape[2:], a["out_size"]
+    geometry: PoolingGeometry = spec.attributes["geometry"]
     ksize, stride, pad = geometry
-    for n, k, s, p, o in zip(in_size, ksize, stride, pad, out_size, strict=True):
+    sizes = ConvolutionSizes(x.shape[2:], spec.attributes["out_size"], ksize)
+    for n, o, k, s, p in zip(sizes.image, sizes.windows, *geometry, strict=True):
         if p >= k or (o - 1) * s - p >= n:
             return "a window is entirely in the padding"
-    return _fits(in_size, out_size, ksize, stride, pad)
+    return _misfit(sizes, ksize, stride, pad)
 
 
-def normalization(spec: CallSpec) -> bool | str:
-    """Batch normalisation with one parameter for each channel."""
-    reason = _why_not(spec.arrays)
-    if reason is not None:
-        return reason
-    x, gamma = spec.arrays[:2]
-    assert x is not None
-    assert gamma is not None
+@_check
+def normalization(spec: CallSpec) -> str | None:
+    """Batch normalization with one parameter for each channel."""
+    x, gamma = _array(spec), _array(spec, 1)
     if not 2 <= x.ndim <= 5:
         return f"{x.ndim} dimensions; iDeep takes 2 to 5"
     if spec.attributes["axis"] != (0, *range(2, x.ndim)) or gamma.shape != x.shape[1:2]:
-        return "iDeep normalises over all axes but the second"
-    return True
+        return "iDeep normalizes over all axes but the second"
+    return None
 
 
-def response_normalization(spec: CallSpec) -> bool | str:
-    """Local response normalisation over an odd number of channels."""
-    reason = _why_not(spec.arrays)
-    if reason is not None:
-        return reason
-    (x,) = spec.arrays
-    assert x is not None
+@_check
+def response_normalization(spec: CallSpec) -> str | None:
+    """Local response normalization over an odd number of channels."""
+    x, a = _array(spec), spec.attributes
     if not 2 <= x.ndim <= 5:
         return f"{x.ndim} dimensions; iDeep takes 2 to 5"
-    a = spec.attributes
     if a["n"] < 1 or a["n"] % 2 == 0:
         return f"n must be odd, got {a['n']}"
     if a["k"] <= 0:
         return f"k must be positive, got {a['k']}"
-    return True
+    return None
 
 
 def cross_entropy(spec: CallSpec) -> bool | str:
     """Cross entropy of a matrix of scores."""
     x, _, weight = spec.arrays
-    reason = _why_not((x, weight))
+    # The labels are integers, which the common check would refuse.
+    reason = _unsuitable((x, weight))
     if reason is not None:
         return reason
     assert x is not None
@@ -207,31 +197,29 @@ def cross_entropy(spec: CallSpec) -> bool | str:
     return True
 
 
-def recurrence(spec: CallSpec) -> bool | str:
+@_check
+def recurrence(spec: CallSpec) -> str | None:
     """LSTM and GRU over sequences of one length."""
-    reason = _why_not(spec.arrays)
-    if reason is not None:
-        return reason
-    a = spec.attributes
-    if a["mode"] not in ("lstm", "gru"):
-        return f"iDeep has LSTM and GRU, not {a['mode']!r}"
-    hx = spec.arrays[1]
-    assert hx is not None
-    sizes = a["batch_sizes"]
-    if any(n != hx.shape[1] for n in sizes):
+    layout: RNNLayout = spec.attributes["layout"]
+    if layout.mode not in ("lstm", "gru"):
+        return f"iDeep has LSTM and GRU, not {layout.mode!r}"
+    batch = _array(spec, 1).shape[1]
+    if any(n != batch for n in layout.batch_sizes):
         return "iDeep takes sequences of one length"
-    return True
+    return None
 
 
-def update(spec: CallSpec) -> bool | str:
+@_check
+def update(spec: CallSpec) -> None:
     """Updates of float32 parameters."""
-    return _why_not(spec.arrays) or True
+    return
 
 
-def adam_update(spec: CallSpec) -> bool | str:
+@_check
+def adam_update(spec: CallSpec) -> str | None:
     """Adam without the variants AMSGrad and AdaBound."""
     if spec.arrays[4] is not None:
         return "iDeep has no AMSGrad"
     if spec.attributes.get("bounded"):
         return "iDeep has no AdaBound"
-    return _why_not(spec.arrays) or True
+    return None

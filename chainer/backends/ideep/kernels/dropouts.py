@@ -1,23 +1,22 @@
-"""Kernel of dropout."""
+"""oneDNN kernel of dropout."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy
 
 from chainer.backends.ideep.kernels._base import IdeepKernel
+from chainer.core.typing import Array
 
 
 class DropoutKernel(IdeepKernel):
     """Kernel of ``dropout`` on mdarrays; draws the random numbers that the reference draws."""
 
-    def forward(self, x: Any, ratio: float) -> tuple[Any, Any]:
+    def forward(self, x: Array, ratio: float) -> tuple[Array, Array]:
         kept = numpy.random.rand(*x.shape) >= ratio
         mask = numpy.multiply(kept, numpy.float32(1.0 / (1 - ratio)))
-        # Laid out as x is: the gradient needs the mask again.
+        # In the layout of x, so that neither of the two products converts it.
         mask = self.ops.reorder(mask, x.layout)
         return self.ops.mul(x, mask), mask
 
-    def backward(self, gy: Any, mask: Any) -> Any:
+    def backward(self, gy: Array, mask: Array) -> Array:
         return self.ops.mul(gy, mask)

@@ -1,28 +1,29 @@
-"""Kernels that join arrays and take them apart, where these lie in blocks.
+"""oneDNN kernels that join and split arrays with a blocked layout.
 
-Dense arrays are left to NumPy, which is as fast and takes arrays apart without copying.
+Dense arrays are left to NumPy, which is as fast, and which splits arrays without copying.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 from chainer.backends.ideep.kernels._base import IdeepKernel
 from chainer.backends.numpy.kernels.joining import ConcatKernel as ReferenceConcatKernel
 from chainer.backends.numpy.kernels.joining import SplitAxisKernel as ReferenceSplitAxisKernel
 from chainer.core.arrays.backend import Backend, get_backend
+from chainer.core.typing import Array, Arrays, DTypeLike
 
 Bounds = tuple[int, ...]
 
 
-def _in_blocks(array: Any) -> bool:
+def _is_blocked(array: Array) -> bool:
+    """Returns whether an array is an mdarray with a blocked layout."""
     layout = getattr(array, "layout", None)
     return layout is not None and not layout.dense
 
 
 def _all_pieces(bounds: Bounds) -> bool:
-    """Whether every piece has elements and none overlaps another."""
+    """Returns whether every piece has elements and none overlaps another."""
     return all([start < stop for start, stop in pairwise(bounds)])
 
 
@@ -33,13 +34,13 @@ class ConcatKernel(IdeepKernel):
         super().__init__(backend)
         self._reference = ReferenceConcatKernel(get_backend("numpy"))
 
-    def forward(self, xs: tuple[Any, ...], axis: int) -> Any:
-        if any(map(_in_blocks, xs)):
+    def forward(self, xs: Arrays, axis: int) -> Array:
+        if any(map(_is_blocked, xs)):
             return self.ops.concat(xs, axis)
         return self._reference.forward(xs, axis)
 
-    def backward(self, gy: Any, bounds: Bounds, axis: int) -> tuple[Any, ...]:
-        if _in_blocks(gy):
+    def backward(self, gy: Array, bounds: Bounds, axis: int) -> Arrays:
+        if _is_blocked(gy):
             return self.ops.split(gy, bounds[1:-1], axis)
         return self._reference.backward(gy, bounds, axis)
 
@@ -52,24 +53,24 @@ class SplitAxisKernel(IdeepKernel):
         self._to_xp = backend.to_xp
         self._reference = ReferenceSplitAxisKernel(get_backend("numpy"))
 
-    def forward(self, x: Any, bounds: Bounds, axis: int) -> tuple[Any, ...]:
-        if _in_blocks(x) and _all_pieces(bounds):
+    def forward(self, x: Array, bounds: Bounds, axis: int) -> Arrays:
+        if _is_blocked(x) and _all_pieces(bounds):
             return self.ops.split(x, bounds[1:-1], axis)
         return self._reference.forward(self._to_xp(x), bounds, axis)
 
     def backward(
         self,
-        gys: tuple[Any, ...],
+        gys: Arrays,
         shape: tuple[int, ...],
-        dtype: Any,
+        dtype: DTypeLike,
         bounds: Bounds,
         axis: int,
-    ) -> Any:
+    ) -> Array:
         if (
-            any(map(_in_blocks, gys))
+            any(map(_is_blocked, gys))
             and _all_pieces(bounds)
             and all([gy is not None for gy in gys])
         ):
             return self.ops.concat(gys, axis)
-        plain = tuple([None if gy is None else self._to_xp(gy) for gy in gys])
-        return self._reference.backward(plain, shape, dtype, bounds, axis)
+        dense = tuple([None if gy is None else self._to_xp(gy) for gy in gys])
+        return self._reference.backward(dense, shape, dtype, bounds, axis)

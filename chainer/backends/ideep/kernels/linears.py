@@ -1,20 +1,19 @@
-"""Kernel of the affine transformation."""
+"""oneDNN kernel of the affine transformation."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.backends.ideep.kernels._base import IdeepKernel
+from chainer.core.typing import Array, DTypeLike
 
 
 class LinearKernel(IdeepKernel):
     """Kernel of ``linear``."""
 
-    def forward(self, x: Any, W: Any, b: Any) -> Any:
+    def forward(self, x: Array, W: Array, b: Array) -> Array:
         return self.ops.linear(x, W, b)
 
-    def backward_data(self, gy: Any, W: Any) -> Any:
+    def backward_data(self, gy: Array, W: Array) -> Array:
         return self.ops.linear_backward_data(W, gy)
 
-    def backward_weight(self, x: Any, gy: Any, dtype: Any) -> Any:
+    def backward_weight(self, x: Array, gy: Array, dtype: DTypeLike) -> Array:
         return self.ops.linear_backward_weights(x, gy)[0]

@@ -1,12 +1,11 @@
-"""Kernel of LSTM cells: the sigmoid of oneDNN takes half the time of NumPy's."""
+"""oneDNN kernel of LSTM cells, whose sigmoid takes half the time of NumPy's."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from chainer.backends.ideep import library
 from chainer.backends.numpy.kernels.lstm_cells import LSTMCellKernel as ReferenceLSTMCellKernel
 from chainer.core.arrays.backend import Backend
+from chainer.core.typing import Array
 
 
 class LSTMCellKernel(ReferenceLSTMCellKernel):
@@ -16,6 +15,6 @@ class LSTMCellKernel(ReferenceLSTMCellKernel):
         super().__init__(backend)
         self._ops = library.operations()
 
-    def sigmoid_in_place(self, x: Any) -> None:
+    def sigmoid_in_place(self, x: Array) -> None:
         """Replaces a contiguous array by its sigmoid."""
         self._ops.eltwise_inplace(self._ops.from_numpy(x), "logistic")

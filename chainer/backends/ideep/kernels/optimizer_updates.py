@@ -13,6 +13,7 @@ from chainer.backends.ideep.kernels._base import IdeepKernel
 from chainer.backends.operations import optimizer_updates
 from chainer.core.arrays.backend import Backend, get_backend
 from chainer.core.arrays.kernel import Operation
+from chainer.core.typing import Array
 
 #: Elements below which NumPy is faster.
 SMALL = 10000
@@ -26,15 +27,15 @@ class UpdateKernel(IdeepKernel):
     def __init__(self, backend: Backend) -> None:
         super().__init__(backend)
         self._backend = backend
-        self._reference: Any = self.operation.reference_for(get_backend("numpy"))
+        self._reference: Array = self.operation.reference_for(get_backend("numpy"))
 
-    def by_reference(self, *arrays: Any, **hyperparameters: Any) -> None:
+    def by_reference(self, *arrays: Array, **hyperparameters: Any) -> None:
         """Updates by NumPy, on arrays that share memory."""
         backend = self._backend
         plain = [None if array is None else backend.xp_view(array) for array in arrays]
         self._reference.update(*plain, **hyperparameters)
 
-    def prepared(self, param: Any, *states: Any) -> list[Any] | None:
+    def prepared(self, param: Array, *states: Array) -> list[Array] | None:
         """Returns the states as mdarrays; None if there is one that cannot be.
 
         The parameter is laid out densely: whoever looks at it as a NumPy array shares its memory.
@@ -43,7 +44,7 @@ class UpdateKernel(IdeepKernel):
             return None
         if not param.layout.dense:
             self._backend.xp_view(param)
-        prepared: list[Any] = []
+        prepared: list[Array] = []
         for state in states:
             if state.__class__ is numpy.ndarray:
                 if not (state.flags.c_contiguous and state.flags.writeable):
@@ -58,7 +59,7 @@ class SGDKernel(UpdateKernel):
 
     operation = optimizer_updates.sgd_update
 
-    def update(self, param: Any, grad: Any, *, lr: float) -> None:
+    def update(self, param: Array, grad: Array, *, lr: float) -> None:
         if self.prepared(param) is None:
             self.by_reference(param, grad, lr=lr)
         else:
@@ -70,7 +71,7 @@ class MomentumSGDKernel(UpdateKernel):
 
     operation = optimizer_updates.momentum_sgd_update
 
-    def update(self, param: Any, grad: Any, v: Any, *, lr: float, momentum: float) -> None:
+    def update(self, param: Array, grad: Array, v: Array, *, lr: float, momentum: float) -> None:
         states = self.prepared(param, v)
         if states is None:
             self.by_reference(param, grad, v, lr=lr, momentum=momentum)
@@ -85,11 +86,11 @@ class AdamKernel(UpdateKernel):
 
     def update(
         self,
-        param: Any,
-        grad: Any,
-        m: Any,
-        v: Any,
-        vhat: Any,
+        param: Array,
+        grad: Array,
+        m: Array,
+        v: Array,
+        vhat: Array,
         *,
         alpha_t: float,
         beta1: float,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.backends.ideep.kernels._base import IdeepKernel
 from chainer.backends.operations.poolings import PoolingGeometry
 from chainer.core.config.configuration import threads
@@ -15,7 +13,7 @@ class _PoolingKernel(IdeepKernel):
 
     def pool(
         self, x: Array, mode: str, out_size: Shape, geometry: PoolingGeometry
-    ) -> tuple[Array, Any]:
+    ) -> tuple[Array, Array]:
         """Returns the output and the workspace, which is None where no gradient is needed."""
         ksize, stride, pad = geometry
         return self.ops.pooling(
@@ -39,7 +37,7 @@ class MaxPoolingNDKernel(_PoolingKernel):
 
     def forward(
         self, x: Array, out_size: Shape, geometry: PoolingGeometry
-    ) -> tuple[Array, tuple[Any, Any]]:
+    ) -> tuple[Array, tuple[Array, Array]]:
         y, workspace = self.pool(x, "max", out_size, geometry)
         return y, (getattr(x, "layout", x.shape), workspace)
 
@@ -48,7 +46,7 @@ class MaxPoolingNDKernel(_PoolingKernel):
         x: Array,
         y: Array,
         gy: Array,
-        residual: tuple[Any, Any],
+        residual: tuple[Array, Array],
         geometry: PoolingGeometry,
     ) -> Array:
         layout, workspace = residual

@@ -5,25 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.backends.ideep.kernels._base import IdeepKernel
+from chainer.core.typing import Array
 
 
 class ResponseNormalizationKernel(IdeepKernel):
-    """Kernel of ``local_response_normalization``; oneDNN divides ``alpha`` by ``n``."""
+    """Kernel of ``local_response_normalization``.
 
-    def forward(self, x: Any, n: int, k: float, alpha: float, beta: float) -> tuple[Any, Any]:
+    oneDNN divides ``alpha`` by ``n``, which the factor ``n`` below undoes.
+    """
+
+    def forward(self, x: Array, n: int, k: float, alpha: float, beta: float) -> tuple[Array, Array]:
         return self.ops.local_response_normalization(x, n, k, alpha * n, beta)
 
     def backward(
         self,
-        x: Any,
-        y: Any,
-        gy: Any,
+        x: Array,
+        y: Array,
+        gy: Array,
         residual: Any,
         n: int,
         k: float,
         alpha: float,
         beta: float,
-    ) -> Any:
+    ) -> Array:
         return self.ops.local_response_normalization_backward(
             x, gy, n, k, alpha * n, beta, workspace=residual
         )

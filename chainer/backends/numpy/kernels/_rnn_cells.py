@@ -1,21 +1,28 @@
 """Recurrent cells that run over packed sequences in one direction, and back.
 
-A cell computes what does not depend on the recurrence for all times at once: the products with
-the input before the loop over time, the derivatives of the gates and the gradients of the weights
-outside of it. What is left in the loops is one product with the state and a few operations in
-place.
+A cell computes everything that does not depend on the recurrence for all times at once: the
+products with the input before the loop over time, and the derivatives of the gates and the
+gradients of the weights outside of it. The loops are left with one product with the state and a few
+operations in place.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy
 
-#: Least memory of the states of which there is never a second copy.
-_LARGE = 1 << 18
+from chainer.core.typing import Array, ArrayModule
+
+# The gradient of the recurrent weights needs the state before each element, a second copy of all
+# states. From this size on, it is made in eight parts, so that it hardly adds to the peak memory.
+_LARGE_BYTES = 1 << 18
+
+CellGradients: TypeAlias = tuple[Array, Array, Array, list[Array], list[Array]]
+"""Gradients of the input, of the initial state, of the initial cell state (or None), of the weights
+and of the biases."""
 
 
 class Steps:
@@ -38,22 +45,22 @@ class Steps:
         self.slices = slices
 
     def previous(
-        self, xp: Any, initial: Any, states: Any, visits: slice = slice(None)
-    ) -> tuple[slice, Any]:
-        """Returns which packed elements some visits are of, and the state before each of them.
+        self, xp: ArrayModule, initial: Array, states: Array, visits: slice = slice(None)
+    ) -> tuple[slice, Array]:
+        """Returns the packed elements of some visits, and the state before each of them.
 
         Args:
             xp: Array namespace.
             initial: Initial state, shape ``(batch, N)``.
             states: State after each element, packed.
-            visits: Which visits, at least one if not all.
+            visits: The visits, all or at least one.
         """
         chosen = self.slices[visits]
         first = min([elements.start for elements, _ in chosen], default=0)
         last = max([elements.stop for elements, _ in chosen], default=0)
         previous = xp.empty((last - first, states.shape[1]), states.dtype)
         before = visits.start or 0
-        # Where the states of the visit before are, and how many.
+        # Start and number of the states of the visit before.
         start, alive = (
             (self.slices[before - 1][0].start, self.slices[before - 1][1]) if before else (0, 0)
         )
@@ -76,29 +83,29 @@ class Steps:
 
 
 class PackedParts:
-    """Arrays of each time, without a copy indexed as the packed array that they would make.
+    """Arrays of each time, indexed as if they were packed into one array, without copying them.
 
-    Indexes are ``[elements of a time]`` and ``[:, columns]``.
+    Indices are ``[elements of a time]`` and ``[:, columns]``.
 
     Args:
         arrays: Array of each time.
         batch_sizes: Their lengths.
     """
 
-    def __init__(self, arrays: Sequence[Any], batch_sizes: tuple[int, ...]) -> None:
+    def __init__(self, arrays: Sequence[Array], batch_sizes: tuple[int, ...]) -> None:
         self._arrays, self._batch_sizes = arrays, batch_sizes
         ends = accumulate(batch_sizes)
         times = zip(ends, batch_sizes, arrays, strict=True)
         self._of_start = {end - n: array for end, n, array in times if n}
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Any) -> Array:
         if isinstance(index, tuple):
             return PackedParts([array[index] for array in self._arrays], self._batch_sizes)
         return self._of_start[index.start]
 
 
 class Cell:
-    """Base of the cells: long-lived, as backward reads what forward has stored.
+    """Base of the cells. A cell stores in forward what backward reads.
 
     Args:
         xp: Array namespace.
@@ -108,24 +115,26 @@ class Cell:
         steps: Order of the visits.
     """
 
-    def __init__(self, xp: Any, mode: str, w: list[Any], b: list[Any], steps: Steps) -> None:
+    def __init__(
+        self, xp: ArrayModule, mode: str, w: list[Array], b: list[Array], steps: Steps
+    ) -> None:
         half = len(w) // 2
         self.xp = xp
         self.mode = mode
         self.gates = half
         self.size = w[half].shape[1]
         self.steps = steps
-        #: Weights and biases of all gates, one below the other.
+        #: Weights and biases of all gates, one below the other: one product serves all gates.
         self.w_x, self.w_h, self.b_x, self.b_h = [
             xp.concatenate(part) if half > 1 else part[0]
             for part in (w[:half], w[half:], b[:half], b[half:])
         ]
-        #: Input, initial state and output of forward.
-        self.x: Any = None
-        self.h0: Any = None
-        self.y: Any = None
+        #: Input, initial state and output of forward, for backward.
+        self.x: Array = None
+        self.h0: Array = None
+        self.y: Array = None
 
-    def forward(self, x: Any, h: Any, c: Any) -> tuple[Any, Any, Any]:
+    def forward(self, x: Array, h: Array, c: Array) -> tuple[Array, Array, Array]:
         """Runs over the sequences.
 
         Args:
@@ -138,7 +147,7 @@ class Cell:
         """
         raise NotImplementedError
 
-    def backward(self, gy: Any, gh: Any, gc: Any) -> tuple[Any, Any, Any, list[Any], list[Any]]:
+    def backward(self, gy: Array, gh: Array, gc: Array) -> CellGradients:
         """Runs back over the sequences.
 
         Args:
@@ -147,21 +156,21 @@ class Cell:
             gc: Gradient of the last cell state, or None.
 
         Returns:
-            tuple: Gradients of the input, of the initial state, of the initial cell state (or
-                None), of the weights and of the biases.
+            tuple: See :data:`CellGradients`.
         """
         raise NotImplementedError
 
-    def _start(self, gradient: Any) -> Any:
+    def _start(self, gradient: Array) -> Array:
         """Returns a new array with the gradient of a last state."""
         if gradient is None:
             return self.xp.zeros_like(self.h0)
         return gradient.copy()
 
-    def _weights(self, g_x: Any, g_h: Any) -> tuple[list[Any], list[Any]]:
+    def _weights(self, g_x: Array, g_h: Array) -> tuple[list[Array], list[Array]]:
         """Returns the gradients of weights and biases, given those of the sums in the gates."""
         n = self.size
         w_x, w_h, b_x = g_x.T @ self.x, self._recurrent_weights(g_h), g_x.sum(axis=0)
+        # Gradients of different parameters must not share memory, hence the copy.
         b_h = b_x.copy() if g_h is g_x else g_h.sum(axis=0)
         parts = [slice(i * n, (i + 1) * n) for i in range(self.gates)]
         return (
@@ -169,10 +178,10 @@ class Cell:
             [*[b_x[part] for part in parts], *[b_h[part] for part in parts]],
         )
 
-    def _recurrent_weights(self, g: Any) -> Any:
+    def _recurrent_weights(self, g: Array) -> Array:
         """Returns the gradient of the weights of the state."""
-        large = self.xp is numpy and self.y.nbytes >= _LARGE
-        total: Any = None
+        large = self.xp is numpy and self.y.nbytes >= _LARGE_BYTES
+        total: Array = None
         for visits in self.steps.blocks(len(self.y) // 8 if large else len(self.y)):
             elements, h = self.steps.previous(self.xp, self.h0, self.y, visits)
             part = g[elements].T @ h
@@ -186,14 +195,17 @@ class Cell:
 class LSTMCell(Cell):
     """Long short-term memory, given the weights of ``i, f, a, o``.
 
-    The gates are kept in the order ``i, f, o, a``: sigmoids are neighbours. They are computed as
-    ``tanh(z / 2) / 2 + 1 / 2``, so that one call serves all gates; the weights are halved for it.
+    The gates are stored in the order ``i, f, o, a``, which makes the sigmoids neighbors. A sigmoid
+    is computed as ``tanh(z / 2) / 2 + 1 / 2``, so that one call of ``tanh`` serves all gates. The
+    weights of the sigmoids are halved for this purpose.
     """
 
-    def __init__(self, xp: Any, mode: str, w: list[Any], b: list[Any], steps: Steps) -> None:
+    def __init__(
+        self, xp: ArrayModule, mode: str, w: list[Array], b: list[Array], steps: Steps
+    ) -> None:
         super().__init__(xp, mode, _exchanged(w), _exchanged(b), steps)
 
-    def forward(self, x: Any, h: Any, c: Any) -> tuple[Any, Any, Any]:
+    def forward(self, x: Array, h: Array, c: Array) -> tuple[Array, Array, Array]:
         xp, n = self.xp, self.size
         dtype = x.dtype
         sigmoids = slice(0, 3 * n)
@@ -224,12 +236,13 @@ class LSTMCell(Cell):
             y[elements] = h_now
         return y, h, c
 
-    def backward(self, gy: Any, gh: Any, gc: Any) -> tuple[Any, Any, Any, list[Any], list[Any]]:
+    def backward(self, gy: Array, gh: Array, gc: Array) -> CellGradients:
         xp, n = self.xp, self.size
         gates = self.gate_values
         i, f, o, a = (gates[:, k * n : (k + 1) * n] for k in range(4))
         tanh_c = xp.tanh(self.cells)
-        # The derivative of each gate times what the gate is multiplied with.
+        # The derivative of each gate times the value that the gate is multiplied by. Products are
+        # taken in place: temporary arrays would double the memory of the gates.
         g = xp.empty_like(gates)
         sigmoids = gates[:, : 3 * n]
         xp.multiply(sigmoids, sigmoids, out=g[:, : 3 * n])
@@ -240,6 +253,7 @@ class LSTMCell(Cell):
         xp.multiply(a, a, out=g[:, 3 * n :])
         xp.subtract(1, g[:, 3 * n :], out=g[:, 3 * n :])
         g[:, 3 * n :] *= i
+        # The derivative of the output with respect to the cell state.
         through = tanh_c
         through *= tanh_c
         xp.subtract(1, through, out=through)
@@ -261,15 +275,15 @@ class LSTMCell(Cell):
         return g @ self.w_x, gh, gc, _exchanged(gws), _exchanged(gbs)
 
 
-def _exchanged(parameters: list[Any]) -> list[Any]:
-    """Returns the parameters of an LSTM with those of ``a`` and ``o`` in each other's place."""
+def _exchanged(parameters: list[Array]) -> list[Array]:
+    """Exchanges the parameters of ``a`` and ``o`` in the list of an LSTM."""
     return [parameters[i] for i in (0, 1, 3, 2, 4, 5, 7, 6)]
 
 
 class GRUCell(Cell):
     """Gated recurrent unit; gates ``r, z`` and the candidate."""
 
-    def forward(self, x: Any, h: Any, c: Any) -> tuple[Any, Any, Any]:
+    def forward(self, x: Array, h: Array, c: Array) -> tuple[Array, Array, Array]:
         xp, n = self.xp, self.size
         dtype = x.dtype
         half = dtype.type(0.5)
@@ -284,7 +298,7 @@ class GRUCell(Cell):
         self.x, self.h0, self.gate_values = x, h, gates
         h = h.copy()
         y = self.y = xp.empty((len(x), n), dtype)
-        # What the gate r is multiplied with.
+        # The value that the gate r is multiplied by.
         inner = self.inner = xp.empty((len(x), n), dtype)
         product = xp.empty((len(h), 3 * n), dtype)
         for elements, count in self.steps.slices:
@@ -306,13 +320,14 @@ class GRUCell(Cell):
             y[elements] = h_now
         return y, h, None
 
-    def backward(self, gy: Any, gh: Any, gc: Any) -> tuple[Any, Any, Any, list[Any], list[Any]]:
+    def backward(self, gy: Array, gh: Array, gc: Array) -> CellGradients:
         xp, n = self.xp, self.size
         gates = self.gate_values
         r, z, candidate = (gates[:, k * n : (k + 1) * n] for k in range(3))
         _, h = self.steps.previous(xp, self.h0, self.y)
-        # Blocks: candidate of the state, r, z, candidate of the input. The first three enter
-        # through the state, the last three through the input.
+        # Four blocks: candidate of the state, r, z, candidate of the input. The first three belong
+        # to products with the state, the last three to products with the input, so that each group
+        # is one contiguous range of columns.
         g = xp.empty((len(gates), 4 * n), gates.dtype)
         g_hc, g_r, g_z, g_xc = (g[:, k * n : (k + 1) * n] for k in range(4))
         xp.multiply(candidate, candidate, out=g_xc)
@@ -347,7 +362,7 @@ class GRUCell(Cell):
 class SimpleCell(Cell):
     """One activation of the sum: ``tanh`` or ``relu``."""
 
-    def forward(self, x: Any, h: Any, c: Any) -> tuple[Any, Any, Any]:
+    def forward(self, x: Array, h: Array, c: Array) -> tuple[Array, Array, Array]:
         xp = self.xp
         recurrent = xp.ascontiguousarray(self.w_h.T)
         y = x @ self.w_x.T
@@ -366,7 +381,7 @@ class SimpleCell(Cell):
             h_now[...] = y_now
         return y, h, None
 
-    def backward(self, gy: Any, gh: Any, gc: Any) -> tuple[Any, Any, Any, list[Any], list[Any]]:
+    def backward(self, gy: Array, gh: Array, gc: Array) -> CellGradients:
         xp = self.xp
         if self.mode == "tanh":
             g = self.y * self.y

@@ -10,22 +10,30 @@ import numpy
 
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import ReferenceKernel
+from chainer.core.typing import Array, ArrayModule, DTypeLike
 
 
+# NumPy converts a Python number to an array at each operation, which takes as long as the operation
+# on a small array. Other namespaces pass numbers to their kernels by value.
 @functools.cache
-def _numpy_constant(value: float, dtype: Any) -> Any:
+def _numpy_constant(value: float, dtype: DTypeLike) -> Array:
     return numpy.asarray(value, dtype)
 
 
-def _constant(xp: Any, value: float, dtype: Any) -> Any:
+def _constant(xp: ArrayModule, value: float, dtype: DTypeLike) -> Array:
     return _numpy_constant(value, dtype) if xp is numpy else value
 
 
 def _in_float32(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Lets a method with array arguments first compute half precision in single precision."""
+    """Decorator: a method computes arrays of 16-bit types in float32.
+
+    Args:
+        function: Method whose first argument is an array. Other arguments that are arrays of the
+            same dtype are converted as well.
+    """
 
     @functools.wraps(function)
-    def wrapper(self: Any, first: Any, *rest: Any) -> Any:
+    def wrapper(self: ReferenceKernel, first: Array, *rest: Any) -> Array:
         dtype = first.dtype
         if not is_half(dtype):
             return function(self, first, *rest)
@@ -38,11 +46,11 @@ def _in_float32(function: Callable[..., Any]) -> Callable[..., Any]:
 class ReLUKernel(ReferenceKernel):
     """Reference of ``relu``."""
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """Returns ``max(x, 0)``."""
         return self.xp.maximum(x, _constant(self.xp, 0, x.dtype))
 
-    def backward(self, y: Any, gy: Any) -> Any:
+    def backward(self, y: Array, gy: Array) -> Array:
         """Returns ``gy`` where ``y > 0``, 0 elsewhere."""
         return gy * (y > _constant(self.xp, 0, y.dtype))
 
@@ -51,16 +59,18 @@ class LeakyReLUKernel(ReferenceKernel):
     """Reference of ``leaky_relu``."""
 
     @_in_float32
-    def forward(self, x: Any, slope: float) -> Any:
+    def forward(self, x: Array, slope: float) -> Array:
         """Returns ``x`` where ``x >= 0``, else ``slope * x``."""
         y = x * slope
+        # Of x and slope * x one is always right; a selection by a mask takes three times as long.
         larger_or_smaller = self.xp.maximum if slope <= 1 else self.xp.minimum
         return larger_or_smaller(x, y, out=y) if y.ndim else larger_or_smaller(x, y)
 
     @_in_float32
-    def backward(self, signed: Any, gy: Any, slope: float) -> Any:
+    def backward(self, signed: Array, gy: Array, slope: float) -> Array:
         """Returns ``gy`` where ``signed >= 0``, else ``slope * gy``."""
         slopes = (signed >= 0).astype(gy.dtype)
+        # Slopes are 0 or 1 here, so that a maximum in place replaces 0 by the slope.
         if 0 <= slope <= 1 and gy.ndim:
             self.xp.maximum(slopes, slope, out=slopes)
         else:
@@ -73,7 +83,7 @@ class SigmoidKernel(ReferenceKernel):
     """Reference of ``sigmoid``."""
 
     @_in_float32
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """Returns ``1 / (1 + exp(-x))``."""
         if self.xp is numpy:
             y = _exp_of_negative(x)
@@ -82,7 +92,7 @@ class SigmoidKernel(ReferenceKernel):
         y += _constant(self.xp, 1, x.dtype)
         return self.xp.reciprocal(y)
 
-    def backward(self, y: Any, gy: Any) -> Any:
+    def backward(self, y: Array, gy: Array) -> Array:
         """Returns ``gy * y * (1 - y)``."""
         gx = _constant(self.xp, 1, y.dtype) - y
         gx *= y
@@ -91,8 +101,8 @@ class SigmoidKernel(ReferenceKernel):
 
 
 @numpy.errstate(over="ignore")
-def _exp_of_negative(x: Any) -> Any:
-    # Infinity is as good as any: its reciprocal is 0.
+def _exp_of_negative(x: Array) -> Array:
+    # An overflow gives infinity, whose reciprocal is the right result, 0.
     return numpy.exp(-x)
 
 
@@ -100,12 +110,12 @@ class ELUKernel(ReferenceKernel):
     """Reference of ``elu``."""
 
     @_in_float32
-    def forward(self, x: Any, alpha: float) -> Any:
+    def forward(self, x: Array, alpha: float) -> Array:
         """Returns ``x`` where ``x >= 0``, else ``alpha * (exp(x) - 1)``."""
         xp = self.xp
         zero, one = _constant(xp, 0, x.dtype), _constant(xp, 1, x.dtype)
         half = _constant(xp, 0.5, x.dtype)
-        # expm1(x) = (exp(x) + 1) * tanh(x / 2): as accurate, and much faster in NumPy.
+        # expm1(x) = (exp(x) + 1) * tanh(x / 2) is as accurate, and much faster in NumPy.
         negative = xp.minimum(x, zero)
         y = xp.exp(negative)
         y += one
@@ -116,7 +126,7 @@ class ELUKernel(ReferenceKernel):
         y += xp.maximum(x, zero)
         return y
 
-    def backward(self, x: Any, y: Any, gy: Any, alpha: float) -> Any:
+    def backward(self, x: Array, y: Array, gy: Array, alpha: float) -> Array:
         """Returns ``gy`` where ``x >= 0``, else ``gy * (y + alpha)``."""
         xp = self.xp
         zero = _constant(xp, 0, y.dtype)
@@ -135,17 +145,18 @@ class SoftmaxKernel(ReferenceKernel):
     """Reference of ``softmax``."""
 
     @_in_float32
-    def forward(self, x: Any, axis: int) -> Any:
+    def forward(self, x: Array, axis: int) -> Array:
         """Returns the softmax along an axis."""
-        if not x.size:  # there is no maximum, nor anything to compute
+        if not x.size:  # an empty array has no maximum
             return x.copy()
+        # Shifted by the maximum, no exponential overflows. All steps work in the memory of y.
         y = x - x.max(axis=axis, keepdims=True)
         self.xp.exp(y, out=y)
         y /= y.sum(axis=axis, keepdims=True)
         return y
 
     @_in_float32
-    def backward(self, y: Any, gy: Any, axis: int) -> Any:
+    def backward(self, y: Array, gy: Array, axis: int) -> Array:
         """Returns ``y * (gy - sum(gy * y))``."""
         gx = y * gy
         self.xp.subtract(gy, gx.sum(axis=axis, keepdims=True), out=gx)
@@ -157,7 +168,7 @@ class LogSoftmaxKernel(ReferenceKernel):
     """Reference of ``log_softmax``."""
 
     @_in_float32
-    def forward(self, x: Any, axis: int) -> Any:
+    def forward(self, x: Array, axis: int) -> Array:
         """Returns the logarithm of the softmax along an axis."""
         if not x.size:
             return x.copy()
@@ -167,7 +178,7 @@ class LogSoftmaxKernel(ReferenceKernel):
         return y
 
     @_in_float32
-    def backward(self, y: Any, gy: Any, axis: int) -> Any:
+    def backward(self, y: Array, gy: Array, axis: int) -> Array:
         """Returns ``gy - exp(y) * sum(gy)``."""
         gx = self.xp.exp(y)
         gx *= gy.sum(axis=axis, keepdims=True)
@@ -177,9 +188,9 @@ class LogSoftmaxKernel(ReferenceKernel):
 class TanhKernel(ReferenceKernel):
     """Reference of ``tanh``."""
 
-    def backward(self, y: Any, gy: Any) -> Any:
+    def backward(self, y: Array, gy: Array) -> Array:
         """Returns ``gy * (1 - y * y)``."""
-        # Three passes of array by array: a Python scalar operand costs as much as another pass.
+        # gy - gy * y * y: an operand that is a Python number costs as much as another pass.
         gx = y * y
         gx *= gy
         return gy - gx
@@ -188,18 +199,19 @@ class TanhKernel(ReferenceKernel):
 class SoftplusKernel(ReferenceKernel):
     """Reference of ``softplus``."""
 
-    def forward(self, x: Any, beta: float) -> Any:
+    def forward(self, x: Array, beta: float) -> Array:
         """Returns ``log(1 + exp(beta * x)) / beta``."""
         xp = self.xp
         scaled = x * beta
-        # log(1 + exp(-|s|)) + max(s, 0): nothing overflows.
+        # log(1 + exp(-|s|)) + max(s, 0) is the same, and no exponential overflows.
         y = xp.log1p(xp.exp(-abs(scaled)))
         y += xp.maximum(scaled, 0)
         y *= 1 / beta
         return y
 
-    def backward(self, x: Any, gy: Any, beta: float) -> Any:
+    def backward(self, x: Array, gy: Array, beta: float) -> Array:
         """Returns ``gy`` times the sigmoid of ``beta * x``."""
+        # A sigmoid by tanh neither overflows nor loses digits.
         gx = self.xp.tanh(x * (0.5 * beta))
         gx *= 0.5
         gx += 0.5
@@ -210,19 +222,19 @@ class SoftplusKernel(ReferenceKernel):
 class SwishKernel(ReferenceKernel):
     """Reference of ``swish``."""
 
-    def forward(self, x: Any, beta: Any) -> Any:
+    def forward(self, x: Array, beta: Array) -> Array:
         """Returns ``x * sigmoid(beta * x)``."""
         y = self._sigmoid(x, expand_parameter(beta, x.ndim))
         y *= x
         return y
 
-    def backward(self, x: Any, beta: Any, gy: Any, wants_beta: bool) -> tuple[Any, Any]:
+    def backward(self, x: Array, beta: Array, gy: Array, wants_beta: bool) -> tuple[Array, Array]:
         """Returns the gradients of ``x`` and, if wanted, ``beta``."""
         b = expand_parameter(beta, x.ndim)
         s = self._sigmoid(x, b)
         slope = s * s
         slope -= s
-        slope *= -x  # x s (1 - s)
+        slope *= -x  # now x * s * (1 - s), the derivative with respect to the product
         gx = slope * b
         gx += s
         gx *= gy
@@ -232,7 +244,7 @@ class SwishKernel(ReferenceKernel):
         slope *= gy
         return gx, reduce_to_parameter(slope, beta)
 
-    def _sigmoid(self, x: Any, beta: Any) -> Any:
+    def _sigmoid(self, x: Array, beta: Array) -> Array:
         y = x * beta
         y *= 0.5
         self.xp.tanh(y, out=y)
@@ -241,13 +253,26 @@ class SwishKernel(ReferenceKernel):
         return y
 
 
-def expand_parameter(w: Any, ndim: int) -> Any:
-    """Gives ``(s_1, ..., s_M)`` the axes of ``(B, s_1, ..., s_N)``, some of length one."""
+def expand_parameter(w: Array, ndim: int) -> Array:
+    """Returns a parameter in a shape that broadcasts to the input.
+
+    Args:
+        w: Parameter of shape ``(s_1, ..., s_M)``.
+        ndim: Number of dimensions of the input, whose shape is ``(B, s_1, ..., s_N)``.
+
+    Returns:
+        Array of shape ``(1, s_1, ..., s_M, 1, ..., 1)``.
+    """
     return w.reshape((1, *w.shape) + (1,) * (ndim - w.ndim - 1))
 
 
-def reduce_to_parameter(array: Any, w: Any) -> Any:
-    """Sums ``(B, s_1, ..., s_N)`` along the axes that ``w``, ``(s_1, ..., s_M)``, has not."""
+def reduce_to_parameter(array: Array, w: Array) -> Array:
+    """Returns the sums of an array over the axes along which a parameter is shared.
+
+    Args:
+        array: Array of shape ``(B, s_1, ..., s_N)``.
+        w: Parameter of shape ``(s_1, ..., s_M)``, which the result has.
+    """
     axes = (0, *range(1 + w.ndim, array.ndim))
     return array.sum(axis=axes).reshape(w.shape)
 
@@ -255,14 +280,15 @@ def reduce_to_parameter(array: Any, w: Any) -> Any:
 class ClippedReLUKernel(ReferenceKernel):
     """Reference of ``clipped_relu``."""
 
-    def forward(self, x: Any, cap: float) -> tuple[Any, Any]:
+    def forward(self, x: Array, cap: float) -> tuple[Array, Array]:
         """Returns ``min(max(x, 0), cap)`` and where it is between them."""
         y = self.xp.clip(x, 0, cap)
-        inside = self.xp.asarray(y > 0)  # no scalar, which NumPy makes of no dimensions
+        # asarray, because NumPy returns a scalar for an array without dimensions.
+        inside = self.xp.asarray(y > 0)
         inside &= y < cap
         return y, inside
 
-    def backward(self, inside: Any, gy: Any) -> Any:
+    def backward(self, inside: Array, gy: Array) -> Array:
         """Returns ``gy`` where ``inside``, 0 elsewhere."""
         return self.xp.where(inside, gy, self.xp.zeros((), gy.dtype))
 
@@ -270,13 +296,13 @@ class ClippedReLUKernel(ReferenceKernel):
 class HardSigmoidKernel(ReferenceKernel):
     """Reference of ``hard_sigmoid``."""
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """Returns ``min(max(0.2 * x + 0.5, 0), 1)``."""
         y = x * 0.2
         y += 0.5
         return self.xp.clip(y, 0, 1)
 
-    def backward(self, x: Any, gy: Any) -> Any:
+    def backward(self, x: Array, gy: Array) -> Array:
         """Returns ``0.2 * gy`` where ``-2.5 < x < 2.5``, 0 elsewhere."""
         gx = gy * ((x > -2.5) & (x < 2.5))
         gx *= 0.2
@@ -286,11 +312,11 @@ class HardSigmoidKernel(ReferenceKernel):
 class PReLUKernel(ReferenceKernel):
     """Reference of ``prelu``."""
 
-    def forward(self, x: Any, W: Any) -> Any:
+    def forward(self, x: Array, W: Array) -> Array:
         """Returns ``x`` where ``x >= 0``, else ``W * x``."""
         return self.xp.where(x >= 0, x, x * expand_parameter(W, x.ndim))
 
-    def backward(self, x: Any, W: Any, gy: Any, wants_weight: bool) -> tuple[Any, Any]:
+    def backward(self, x: Array, W: Array, gy: Array, wants_weight: bool) -> tuple[Array, Array]:
         """Returns the gradients of ``x`` and, if wanted, ``W``."""
         gx = gy * self.xp.where(x >= 0, 1, expand_parameter(W, x.ndim)).astype(x.dtype, copy=False)
         gW = reduce_to_parameter(self.xp.minimum(x, 0) * gy, W) if wants_weight else None
@@ -300,12 +326,12 @@ class PReLUKernel(ReferenceKernel):
 class RReLUKernel(ReferenceKernel):
     """Reference of ``rrelu``."""
 
-    def forward(self, x: Any, r: Any) -> Any:
+    def forward(self, x: Array, r: Array) -> Array:
         """Returns ``x`` where ``x >= 0``, else ``r * x``."""
-        # Slopes are at most one: of x and r * x the larger one is right.
+        # Slopes are at most one, so that the larger of x and r * x is right.
         return self.xp.maximum(x, x * r)
 
-    def backward(self, x: Any, r: Any, gy: Any) -> Any:
+    def backward(self, x: Array, r: Array, gy: Array) -> Array:
         """Returns ``gy`` where ``x >= 0``, else ``r * gy``."""
         return gy * (r + (1 - r) * (x >= 0))
 
@@ -313,7 +339,7 @@ class RReLUKernel(ReferenceKernel):
 class CReLUKernel(ReferenceKernel):
     """Reference of ``crelu``."""
 
-    def forward(self, x: Any, axis: int) -> Any:
+    def forward(self, x: Array, axis: int) -> Array:
         """Returns ``max(x, 0)`` and ``max(-x, 0)`` side by side."""
         axis %= x.ndim
         n = x.shape[axis]
@@ -323,7 +349,7 @@ class CReLUKernel(ReferenceKernel):
         self.xp.maximum(-x, 0, out=negative)
         return y
 
-    def backward(self, x: Any, gy: Any, axis: int) -> Any:
+    def backward(self, x: Array, gy: Array, axis: int) -> Array:
         """Returns the gradient of ``x``."""
         positive, negative = _halves(gy, axis % x.ndim)
         gx = positive * (x > 0)
@@ -331,7 +357,7 @@ class CReLUKernel(ReferenceKernel):
         return gx
 
 
-def _halves(y: Any, axis: int) -> tuple[Any, Any]:
+def _halves(y: Array, axis: int) -> tuple[Array, Array]:
     n = y.shape[axis] // 2
     before = (slice(None),) * axis
     return y[(*before, slice(None, n))], y[(*before, slice(n, None))]

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy
-
-from chainer.core.arrays.extended_dtypes import is_half
+from chainer.backends.compute_dtypes import compute_dtype, to_compute_dtype
 from chainer.core.arrays.kernel import ReferenceKernel
+from chainer.core.typing import Array
 
 
 class SoftmaxCrossEntropyKernel(ReferenceKernel):
     """Softmax cross entropy with log-sum-exp; float16 is computed in float32."""
 
     def forward(
-        self, x: Any, t: Any, class_weight: Any, ignore_label: int, keep_score: bool
-    ) -> tuple[Any, Any]:
+        self, x: Array, t: Array, class_weight: Array, ignore_label: int, keep_score: bool
+    ) -> tuple[Array, Array]:
         xp = self.xp
         dtype = x.dtype
-        if is_half(dtype):
-            x = x.astype(numpy.float32)
+        x = to_compute_dtype(x)
         if x.size == 0:
             return xp.zeros(t.shape, dtype), (xp.zeros_like(x) if keep_score else None)
+        # Shifted by the maximum, no exponential overflows.
         shifted = x - x.max(axis=1, keepdims=True)
         exponentials = xp.exp(shifted)
         sums = exponentials.sum(axis=1, keepdims=True)
         valid = t != ignore_label
+        # Ignored labels may be out of range: they look up class 0, and a factor of 0 follows.
         labels = xp.where(valid, t, 0)
         losses = xp.log(sums[:, 0]) - self._pick(shifted, labels)
         if class_weight is not None:
@@ -38,13 +38,12 @@ class SoftmaxCrossEntropyKernel(ReferenceKernel):
         return losses.astype(dtype, copy=False), score
 
     def backward(
-        self, x: Any, t: Any, class_weight: Any, ignore_label: int, score: Any, scale: Any
-    ) -> Any:
+        self, x: Array, t: Array, class_weight: Array, ignore_label: int, score: Array, scale: Any
+    ) -> Array:
         xp = self.xp
         dtype = x.dtype if score is None else score.dtype
         if score is None:
-            if is_half(dtype):
-                x = x.astype(numpy.float32)
+            x = to_compute_dtype(x)
             if x.size == 0:
                 return xp.zeros(x.shape, dtype)
             score = x - x.max(axis=1, keepdims=True)
@@ -58,6 +57,8 @@ class SoftmaxCrossEntropyKernel(ReferenceKernel):
         if class_weight is not None:
             factors *= class_weight[labels]
         gx = score * factors[:, None]
+        # The gradient is the softmax, less one at the label. Two dimensions, the usual case, are
+        # indexed several times faster than take_along_axis does it.
         if gx.ndim == 2:
             gx[xp.arange(len(t)), labels] -= factors
         else:
@@ -66,7 +67,7 @@ class SoftmaxCrossEntropyKernel(ReferenceKernel):
             xp.put_along_axis(gx, index, hit, axis=1)
         return gx.astype(dtype, copy=False)
 
-    def _pick(self, array: Any, labels: Any) -> Any:
+    def _pick(self, array: Array, labels: Array) -> Array:
         xp = self.xp
         if array.ndim == 2:
             return array[xp.arange(len(labels)), labels]
@@ -76,11 +77,13 @@ class SoftmaxCrossEntropyKernel(ReferenceKernel):
 class LossMeanKernel(ReferenceKernel):
     """Mean of the losses of labelled samples."""
 
-    def forward(self, losses: Any, t: Any, ignore_label: int, count: int | None) -> tuple[Any, Any]:
+    def forward(
+        self, losses: Array, t: Array, ignore_label: int, count: int | None
+    ) -> tuple[Array, Array]:
         xp = self.xp
         if count is None:
             coefficient = 1.0 / xp.maximum((t != ignore_label).sum(), 1)
         else:
             coefficient = 1.0 / max(count, 1)
-        total = losses.sum(dtype=losses.dtype if losses.dtype.itemsize > 2 else "float32")
+        total = losses.sum(dtype=compute_dtype(losses.dtype))
         return xp.asarray(total * coefficient, dtype=losses.dtype), coefficient

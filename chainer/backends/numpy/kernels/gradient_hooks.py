@@ -1,15 +1,15 @@
-"""Reference kernel of changes of gradients."""
+"""Reference kernel of the gradient hooks of optimizers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-import numpy
-
+from chainer.backends.compute_dtypes import to_compute_dtype
 from chainer.core.arrays.kernel import ReferenceKernel
+from chainer.core.typing import Array
 
-_Entries = Sequence[tuple[Any, Any, float | None]]
+#: Parameter, gradient, and the scale of the gradient.
+_Entries = Sequence[tuple[Array, Array, float | None]]
 
 
 class GradientHooksKernel(ReferenceKernel):
@@ -25,28 +25,28 @@ class GradientHooksKernel(ReferenceKernel):
         for param, grad, scale in entries:
             self._add(self.xp.sign(param) * rate, grad, scale)
 
-    def _add(self, change: Any, grad: Any, scale: float | None) -> None:
+    def _add(self, change: Array, grad: Array, scale: float | None) -> None:
         if scale is None:
             grad += change.astype(grad.dtype, copy=False)
         else:
+            # The hook is defined for the gradient without the loss scale.
             true = grad.astype(change.dtype) / scale
             grad[...] = ((true + change) * scale).astype(grad.dtype, copy=False)
 
-    def clip(self, grads: Sequence[Any], low: float, high: float) -> None:
+    def clip(self, grads: Sequence[Array], low: float, high: float) -> None:
         """Limits every element to an interval."""
         for grad in grads:
             self.xp.clip(grad, low, high, out=grad)
 
-    def scale(self, grads: Sequence[Any], factor: Any) -> None:
-        """Multiplies gradients by a number, an array."""
+    def scale(self, grads: Sequence[Array], factor: Array) -> None:
+        """Multiplies gradients by an array without dimensions."""
         for grad in grads:
             grad[...] = (grad * factor).astype(grad.dtype, copy=False)
 
-    def sum_of_squares(self, grads: Sequence[Any]) -> Any:
+    def sum_of_squares(self, grads: Sequence[Array]) -> Array:
         """Returns the sum of the squares of all elements."""
-        totals: Any = 0
+        totals: Array = 0
         for grad in grads:
-            wide = grad.astype(numpy.float32) if grad.dtype.itemsize == 2 else grad
-            flat = wide.reshape(-1)
+            flat = to_compute_dtype(grad).reshape(-1)
             totals = totals + flat.dot(flat)
         return self.xp.asarray(totals)

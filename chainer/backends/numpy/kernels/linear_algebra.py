@@ -1,28 +1,28 @@
-"""Reference kernels of linear algebra: those of the array library."""
+"""Reference kernels of linear algebra, by the functions of the array library."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy
 
-from chainer.core.arrays.extended_dtypes import is_half
+from chainer.backends.compute_dtypes import to_compute_dtype
 from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array
 
-#: What is said of a matrix that has no inverse.
+#: Error message for a matrix without an inverse.
 SINGULAR = "Input has singular matrices."
 
 
 class InverseKernel(ReferenceKernel):
     """Inverse of each matrix of a stack."""
 
-    def forward(self, a: Any) -> Any:
+    def forward(self, a: Array) -> Array:
         try:
             y = self.xp.linalg.inv(a)
         except numpy.linalg.LinAlgError as error:
             raise ValueError(SINGULAR) from error
+        # Some libraries return infinity instead of raising. Reading values waits for the device, so
+        # that only the debug mode checks them.
         if config.debug and not self.xp.isfinite(y).all() and self.xp.isfinite(a).all():
             raise ValueError(SINGULAR)
         return y
@@ -32,5 +32,4 @@ class CholeskyKernel(ReferenceKernel):
     """Cholesky factor of a matrix."""
 
     def forward(self, a: Array) -> Array:
-        wide = a.astype(numpy.float32) if is_half(a.dtype) else a
-        return self.xp.linalg.cholesky(wide).astype(a.dtype, copy=False)
+        return self.xp.linalg.cholesky(to_compute_dtype(a)).astype(a.dtype, copy=False)

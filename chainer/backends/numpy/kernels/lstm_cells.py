@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.core.arrays.kernel import ReferenceKernel
+from chainer.core.typing import Array, ArrayModule, Arrays
 
 
-def sigmoid_in_place(xp: Any, x: Any) -> None:
-    """Replaces an array by its sigmoid; by tanh, which neither overflows nor loses digits."""
+def sigmoid_in_place(xp: ArrayModule, x: Array) -> None:
+    """Replaces an array by its sigmoid.
+
+    It is computed by tanh, which neither overflows nor loses digits.
+    """
     x *= 0.5
     xp.tanh(x, out=x)
     x *= 0.5
@@ -16,11 +20,12 @@ def sigmoid_in_place(xp: Any, x: Any) -> None:
 
 
 class LSTMCellKernel(ReferenceKernel):
-    """LSTM cell; the gates are kept apart, each contiguous, for backward."""
+    """LSTM cell; forward saves the gates for backward, each as a contiguous array."""
 
-    def forward(self, c_prev: Any, x: Any) -> tuple[Any, Any, Any]:
+    def forward(self, c_prev: Array, x: Array) -> tuple[Array, Array, Array]:
         xp = self.xp
-        gates = self._apart(x)
+        # The saved gates have the memory of x, and all further steps work in place.
+        gates = self._separated(x)
         xp.tanh(gates[0], out=gates[0])
         self.sigmoid_in_place(gates[1:])
         a, i, f, o = gates
@@ -30,24 +35,24 @@ class LSTMCellKernel(ReferenceKernel):
         h *= o
         return c, h, gates
 
-    def sigmoid_in_place(self, x: Any) -> None:
+    def sigmoid_in_place(self, x: Array) -> None:
         """Replaces a contiguous array by its sigmoid."""
         sigmoid_in_place(self.xp, x)
 
-    def _apart(self, x: Any) -> Any:
-        """Copies neighbours into four contiguous arrays."""
+    def _separated(self, x: Array) -> Array:
+        """Copies the four sources, which are neighbors, into contiguous arrays."""
         shape = (x.shape[0], x.shape[1] // 4, 4, *x.shape[2:])
         order = (2, 0, 1, *range(3, len(shape)))
         return x.reshape(shape).transpose(order).copy()
 
-    def _parts(self, x: Any) -> list[Any]:
-        """Returns views of the four sources, whose units are neighbours."""
+    def _parts(self, x: Array) -> list[Array]:
+        """Returns views of the four sources of each unit, which are neighbors."""
         units = x.reshape((x.shape[0], x.shape[1] // 4, 4, *x.shape[2:]))
         return [units[:, :, k] for k in range(4)]
 
     def backward(
-        self, c_prev: Any, x: Any, c: Any, saved: Any, gc: Any, gh: Any
-    ) -> tuple[Any, Any]:
+        self, c_prev: Array, x: Array, c: Array, saved: Any, gc: Array, gh: Array
+    ) -> tuple[Array, Array]:
         xp = self.xp
         a, i, f, o = saved
         gx = xp.empty(x.shape, saved.dtype)
@@ -67,7 +72,7 @@ class LSTMCellKernel(ReferenceKernel):
             total = xp.subtract(slope, tanh_c, out=slope)
             if gc is not None:
                 total += gc
-            del tanh_c
+            del tanh_c  # lowers the peak memory of what follows
         slope = i - i * i
         slope *= total
         slope *= a
@@ -88,7 +93,7 @@ class LSTMCellKernel(ReferenceKernel):
 class SLSTMCellKernel(ReferenceKernel):
     """Reference of ``s_lstm_cell``."""
 
-    def forward(self, c1: Any, c2: Any, x1: Any, x2: Any) -> tuple[Any, Any, Any]:
+    def forward(self, c1: Array, c2: Array, x1: Array, x2: Array) -> tuple[Array, Array, Array]:
         xp = self.xp
         y1, y2 = _units(x1), _units(x2)
         a1, a2 = xp.tanh(y1[:, :, 0]), xp.tanh(y2[:, :, 0])
@@ -100,20 +105,21 @@ class SLSTMCellKernel(ReferenceKernel):
             c += left * right
         return c, xp.tanh(c) * o, (a1, a2, i1, i2, f1, f2, o)
 
-    def _sigmoid(self, x: Any) -> Any:
+    def _sigmoid(self, x: Array) -> Array:
         y = x.copy()
         sigmoid_in_place(self.xp, y)
         return y
 
     def backward(
-        self, c1: Any, c2: Any, x1: Any, x2: Any, c: Any, saved: Any, gc: Any, gh: Any
-    ) -> tuple[Any, Any, Any, Any]:
+        self, inputs: Arrays, c: Array, saved: Arrays, gc: Array, gh: Array
+    ) -> tuple[Array, Array, Array, Array]:
         xp = self.xp
+        c1, c2, x1, x2 = inputs
         a1, a2, i1, i2, f1, f2, o = saved
         total, go = _through_output(xp, c, o, gc, gh)
         go = 0 if go is None else go * (1 - o)
 
-        def gx(c_prev: Any, a: Any, i: Any, f: Any, x: Any) -> Any:
+        def gx(c_prev: Array, a: Array, i: Array, f: Array, x: Array) -> Array:
             gx = xp.empty(x.shape, x.dtype)
             units = _units(gx)
             units[:, :, 0] = _product(total, i, 1 - a * a)
@@ -123,18 +129,18 @@ class SLSTMCellKernel(ReferenceKernel):
             return gx
 
         gx1, gx2 = gx(c1, a1, i1, f1, x1), gx(c2, a2, i2, f2, x2)
-        # Last, so that they do not add to the peak of memory.
+        # These come last, so that they do not add to the peak memory.
         return total * f1, total * f2, gx1, gx2
 
 
 class TreeLSTMCellKernel(ReferenceKernel):
     """Reference of ``tree_lstm_cell``."""
 
-    def forward(self, cs: list[Any], x: Any) -> tuple[Any, Any, Any]:
+    def forward(self, cs: list[Array], x: Array) -> tuple[Array, Array, Array]:
         xp = self.xp
         size = x.shape[1] // (3 + len(cs))
         cell_input = xp.tanh(x[:, :size])
-        # All gates at once: i, o, f_1, ..., f_N.
+        # One call computes all gates: i, o, f_1, ..., f_N.
         gates = x[:, size:].copy()
         sigmoid_in_place(xp, gates)
         c = cell_input * gates[:, :size]
@@ -143,8 +149,8 @@ class TreeLSTMCellKernel(ReferenceKernel):
         return c, xp.tanh(c) * gates[:, size : 2 * size], (cell_input, gates)
 
     def backward(
-        self, cs: list[Any], x: Any, c: Any, saved: Any, gc: Any, gh: Any
-    ) -> tuple[list[Any], Any]:
+        self, cs: list[Array], x: Array, c: Array, saved: Any, gc: Array, gh: Array
+    ) -> tuple[list[Array], Any]:
         xp = self.xp
         cell_input, gates = saved
         size = x.shape[1] // (3 + len(cs))
@@ -161,11 +167,11 @@ class TreeLSTMCellKernel(ReferenceKernel):
 
 
 def _through_output(
-    xp: Any, c: Any, o: Any, gc: Any, gh: Any, before_gate: bool = False
-) -> tuple[Any, Any]:
-    """Returns the gradients of the cell state and, None for zeros, of the output gate.
+    xp: ArrayModule, c: Array, o: Array, gc: Array, gh: Array, before_gate: bool = False
+) -> tuple[Array, Array]:
+    """Returns the gradients of the cell state and of the output gate; None represents zeros.
 
-    That of the gate is multiplied by the gate unless ``before_gate``.
+    The gradient of the gate is multiplied by the gate unless ``before_gate``.
     """
     if gh is None:
         return gc, None
@@ -179,14 +185,14 @@ def _through_output(
     return total, go
 
 
-def _product(first: Any, second: Any, *others: Any) -> Any:
-    """Multiplies arrays in the memory of the first product."""
+def _product(first: Array, second: Array, *others: Any) -> Array:
+    """Multiplies arrays, with one temporary array for all products."""
     product = first * second
     for other in others:
         product *= other
     return product
 
 
-def _units(x: Any) -> Any:
-    """Separates the four sources of each unit, which are neighbours: ``(B, n, 4, ...)``."""
+def _units(x: Array) -> Array:
+    """Views the four sources of each unit, which are neighbors, as ``(B, n, 4, ...)``."""
     return x.reshape((x.shape[0], x.shape[1] // 4, 4, *x.shape[2:]))

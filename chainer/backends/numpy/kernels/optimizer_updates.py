@@ -9,19 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
 
 import numpy
 
 from chainer.backends.operations.optimizer_updates import compute_dtype
 from chainer.core.arrays.backend import HOST_FAMILY, Backend
 from chainer.core.arrays.kernel import ReferenceKernel
-from chainer.core.typing import Array, ArrayModule, DType, HostArray, Scalar
+from chainer.core.typing import Array, ArrayModule, Arrays, DType, HostArray, Scalar
 
 #: Elements of a block. Six float32 arrays of this length fit into a second-level cache of 2 MB.
 BLOCK = 1 << 16
 
-_Arrays = tuple[Any, ...]
+_Arrays = Arrays
 
 
 @lru_cache(maxsize=1024)
@@ -39,7 +38,7 @@ class UpdateKernel(ReferenceKernel):
         super().__init__(backend)
         self._on_host = backend.family == HOST_FAMILY
 
-    def constants(self, param: Array, *values: float) -> tuple[Any, ...]:
+    def constants(self, param: Array, *values: float) -> Arrays:
         """Returns scalars in the form in which ufuncs take them fastest."""
         if not self._on_host:
             # An accelerator passes numbers to its kernels; an array would have to be copied there.

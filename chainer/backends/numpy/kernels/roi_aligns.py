@@ -8,7 +8,8 @@ from math import ceil
 
 import numpy
 
-from chainer.backends.numpy.kernels.roi_poolings import compute_dtype, rows_with_images
+from chainer.backends.compute_dtypes import compute_dtype
+from chainer.backends.numpy.kernels.roi_poolings import rows_with_images
 from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.typing import Array, DType, Shape
 

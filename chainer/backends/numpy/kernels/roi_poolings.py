@@ -7,10 +7,10 @@ from math import ceil, floor
 
 import numpy
 
+from chainer.backends.compute_dtypes import compute_dtype
 from chainer.core.arrays.chunks import chunk_bytes, chunks
-from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import ReferenceKernel
-from chainer.core.typing import Array, DType, Shape
+from chainer.core.typing import Array, Shape
 
 #: First and last position (excluded) of each bin along an axis.
 Bins = list[tuple[int, int]]
@@ -265,11 +265,6 @@ class ROIAveragePooling2DKernel(ReferenceKernel):
         scale: float,
     ) -> Array:
         return self.forward(x, rois, roi_indices, out_size, scale)[0]
-
-
-def compute_dtype(dtype: DType) -> DType:
-    """Returns the dtype to compute in: float32 for halves, else the dtype itself."""
-    return numpy.dtype(numpy.float32) if is_half(dtype) else dtype
 
 
 def rows_with_images(

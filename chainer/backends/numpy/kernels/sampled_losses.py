@@ -1,23 +1,23 @@
-"""Reference kernels of losses of a correct class against sampled ones."""
+"""Reference kernels of losses that compare the correct class with sampled classes."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from chainer.core.arrays.kernel import ReferenceKernel
+from chainer.core.typing import Array, Arrays
 
 
 class NegativeSamplingKernel(ReferenceKernel):
     """Negative sampling loss by a softplus that does not overflow."""
 
-    def _signed(self, scores: Any) -> Any:
+    def _signed(self, scores: Array) -> Array:
         signed = scores.copy()
         signed[:, 0] *= -1
         return signed
 
-    def forward(self, scores: Any) -> Any:
+    def forward(self, scores: Array) -> Array:
         xp = self.xp
         signed = self._signed(scores)
+        # log(1 + exp(-|s|)) + max(s, 0) is the softplus, in the memory of one array.
         tail = xp.abs(signed)
         xp.negative(tail, out=tail)
         xp.exp(tail, out=tail)
@@ -25,9 +25,9 @@ class NegativeSamplingKernel(ReferenceKernel):
         tail += xp.maximum(signed, 0)
         return tail.sum(axis=1)
 
-    def backward(self, scores: Any) -> Any:
+    def backward(self, scores: Array) -> Array:
         slopes = self._signed(scores)
-        # The sigmoid by tanh, which does not overflow.
+        # The sigmoid is computed by tanh, which does not overflow.
         slopes *= 0.5
         self.xp.tanh(slopes, out=slopes)
         slopes *= 0.5
@@ -39,11 +39,17 @@ class NegativeSamplingKernel(ReferenceKernel):
 class BlackOutKernel(ReferenceKernel):
     """BlackOut loss; ``1 - p`` of the most probable class is computed from the other classes.
 
-    Of the other classes none has more than half of the probability, so ``log1p(-p)`` is exact.
+    ``1 - p`` would lose all digits where ``p`` is close to one. Each of the other classes has at
+    most half of the probability, so that ``log1p(-p)`` is accurate for them.
     """
 
-    def _normalize(self, scores: Any) -> tuple[Any, ...]:
-        """Returns rows, likeliest class of each, ``p``, softmax of the others, both log-sums."""
+    def _normalize(self, scores: Array) -> Arrays:
+        """Returns what both methods need.
+
+        Returns:
+            tuple: Indices of the rows, the most probable class of each row, the probabilities, the
+            softmax of the other classes, and the log-sum-exp of all and of the other classes.
+        """
         xp = self.xp
         rows = xp.arange(len(scores))
         top = scores.argmax(axis=1)
@@ -65,7 +71,7 @@ class BlackOutKernel(ReferenceKernel):
         log_other_sums = xp.log(xp.maximum(other_sums, 1)) + next_maxima
         return rows, top, p, others, log_sums, log_other_sums
 
-    def forward(self, scores: Any) -> Any:
+    def forward(self, scores: Array) -> Array:
         xp = self.xp
         if not scores.size:
             return xp.zeros(len(scores), scores.dtype)
@@ -75,14 +81,14 @@ class BlackOutKernel(ReferenceKernel):
         misses[rows, top] = log_other_sums - log_sums
         return log_sums - scores[:, 0] - misses[:, 1:].sum(axis=1)
 
-    def backward(self, scores: Any) -> Any:
+    def backward(self, scores: Array) -> Array:
         xp = self.xp
         if not scores.size:
             return xp.zeros_like(scores)
         rows, top, p, others, _, _ = self._normalize(scores)
         # With r_s = p_s / (1 - p_s) the slope is p_k - [k = 0] + [k > 0] p_k - p_k sum_{s != k} r_s
-        # over samples s; the likeliest class, whose r is without bound, enters by p_k r_s =
-        # p_s p_k / (1 - p_s).
+        # over samples s. For the most probable class r is unbounded; its term p_k r_s is computed
+        # as p_s p_k / (1 - p_s), where p_k / (1 - p_s) is the softmax of the other classes.
         ratios = p.copy()
         ratios[:, 0] = 0
         ratios[rows, top] = 0

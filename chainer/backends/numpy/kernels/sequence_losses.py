@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy
 
+from chainer.backends.compute_dtypes import to_compute_dtype
 from chainer.core.arrays.backend import HOST_FAMILY
-from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import ReferenceKernel
+from chainer.core.typing import Array, DTypeLike
 
-# Logarithm of the probability of what cannot be: absorbs whatever is added to it, and differences
-# of it are not NaN as those of infinities are.
+# Logarithm of a probability of zero. It absorbs everything that is added to it. Unlike those of
+# minus infinity, its differences are not NaN.
 NEVER = -1e30
+# Loss of a sequence without any alignment, where the dtype can represent it.
 IMPOSSIBLE_LOSS = 1e10
 
 
@@ -26,18 +28,19 @@ class ConnectionistTemporalClassificationKernel(ReferenceKernel):
     """
 
     def forward(
-        self, x: Any, t: Any, blank: int, input_length: Any, label_length: Any
-    ) -> tuple[Any, Any]:
+        self, x: Array, t: Array, blank: int, input_length: Array, label_length: Array
+    ) -> tuple[Array, Array]:
         xp = self.xp
         dtype = x.dtype
-        x = _working(x)
+        x = to_compute_dtype(x)
         steps, batch, _ = x.shape
         labels = self._labels(t, blank, label_length)
         log_sums = self._log_sums(x)
         emissions = self._emissions(x, labels, blank, log_sums)
         states = emissions.shape[2]
         skip = self._skip(labels, x.dtype)
-        # Two columns that are never reached stand before the first state.
+        # Two columns in front of the first state are never reached. With them, the slices for
+        # "one state before" and "two states before" need no special case.
         trellis = xp.full((steps, batch, states + 2), NEVER, x.dtype)
         trellis[0, :, 2:4] = emissions[0, :, :2]
         scratch = xp.empty((3, batch, states), x.dtype)
@@ -60,23 +63,23 @@ class ConnectionistTemporalClassificationKernel(ReferenceKernel):
 
     def backward(
         self,
-        x: Any,
-        t: Any,
+        x: Array,
+        t: Array,
         blank: int,
-        input_length: Any,
-        label_length: Any,
+        input_length: Array,
+        label_length: Array,
         saved: Any,
         scale: Any,
-    ) -> Any:
+    ) -> Array:
         xp = self.xp
         labels, log_sums, emissions, skip, trellis, log_p, possible = saved
         dtype = x.dtype
-        x = _working(x)
+        x = to_compute_dtype(x)
         steps, batch, _ = x.shape
         states = emissions.shape[2]
         rows = xp.arange(batch)
 
-        # beta[s]: log probability of reaching the end from state s, without the present emission.
+        # beta[s]: log probability of reaching the end from state s, without its own emission.
         ends = xp.full((batch, states), NEVER, x.dtype)
         end = 2 * label_length
         ends[rows, xp.maximum(end - 1, 0)] = 0
@@ -111,12 +114,12 @@ class ConnectionistTemporalClassificationKernel(ReferenceKernel):
             gx[:, rows, labels[:, position]] -= occupancy[:, :, 2 * position + 1]
         return gx.astype(dtype, copy=False)
 
-    def _labels(self, t: Any, blank: int, label_length: Any) -> Any:
+    def _labels(self, t: Array, blank: int, label_length: Array) -> Array:
         """Returns the labels with blanks beyond the length."""
         xp = self.xp
         return xp.where(xp.arange(t.shape[1]) < label_length[:, None], t, blank)
 
-    def _log_sums(self, x: Any) -> Any:
+    def _log_sums(self, x: Array) -> Array:
         xp = self.xp
         if not x.size:
             return xp.zeros(x.shape[:2], x.dtype)
@@ -127,7 +130,7 @@ class ConnectionistTemporalClassificationKernel(ReferenceKernel):
         log_sums += maxima
         return log_sums
 
-    def _emissions(self, x: Any, labels: Any, blank: int, log_sums: Any) -> Any:
+    def _emissions(self, x: Array, labels: Array, blank: int, log_sums: Array) -> Array:
         """Returns the log probability of the symbol of each state at each time, ``(T, B, S)``."""
         xp = self.xp
         emissions = xp.empty((*x.shape[:2], 2 * labels.shape[1] + 1), x.dtype)
@@ -136,14 +139,16 @@ class ConnectionistTemporalClassificationKernel(ReferenceKernel):
         emissions -= log_sums[:, :, None]
         return emissions
 
-    def _skip(self, labels: Any, dtype: Any) -> Any:
+    def _skip(self, labels: Array, dtype: DTypeLike) -> Array:
         """Returns the log weight of reaching each state from two states before: 0 or never."""
         xp = self.xp
         skip = xp.full((labels.shape[0], 2 * labels.shape[1] + 1), NEVER, dtype)
         skip[:, 3::2] = xp.where(labels[:, 1:] != labels[:, :-1], 0, NEVER)
         return skip
 
-    def _sum_paths(self, stay: Any, move: Any, jump: Any, skip: Any, scratch: Any, out: Any) -> Any:
+    def _sum_paths(
+        self, stay: Array, move: Array, jump: Array, skip: Array, scratch: Array, out: Array
+    ) -> Array:
         """Writes ``log(exp(stay) + exp(move) + exp(jump + skip))`` to ``out``."""
         xp = self.xp
         maxima, total, term = scratch
@@ -163,20 +168,20 @@ class ConnectionistTemporalClassificationKernel(ReferenceKernel):
 class LinearChainCRFKernel(ReferenceKernel):
     """Forward algorithm, its adjoint, and Viterbi decoding, one step for the whole batch at a time.
 
-    ``alpha_t = log(exp(alpha_{t-1}) exp(cost)) + x_t``. Where all transition costs are within a
-    range that exponentials stand, the sum over labels is a matrix product of exponentials shifted
-    by the maximum of each row; what underflows in it is too small to count. For wider costs each
-    sum is shifted by its own maximum.
+    ``alpha_t = log(exp(alpha_{t-1}) exp(cost)) + x_t``. Where the transition costs differ so little
+    that their exponentials neither overflow nor underflow, the sum over labels is a matrix product
+    of exponentials shifted by the maximum of each row. For a wider range of costs each sum is
+    shifted by its own maximum, which is slower.
     """
 
-    def forward(self, cost: Any, xs: Sequence[Any]) -> tuple[Any, Any]:
+    def forward(self, cost: Array, xs: Sequence[Array]) -> tuple[Array, Array]:
         xp = self.xp
-        cost, xs = _working(cost), [_working(x) for x in xs]
+        cost, xs = to_compute_dtype(cost), [to_compute_dtype(x) for x in xs]
         step = self._narrow_step if self._is_narrow(cost) else self._wide_step
         table = self._table(cost)
         alpha = xs[0]
         final = xp.empty(xs[0].shape, cost.dtype)
-        saved: list[Any] = []
+        saved: list[Array] = []
         for x in xs[1:]:
             count = len(x)
             final[count : len(alpha)] = alpha[count:]
@@ -192,15 +197,15 @@ class LinearChainCRFKernel(ReferenceKernel):
         return log_z, (table, saved, exponentials)
 
     def backward(
-        self, cost: Any, xs: Sequence[Any], saved: Any, scale: Any
-    ) -> tuple[Any, list[Any]]:
+        self, cost: Array, xs: Sequence[Array], saved: Any, scale: Any
+    ) -> tuple[Array, list[Array]]:
         xp = self.xp
         dtype = cost.dtype
         table, steps, ends = saved
         step = self._narrow_adjoint if self._is_narrow(cost) else self._wide_adjoint
         ends = ends * scale[:, None]
         gcost = xp.zeros(cost.shape, ends.dtype)
-        gxs: list[Any] = [None] * len(xs)
+        gxs: list[Array] = [None] * len(xs)
         g = ends[: len(xs[-1])]
         for i in range(len(xs) - 1, 0, -1):
             gxs[i] = g.astype(dtype, copy=False)
@@ -210,10 +215,10 @@ class LinearChainCRFKernel(ReferenceKernel):
         gxs[0] = g.astype(dtype, copy=False)
         return gcost.astype(dtype, copy=False), gxs
 
-    def decode(self, cost: Any, xs: Sequence[Any]) -> list[Any]:
+    def decode(self, cost: Array, xs: Sequence[Array]) -> list[Array]:
         xp = self.xp
         best = xs[0]
-        origins: list[Any] = []
+        origins: list[Array] = []
         final = xp.empty_like(xs[0])
         for x in xs[1:]:
             count = len(x)
@@ -233,26 +238,27 @@ class LinearChainCRFKernel(ReferenceKernel):
             path.append(before)
         return path[::-1]
 
-    def _is_narrow(self, cost: Any) -> bool:
-        if self.backend.family != HOST_FAMILY:  # where looking at values means waiting for them
-            return False
+    def _is_narrow(self, cost: Array) -> bool:
+        if self.backend.family != HOST_FAMILY:
+            return False  # reading the costs would wait for the device
+        # Half of the range of exponentials, in logarithms, and some room for the sums.
         limit = 300 if cost.dtype == numpy.float64 else 40
         return bool(cost.size and cost.max() - cost.min() <= limit)
 
-    def _table(self, cost: Any) -> tuple[Any, Any]:
+    def _table(self, cost: Array) -> tuple[Array, Array]:
         """Returns the maximum of the costs and the exponentials relative to it."""
         if not self._is_narrow(cost):
             return None, None
         top = cost.max()
         return top, self.xp.exp(cost - top)
 
-    def _exponentials(self, alpha: Any) -> tuple[Any, Any]:
+    def _exponentials(self, alpha: Array) -> tuple[Array, Array]:
         maxima = alpha.max(axis=1, keepdims=True)
         exponentials = alpha - maxima
         self.xp.exp(exponentials, out=exponentials)
         return maxima, exponentials
 
-    def _narrow_step(self, alpha: Any, cost: Any, table: Any) -> tuple[Any, Any]:
+    def _narrow_step(self, alpha: Array, cost: Array, table: Array) -> tuple[Array, Array]:
         top, transitions = table
         maxima, exponentials = self._exponentials(alpha)
         sums = self.xp.matmul(exponentials, transitions)
@@ -261,7 +267,7 @@ class LinearChainCRFKernel(ReferenceKernel):
         after += maxima
         return after, (exponentials, sums)
 
-    def _narrow_adjoint(self, g: Any, kept: Any, table: Any, gcost: Any) -> Any:
+    def _narrow_adjoint(self, g: Array, kept: Array, table: Array, gcost: Array) -> Array:
         xp = self.xp
         exponentials, sums = kept
         transitions = table[1]
@@ -271,7 +277,7 @@ class LinearChainCRFKernel(ReferenceKernel):
         before *= exponentials
         return before
 
-    def _wide_step(self, alpha: Any, cost: Any, table: Any) -> tuple[Any, Any]:
+    def _wide_step(self, alpha: Array, cost: Array, table: Array) -> tuple[Array, Array]:
         xp = self.xp
         scores = alpha[:, :, None] + cost
         maxima = scores.max(axis=1)
@@ -283,11 +289,7 @@ class LinearChainCRFKernel(ReferenceKernel):
         after += maxima
         return after, scores
 
-    def _wide_adjoint(self, g: Any, kept: Any, table: Any, gcost: Any) -> Any:
+    def _wide_adjoint(self, g: Array, kept: Array, table: Array, gcost: Array) -> Array:
         flow = kept * g[:, None]
         gcost += flow.sum(axis=0)
         return flow.sum(axis=2)
-
-
-def _working(x: Any) -> Any:
-    return x.astype(numpy.float32) if is_half(x.dtype) else x

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy
 
 from chainer.core.arrays.chunks import chunks
 from chainer.core.arrays.kernel import ReferenceKernel
+from chainer.core.typing import Array, ArrayModule
 
 
-def sampling_positions(xp: Any, coordinates: Any, length: int) -> tuple[Any, Any]:
-    """Turns coordinates along an axis into positions in an image with a border of zeros.
+def sampling_positions(xp: ArrayModule, coordinates: Array, length: int) -> tuple[Array, Array]:
+    """Converts coordinates along an axis to positions in an image with a border of zeros.
 
     Args:
         xp: Array namespace.
@@ -20,9 +20,9 @@ def sampling_positions(xp: Any, coordinates: Any, length: int) -> tuple[Any, Any
         length: Number of pixels.
 
     Returns:
-        The index of the pixel before (counting from 0 at the border, so that there are
-        ``length + 3`` pixels: one of border before, two behind) and the distance from it. Points
-        outside the border are moved onto it.
+        The index of the pixel before the point, and the distance of the point from it. Indices
+        count from 0 at the border: there are ``length + 3`` pixels, one of the border in front and
+        two behind. Points outside the border are moved onto it.
     """
     half = (length - 1) / 2
     position = coordinates * half
@@ -33,7 +33,7 @@ def sampling_positions(xp: Any, coordinates: Any, length: int) -> tuple[Any, Any
     return before.astype(numpy.intp), position
 
 
-def add_border(xp: Any, x: Any) -> Any:
+def add_border(xp: ArrayModule, x: Array) -> Array:
     """Returns images with a border of zeros, channels last, of shape ``(N, H + 3, W + 3, C)``."""
     n, c, h, w = x.shape
     padded = xp.zeros((n, h + 3, w + 3, c), dtype=x.dtype)
@@ -42,10 +42,11 @@ def add_border(xp: Any, x: Any) -> Any:
 
 
 class SpatialTransformerSamplerKernel(ReferenceKernel):
-    """Channels come last while sampling: a point gathers the vectors of four pixels."""
+    """Bilinear sampling with the channels last, so that a point gathers four contiguous vectors."""
 
-    def forward(self, x: Any, grid: Any) -> Any:
+    def forward(self, x: Array, grid: Array) -> Array:
         """Returns the images at the points of the grid."""
+        # Interpolation in float16 would lose digits in every product.
         if x.dtype.char == "e":
             return self.forward(x.astype("f"), grid.astype("f")).astype("e")
         y = self.xp.empty((*x.shape[:2], *grid.shape[2:]), x.dtype)
@@ -53,19 +54,19 @@ class SpatialTransformerSamplerKernel(ReferenceKernel):
             self._sample(x[block], grid[block], y[block])
         return y
 
-    def _blocks(self, x: Any, grid: Any) -> Iterable[slice]:
-        """Blocks of images: their pixels at all the points would take much memory."""
+    def _blocks(self, x: Array, grid: Array) -> Iterable[slice]:
+        """Returns slices of the images, whose gathered pixels need much memory."""
         if self.xp is not numpy:
             return (slice(0, len(x)),)
         c, h, w = x.shape[1:]
         points = grid.shape[2] * grid.shape[3]
         return chunks(len(x), (8 * points + 2 * (h + 3) * (w + 3)) * c * x.dtype.itemsize, 1 << 21)
 
-    def _sample(self, x: Any, grid: Any, y: Any) -> None:
+    def _sample(self, x: Array, grid: Array, y: Array) -> None:
         _, corners, (fu, fv) = self._gather(x, grid)
         (a, b), (c, d) = corners
         fu, fv = fu[:, None], fv[:, None]
-        # Horizontally first: two interpolations, and one between them.
+        # Two horizontal interpolations and a vertical one, in the memory of the gathered pixels.
         b -= a
         b *= fu
         a += b
@@ -78,8 +79,8 @@ class SpatialTransformerSamplerKernel(ReferenceKernel):
         n, _, h, w = grid.shape
         y[...] = a.reshape((n, h, w, x.shape[1])).transpose(0, 3, 1, 2)
 
-    def _gather(self, x: Any, grid: Any) -> tuple[Any, Any, tuple[Any, Any]]:
-        """Returns flat indexes of the upper left pixels, the four pixels, and the distances."""
+    def _gather(self, x: Array, grid: Array) -> tuple[Array, Array, tuple[Array, Array]]:
+        """Returns flat indices of the upper left pixels, the four pixels, and the distances."""
         xp = self.xp
         n, c, h, w = x.shape
         iu, fu = sampling_positions(xp, grid[:, 0], w)
@@ -96,7 +97,7 @@ class SpatialTransformerSamplerKernel(ReferenceKernel):
         )
         return rows, corners, (fu.reshape(-1), fv.reshape(-1))
 
-    def backward(self, x: Any, grid: Any, gy: Any) -> tuple[Any, Any]:
+    def backward(self, x: Array, grid: Array, gy: Array) -> tuple[Array, Array]:
         """Returns the gradients with respect to the images and to the points."""
         if x.dtype.char == "e":
             wide = [array.astype("f") for array in (x, grid, gy)]
@@ -107,14 +108,14 @@ class SpatialTransformerSamplerKernel(ReferenceKernel):
             self._differentiate(x[block], grid[block], gy[block], gx[block], ggrid[block])
         return gx, ggrid
 
-    def _differentiate(self, x: Any, grid: Any, gy: Any, gx: Any, ggrid: Any) -> None:
+    def _differentiate(self, x: Array, grid: Array, gy: Array, gx: Array, ggrid: Array) -> None:
         """Fills ``gx`` and ``ggrid``."""
         xp = self.xp
         n, c, h, w = x.shape
         rows, corners, (fu, fv) = self._gather(x, grid)
         (a, b), (e, d) = corners
         gy = xp.ascontiguousarray(gy.transpose(0, 2, 3, 1)).reshape((-1, c))
-        # With respect to the points: how fast the interpolated values change.
+        # With respect to the points: the slopes of the interpolated values.
         top, left = b - a, e - a
         twist = d - e - top
         gu = _rowwise_dot(top + twist * fv[:, None], gy) * ((w - 1) / 2)
@@ -134,8 +135,8 @@ class SpatialTransformerSamplerKernel(ReferenceKernel):
                 xp.add.at(flat, positions.reshape(-1), values.reshape(-1))
         gx[...] = padded[:, 1 : h + 1, 1 : w + 1].transpose(0, 3, 1, 2)
 
-    def _inside(self, grid: Any, h: int, w: int) -> Any:
-        """Where points were not moved onto the border."""
+    def _inside(self, grid: Array, h: int, w: int) -> Array:
+        """Returns 1 where a point was not moved onto the border, else 0."""
         xp = self.xp
         inside = xp.empty(grid.shape, dtype=bool)
         for k, length in enumerate((w, h)):
@@ -145,6 +146,6 @@ class SpatialTransformerSamplerKernel(ReferenceKernel):
         return inside
 
 
-def _rowwise_dot(a: Any, b: Any) -> Any:
+def _rowwise_dot(a: Array, b: Array) -> Array:
     a *= b
     return a.sum(axis=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, FilePath, VariableLike
@@ -220,7 +221,7 @@ def prepare(image: ImageLike, size: ImageSize | None = (224, 224)) -> Array:
 
 
 def _max_pooling_2d(x: VariableLike) -> Variable:
-    return max_pooling_2d(x, ksize=3, stride=2)
+    return cast("Variable", max_pooling_2d(x, ksize=3, stride=2))
 
 
 def _average_pooling_2d_k5(x: VariableLike) -> Variable:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from typing import cast
 
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import Array, FilePath, InitializerLike, VariableLike
@@ -379,7 +380,7 @@ def _convolution(
 
 
 def _max_pool(x: VariableLike) -> Variable:
-    return max_pooling_2d(x, ksize=3, stride=2)
+    return cast("Variable", max_pooling_2d(x, ksize=3, stride=2))
 
 
 def _global_average_pooling_2d(x: Variable) -> Variable:

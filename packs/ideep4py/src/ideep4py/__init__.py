@@ -1,7 +1,7 @@
 """Neural-network primitives on oneDNN for NumPy programs on CPUs, with arrays in blocked layouts.
 
-The API of Intel's ``ideep4py`` for today's Python, in pure Python over oneDNN's C library, and
-beneath it :mod:`ideep4py.ops`: the same and more as plain functions on mdarrays and NumPy arrays.
+The API of Intel's ``ideep4py`` for current Python, in pure Python over oneDNN's C library. It is
+built on :mod:`ideep4py.ops`: functions on mdarrays and NumPy arrays, with or without a framework.
 
 Example:
     >>> import numpy as np

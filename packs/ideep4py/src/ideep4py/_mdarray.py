@@ -1,4 +1,4 @@
-"""The array class: data in whatever layout oneDNN likes best, usable wherever NumPy arrays are."""
+"""The array class: data in the layout that oneDNN chose, usable wherever NumPy arrays are."""
 
 from __future__ import annotations
 
@@ -36,17 +36,18 @@ _FLAGS = Flags()
 
 
 class mdarray:
-    """An n-dimensional array whose elements may lie in blocks, as oneDNN's primitives want them.
+    """An n-dimensional array, possibly in the blocked layout of a oneDNN primitive.
 
-    It looks like a NumPy array. Results of primitives (convolution, pooling, ...) keep the layout
-    the primitive chose, and the next primitive takes it as it is; :func:`numpy.asarray`, indexing,
-    the buffer protocol and DLPack show ordinary C-contiguous memory: the first such look at an
-    array in blocks reorders it in place, once, and views share its memory from then on.
+    It behaves like a NumPy array. Results of primitives (convolution, pooling, ...) keep the layout
+    that the primitive chose, and the next primitive uses them without a copy.
+    :func:`numpy.asarray`, indexing, the buffer protocol and DLPack show C-contiguous memory: the
+    first such access to an array in blocks reorders it in place, once. Views share its memory from
+    then on.
 
     NumPy functions (``numpy.tanh(x)``, ``numpy.concatenate``, ...) accept it and return NumPy
     arrays. ``+ - * /`` with an mdarray or a float32 array of the same shape, or with a Python
-    number, is done by oneDNN in the array's layout and gives an mdarray; in place likewise. Other
-    operands go to NumPy.
+    number, are computed by oneDNN in the layout of the array and give an mdarray, also in place.
+    NumPy computes with all other operands.
 
     Args:
         array: a C-contiguous NumPy array (or any object with a C-contiguous buffer) of dtype
@@ -138,7 +139,7 @@ class mdarray:
 
     @property
     def layout(self) -> L.Layout:
-        """How the elements lie in memory.
+        """How the array is arranged in memory.
 
         Two arrays have the same layout when this is the same object.
         """
@@ -164,14 +165,14 @@ class mdarray:
         """
         data = self._data
         if not data[0].dense:
-            with creation_lock:  # two threads that look at once must see the same memory
+            with creation_lock:  # threads that ask at the same time must see the same memory
                 data = self._data
                 if not data[0].dense:
                     data = self._data = densified(data)
         return dense_view(*data)
 
-    # Not __array_interface__: a view that NumPy makes of that keeps the mdarray alive, but not the
-    # memory, which the mdarray gives up when it is laid out anew (prepare_weights, ...).
+    # There is no __array_interface__: a view that NumPy makes of it would keep the mdarray alive,
+    # but not the memory, which the mdarray releases when its layout changes (prepare_weights, ...).
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
         """``numpy.asarray`` shares memory; ``copy=True`` does not.
@@ -206,7 +207,7 @@ class mdarray:
         return protocol.array_function(func, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        """Everything else that a NumPy array has (``T``, ``astype``, ``max``, ...), on the view."""
+        """All other attributes of NumPy arrays (``T``, ``astype``, ``max``, ...), of the view."""
         if name == "_data":
             return self._computed()
         if name.startswith("_"):
@@ -240,12 +241,12 @@ class mdarray:
     def __int__(self) -> int:
         return int(self._view().item())
 
-    __hash__ = object.__hash__  # by identity, as in the original; == is elementwise all the same
+    __hash__ = object.__hash__  # by identity, as in the original, although == is elementwise
 
     # -- copies -------------------------------------------------------------------------------
 
     def copy(self, order: str = "C") -> mdarray:
-        """A copy in the same layout. ``order`` is accepted for NumPy's sake."""
+        """A copy in the same layout. ``order`` is ignored; it is accepted as NumPy does."""
         layout, pointer = self._data
         return wrap(layout, copy_bytes(pointer, layout.nbytes))
 
@@ -263,7 +264,7 @@ class mdarray:
         layout.
 
         Raises:
-            TypeError: ``array`` is no array of the same dtype.
+            TypeError: ``array`` is not an array of the same dtype.
             ValueError: the shapes differ.
         """
         source = array._data if isinstance(array, mdarray) else readable_data(array, "array")
@@ -310,7 +311,7 @@ class mdarray:
             keepdims: keep the reduced axes with length 1.
 
         Returns:
-            An mdarray; a NumPy scalar when all axes go.
+            An mdarray; a NumPy scalar when no axis remains.
         """
         if isinstance(dtype, (bool, int)):
             dtype, keepdims = None, bool(dtype)
@@ -338,7 +339,7 @@ class mdarray:
         return self
 
     def _computed(self) -> Data:
-        """Data of an array that :func:`deferred` made, at the first look."""
+        """Computes the data of an array that :func:`deferred` made, at the first access."""
         with creation_lock:  # which a fork waits for
             recipe = self._recipe
             if recipe is not None:
@@ -373,11 +374,11 @@ def wrap(layout: L.Layout, pointer: Any) -> mdarray:
 
 
 def deferred(layout: L.Layout, recipe: Callable[[], Data]) -> mdarray:
-    """An mdarray that is computed when somebody looks at its elements, or never.
+    """An mdarray that is computed at the first access to its elements.
 
     Args:
         layout: the layout it will have.
-        recipe: computes it. What it reads must not change until then.
+        recipe: computes it. Its inputs must not change until then.
     """
     array = _new(mdarray)
     array._form = layout
@@ -400,7 +401,7 @@ def readable_data(array: Any, name: str) -> Data:
     """Layout and pointer of an mdarray or NumPy array (not copied when C-contiguous), for reading.
 
     Raises:
-        TypeError: ``array`` (called ``name``) is neither, or of a dtype that oneDNN has not.
+        TypeError: ``array`` (called ``name``) is neither, or of a dtype that oneDNN does not have.
     """
     if type(array) is mdarray:
         return array._data
@@ -424,7 +425,7 @@ def shared(array: NDArray) -> mdarray:
 
 
 def _readable(array: mdarray) -> NDArray:
-    """The elements as a NumPy array for reading: a view, or a copy where they lie in blocks."""
+    """The elements as a NumPy array for reading: a view, or a copy of an array in blocks."""
     data = array._data
     view = strided_view(*data)
     return dense_view(*densified(data)) if view is None else view

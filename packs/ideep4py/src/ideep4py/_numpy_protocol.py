@@ -1,7 +1,7 @@
-"""NumPy functions on mdarrays: they see ordinary arrays and return such.
+"""NumPy functions on mdarrays: they receive and return NumPy arrays.
 
-Inputs that lie in blocks are copied for the call and keep their layout; outputs (``out=``) are
-reordered in place.
+Inputs in blocks are copied for the call and keep their layout; outputs (``out=``) are reordered in
+place.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _readable: Callable[[Any], np.ndarray[Any, Any]]
 
 
 def bind(mdarray: type, readable: Callable[[Any], np.ndarray[Any, Any]]) -> None:
-    """Tells this module the array class (which imports this module)."""
+    """Sets the array class, which cannot be imported here: its module imports this one."""
     global _class, _readable
     _class, _readable = mdarray, readable
 
@@ -57,7 +57,7 @@ def array_ufunc(
 
 
 def _given_outputs(result: Any, out: tuple[Any, ...]) -> Any:
-    """The ``out`` arguments themselves in place of the views that stood for them."""
+    """The results, with the ``out`` arguments themselves instead of their views."""
     if not isinstance(result, tuple):
         return out[0] if out[0] is not None else result
     return tuple(r if o is None else o for r, o in zip(result, out, strict=True))

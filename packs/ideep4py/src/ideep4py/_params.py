@@ -79,7 +79,7 @@ class pol2DParam(_Record):
     """Parameters of :class:`ideep4py.pooling2D`.
 
     Attributes:
-        out_dims: shape of the result of the call: the output, or the gradient by the input.
+        out_dims: shape of the result of the call: the output, or the gradient of the input.
         kh, kw: size of the window.
         sy, sx: stride.
         pad_lh, pad_lw, pad_rh, pad_rw: padding above, left, below, right.

@@ -1,6 +1,4 @@
-"""``intVector`` and ``mdarrayVector``: the original's typed lists (C++ vectors behind a Python
-face).
-"""
+"""``intVector`` and ``mdarrayVector``: the original's typed lists, which were C++ vectors."""
 
 from __future__ import annotations
 
@@ -141,15 +139,15 @@ class _Vector(Generic[T]):
         return len(self._items)
 
     def empty(self) -> bool:
-        """Whether there are no elements."""
+        """Whether the vector has no elements."""
         return not self._items
 
     def capacity(self) -> int:
-        """Number of elements there is room for without moving: here, those there are."""
+        """Number of elements that fit without a reallocation: here the number of elements."""
         return len(self._items)
 
     def reserve(self, n: int) -> None:
-        """Makes room for ``n`` elements: Python lists do so themselves."""
+        """Does nothing: Python lists grow by themselves."""
 
     def clear(self) -> None:
         """Removes all elements."""

@@ -16,7 +16,7 @@ def set_math_mode(mode: str) -> None:
 
     With ``"bfloat16"`` they may round what they multiply to bfloat16 (8 significant bits) on CPUs
     that have instructions for it (AVX512_BF16, AMX), and add up in float32. Arrays stay float32.
-    Products of matrices and everything elementwise are computed in float32 all the same.
+    Matrix products and elementwise operations are computed in float32 in both modes.
 
     Args:
         mode: ``"float32"``, the default, or ``"bfloat16"``.
@@ -33,7 +33,7 @@ def set_math_mode(mode: str) -> None:
     if mode == "bfloat16" and not HAS_AVX512_BF16:
         raise RuntimeError("this CPU has no instructions for bfloat16")
     check(lib.dnnl_set_default_fpmath_mode(_MODES[mode]), "set the math mode")
-    runtime.drop_plans()  # which were compiled for the mode before
+    runtime.drop_plans()  # they were compiled for the previous mode
 
 
 def get_math_mode() -> str:
@@ -46,7 +46,7 @@ def get_math_mode() -> str:
 
 
 def is_exact() -> bool:
-    """Returns whether convolutions multiply in float32, by the mode or for want of instructions."""
+    """Returns whether convolutions multiply in float32: by the mode, or because the CPU must."""
     return not HAS_AVX512_BF16 or get_math_mode() == "float32"
 
 
@@ -69,7 +69,7 @@ def set_winograd(enabled: bool) -> None:
         raise TypeError(f"enabled must be True or False, got {enabled!r}")
     if enabled != runtime.winograd:
         runtime.winograd = enabled
-        runtime.drop_plans()  # which were made for the other choice
+        runtime.drop_plans()  # they were made for the other choice
 
 
 def get_winograd() -> bool:

@@ -1,8 +1,8 @@
-"""Number of threads, and keeping other thread pools out of the way.
+"""The number of threads, and a limit for other pools of threads.
 
 oneDNN computes with GNU OpenMP's pool of threads; NumPy's matrix products use OpenBLAS's own pool.
-After each call the threads of a pool spin for a while waiting for more: when two pools take turns,
-each steals the processors from the other (see the README for measurements). Inside this package
+After each call the threads of a pool spin for a while waiting for more work. When two pools take
+turns, each takes processors from the other (see the README for measurements). Inside this package
 all matrix products are oneDNN's. For NumPy products in between, :func:`limit_blas_threads` sets
 the BLAS library to one thread.
 """

@@ -8,6 +8,7 @@ from chainer.backends.operations import (
     cross_entropies as cross_entropies,
     dropouts as dropouts,
     embeddings as embeddings,
+    group_normalizations as group_normalizations,
     indexing as indexing,
     joining as joining,
     linear_algebra as linear_algebra,
@@ -23,6 +24,7 @@ from chainer.backends.operations import (
     roi_poolings as roi_poolings,
     sampled_losses as sampled_losses,
     sequence_losses as sequence_losses,
+    sparse_products as sparse_products,
     spatial_transformers as spatial_transformers,
     special as special,
     strided_views as strided_views,
@@ -54,6 +56,10 @@ from chainer.backends.operations.cross_entropies import (
 from chainer.backends.operations.dropouts import dropout as dropout
 from chainer.backends.operations.embeddings import embedding as embedding
 from chainer.backends.operations.gradient_hooks import gradient_hooks as gradient_hooks
+from chainer.backends.operations.group_normalizations import (
+    decorrelated_batch_normalization as decorrelated_batch_normalization,
+    group_normalization as group_normalization,
+)
 from chainer.backends.operations.indexing import scatter_add as scatter_add
 from chainer.backends.operations.joining import concat as concat, split_axis as split_axis
 from chainer.backends.operations.linear_algebra import cholesky as cholesky, inverse as inverse
@@ -110,6 +116,7 @@ from chainer.backends.operations.sequence_losses import (
     connectionist_temporal_classification as connectionist_temporal_classification,
     linear_chain_crf as linear_chain_crf,
 )
+from chainer.backends.operations.sparse_products import coo_product as coo_product
 from chainer.backends.operations.spatial_transformers import (
     spatial_transformer_sampler as spatial_transformer_sampler,
 )

@@ -1,5 +1,10 @@
 # Written by scripts/make_stubs.py. Do not edit.
 
+from chainer.core.autograd.sparse import (
+    CooMatrix as CooMatrix,
+    get_order as get_order,
+    to_coo as to_coo,
+)
 from chainer.core.utils import (
     argument as argument,
     array as array,
@@ -26,11 +31,6 @@ from chainer.core.utils.arrays import (
 from chainer.core.utils.conv import (
     get_conv_outsize as get_conv_outsize,
     get_deconv_outsize as get_deconv_outsize,
-)
-from chainer.core.utils.error import (
-    _format_array_props as _format_array_props,
-    _raise_from as _raise_from,
-    _repr_with_named_data as _repr_with_named_data,
 )
 from chainer.core.utils.meta import enable_final as enable_final, final as final
 from chainer.core.utils.walker_alias import WalkerAlias as WalkerAlias

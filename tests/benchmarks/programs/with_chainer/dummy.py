@@ -9,6 +9,7 @@ UNIT = "us"
 PER_CALL = 10
 BUDGETS = {"twin": 1e9}
 MEAN_BUDGETS = {"twin": 1e-9}
+ROW_BUDGETS = [["phases first", "phases second", 0.0], ["phases first", "phases first", 1.0]]
 
 
 def plain():

@@ -5,18 +5,18 @@ Each returns True, or the reason why not.
 
 from __future__ import annotations
 
+from chainer.backends.convolution_checks import convolution_sizes, misfit
 from chainer.backends.cupy.cudnn.kernels.convolutions import padding_behind
-from chainer.backends.operations.convolutions import ConvolutionGeometry
 from chainer.core.arrays.kernel import ArraySpec, CallSpec
 
 _DTYPES = ("float16", "bfloat16", "float32", "float64")
 
-#: cuDNN counts elements of a tensor in 32 bits.
+#: cuDNN counts the elements of a tensor in 32 bits.
 _MAX_SIZE = (1 << 31) - 1
 
 
-def _why_not(arrays: tuple[ArraySpec | None, ...]) -> str | None:
-    """Returns what is wrong with the arrays themselves."""
+def _unsuitable(arrays: tuple[ArraySpec | None, ...]) -> str | None:
+    """Returns why cuDNN does not take some arrays, whatever the operation."""
     dtype = None
     for i, array in enumerate(arrays):
         if array is None:
@@ -35,54 +35,39 @@ def _why_not(arrays: tuple[ArraySpec | None, ...]) -> str | None:
 
 def convolution(spec: CallSpec) -> bool | str:
     """Convolutions and deconvolutions over one to three dimensions."""
-    reason = _why_not(spec.arrays)
+    reason = _unsuitable(spec.arrays)
     if reason is not None:
         return reason
-    x, W = spec.arrays[:2]
-    assert x is not None
-    assert W is not None
-    if not 3 <= x.ndim <= 5:
-        return f"{x.ndim - 2} spatial dimensions; cuDNN takes 1 to 3"
-    if W.ndim != x.ndim:
-        return f"W has {W.ndim} dimensions and x has {x.ndim}"
-    a = spec.attributes
-    geometry: ConvolutionGeometry = a["geometry"]
-    groups = geometry.groups
-    if groups < 1 or W.shape[0] % groups:
-        return f"the number of groups, {groups}, does not divide {W.shape[0]} channels"
-    if a["transposed"]:
-        in_size, out_size, channels = a["out_size"], x.shape[2:], W.shape[0]
-    else:
-        in_size, out_size, channels = x.shape[2:], a["out_size"], W.shape[1] * groups
-    if x.shape[1] != channels:
-        return f"x has {x.shape[1]} channels where W of shape {W.shape} needs {channels}"
-    windows = geometry.stride, geometry.pad, geometry.dilate
-    for n, k, o, s, p, d in zip(in_size, W.shape[2:], out_size, *windows, strict=True):
+    sizes = convolution_sizes(spec, "cuDNN")
+    if isinstance(sizes, str):
+        return sizes
+    stride, pad, dilate, _ = spec.attributes["geometry"]
+    for n, o, k, s, p, d in zip(*sizes, stride, pad, dilate, strict=True):
         behind = padding_behind(n, k, o, s, p, d)
         if o < 1 or n < 1 or behind < 0 or (n + p + behind - (k - 1) * d - 1) // s + 1 != o:
-            return f"output size {out_size} is not that of windows over size {in_size}"
+            return misfit(sizes)
     return True
 
 
 def normalization(spec: CallSpec) -> bool | str:
-    """Batch normalisation of arrays that do not lie as C does, hence with the channels last."""
+    """Batch normalization of arrays that are not C-contiguous, hence with the channels last."""
     x, gamma, beta = spec.arrays
     assert x is not None
     assert gamma is not None
     assert beta is not None
-    reason = _why_not((x,))
+    reason = _unsuitable((x,))
     if reason is not None:
         return reason
     if x.dtype == "float64":
-        return "cuDNN normalises float16, bfloat16 and float32"
+        return "cuDNN normalizes float16, bfloat16 and float32"
     if str(gamma.dtype) not in ("float32", str(x.dtype)):
         return f"parameters are of dtype {gamma.dtype}; cuDNN takes float32"
     if not 4 <= x.ndim <= 5:
         return f"{x.ndim} dimensions; cuDNN takes 4 or 5"
     if spec.attributes["axis"] != (0, *range(2, x.ndim)) or gamma.shape != x.shape[1:2]:
-        return "cuDNN normalises over all axes but the second"
+        return "cuDNN normalizes over all axes but the second"
     if x.contiguous:
-        return "cuDNN would rearrange an array whose channels do not lie last"
+        return "cuDNN would rearrange an array whose channels are not last"
     if x.shape[1] * x.dtype.itemsize % 16:
         return f"{x.shape[1]} channels of {x.dtype} are not a multiple of 16 bytes"
     return True

@@ -11,6 +11,7 @@ from chainer.backends.cupy.cudnn import layouts
 from chainer.backends.cupy.cudnn.layouts import TensorSpec
 from chainer.backends.cupy.cudnn.plans import Signature
 from chainer.backends.cupy.cudnn.sessions import CudnnKernel, on_device_of_first, session
+from chainer.core.typing import Array, DTypeLike
 
 Axes = tuple[int, ...]
 Sizes = tuple[int, ...]
@@ -52,7 +53,7 @@ def build_backward(graph: Any, signature: Signature, tensor: Any) -> None:
     tensor(GBETA, gbeta)
 
 
-def signature_of(what: str, shape: Sizes, dtype: Any) -> Signature:
+def signature_of(what: str, shape: Sizes, dtype: DTypeLike) -> Signature:
     """Returns the signature of one of the two computations.
 
     Args:
@@ -103,15 +104,15 @@ class BatchNormalizationKernel(CudnnKernel):
     @on_device_of_first
     def forward(
         self,
-        x: Any,
-        gamma: Any,
-        beta: Any,
-        running_mean: Any,
-        running_var: Any,
+        x: Array,
+        gamma: Array,
+        beta: Array,
+        running_mean: Array,
+        running_var: Array,
         eps: float,
         decay: float,
         axis: Axes,
-    ) -> tuple[Any, Any, Any, Any]:
+    ) -> tuple[Array, Array, Array, Array]:
         xp = self.xp
         x = layouts.arranged(xp, x, layouts.LAST)
         y = layouts.empty(xp, x.shape, x.dtype, layouts.LAST)
@@ -139,8 +140,15 @@ class BatchNormalizationKernel(CudnnKernel):
 
     @on_device_of_first
     def backward(
-        self, x: Any, gamma: Any, gy: Any, mean: Any, inv_std: Any, residual: Any, axis: Axes
-    ) -> tuple[Any, Any, Any]:
+        self,
+        x: Array,
+        gamma: Array,
+        gy: Array,
+        mean: Array,
+        inv_std: Array,
+        residual: Any,
+        axis: Axes,
+    ) -> tuple[Array, Array, Array]:
         xp = self.xp
         x = layouts.arranged(xp, x, layouts.LAST)
         gy = layouts.arranged(xp, gy, layouts.LAST)
@@ -160,10 +168,10 @@ class BatchNormalizationKernel(CudnnKernel):
         self._run(BACKWARD, x, pointers, build_backward)
         return gx, ggamma.astype(gamma.dtype, copy=False), gbeta.astype(gamma.dtype, copy=False)
 
-    def _parameter(self, array: Any) -> Any:
+    def _parameter(self, array: Array) -> Array:
         return layouts.arranged(self.xp, array.astype("float32", copy=False), layouts.FIRST)
 
-    def _run(self, what: str, x: Any, pointers: dict[int, int], build: Any) -> None:
+    def _run(self, what: str, x: Array, pointers: dict[int, int], build: Any) -> None:
         session(x.data.device_id).run(
             (what, x.shape, x.dtype.char),
             pointers,

@@ -1,4 +1,4 @@
-"""What stands between Python and the oneDNN library: loading, memory, layouts, primitives, threads.
+"""The layer between Python and the oneDNN library: loading, memory, layouts, primitives, threads.
 
 Nothing here is public. Read it bottom up: ``declarations`` and ``library`` (the C functions),
 ``errors``, ``buffers`` (memory), ``layout`` (memory descriptors), ``runtime`` (engine, stream,

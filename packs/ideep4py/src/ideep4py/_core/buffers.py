@@ -3,7 +3,7 @@
 A fresh multi-megabyte buffer costs a page fault for every 4 KiB at its first use, which for a
 memory-bound primitive is more than the primitive itself. A training loop asks for the same sizes
 in every iteration, so exact sizes are kept. A buffer is a cffi ``void *`` that returns itself to
-the pool when the last reference (an array, a NumPy view of it) goes.
+the pool when the last reference (an array, a NumPy view of it) is dropped.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _COLOR = 512
 _MADV_HUGEPAGE = 14
 _gc = ffi.gc
 _new_small = ffi.new_allocator(should_clear_after_alloc=False)
-_BYTES = ffi.typeof("char[]")  # cffi looks a name up in Python, at every call
+_BYTES = ffi.typeof("char[]")  # as an object: cffi would parse the name at every call
 
 
 def _default_limit() -> int:
@@ -58,10 +58,11 @@ class Pool:
         self._color = 0
         self._classes: dict[int, _SizeClass] = {}
         self._lock = threading.RLock()
-        self._free = lib.free  # still there when the interpreter has cleared this module
+        # Kept here: buffers may be freed after the interpreter has cleared this module.
+        self._free = lib.free
 
     def allocate(self, nbytes: int) -> Any:
-        """A buffer of at least ``nbytes`` bytes (at least one), contents undefined.
+        """Returns a buffer of at least ``nbytes`` bytes (at least one). Its contents are undefined.
 
         Aligned to 64 bytes, small ones to 16.
         """
@@ -89,15 +90,16 @@ class Pool:
             if lib.posix_memalign(box, alignment, total):
                 raise MemoryError(f"ideep4py: cannot allocate {size} bytes")
         if size >= _HUGE:
-            lib.madvise(box[0], total, _MADV_HUGEPAGE)  # a hint: its failure changes nothing
-        # Not all at the same place within a page: a load that follows a store to the same place of
-        # another page waits for it (4K aliasing), which costs elementwise operations up to 30%.
+            lib.madvise(box[0], total, _MADV_HUGEPAGE)  # only a hint: it may fail
+        # Buffers start at different offsets within their pages. Otherwise a load waits for an
+        # earlier store to the same offset of another page (4K aliasing), which costs elementwise
+        # operations up to 30%.
         self._color = (self._color + 1) % (_PAGE // _COLOR)
         return ffi.cast("char *", box[0]) + self._color * _COLOR
 
     @staticmethod
     def _base(raw: Any, cast: Any = ffi.cast, page: int = _PAGE) -> Any:
-        """Where the memory of a buffer begins: at its page."""
+        """Returns the address that was allocated: the start of the page of the buffer."""
         return cast("void *", int(cast("uintptr_t", raw)) & -page)
 
     def _release(self, size_class: _SizeClass, raw: Any) -> None:
@@ -115,9 +117,7 @@ class Pool:
             self._free(self._base(raw))
 
     def _evict(self, target: int, spare: _SizeClass | None = None) -> None:
-        """Frees buffers, those of the size classes made first first, until at most ``target``
-        bytes are kept.
-        """
+        """Frees buffers until at most ``target`` bytes are kept, the oldest size classes first."""
         for size_class in list(self._classes.values()):
             if size_class is spare:
                 continue

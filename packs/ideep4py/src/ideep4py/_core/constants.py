@@ -86,7 +86,7 @@ ELTWISE_FROM_OUTPUT: Final = {
     for i, name in enumerate(("relu", "tanh", "elu", "sqrt", "logistic", "exp", "clip_v2"))
 }
 
-# normalisation flags
+# normalization flags
 GLOBAL_STATS, USE_SCALE, USE_SHIFT, FUSE_RELU = 1, 2, 4, 8
 
 # recurrent directions

@@ -42,7 +42,7 @@ _BY_DTYPE: dict[Any, int] = {np.dtype(name): n for name, n in _TYPES.items() if 
 def dnnl_type(dtype: Any) -> int | None:
     """The oneDNN data type of a NumPy dtype (or of its name), or None."""
     try:
-        return _BY_DTYPE[dtype]  # its name would cost more than a small primitive
+        return _BY_DTYPE[dtype]  # fast path: looking up the name costs more than a small primitive
     except (KeyError, TypeError):
         pass
     if dtype == "bfloat16":
@@ -70,7 +70,7 @@ def c_dims(values: Any) -> Any:
 
 
 class Layout:
-    """How the elements of an array of one shape and data type lie in memory.
+    """How an array of one shape and data type is arranged in memory.
 
     Attributes:
         md: the memory descriptor (owned).
@@ -79,8 +79,8 @@ class Layout:
         size: number of logical elements.
         nbytes: bytes of memory, padding included.
         dtype: the NumPy dtype.
-        dense: row-major without gaps: what a C-contiguous NumPy array is.
-        strides: strides in elements, or None where elements lie in blocks.
+        dense: whether it is row-major without gaps, as a C-contiguous NumPy array is.
+        strides: strides in elements, or None for a layout in blocks.
     """
 
     __slots__ = (
@@ -116,7 +116,7 @@ class Layout:
         self.dense = regular and _is_row_major(dims, strides)
 
     def __getattr__(self, name: str) -> Any:
-        if name == "dtype":  # that of bfloat16, which needs a package
+        if name == "dtype":  # only that of bfloat16 is missing: it needs a package
             self.dtype = numpy_dtype(self.data_type)
             return self.dtype
         raise AttributeError(f"'Layout' object has no attribute {name!r}")
@@ -127,10 +127,11 @@ class Layout:
         return len(self.shape)
 
     def flat(self) -> Layout:
-        """The same memory, padding included, as a vector: for functions that leave zeros zero.
+        """The same memory, padding included, as a vector, for functions that map zero to zero.
 
-        Elementwise primitives with several operands have compiled code for it at any rate; for
-        blocks oneDNN may have none. A layout that is none of plain blocks is returned as it is.
+        For vectors oneDNN always has compiled code for elementwise primitives with several
+        operands; for blocks it may not. A layout that does not consist of blocks is returned
+        unchanged.
         """
         found = self._flat
         if found is None:
@@ -145,12 +146,13 @@ class Layout:
         return found
 
     def unpadded(self) -> bool:
-        """Whether the memory holds nothing but elements."""
+        """Whether the memory holds the elements only, without padding."""
         return self.size * self.itemsize == self.nbytes
 
     def block_geometry(self) -> tuple[list[int], tuple[int, ...], tuple[Any, ...]] | None:
-        """Outer sizes, their strides in elements, and the blocks (size, axis); None for other
-        kinds of layout.
+        """Returns outer sizes, their strides in elements, and the blocks (size, axis).
+
+        None for other kinds of layout.
         """
         _, _, kind, padded, offset, strides, blocks = _facts(self.md)
         if kind != C.FORMAT_BLOCKED or offset or not self.size:
@@ -233,7 +235,7 @@ def row_major_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def own_md(box: Any) -> Any:
-    """The descriptor in ``box`` as an object that destroys it in the end."""
+    """The descriptor in ``box`` as an object that frees it when it is dropped."""
     return ffi.gc(box[0], lib.dnnl_memory_desc_destroy)
 
 

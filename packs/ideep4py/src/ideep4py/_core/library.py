@@ -1,9 +1,9 @@
-"""Finds and loads the oneDNN shared library; says what is missing when it cannot.
+"""Finds and loads the oneDNN shared library, or says what is missing.
 
-Looked for in this order: the file named by the environment variable ``IDEEP4PY_LIBRARY``;
+It is searched for in this order: the file named by the environment variable ``IDEEP4PY_LIBRARY``;
 ``libdnnl.so.3`` where the wheel ``onednn-cpu-gomp`` puts it (``lib`` below the environment's
-prefix or the user base); where that distribution's metadata says it is; the dynamic linker's own
-search path.
+prefix or the user base); the place that the metadata of that distribution names; the search path of
+the dynamic linker.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def _candidates() -> list[str]:
 
 
 def _from_metadata() -> list[str]:
-    """The path recorded by the installer: needed for ``pip install --target`` and the like."""
-    import importlib.metadata  # slow to import: only when the usual places have nothing
+    """The path that the installer recorded: needed after ``pip install --target``."""
+    import importlib.metadata  # slow to import: only when the usual places do not have it
 
     try:
         files = importlib.metadata.files("onednn-cpu-gomp") or []
@@ -94,7 +94,7 @@ def _load() -> tuple[Any, Any, str, tuple[int, int, int]]:
     try:
         found = lib.dnnl_version()
     except AttributeError as error:
-        raise _fail(f"{path} is no oneDNN library: {error}") from error
+        raise _fail(f"{path} is not a oneDNN library: {error}") from error
     version = (found.major, found.minor, found.patch)
     if found.major != 3:
         raise _fail(
@@ -119,7 +119,7 @@ NULL = ffi.NULL
 
 
 def optional_symbol(name: str) -> Any:
-    """A C function that some builds of the library lack (those of the OpenMP runtime), or None."""
+    """Returns a C function that some builds lack (those of the OpenMP runtime), or None."""
     try:
         return getattr(lib, name)
     except AttributeError:

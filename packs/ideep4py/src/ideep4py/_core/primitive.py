@@ -20,9 +20,7 @@ PostOp = tuple[Any, ...]
 
 
 def attributes(post_ops: Iterable[PostOp] = ()) -> Any:
-    """Primitive attributes: scratch memory comes from us; ``post_ops`` are fused to the
-    operation.
-    """
+    """Primitive attributes: the caller provides scratch memory; ``post_ops`` are fused."""
     box = ffi.new("attr_t *")
     check(lib.dnnl_primitive_attr_create(box), "create attributes")
     attr = ffi.gc(box[0], lib.dnnl_primitive_attr_destroy)
@@ -56,7 +54,7 @@ def describe(create: Callable[..., int], what: str, *args: Any) -> Any:
 
 
 def describe_reorder(source: L.Layout, target: L.Layout, attr: Any) -> Any:
-    """The descriptor of a reorder, whose arguments come in another order."""
+    """The descriptor of a reorder, whose C function takes other arguments."""
     box = ffi.new("pd_t *")
     engine = runtime.engine
     with runtime.creation_lock:
@@ -68,9 +66,7 @@ def describe_reorder(source: L.Layout, target: L.Layout, attr: Any) -> Any:
 
 
 def layout_of(pd: Any, query: int, index: int = 0) -> L.Layout | None:
-    """The layout that a primitive descriptor chose for one of its arguments, or None where it has
-    none.
-    """
+    """The layout that a primitive chose for an argument, or None if it does not have one."""
     md = lib.dnnl_primitive_desc_query_md(pd, query, index)
     if md == NULL:
         return None
@@ -96,9 +92,8 @@ def implementation(pd: Any) -> str:
 class Primitive:
     """A primitive whose memory objects and argument table are made once.
 
-    A call sets the data pointers and executes. The caller keeps what the pointers point to alive
-    for the call; whatever this object points to in between is never read. Belongs to the thread
-    that made it.
+    A call sets the data pointers and executes. The caller keeps the memory alive during the call;
+    between calls the pointers are not used. The object belongs to the thread that made it.
 
     Args:
         pd: primitive descriptor.

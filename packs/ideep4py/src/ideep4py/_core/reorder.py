@@ -13,9 +13,7 @@ from ideep4py._core.library import ffi, lib
 from ideep4py._core.primitive import Primitive, attributes, describe_reorder
 
 Data = tuple[L.Layout, Any]
-"""A layout and the pointer to data in that layout; the pointer object owns (or keeps alive) the
-memory.
-"""
+"""A layout and the pointer to data in it. The pointer object keeps the memory alive."""
 
 
 class Move:
@@ -35,7 +33,7 @@ def copy_into(source: Data, target: Data) -> None:
 
 
 def in_layout(data: Data, layout: L.Layout) -> Any:
-    """Pointer to the elements of ``data`` in ``layout``: the same memory when it is so already,
+    """Pointer to the elements of ``data`` in ``layout``: the same memory if it has that layout,
     else a copy.
     """
     if data[0] is layout:
@@ -46,7 +44,7 @@ def in_layout(data: Data, layout: L.Layout) -> Any:
 
 
 def densified(data: Data) -> Data:
-    """``data`` row-major: itself, or a copy."""
+    """``data`` in row-major layout: itself, or a copy."""
     layout = data[0]
     if layout.dense:
         return data
@@ -57,10 +55,12 @@ def densified(data: Data) -> Data:
 def part(
     whole: L.Layout, shape: tuple[int, ...], offsets: tuple[int, ...] | None = None
 ) -> L.Layout:
-    """The layout of a part of an array that begins at ``offsets`` (by default: in front).
+    """The layout of a part of an array that begins at ``offsets`` (by default at 0).
 
-    Pointers are those of the whole. Raises UnsupportedError where the part does not begin and end
-    between blocks.
+    It is used with pointers to the whole array.
+
+    Raises:
+        UnsupportedError: the part begins or ends within a block.
     """
     box = ffi.new("md_t *")
     begin = L.c_dims(offsets or (0,) * len(shape))

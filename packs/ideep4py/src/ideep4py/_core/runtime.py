@@ -1,4 +1,4 @@
-"""Engine, streams, the per-thread cache of compiled operations, and what happens at a fork.
+"""Engine, streams, the per-thread cache of compiled operations, and the handling of forks.
 
 Every Python thread has its own stream, scratch memory and compiled operations ("plans"): a plan
 owns memory objects whose data pointers are set for each call, so sharing one would need a lock
@@ -89,8 +89,9 @@ def scratch(size: int) -> Any:
 
 
 def plan(factory: Callable[..., T], *key: Hashable) -> T:
-    """``factory(*key)``, made once per thread and key; the least recently used of many is
-    dropped.
+    """``factory(*key)``, made once per thread and key.
+
+    Beyond ``PLAN_CACHE_SIZE`` plans the least recently used one is dropped.
     """
     plans = _state.plans
     full_key = (factory, key)
@@ -112,7 +113,7 @@ def cached_plans() -> int:
 
 
 def drop_plans() -> None:
-    """Forgets compiled operations, streams and scratch memory of all threads."""
+    """Drops the compiled operations, streams and scratch memory of all threads."""
     global _state
     _state = _ThreadState()
 
@@ -170,7 +171,7 @@ def _after_fork_in_child() -> None:
     creation_lock.release()
     if _omp_pause_resource_all is None and _omp_set_num_threads is not None:
         global _threads
-        _threads = 1  # without a way to release the pool, only a single thread is safe
+        _threads = 1  # the pool cannot be released: only a single thread is safe
     drop_plans()
 
 

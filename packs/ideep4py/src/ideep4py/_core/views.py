@@ -21,7 +21,7 @@ def dense_view(layout: L.Layout, pointer: Any) -> np.ndarray[Any, Any]:
 
 
 def strided_view(layout: L.Layout, pointer: Any) -> np.ndarray[Any, Any] | None:
-    """The array at ``pointer``, or None where its elements lie in blocks."""
+    """The array at ``pointer``, or None for a layout in blocks."""
     if layout.dense:
         return dense_view(layout, pointer)
     if layout.strides is None or not layout.size:

@@ -57,9 +57,7 @@ class Broadcast:
 
 
 def common_layout(layouts: list[L.Layout]) -> L.Layout:
-    """Where layouts differ, the first blocked one: its array is most likely the large, computed
-    one.
-    """
+    """If the layouts differ, the first one in blocks: its array is most likely a large result."""
     first = layouts[0]
     for layout in layouts:
         if layout is not first:

@@ -1,4 +1,4 @@
-"""Compiled products of matrices, for many of them at once or with more operations fused."""
+"""Compiled matrix products: batched, or with further operations fused."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def product(
     post_ops: tuple[PostOp, ...] = (),
     bias: L.Layout | None = None,
 ) -> Primitive:
-    """``out = a @ b (+ bias)``; axes in front count the products.
+    """``out = a @ b (+ bias)``; leading axes are the batch.
 
-    Its ``run`` wants pointers to ``a``, ``b``, ``out`` and ``bias``.
+    Its ``run`` takes pointers to ``a``, ``b``, ``out`` and ``bias``.
     """
     pd = describe(
         lib.dnnl_matmul_primitive_desc_create,

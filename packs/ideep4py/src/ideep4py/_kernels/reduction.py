@@ -1,9 +1,8 @@
-"""Sums over axes: oneDNN's reduction primitive where it is compiled code, NumPy over the memory as
-it lies elsewhere.
+"""Sums over axes, by oneDNN's reduction primitive or by NumPy.
 
-oneDNN 3.2 compiles only reductions over the innermost axes; the others run its reference loop, two
-orders of magnitude slower than NumPy, which sums a blocked array in place as well (its padding is
-zero).
+oneDNN 3.2 has compiled code for reductions over the innermost axes only. For others its reference
+loop is a hundred times slower than NumPy, which can also sum an array in blocks without a copy (the
+padding is zero).
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from ideep4py._kernels.gemm import sgemm
 
 
 class _Sum:
-    """Sum over ``axes``; ``run`` is None where oneDNN has only its reference loop."""
+    """Sum over ``axes``; ``run`` is None if oneDNN has only its reference loop."""
 
     __slots__ = ("run",)
 

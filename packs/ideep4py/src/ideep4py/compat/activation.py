@@ -22,7 +22,7 @@ class relu:
 
     @staticmethod
     def Backward(src: mdarray, grady: mdarray, slope: float = 0.0, /) -> mdarray:
-        """Gradient by the input; ``src`` is the input or the output of the forward pass."""
+        """Gradient with respect to the input; ``src`` is the input or the output."""
         need_mdarray(src=src, grady=grady)
         return ops.eltwise_backward(src, grady, "relu", slope)
 

@@ -8,7 +8,7 @@ from ideep4py._mdarray import mdarray
 
 
 def need_mdarray(**arrays: Any) -> None:
-    """Raises TypeError for the first argument that is no mdarray."""
+    """Raises TypeError for the first argument that is not an mdarray."""
     for name, array in arrays.items():
         if not isinstance(array, mdarray):
             raise TypeError(

@@ -17,7 +17,7 @@ def check_ndim(inputs: Sequence[Any], supported_ndim: Sequence[int] = (2, 4)) ->
     bias may have one).
 
     Raises:
-        IndexError: there are no inputs.
+        IndexError: ``inputs`` is empty.
         AttributeError: the first input has no ``ndim``.
     """
     return inputs[0].ndim in supported_ndim
@@ -27,7 +27,7 @@ def check_type(inputs: Sequence[Any]) -> bool:
     """Whether all inputs are non-empty float32 arrays.
 
     Raises:
-        IndexError: there are no inputs.
+        IndexError: ``inputs`` is empty.
     """
     inputs[0]  # IndexError
     return all(
@@ -44,7 +44,7 @@ def all_ready(inputs: Sequence[Any], supported_ndim: Sequence[int] = (2, 4)) -> 
         supported_ndim: numbers of axes the first may have.
 
     Raises:
-        IndexError: there are no inputs.
+        IndexError: ``inputs`` is empty.
         AttributeError: the first input has no ``ndim``.
     """
     return check_ndim(inputs, supported_ndim) and check_type(inputs)

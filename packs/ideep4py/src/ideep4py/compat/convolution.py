@@ -49,11 +49,11 @@ class convolution2D:
 
     @classmethod
     def BackwardData(cls, weights: mdarray, grady: mdarray, cp: conv2DParam) -> mdarray:
-        """Gradient by the input, whose shape is ``cp.out_dims``.
+        """Gradient with respect to the input, whose shape is ``cp.out_dims``.
 
         Args:
             weights: filters (O, C, kh, kw).
-            grady: gradient by the output (N, O, oh, ow).
+            grady: gradient of the output (N, O, oh, ow).
             cp: parameters.
 
         Raises:
@@ -65,11 +65,11 @@ class convolution2D:
 
     @classmethod
     def BackwardWeights(cls, src: mdarray, grady: mdarray, cp: conv2DParam) -> mdarray:
-        """Gradient by the filters, whose shape is ``cp.out_dims``.
+        """Gradient with respect to the filters, whose shape is ``cp.out_dims``.
 
         Args:
             src: input (N, C, H, W).
-            grady: gradient by the output (N, O, oh, ow).
+            grady: gradient of the output (N, O, oh, ow).
             cp: parameters.
 
         Raises:
@@ -84,7 +84,7 @@ class convolution2D:
     def BackwardWeightsBias(
         cls, src: mdarray, grady: mdarray, cp: conv2DParam
     ) -> tuple[mdarray, mdarray]:
-        """Gradients by filters and bias; the arguments are those of :meth:`BackwardWeights`."""
+        """Gradients with respect to filters and bias, with arguments as :meth:`BackwardWeights`."""
         need_mdarray(src=src, grady=grady)
         need_type("cp", cp, conv2DParam)
         dims = tuple(cp.out_dims)

@@ -1,4 +1,4 @@
-"""``array`` and the hints it takes."""
+"""``array`` and its hints ``dat_array`` and ``wgt_array``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def array(x: Any, itype: str = dat_array) -> Any:
             compatibility: layouts follow from use.
 
     Returns:
-        An mdarray; ``x`` itself where it cannot be one: another type, dtype, or no axes.
+        An mdarray; ``x`` itself if it is of another type or dtype, or has no axes.
 
     Example:
         >>> import numpy as np, ideep4py

@@ -19,7 +19,7 @@ class dropout:
         The random numbers are NumPy's: ``numpy.random.seed`` makes them repeatable.
 
         Raises:
-            TypeError: ``src`` is no mdarray.
+            TypeError: ``src`` is not an mdarray.
             ValueError: ``ratio`` is not in [0, 1).
         """
         need_mdarray(src=src)

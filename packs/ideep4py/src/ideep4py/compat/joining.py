@@ -41,12 +41,12 @@ def split(
         axis: the axis.
 
     Returns:
-        A tuple of mdarrays; a list of NumPy arrays where oneDNN cannot cut so (empty parts, other
+        A tuple of mdarrays; a list of NumPy arrays if oneDNN cannot cut them (empty parts, other
         dtypes).
 
     Raises:
         ValueError: the parts would not be equal.
-        IndexError: there is no such axis.
+        IndexError: ``axis`` is out of range.
     """
     if not -x.ndim <= axis < x.ndim:
         raise IndexError("tuple index out of range")

@@ -22,8 +22,8 @@ class linear:
 
     @staticmethod
     def BackwardData(weights: mdarray, grady: mdarray, /) -> mdarray:
-        """Gradient by the input, in the shape of the input: (N, I), or (N, C, H, W) for such
-        ``weights``.
+        """Gradient with respect to the input, in its shape: (N, I), or (N, C, H, W) if ``weights``
+        has four axes.
         """
         need_mdarray(weights=weights, grady=grady)
         gx = ops.linear_backward_data(weights, grady)
@@ -31,13 +31,13 @@ class linear:
 
     @staticmethod
     def BackwardWeights(src: mdarray, grady: mdarray, /) -> mdarray:
-        """Gradient by the weights."""
+        """Gradient with respect to the weights."""
         need_mdarray(src=src, grady=grady)
         return _like_input(ops.linear_backward_weights(src, grady)[0], src)
 
     @staticmethod
     def BackwardWeightsBias(src: mdarray, grady: mdarray, /) -> tuple[mdarray, mdarray]:
-        """Gradients by weights and bias."""
+        """Gradients with respect to weights and bias."""
         need_mdarray(src=src, grady=grady)
         gw, gb = ops.linear_backward_weights(src, grady, bias=True)
         assert gb is not None

@@ -60,11 +60,11 @@ class batchNormalization:
     def Backward(
         src: mdarray, grady: mdarray, mean: mdarray, var: mdarray, scale: mdarray, eps: float, /
     ) -> tuple[mdarray, mdarray]:
-        """Gradient by the input, and one array (2, C) with those by scale and shift.
+        """Gradient with respect to the input, and one array (2, C) with those of scale and shift.
 
         Args:
             src: the input.
-            grady: gradient by the output.
+            grady: gradient of the output.
             mean, var: what the forward pass returned.
             scale: (C,), or scale and shift (2, C).
             eps: as in the forward pass.
@@ -98,8 +98,8 @@ class localResponseNormalization:
     def Forward(src: mdarray, param: lrnParam, /) -> tuple[mdarray, mdarray]:
         """The output, and a workspace for :meth:`Backward`.
 
-        What the workspace holds is up to oneDNN (the original's held the sums that the input is
-        divided by).
+        oneDNN decides what the workspace holds (in the original: the sums that the input is divided
+        by).
         """
         need_mdarray(src=src)
         y, workspace = ops.local_response_normalization(src, **_lrn(param))
@@ -109,7 +109,7 @@ class localResponseNormalization:
     def Backward(
         src: mdarray, grady: mdarray, workspace: mdarray | None, param: lrnParam, /
     ) -> mdarray:
-        """Gradient by the input."""
+        """Gradient with respect to the input."""
         need_mdarray(src=src, grady=grady)
         if workspace is not None:
             need_mdarray(workspace=workspace)

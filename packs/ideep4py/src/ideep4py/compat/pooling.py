@@ -50,12 +50,14 @@ class pooling2D:
 
     @staticmethod
     def Backward(src: mdarray, grady: mdarray, *rest: Any) -> mdarray:
-        """Gradient by the input: ``Backward(src, grady, workspace, pp)``, or ``Backward(src,
-        grady, pp)`` for averages.
+        """Gradient with respect to the input.
+
+        Called as ``Backward(src, grady, workspace, pp)``, or ``Backward(src, grady, pp)`` for
+        averages.
 
         Args:
             src: the input.
-            grady: gradient by the output.
+            grady: gradient of the output.
             workspace: from the forward pass (maximum), or None.
             pp: parameters; ``out_dims`` is the input's shape.
         """

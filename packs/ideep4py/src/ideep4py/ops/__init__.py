@@ -2,9 +2,9 @@
 
 Every function takes float32 arrays (mdarray, or NumPy: copied when not C-contiguous), returns new
 mdarrays in the layout that oneDNN chose, and raises TypeError or ValueError naming the argument
-that does not fit. What cannot be had at all, :func:`why_not` tells beforehand from types, shapes
-and dtypes alone. Compiled code is kept per signature (shapes, layouts, parameters), so that a
-repeated call costs a look-up.
+that does not fit. :func:`why_not` tells beforehand, from types, shapes and dtypes alone, whether
+oneDNN can take some arrays at all. Compiled code is kept per signature (shapes, layouts,
+parameters): a repeated call costs a look-up.
 """
 
 from ideep4py._core.errors import OneDNNError, UnsupportedError

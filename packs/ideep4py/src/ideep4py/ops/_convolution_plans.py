@@ -108,7 +108,7 @@ def plan_forward(
 
 
 class _BackwardData:
-    """The direct algorithm for the gradient by the input.
+    """The direct algorithm for the gradient with respect to the input.
 
     Attributes:
         gy, w, gx: the layouts that ``run`` wants pointers to.
@@ -149,8 +149,11 @@ def plan_backward_data(
     dilate: Spatial,
     groups: int,
 ) -> tuple[Callable[..., None], L.Layout, L.Layout, L.Layout]:
-    """The gradient by the input by the faster algorithm: what to run on pointers to data in which
-    layouts of ``gy``, ``w`` and the gradient.
+    """The gradient with respect to the input, by the faster algorithm.
+
+    Returns:
+        The function to run, and the layouts of ``gy``, ``w`` and the gradient that it takes
+        pointers to.
     """
     window = backward_window(gy.shape, w, x, stride, pad, dilate, groups)
     direct = _BackwardData(gy, w, x, window, groups)
@@ -164,7 +167,7 @@ def plan_backward_data(
 
 
 class _BackwardWeights:
-    """The direct algorithm for the gradients by filters and bias.
+    """The direct algorithm for the gradients with respect to filters and bias.
 
     Attributes:
         x, gy, gw, gb: the layouts that ``run`` wants pointers to.
@@ -207,10 +210,10 @@ class _BackwardWeights:
 
 
 class _FewChannels:
-    """Gradients by filters and bias for an input of one or two channels, as if it had three.
+    """Gradients with respect to filters and bias of one or two channels, as if there were three.
 
-    For three channels oneDNN has code that takes the image as it is, others it fills up to a block
-    of eight, nearly all of which is zeros.
+    For three channels oneDNN has code that reads row-major images. Others it pads to a whole block
+    of channels, nearly all of which would be zeros.
 
     Attributes:
         x, gy, gw, gb: the layouts that ``run`` wants pointers to.
@@ -240,7 +243,7 @@ class _FewChannels:
 def _of_three_channels(
     x: L.Layout, gy: L.Layout, w: tuple[int, ...], window: Window, bias: bool
 ) -> _FewChannels | None:
-    """The gradients as if ``x`` had three channels, where oneDNN takes such images as they are."""
+    """The gradients as if ``x`` had three channels, if oneDNN reads such images without a copy."""
     image = L.dense((x.shape[0], 3, *x.shape[2:]), x.data_type)
     wide = _BackwardWeights(image, gy, (w[0], 3, *w[2:]), window, 1, bias)
     return _FewChannels(x, w, wide) if wide.x.dense else None
@@ -256,7 +259,7 @@ def plan_backward_weights(
     groups: int,
     bias: bool,
 ) -> _BackwardWeights | _FewChannels | _patches.Weights | weights.Weights:
-    """The gradients by filters and bias by the faster algorithm."""
+    """The gradients with respect to filters and bias by the faster algorithm."""
     window = backward_window(gy.shape, w, x.shape, stride, pad, dilate, groups)
     direct = _BackwardWeights(x, gy, w, window, groups, bias)
     few = groups == 1 and x.shape[1] < 3

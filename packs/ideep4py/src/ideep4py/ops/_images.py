@@ -1,4 +1,4 @@
-"""Where the elements of images lie in memory, and moves between such places."""
+"""Strides of images in memory, with or without blocks of channels, and copies between them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ITEM = 4
 
 
 def at(pointer: Any, items: int) -> Any:
-    """The place ``items`` float32 numbers behind ``pointer``, which the caller keeps alive."""
+    """The address ``items`` float32 numbers behind ``pointer``, which the caller keeps alive."""
     return _cast(_BYTE_POINTER, pointer) + items * ITEM
 
 
@@ -28,9 +28,9 @@ def spans(total: int, size: int) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True)
 class Images:
-    """Where the elements of images (N, C, H, W) lie, in float32 numbers.
+    """Strides of images (N, C, H, W) in float32 numbers.
 
-    Channels are counted in two digits, as they lie in blocks of ``block``.
+    A channel has two indices: its block, and its place within the block of ``block`` channels.
     """
 
     height: int
@@ -43,12 +43,12 @@ class Images:
     column: int
 
     def channels(self, n: int) -> tuple[int, int]:
-        """``n`` channels in two digits."""
+        """The sizes of the two indices for ``n`` channels."""
         return n // self.block, self.block
 
     @property
     def channel_strides(self) -> tuple[int, int]:
-        """Strides of the two digits."""
+        """Strides of the two indices of a channel."""
         return self.outer_channel, self.inner_channel
 
     def offset(self, image: int, channel: int) -> int:
@@ -57,7 +57,7 @@ class Images:
 
 
 def images_of(layout: L.Layout) -> Images | None:
-    """How images lie in ``layout``, or None where they lie otherwise."""
+    """The strides of images in ``layout``, or None if it has other kinds of blocks."""
     geometry = layout.block_geometry()
     if geometry is None or layout.ndim != 4:
         return None

@@ -24,7 +24,8 @@ Array = mdarray | np.ndarray[Any, Any]
 def has_bfloat16() -> bool:
     """Whether oneDNN takes arrays of bfloat16 on this CPU (AVX-512 or AVX-VNNI-2).
 
-    That AVX-512 has no instructions for it costs time: elements are converted to float32 and back.
+    CPUs with AVX-512 but without instructions for bfloat16 convert elements to float32 and back,
+    which takes time.
     """
     md = L.dense((8, 8), C.BF16).md
     try:
@@ -39,9 +40,8 @@ def has_bfloat16() -> bool:
 def why_not(*arrays: Any) -> str | None:
     """Why oneDNN cannot take these arrays, or None when it can.
 
-    Looks at types, shapes and dtypes only. What it cannot take: other than mdarrays and NumPy
-    arrays, dtypes other than float32 (and bfloat16 on CPUs that have it), empty arrays, no or more
-    than 12 axes.
+    The answer depends on types, shapes and dtypes only. oneDNN takes mdarrays and NumPy arrays of
+    dtype float32 (and bfloat16 on CPUs that have it) with 1 to 12 axes that are not empty.
     """
     for i, array in enumerate(arrays):
         if not isinstance(array, (mdarray, np.ndarray)):

@@ -1,8 +1,8 @@
 """Convolutions of small images with many channels as products of matrices.
 
-Where filters are much larger than images, oneDNN spends more time on bringing filters into blocks
-than a product would take; as a product they are used as they are. Patches of images are laid out
-for it (im2col).
+Where filters are much larger than images, oneDNN spends more time on reordering the filters than a
+matrix product takes, which needs no reordering. The patches of the images that the window covers
+are copied to the rows of a matrix (im2col).
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ _SHARE = 8
 """Filters must have this many times the elements of input and output."""
 
 _LARGE = 1 << 18
-"""Filters must have this many elements: smaller ones are brought into blocks in no time."""
+"""Filters must have this many elements: smaller ones are reordered quickly."""
 
 _POSITIONS = 128
-"""The window must have at most this many positions: with more, the arithmetic prevails."""
+"""Most positions of the window: with more, arithmetic takes most of the time."""
 
 _POSITIONS_FOR_GRADIENT = 64 if HAS_AVX512 else 1
-"""The window must have this many positions for the gradient by filters: with AVX-512 oneDNN's own
-is faster for fewer.
+"""Fewest positions for the gradient with respect to filters.
+
+For fewer, oneDNN's own gradient is faster with AVX-512.
 """
 
 
@@ -42,7 +43,7 @@ class Suits(NamedTuple):
 
     Attributes:
         forward: for the convolution.
-        weights: for its gradient by filters and bias.
+        weights: for its gradient with respect to filters and bias.
     """
 
     forward: bool
@@ -65,10 +66,10 @@ def suits(
 
 
 class Patches:
-    """Lays out what each position of the window sees: (positions, channels x taps), dense.
+    """Copies what each position of the window covers: (positions, channels x taps), dense.
 
     Args:
-        images: where the images lie.
+        images: strides of the images.
         x: shape of the input.
         out: height and width of the output.
         window: the window.
@@ -127,7 +128,7 @@ class Patches:
 
 
 def _by_position(shape: tuple[int, ...], images: Images) -> tuple[tuple[int, ...], ...]:
-    """Sizes of images as (image, row, column, two digits of the channel), their strides, and those
+    """Sizes of images as (image, row, column, two indices of the channel), their strides, and those
     of a matrix (positions, channels).
     """
     n, channels, rows, columns = shape
@@ -144,13 +145,13 @@ class Forward:
     Args:
         x: layout of the input.
         y: layout of the output.
-        images: where the images of ``x`` and ``y`` lie.
+        images: strides of the images of ``x`` and ``y``.
         window: the window.
         bias: whether there is a bias.
         relu: apply ReLU to the output.
 
     Attributes:
-        x, w, y: the layouts that ``run`` wants pointers to.
+        x, w, y: the layouts that ``run`` takes pointers to.
         channels: number of output channels.
     """
 
@@ -188,16 +189,16 @@ class Forward:
 
 
 class Weights:
-    """Gradients by filters and bias.
+    """Gradients with respect to filters and bias.
 
     Args:
         x: layout of the input.
-        gy: layout of the gradient by the output.
-        images: where the images of ``x`` and ``gy`` lie.
+        gy: layout of the gradient of the output.
+        images: strides of the images of ``x`` and ``gy``.
         window: the window.
 
     Attributes:
-        x, gy, gw, gb: the layouts that ``run`` wants pointers to.
+        x, gy, gw, gb: the layouts that ``run`` takes pointers to.
     """
 
     def __init__(

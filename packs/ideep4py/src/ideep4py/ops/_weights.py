@@ -1,4 +1,4 @@
-"""Filters of convolutions: groups, checks, and the way to and from oneDNN's layouts."""
+"""Filters of convolutions: groups, checks, and conversion to and from oneDNN's layouts."""
 
 from __future__ import annotations
 

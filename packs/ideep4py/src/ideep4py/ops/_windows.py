@@ -1,6 +1,4 @@
-"""Geometry of sliding windows: sizes of outputs and the padding behind that oneDNN wants to be
-told.
-"""
+"""Geometry of sliding windows: sizes of outputs, and the padding behind that oneDNN needs."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ class Window:
         stride: step.
         pad: padding in front.
         pad_after: padding behind.
-        dilate: distance of neighbouring elements (1: none left out).
+        dilate: distance of neighboring elements (1: none left out).
     """
 
     kernel: tuple[int, ...]

@@ -27,9 +27,7 @@ FUNCTIONS = tuple(C.ELTWISE)
 """
 
 FROM_OUTPUT = tuple(C.ELTWISE_FROM_OUTPUT)
-"""Functions whose gradient :func:`eltwise_backward` can compute from the output: the input need
-not be kept.
-"""
+"""Functions whose gradient :func:`eltwise_backward` computes from the output alone."""
 
 
 def _algorithm(name: str) -> int:
@@ -72,11 +70,11 @@ def eltwise_backward(
     *,
     from_output: bool = False,
 ) -> mdarray:
-    """Gradient of :func:`eltwise` by its input.
+    """Gradient of :func:`eltwise` with respect to its input.
 
     Args:
         saved: the input; the output when ``from_output`` is true.
-        gy: gradient by the output.
+        gy: gradient of the output.
         name, alpha, beta: as in the forward pass.
         from_output: compute from the output (functions of :data:`FROM_OUTPUT`; ``relu`` and
             ``elu`` with ``alpha >= 0``).
@@ -114,7 +112,7 @@ def _from_output(y: Array, gy: Array, algorithm: int, alpha: float = 0.0) -> mda
 
 
 def relu(x: Array, slope: float = 0.0) -> mdarray:
-    """``max(x, 0) + slope * min(x, 0)``: ReLU, leaky ReLU. Not-a-number stays what it is."""
+    """``max(x, 0) + slope * min(x, 0)``: ReLU, leaky ReLU. NaN stays NaN."""
     if type(x) is mdarray and not slope:
         recipe = x._recipe
         if isinstance(recipe, FixedNormalization):
@@ -138,7 +136,7 @@ def leaky_relu_backward(signed: Array, gy: Array, slope: float) -> mdarray:
 
     Args:
         signed: the input, or, for ``slope > 0``, the output: its signs are the same.
-        gy: gradient by the output.
+        gy: gradient of the output.
         slope: as in the forward pass.
 
     Returns:

@@ -47,7 +47,7 @@ def copy_to(target: mdarray, source: Array) -> None:
     """``target[...] = source``; the target keeps its layout.
 
     Raises:
-        TypeError: ``target`` is no mdarray, or ``source`` no array.
+        TypeError: ``target`` is not an mdarray, or ``source`` is not an array.
         ValueError: the shapes differ.
     """
     if not isinstance(target, mdarray):

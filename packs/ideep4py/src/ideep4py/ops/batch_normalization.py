@@ -138,7 +138,7 @@ def batch_normalization(
 class FixedNormalization:
     """A batch normalization with given statistics, not yet computed.
 
-    It holds what it is computed of: the memory of ``x`` and copies of the vectors.
+    It keeps its inputs: the memory of ``x`` and copies of the vectors.
     """
 
     __slots__ = ("_eps", "_vectors", "_x")
@@ -180,11 +180,11 @@ def fixed_batch_normalization(
         x, gamma, beta, eps, relu: as in :func:`batch_normalization`.
         mean: mean of each channel, (C,).
         var: variance of each channel, (C,).
-        defer: compute when the elements are asked for. :func:`~ideep4py.ops.relu` of the result
+        defer: compute at the first access to the elements. :func:`~ideep4py.ops.relu` of the result
             is then one pass, as with ``relu=True``. Nothing may change ``x`` meanwhile.
 
     Returns:
-        Array of the shape and layout of ``x``. ReLU in the same pass makes 0 of not-a-number.
+        Array of the shape and layout of ``x``. ReLU in the same pass turns NaN into 0.
 
     Raises:
         TypeError, ValueError: an argument does not fit; the message names it.
@@ -215,7 +215,7 @@ def batch_normalization_backward(
 
     Args:
         x: input.
-        gy: gradient by the output.
+        gy: gradient of the output.
         gamma: scale, (C,).
         mean, var: statistics that normalized ``x``.
         eps: as in the forward pass.
@@ -224,7 +224,7 @@ def batch_normalization_backward(
         fixed: the statistics were given, not computed from ``x``.
 
     Returns:
-        Gradients by ``x`` (in its layout), ``gamma`` and ``beta``.
+        Gradients with respect to ``x`` (in its layout), ``gamma`` and ``beta``.
 
     Raises:
         TypeError, ValueError: an argument does not fit; the message names it.

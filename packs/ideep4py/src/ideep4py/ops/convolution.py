@@ -39,7 +39,7 @@ def convolution(
         b: bias of shape (O,), or None.
         stride: step of the window.
         pad: zeros in front of (and behind) each spatial axis.
-        dilate: distance of the elements of the filter; 1 means neighbours.
+        dilate: distance of the elements of the filter; 1 means adjacent.
         groups: number of groups of channels.
         pad_after: zeros behind each spatial axis; ``pad`` when None.
         out_size: spatial size of the output; ``pad_after`` follows from it when given.
@@ -49,7 +49,7 @@ def convolution(
         Array of shape (N, O, out...), in the layout oneDNN chose.
 
     Raises:
-        TypeError: an argument is no array, or not of dtype float32.
+        TypeError: an argument is not an array, or not of dtype float32.
         ValueError: shapes do not fit, or an array is empty.
 
     Example:
@@ -92,9 +92,9 @@ def prepare_weights(
 ) -> mdarray:
     """Reorders filters in place into the layout that :func:`convolution` wants for such an input.
 
-    Otherwise every call reorders them, which matters a little for filters larger than the images.
-    They keep the layout until NumPy looks at them; updates (:func:`sgd_update` and the like) and
-    gradients work in it. For one group.
+    Otherwise every call reorders them, which takes noticeable time for filters that are larger than
+    the images. They keep the layout until NumPy accesses them; updates (:func:`sgd_update`, ...)
+    and gradients work in it. Only for one group.
 
     Args:
         W: filters (O, C, kernel...), an mdarray.
@@ -127,11 +127,12 @@ def convolution_backward_data(
     dilate: int | Sequence[int] = 1,
     groups: int = 1,
 ) -> mdarray:
-    """Gradient of :func:`convolution` by its input (a deconvolution, or transposed convolution,
-    without bias).
+    """Gradient of :func:`convolution` with respect to its input.
+
+    This is a deconvolution (transposed convolution) without bias.
 
     Args:
-        gy: gradient by the output, (N, O, out...).
+        gy: gradient of the output, (N, O, out...).
         W: filters, (O, C / groups, kernel...).
         x_shape: shape of the input, (N, C, size...).
         stride, pad, dilate, groups: as given to :func:`convolution`; the padding behind follows
@@ -170,15 +171,15 @@ def convolution_backward_weights(
     groups: int = 1,
     bias: bool = False,
 ) -> tuple[mdarray, mdarray | None]:
-    """Gradient of :func:`convolution` by its filters and bias.
+    """Gradient of :func:`convolution` with respect to its filters and bias.
 
     Args:
         x: input, (N, C, size...).
-        gy: gradient by the output, (N, O, out...).
+        gy: gradient of the output, (N, O, out...).
         W_shape: shape of the filters, (O, C / groups, kernel...).
         stride, pad, dilate, groups: as given to :func:`convolution`; the padding behind follows
             from the shapes.
-        bias: compute the gradient by the bias as well.
+        bias: compute the gradient with respect to the bias as well.
 
     Returns:
         Gradient of shape ``W_shape``, and that of the bias of shape (O,) (None unless ``bias``).

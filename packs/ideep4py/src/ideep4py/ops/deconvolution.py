@@ -1,4 +1,4 @@
-"""Deconvolution (transposed convolution): the gradient of a convolution by its input, with bias."""
+"""Deconvolution (transposed convolution): the input's gradient of a convolution, plus a bias."""
 
 from __future__ import annotations
 

@@ -14,13 +14,13 @@ from ideep4py.ops._inputs import Array, has_bfloat16
 
 
 def reorder(x: Array, layout: L.Layout) -> mdarray:
-    """``x`` in ``layout`` (of its shape): an array that shares memory when it is so already, else
-    a copy.
+    """``x`` in ``layout``: shares memory if ``x`` has that layout already, else a copy.
 
-    The layout may be of another data type, float32 or bfloat16: the elements are converted.
+    The layout is of the shape of ``x``. It may be of another data type, float32 or bfloat16: the
+    elements are converted.
 
     Raises:
-        TypeError: ``x`` is no array.
+        TypeError: ``x`` is not an array.
         ValueError: the layout has another shape.
     """
     data = readable_data(x, "x")
@@ -32,7 +32,7 @@ def reorder(x: Array, layout: L.Layout) -> mdarray:
 
 
 def dense(x: Array) -> mdarray:
-    """``x`` in row-major layout: an array that shares memory when it is so already, else a copy."""
+    """``x`` in row-major layout: shares memory if it has that layout already, else a copy."""
     return wrap(*densified(readable_data(x, "x")))
 
 
@@ -59,7 +59,7 @@ def from_numpy(array: np.ndarray[Any, Any]) -> mdarray:
 
 
 def astype(x: Array, dtype: str) -> mdarray:
-    """``x`` as ``"float32"`` or ``"bfloat16"``, dense. Shares memory when it is so already.
+    """``x`` as ``"float32"`` or ``"bfloat16"``, dense. Shares memory where no copy is needed.
 
     Raises:
         TypeError: another dtype, or bfloat16 on a CPU without it.

@@ -20,7 +20,7 @@ from ideep4py.ops._inputs import Array, data_of, vector
 
 
 def _matrix(x: Any, name: str) -> tuple[int, int, Any]:
-    """Rows, columns and pointer of an array taken as a matrix: all axes but the first are one."""
+    """Rows, columns and pointer of an array as a matrix: all axes but the first are joined."""
     layout, pointer = data_of(x, name)
     if not layout.dense:
         layout, pointer = densified((layout, pointer))
@@ -49,7 +49,7 @@ def matmul(
         b: matrix (k, n); (n, k) when ``trans_b``.
         alpha: factor of the product.
         beta: factor of what is in ``out``.
-        out: matrix (m, n) to overwrite; a new one when None. Reordered in place when it lies in
+        out: matrix (m, n) to overwrite; a new one when None. Reordered in place if it is in
             blocks.
 
     Returns:
@@ -117,7 +117,7 @@ def linear(x: Array, W: Array, b: Array | None = None) -> mdarray:
 
 
 def linear_backward_data(W: Array, gy: Array) -> mdarray:
-    """Gradient of :func:`linear` by its input: ``gy @ W``, of shape (N, I)."""
+    """Gradient of :func:`linear` with respect to its input: ``gy @ W``, of shape (N, I)."""
     n, out_size, pg = _matrix(gy, "gy")
     rows, size, pw = _matrix(W, "W")
     if rows != out_size:
@@ -131,8 +131,10 @@ def linear_backward_data(W: Array, gy: Array) -> mdarray:
 def linear_backward_weights(
     x: Array, gy: Array, *, bias: bool = False
 ) -> tuple[mdarray, mdarray | None]:
-    """Gradients of :func:`linear` by its weights, ``gy.T @ x`` of shape (O, I), and by its bias
-    (None unless ``bias``).
+    """Gradients of :func:`linear` with respect to its weights and bias.
+
+    Returns:
+        ``gy.T @ x`` of shape (O, I), and the gradient of the bias (None unless ``bias``).
     """
     n, size, px = _matrix(x, "x")
     rows, out_size, pg = _matrix(gy, "gy")

@@ -46,9 +46,7 @@ def _pd_forward(
 
 
 class _Forward:
-    """``layout`` is that of ``x``, or dense where oneDNN has only its reference loop for that of
-    ``x``.
-    """
+    """``layout`` is that of ``x``, or dense if oneDNN has only its reference loop for it."""
 
     __slots__ = ("layout", "run", "workspace")
 
@@ -155,8 +153,7 @@ def local_response_normalization(
         kind: ``"across"`` channels, or ``"within"`` each channel over an n x n window.
 
     Returns:
-        The output, and the workspace for the gradient (None where oneDNN
-        needs none).
+        The output, and the workspace for the gradient (None if oneDNN does not need one).
 
     Raises:
         TypeError, ValueError: an argument does not fit; the message names it.
@@ -185,11 +182,11 @@ def local_response_normalization_backward(
     kind: str = "across",
     workspace: mdarray | None = None,
 ) -> mdarray:
-    """Gradient of :func:`local_response_normalization` by ``x``.
+    """Gradient of :func:`local_response_normalization` with respect to ``x``.
 
     Args:
         x: input.
-        gy: gradient by the output.
+        gy: gradient of the output.
         n, k, alpha, beta, kind: as in the forward pass.
         workspace: what the forward pass returned; computed again when None.
 

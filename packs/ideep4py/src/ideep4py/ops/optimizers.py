@@ -1,10 +1,9 @@
-"""Parameter updates in few passes over memory, fused from oneDNN's binary primitive and its
-post-operations.
+"""Parameter updates in few passes over memory, by oneDNN's binary primitive and post-operations.
 
 Parameter, gradient and state are float32 mdarrays of one shape. The state is updated in the
 parameter's layout; it should be made with that layout (``parameter.copy()``,
 ``ops.zeros_like(parameter)``), a gradient in another layout is reordered. Learning rates are data,
-not compiled in: they may change in every step.
+not constants of the compiled code: they may change in every step.
 """
 
 from __future__ import annotations

@@ -132,8 +132,7 @@ def pooling(
 
     Returns:
         The output, and the workspace for the gradient: the place of each maximum within its
-            window. None for
-        averages and when not training.
+        window. None for averages and when not training.
 
     Raises:
         TypeError, ValueError: an argument does not fit; the message names it.
@@ -172,7 +171,7 @@ def pooling_backward(
     """Gradient of :func:`pooling`.
 
     Args:
-        gy: gradient by the output.
+        gy: gradient of the output.
         x: the input, its ``layout`` (which keeps no memory alive), or its shape (for a dense
             input).
         kind, ksize, stride, pad: as given to :func:`pooling`; the padding behind follows from the

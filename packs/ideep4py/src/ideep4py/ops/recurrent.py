@@ -1,7 +1,6 @@
 """LSTM and GRU over a sequence: one layer, one direction, all sequences of one length.
 
-The products by the input are done for all steps at once; the steps themselves run inside one
-primitive.
+The products with the input are computed for all steps at once; all steps run inside one primitive.
 """
 
 from __future__ import annotations
@@ -133,7 +132,7 @@ class Recurrence(NamedTuple):
 
 
 class RecurrentGradients(NamedTuple):
-    """Gradients by the arguments of :func:`lstm` or :func:`gru`."""
+    """Gradients with respect to the arguments of :func:`lstm` or :func:`gru`."""
 
     x: mdarray
     h: mdarray
@@ -205,8 +204,8 @@ def lstm(x: Array, h: Array, c: Array, W: Array, U: Array, b: Array) -> Recurren
 def gru(x: Array, h: Array, W: Array, U: Array, b: Array) -> Recurrence:
     """Gated recurrent unit whose reset gate acts after the product (as in cuDNN).
 
-    Gates in the order update z, reset r, candidate: ``z = sigmoid(x @ W[0].T + h @ U[0].T +
-        b[0])``, ``r`` alike;
+    Gates in the order update z, reset r, candidate:
+    ``z = sigmoid(x @ W[0].T + h @ U[0].T + b[0])``, ``r`` with index 1;
     ``o = tanh(x @ W[2].T + b[2] + r * (h @ U[2].T + b[3])); h = z * h + (1 - z) * o``.
 
     Args:
@@ -232,8 +231,8 @@ def recurrent_backward(
 
     Args:
         saved: from the forward pass.
-        gy: gradient by ``y``, (T, N, H); zero when None.
-        gh, gc: gradients by the last hidden and cell state, (N, H); zero when None.
+        gy: gradient with respect to ``y``, (T, N, H); zero when None.
+        gh, gc: gradients with respect to the last hidden and cell state, (N, H); zero when None.
 
     Raises:
         TypeError, ValueError: an argument does not fit; the message names it.

@@ -55,7 +55,7 @@ class _Forward:
 
 
 class _Composed:
-    """The gradient in steps, where oneDNN has only its reference loop (AVX2)."""
+    """The gradient in steps, if oneDNN has only its reference loop (AVX2)."""
 
     __slots__ = ("_axes", "_layout", "_log", "_sums")
 

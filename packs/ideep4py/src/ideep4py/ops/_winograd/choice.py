@@ -1,4 +1,4 @@
-"""Which convolutions minimal filtering is faster for, and in which portions to compute them."""
+"""Where minimal filtering is faster than the direct algorithm, and how its work is divided."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class _Costs(NamedTuple):
 
 if HAS_AVX512:
     # Xeon (Cascade Lake), 31 shapes: the fit is within 20%. The direct algorithm gains more from
-    # vectors of 16 numbers than the transformations, which wait for memory.
+    # vectors of 16 numbers than the transformations, which are limited by memory.
     _DATA = _Costs(115.0, 50.0, 1.2, 85.0, 0.21, 10.0)
     _WEIGHTS = _Costs(110.0, 80.0, 1.2, 60.0, 0.235, 9.0)
 else:
@@ -77,8 +77,8 @@ class Suits(NamedTuple):
     """Whether to use minimal filtering.
 
     Attributes:
-        data: for the convolution and its gradient by the input.
-        weights: for its gradient by filters and bias.
+        data: for the convolution and its gradient with respect to the input.
+        weights: for its gradient with respect to filters and bias.
     """
 
     data: bool
@@ -125,15 +125,15 @@ def suits(window: Window, groups: int, data_type: int, y: tuple[int, ...], ins: 
 def images_in(
     source: Sequence[L.Layout], target: Sequence[L.Layout]
 ) -> tuple[L.Layout, L.Layout, tuple[Images, Images]] | None:
-    """Layouts to use and where the images lie in them.
+    """Chooses layouts of images that are row-major or in whole blocks of channels.
 
     Args:
-        source: layouts that an argument may be brought into, the one that it has first.
+        source: layouts for an argument in order of preference, its own first.
         target: the same for the result or for another argument.
 
     Returns:
-        Layout of the one and of the other, and where images lie in them; None where no layout
-        is one of unfilled blocks of channels.
+        The layout of the one and of the other, and the strides of images in them; None if one of
+        them cannot be chosen.
     """
     found = []
     for choices in (source, target):

@@ -1,5 +1,6 @@
-"""The convolution itself, and its gradient by the input (a convolution as well, with turned
-filters).
+"""The convolution itself, and its gradient with respect to the input.
+
+The gradient is a convolution as well, with rotated filters.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ class Forward:
     Args:
         x: layout of the input.
         y: layout of the output.
-        images: where the images of ``x`` and ``y`` lie.
+        images: strides of the images of ``x`` and ``y``.
         before: zeros above and to the left of the input.
         bias: whether there is a bias.
         relu: apply ReLU to the output.
-        turned: the filters come as (C, O, 3, 3) and are to be turned by 180 degrees, as the
-            gradient by the input wants it.
+        turned: the filters are of shape (C, O, 3, 3) and are rotated by 180 degrees, for the
+            gradient with respect to the input.
 
     Attributes:
-        x, w, y: the layouts that ``run`` wants.
+        x, w, y: the layouts that ``run`` takes pointers to.
     """
 
     def __init__(

@@ -30,7 +30,7 @@ TILE = OUT + KERNEL - 1
 """Inputs of a tile along each axis."""
 
 POINTS = TILE * TILE
-"""Products for each tile and pair of channels."""
+"""Multiplications for each tile and pair of channels."""
 
 CONSTANT_POINT = TILE + 1
 """The product that adds to all outputs of a tile alike: evaluation at (1, 1)."""

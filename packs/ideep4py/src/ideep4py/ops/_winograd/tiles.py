@@ -1,7 +1,7 @@
 """Cuts images into tiles, and puts images together from tiles.
 
-Tiles lie as (row in the tile, column in the tile, image, tile row, tile column, channel), dense:
-each position within a tile is a matrix (tiles, channels), as products of matrices want it.
+Tiles are a dense array (row in the tile, column in the tile, image, tile row, tile column,
+channel): each position within a tile is a matrix (tiles, channels) for the matrix products.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ideep4py.ops._winograd.matrices import OUT
 
 def _as_tiles(images: Images, rows: int, columns: int) -> tuple[int, ...]:
     """Strides of images as an array (row in the tile, column in the tile, image, tile row, tile
-    column, two digits of the channel).
+    column, two indices of the channel).
     """
     return (
         images.row,
@@ -33,7 +33,7 @@ class Cut:
     """Cuts ``n`` images into ``rows x columns`` tiles that begin ``OUT`` apart.
 
     Args:
-        images: where the images lie.
+        images: strides of the images.
         n: number of images.
         channels: number of channels.
         before: zeros above and to the left of each image.
@@ -96,11 +96,10 @@ class Cut:
 
 
 class Join:
-    """Puts ``n`` images together from ``rows x columns`` tiles of ``OUT x OUT``, and cuts off what
-    is beyond the images.
+    """Joins ``rows x columns`` tiles of ``OUT x OUT`` to ``n`` images, without what is beyond them.
 
     Args:
-        images: where the images lie.
+        images: strides of the images.
         n: number of images.
         channels: number of channels, a multiple of the images' block.
         grid: number of tile rows and columns.

@@ -1,4 +1,4 @@
-"""The gradient by filters and bias."""
+"""The gradient with respect to filters and bias."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from ideep4py.ops._winograd.tiles import Cut
 
 
 class Weights:
-    """Gradient of a convolution by its filters, and by its bias when there is one.
+    """Gradients of a convolution with respect to its filters and, on request, its bias.
 
     Args:
         x: layout of the input.
-        gy: layout of the gradient by the output.
-        images: where the images of ``x`` and ``gy`` lie.
+        gy: layout of the gradient of the output.
+        images: strides of the images of ``x`` and ``gy``.
         before: zeros above and to the left of the input.
-        bias: compute the gradient by the bias as well.
+        bias: compute the gradient with respect to the bias as well.
 
     Attributes:
-        x, gy, gw, gb: the layouts that ``run`` wants.
+        x, gy, gw, gb: the layouts that ``run`` takes pointers to.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Weights:
         self._ones = ffi.from_buffer(np.ones(max(counts) * self._tiles, np.float32))
 
     def _product(self, tiles: int, size: int, more: bool) -> Primitive:
-        """Adds up over tiles; onto what is there with ``more``."""
+        """Sums over tiles; with ``more`` adds the sums to the memory of the result."""
         return product(
             L.strided((M.POINTS, size, tiles), (tiles * self._outs, 1, self._outs)),
             L.dense((M.POINTS, tiles, self._ins)),

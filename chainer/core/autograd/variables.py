@@ -1,0 +1,22 @@
+"""The names of the public module ``chainer.variable``.
+
+A module of its own, because :class:`Parameter` derives from :class:`Variable`: ``variable.py``
+cannot import it.
+"""
+
+from __future__ import annotations
+
+from chainer.core.autograd.parameter import Parameter
+from chainer.core.autograd.unpickling import create_variable as _create_variable  # pickles refer to
+from chainer.core.autograd.unpickling import recover_parameter as _recover_parameter  # these names
+from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.autograd.variable_node import VariableNode
+
+__all__ = [
+    "Parameter",
+    "Variable",
+    "VariableNode",
+    "_create_variable",
+    "_recover_parameter",
+    "as_variable",
+]

@@ -1,0 +1,239 @@
+"""The garbage collector is held back while graphs grow, and garbage is still collected."""
+
+import gc
+import subprocess
+import sys
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+from chainer.core.autograd.collector_pacing import CollectorPacing
+from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.variable import Variable
+from tests.core.nodes import Multiply, add, f32, var
+
+USUAL = (700, 10, 10)
+
+
+@pytest.fixture(autouse=True)
+def usual_collector():
+    """Python's usual settings, without garbage of other tests."""
+    thresholds, enabled = gc.get_threshold(), gc.isenabled()
+    gc.enable()
+    gc.set_threshold(*USUAL)
+    gc.collect()
+    yield
+    gc.set_threshold(*thresholds)
+    if not enabled:
+        gc.disable()
+
+
+@pytest.fixture
+def collections():
+    """The generations of the collections that take place during a test."""
+    found = []
+
+    def note(phase, info):
+        if phase == "stop":
+            found.append(info["generation"])
+
+    gc.callbacks.append(note)
+    yield found
+    gc.callbacks.remove(note)
+
+
+def chain(x, length):
+    y = x
+    for _ in range(length):
+        y = add(y, x)
+    return y
+
+
+class TestGrowingGraph:
+    def test_collections_are_few(self, collections):
+        # 50,000 objects or more: 70 collections of the youngest generation at Python's pace.
+        y = chain(var(1), 10_000)
+        assert len(collections) <= 10
+        assert set(collections) <= {0}
+        del y
+
+    def test_not_while_nothing_is_recorded(self):
+        x = var(1)
+        kept = []
+        for _ in range(3000):
+            kept.append([Variable(f32(1), requires_grad=False)])
+        assert gc.get_threshold() == USUAL
+        del x, kept
+
+    def test_graph_whose_parts_die_at_once(self):
+        x = var(1)
+        for _ in range(5000):
+            add(x, x)
+        assert gc.get_threshold() == USUAL
+
+    def test_in_several_threads(self):
+        graphs = []
+        threads = [
+            threading.Thread(target=lambda: graphs.append(chain(var(1), 5000))) for _ in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for y in graphs:
+            y.backward()
+        graphs.clear()
+        del y
+        gc.collect()
+        assert gc.get_threshold() == USUAL
+
+
+class TestThresholdIsRestored:
+    def test_when_the_graph_is_gone(self):
+        y = chain(var(1), 3000)
+        y.backward()
+        assert gc.get_threshold()[0] > USUAL[0]
+        assert gc.get_threshold()[1:] == USUAL[1:]
+        del y
+        assert gc.get_threshold() == USUAL
+
+    def test_at_the_first_collection_that_finds_other_objects(self, collections):
+        y = chain(var(1), 3000)
+        raised = gc.get_threshold()[0]
+        assert raised > USUAL[0]
+        collections.clear()
+        others = []
+        while not collections:
+            others.append([])
+        assert len(others) <= raised
+        assert gc.get_threshold() == USUAL
+        del y
+
+    def test_after_an_error(self):
+        class Fails(Multiply):
+            def backward(self, target_input_indexes, grad_outputs):
+                raise KeyError("x")
+
+        x = var(1)
+        (y,) = Fails().apply((chain(x, 3000), x))
+        with pytest.raises(KeyError):
+            y.backward()
+        del y
+        gc.collect()
+        assert gc.get_threshold() == USUAL
+
+
+class TestSettingsOfTheUser:
+    def test_another_threshold(self):
+        gc.set_threshold(1000, 5, 6)
+        y = chain(var(1), 3000)
+        y.backward()
+        assert gc.get_threshold()[0] > 1000
+        del y
+        assert gc.get_threshold() == (1000, 5, 6)
+
+    def test_threshold_that_is_set_while_a_graph_exists(self):
+        y = chain(var(1), 3000)
+        y.backward()
+        gc.set_threshold(123, 4, 5)
+        del y
+        gc.collect()
+        assert gc.get_threshold() == (123, 4, 5)
+
+    def test_collector_that_is_off(self):
+        gc.disable()
+        y = chain(var(1), 3000)
+        assert not gc.isenabled()
+        assert gc.get_threshold() == USUAL
+        del y
+
+    def test_threshold_of_zero(self, collections):
+        gc.set_threshold(0)
+        y = chain(var(1), 3000)
+        assert collections == []
+        assert gc.get_threshold()[0] == 0
+        gc.collect()
+        assert gc.get_threshold()[0] == 0
+        del y
+
+
+class KeepsItsOutput(FunctionNode):
+    """A function that makes garbage only the collector can find: output -> function -> output."""
+
+    def forward(self, inputs):
+        return (inputs[0] * 2,)
+
+    def keep(self, x):
+        (self.output,) = self.apply((x,))
+        return self.output
+
+
+class TestGarbage:
+    @pytest.mark.parametrize("backward", [False, True])
+    def test_graphs_with_reference_cycles_are_collected(self, backward):
+        x = var(1)
+        graphs, most = [], 0
+        for _ in range(300):
+            y = chain(KeepsItsOutput().keep(x), 100)
+            graphs.append(weakref.ref(y.node))
+            if backward:
+                y.backward()
+            graphs = [graph for graph in graphs if graph() is not None]
+            most = max(most, len(graphs))
+        # At Python's pace it takes 11 collections of 700 objects until the older of them are found.
+        assert most <= 40
+
+    def test_a_collection_that_finds_garbage_does_not_raise_the_threshold(self):
+        pacing = CollectorPacing()
+        y = chain(var(1), 3000)
+        gc.set_threshold(*USUAL)
+        pacing("stop", {"generation": 0, "collected": 700})
+        assert gc.get_threshold() == USUAL
+        pacing._nodes = 0
+        pacing("stop", {"generation": 0, "collected": 0})
+        assert gc.get_threshold()[0] == 2 * USUAL[0]
+        pacing.restore()
+        assert gc.get_threshold() == USUAL
+        del y
+
+
+def test_end_of_the_interpreter_is_quiet():
+    program = (
+        "import chainer, numpy as np, chainer.functions as F\n"
+        "x = y = chainer.Variable(np.ones(1, 'f'))\n"
+        "for _ in range(2000): y = F.tanh(y) + x\n"
+    )
+    finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert finished.returncode == 0
+    assert finished.stderr == ""
+
+
+class TestLongGraphs:
+    @pytest.mark.parametrize("double", [False, True])
+    def test_long_chain_is_differentiated_and_destroyed(self, double):
+        # In a thread with a small stack: a recursion over the graph would overflow it.
+        result = []
+
+        def run():
+            x = var(1)
+            y = chain(x, 50_000)
+            node = weakref.ref(y.node)
+            y.backward(enable_double_backprop=double)
+            del y
+            if double:
+                x.cleargrad()
+            result.append((x.grad, node()))
+
+        size = threading.stack_size(256 * 1024)
+        try:
+            thread = threading.Thread(target=run)
+            thread.start()
+            thread.join()
+        finally:
+            threading.stack_size(size)
+        ((grad, node),) = result
+        assert node is None
+        if not double:
+            np.testing.assert_array_equal(grad, [50_001])

@@ -1,0 +1,146 @@
+"""Docstrings, comments, messages and pages are written in plain English (CONTRIBUTING, "Language").
+
+The test finds words that made earlier texts hard to read, and British spellings. A word that is
+right in a sentence, such as a term of a library, can be excepted in :data:`EXCEPTIONS`.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+
+#: Packages and pages that are covered. New directories are added here.
+COVERED = (
+    "chainer/__init__.py",
+    "chainer/_aliases.py",
+    "chainer/core/arrays",
+    "chainer/core/config",
+    "chainer/core/registry",
+    "chainer/core/reporting",
+    "chainer/core/utils",
+    "chainer/core/events.py",
+    "chainer/core/lazy.py",
+    "chainer/core/runtime_info.py",
+    "chainer/core/streams.py",
+    "chainer/core/typing.py",
+    "chainer/plugins",
+    "chainer/backends/cupy/backend.py",
+    "chainer/backends/cupy/settings.py",
+    "chainer/backends/ideep/backend.py",
+    "chainer/backends/ideep/settings.py",
+    "chainer/backends/numpy/backend.py",
+    "scripts/make_stubs.py",
+    "scripts/measure_code.py",
+    "CONTRIBUTING.md",
+    "README.md",
+    "docs/add-a-backend.md",
+    "docs/add-a-plugin.md",
+    "docs/architecture.md",
+    "docs/hooks.md",
+    "docs/plugin-problems.md",
+)
+
+#: What is banned -> what to write instead.
+BANNED = {
+    r"somebody|nobody|whoever|whom": "the user, a plugin, no code, another package, ...",
+    r"rooms?|houses?": "package",
+    r"homes?(?! director)": "canonical module, device, directory",
+    r"strangers?": "third party",
+    r"(?<!there )(?:is|are|was|were) no(?! longer| more| less)": "is not a",
+    r"(?:found|finds?) out": "inferred, determined",
+    r"lies? (?:in|on|there|here|outside|inside|elsewhere|next|below|above)|lying": "is in, has",
+    r"(?:stand|stands|standing) (?:in )?for": "represents, means",
+    r"shall": "must, will",
+    r"dearer|midst|as taken|looks? on": "other words",
+    r"claim(?:s|ed|ing|ants?)?": "register, own, statement",
+    r"keeps? off": "avoid",
+    # American spelling
+    r"\w*(?:general|global|initial|local|material|memor|minim|maxim|normal|optim|organ|parallel"
+    r"|parameter|penal|quant|random|recogn|regular|serial|special|standard|summar|symbol|synchron"
+    r"|token|util|vector|visual|factor|categor|equal|emphas|final|real|author|custom|character)"
+    r"is(?:e|es|ed|ing|er|ers|ation|ations)": "-ize",
+    r"analys(?:e|ed|es|ing)": "analyze",
+    r"\w*(?:behaviour|colour|favour|honour|neighbour)\w*": "-or",
+    r"centred?|licence|cancelled|cancelling|labelled|modelled|travelled": "American spelling",
+    r"misspelt|spelt|learnt|whilst|amongst": "American spelling",
+}
+
+#: Path -> words that are right there.
+EXCEPTIONS: dict[str, frozenset[str]] = {
+    # The list of banned words itself.
+    "CONTRIBUTING.md": frozenset({"somebody", "nobody", "whoever", "room", "house", "home"}),
+}
+
+_PATTERN = re.compile("|".join(rf"\b(?:{pattern})\b" for pattern in BANNED), re.IGNORECASE)
+
+
+def covered_files() -> list[Path]:
+    """Returns the Python files and pages that are covered."""
+    files: list[Path] = []
+    for name in COVERED:
+        path = ROOT / name
+        assert path.exists(), f"{name} of COVERED does not exist"
+        files += [path] if path.is_file() else sorted(path.rglob("*.py"))
+    return files
+
+
+def lines_of_prose(path: Path) -> Iterator[tuple[int, str]]:
+    """Yields line numbers and texts: docstrings, messages and comments of code; whole pages."""
+    source = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":
+        yield from enumerate(source.splitlines(), 1)
+        return
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            for offset, line in enumerate(node.value.splitlines()):
+                yield node.lineno + offset, line
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+
+
+def instead_of(word: str) -> str:
+    """Returns what to write instead of a banned word."""
+    return next(
+        advice
+        for pattern, advice in BANNED.items()
+        if re.fullmatch(pattern.replace("(?<!there )", ""), word, re.IGNORECASE)
+    )
+
+
+@pytest.mark.parametrize("path", covered_files(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_plain_english(path: Path) -> None:
+    name = str(path.relative_to(ROOT))
+    allowed = EXCEPTIONS.get(name, frozenset())
+    complaints = [
+        f"{name}:{number}: {match.group()!r} -> {instead_of(match.group())}: {line.strip()}"
+        for number, line in lines_of_prose(path)
+        for match in _PATTERN.finditer(line)
+        if match.group().lower() not in allowed
+    ]
+    assert not complaints, "\n".join(complaints)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Nobody knows", ["Nobody"]),
+        ("it is no array", ["is no"]),
+        ("there is no such name, and it is no longer used", []),
+        ("what lies in blocks", ["lies in"]),
+        ("the behaviour of normalised values", ["behaviour", "normalised"]),
+        ("otherwise, raise and advise", []),
+        ("a noise in the home directory", []),
+    ],
+)
+def test_banned_words_are_found(text: str, found: list[str]) -> None:
+    assert [match.group() for match in _PATTERN.finditer(text)] == found
+    assert all(instead_of(word) for word in found)
