@@ -197,7 +197,7 @@ class TestSharingUntilRead:
     def test_readers_of_one_variable_in_two_threads(self):
         """What one thread goes on with when another was quicker."""
         made, (x, y) = self.added(2, (2000,))
-        lazy = x._grad
+        lazy = x._gradient
         copied = x.grad
         assert copied is not made
         assert lazy.read(x.array) is not made

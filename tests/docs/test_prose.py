@@ -76,7 +76,9 @@ BANNED = {
 #: Path -> words that are right there.
 EXCEPTIONS: dict[str, frozenset[str]] = {
     # The list of banned words itself.
-    "CONTRIBUTING.md": frozenset({"somebody", "nobody", "whoever", "room", "house", "home"}),
+    "CONTRIBUTING.md": frozenset(
+        {"somebody", "nobody", "whoever", "room", "house", "home", "is no", "found out", "stands for"}
+    ),
 }
 
 _PATTERN = re.compile("|".join(rf"\b(?:{pattern})\b" for pattern in BANNED), re.IGNORECASE)

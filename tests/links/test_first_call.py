@@ -43,14 +43,14 @@ CASES = {
 def test_a_refused_input_decides_nothing(name):
     make, wrong, right = CASES[name]
     link = make()
-    with pytest.raises(InvalidType, match=r"cannot take its sizes(.|\n)*Expect: x\.ndim"):
+    with pytest.raises(InvalidType, match=r"cannot infer its sizes(.|\n)*Expect: x\.ndim"):
         link(wrong)
     assert len(link(right)) == len(right)
 
 
 def test_a_refused_sequence_decides_nothing():
     link = L.NStepGRU(1, None, 2, 0.0)
-    with pytest.raises(InvalidType, match=r"NStepGRU cannot take its sizes"):
+    with pytest.raises(InvalidType, match=r"NStepGRU cannot infer its sizes"):
         link(None, [floats(4)])
     assert link(None, [floats(4, 3)])[0].shape == (1, 1, 2)
 

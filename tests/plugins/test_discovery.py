@@ -102,7 +102,7 @@ def test_malformed_lines_are_reported_not_lost() -> None:
     assert parse_entry_points(text) == [
         ("bad", "not a module", "entry point 'bad' must point to 'module' or 'module:object', got "
          "'not a module'"),
-        ("broken", "", "entry_points.txt has a line that is no 'name = target': 'broken'"),
+        ("broken", "", "entry_points.txt has a line that is not 'name = target': 'broken'"),
         ("ok", "a.b:c", ""),
     ]  # fmt: skip
 

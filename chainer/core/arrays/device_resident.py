@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from chainer.core.arrays.backend import backend_of, get_device
 from chainer.core.arrays.device import Device
+from chainer.core.final_methods import FinalMeta, final
 from chainer.core.typing import Array, DeviceLike
-from chainer.core.utils.meta import FinalMeta, final
 
 if TYPE_CHECKING:
     from typing import Self
 
     from chainer.core.autograd.variable import Variable
 
-#: Methods of release 4 that subclasses override to move arrays that are not registered, with the
-#: backends whose devices they stand for.
+#: Methods of release 4 that subclasses override to move arrays that are not registered, by the
+#: name of the backend to whose devices they move them.
 _METHODS = {"numpy": "to_cpu", "cupy": "to_gpu", "ideep": "to_intel64"}
 
 

@@ -72,7 +72,7 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
         array = x._array
         if type(array) is not _ndarray:
             all_numpy = False
-        node = x._node or x.node
+        node = x._graph_node or x.node
         if node._rank > rank:
             rank = node._rank
         if not x._requires_grad:
@@ -112,10 +112,10 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
     # functions have: that saves the calls of two initializers.
     variable = _new(Variable)
     variable._array = y
-    variable._grad = None
+    variable._gradient = None
     variable._grad_var = None
     variable._requires_grad = requires_grad = constants < count
-    node = variable._node = _new(VariableNode)
+    node = variable._graph_node = _new(VariableNode)
     node._variable = _ref(variable)
     node._creator_node = self
     node._rank = rank + 1

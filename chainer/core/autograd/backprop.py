@@ -114,5 +114,7 @@ def _add_array(backward_pass: BackwardPass, variable: Variable, grad: Array) -> 
         grad = backend_of(grad).to_xp(grad)  # kernels may return gradients of other types
     elif grad.__class__ is _ndarray and array.__class__ is not _ndarray:
         check_gradient(array, grad, "A function computed a gradient elsewhere. ")
-    variable._grad = backward_pass.delivery.deliver(variable, grad) if previous is None else grad
+    if previous is None:
+        grad = backward_pass.delivery.deliver(variable, grad)
+    variable._gradient = grad
     variable._grad_var = None

@@ -177,8 +177,8 @@ class AliasGroup:
                 return own_copy(grad)
             aliases = self._aliases = set()
             for other, part in self._parts:
-                if other._grad is part:  # else it was read or replaced meanwhile
-                    other._grad = AliasedGradient(part, aliases)
+                if other._gradient is part:  # else it was read or replaced meanwhile
+                    other._gradient = AliasedGradient(part, aliases)
             self._parts.clear()
         return AliasedGradient(grad, aliases)
 

@@ -291,7 +291,7 @@ class BackwardPass:
             return
         array = self._array(gradient)
         variable.grad = array
-        variable._grad = self.delivery.deliver(variable, variable._grad)
+        variable._gradient = self.delivery.deliver(variable, variable._gradient)
 
     # -- rules ------------------------------------------------------------------------------------
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy
 
@@ -12,9 +11,11 @@ from chainer.core.arrays.extended_dtypes import kind_of
 from chainer.core.autograd.lazy_gradient import UNDEFINED
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.dtype import get_dtype
+from chainer.core.registry import registries
 
 if TYPE_CHECKING:
     from chainer.core.arrays.device import Device
+    from chainer.core.typing import Array, DeviceLike, InitializerLike, ShapeLike
 
 
 class Parameter(Variable):
@@ -43,35 +44,32 @@ class Parameter(Variable):
     initializer: Any = None
     update_rule: Any = None
 
-    #: Whether the gradient of a parameter without array is to be NaN (True) or cleared (False).
-    _grad_undefined = True
-    _initial_device: Any = None
+    #: Gradient that :meth:`initialize` gives: NaN, unless it is cleared or zeroed before.
+    _initial_gradient: Literal["nan", "none", "zero"] = "nan"
 
     def __init__(
         self,
-        initializer: Any = None,
-        shape: int | Sequence[int] | None = None,
+        initializer: InitializerLike = None,
+        shape: ShapeLike | None = None,
         name: str | None = None,
         *,
         requires_grad: bool = True,
     ) -> None:
-        if initializer is None:
-            initializer = float("nan")
-        array: Any = None
-        if shape is None:
-            if find_backend(initializer.__class__) is not None:
-                array = initializer
-                initializer = _ConstantLike(array.dtype)
-        else:
+        array: Array | None = None
+        if shape is not None:
+            initializer = _as_initializer(initializer)
             array = _generate(initializer, shape, get_device(None))
+        elif find_backend(initializer.__class__) is not None:
+            array = initializer
+        else:
+            initializer = _as_initializer(initializer)
         super().__init__(array, name=name, requires_grad=requires_grad)
         self.initializer = initializer
         if shape is not None:
             self._undefine_grad()
 
     def _undefine_grad(self) -> None:
-        kind = kind_of(self.dtype)
-        self._grad = UNDEFINED if kind in "fc" else None
+        self._gradient = UNDEFINED if kind_of(self.dtype) in "fc" else None
 
     @property
     def is_initialized(self) -> bool:
@@ -90,22 +88,17 @@ class Parameter(Variable):
         """Clears the gradient array."""
         super().cleargrad()
         if self._array is None:
-            self._grad_undefined = False
+            self._initial_gradient = "none"
 
-    def zerograd(self) -> None:
-        """Initializes the gradient array by zeros (deferred while the parameter is uninitialized).
-
-        Deprecated since v1.15; use :meth:`cleargrad`.
-        """
+    def _zero_gradient(self) -> None:
         if self._array is None:
-            self._grad_undefined = None  # type: ignore[assignment]
-        elif self._grad is UNDEFINED:
-            self.cleargrad()
-            super().zerograd()
+            self._initial_gradient = "zero"
         else:
-            super().zerograd()
+            if self._gradient is UNDEFINED:
+                self.cleargrad()
+            super()._zero_gradient()
 
-    def initialize(self, shape: int | Sequence[int]) -> None:
+    def initialize(self, shape: ShapeLike) -> None:
         """Initializes the data array by the initializer.
 
         Args:
@@ -113,12 +106,12 @@ class Parameter(Variable):
         """
         device = get_device(self._initial_device)
         self.array = device.send(_generate(self.initializer, shape, device))
-        if self._grad_undefined is True:
+        if self._initial_gradient == "nan":
             self._undefine_grad()
-        elif self._grad_undefined is None:
-            self.zerograd()
+        elif self._initial_gradient == "zero":
+            self._zero_gradient()
 
-    def to_device(self, device: Any) -> None:
+    def to_device(self, device: DeviceLike) -> None:
         """Copies the data and gradient arrays to a device.
 
         An uninitialized parameter will be initialized there.
@@ -126,14 +119,13 @@ class Parameter(Variable):
         Args:
             device: Anything :func:`chainer.get_device` takes.
         """
-        target = get_device(device)
-        self._initial_device = target.name
-        undefined = self._grad is UNDEFINED
+        # A gradient that is undefined stays so: no array full of NaN has to be moved.
+        undefined = self._gradient is UNDEFINED
         if undefined:
-            self._grad = None
-        super().to_device(target)
+            self._gradient = None
+        super().to_device(device)
         if undefined:
-            self._grad = UNDEFINED
+            self._gradient = UNDEFINED
 
     def update(self) -> None:
         """Updates the data array using the gradient and the update rule.
@@ -143,52 +135,34 @@ class Parameter(Variable):
         if self.update_rule is not None:
             self.update_rule.update(self)
 
-    def __copy__(self) -> Parameter:
-        """Returns a parameter that shares the arrays but not the place in the graph."""
-        undefined = self._grad is UNDEFINED
-        grad = None if undefined else self.grad
-        replica = self._replica(self._array, grad, dict(self.__dict__))
-        if undefined:
-            replica._grad = UNDEFINED
-        return replica  # type: ignore[return-value]
+
+def _as_initializer(initializer: InitializerLike) -> Any:
+    """Returns an initializer object for what users give; None is NaN."""
+    if initializer is None:
+        return registries.initializers.get("NaN")()
+    if callable(initializer):
+        return initializer
+    if numpy.isscalar(initializer) or find_backend(initializer.__class__) is not None:
+        return registries.initializers.get("Constant")(initializer)
+    return initializer  # which is refused when the array is made
 
 
-class _ConstantLike:
-    """Initializer of a parameter that was given its array: remembers the dtype, fills with NaN."""
-
-    def __init__(self, dtype: Any) -> None:
-        self.dtype = dtype
-
-    def __call__(self, array: Any) -> None:
-        array.fill(float("nan") if kind_of(array.dtype) in "fc" else 0)
-
-
-def _generate(initializer: Any, shape: int | Sequence[int], device: Device) -> Any:
+def _generate(initializer: Any, shape: ShapeLike, device: Device) -> Array:
     """Makes an array of a shape on a device by an initializer."""
     if isinstance(shape, (int, numpy.integer)):
         shape = (int(shape),)
     shape = tuple(shape)
     backend = device.backend
-    xp = backend.xp
-    given = find_backend(initializer.__class__)
+    dtype = get_dtype(getattr(initializer, "dtype", None))
     with backend.use(device):
-        if given is not None:
-            array = xp.empty(shape, get_dtype())
-            source = device.send(initializer)
-            if source.ndim and source.shape != shape:
-                raise ValueError(
-                    f"shape of the initializer array {source.shape} differs from the shape "
-                    f"of the parameter {shape}"
-                )
-            array[...] = source
-            return array
         if callable(initializer):
-            dtype = getattr(initializer, "dtype", None)
-            array = xp.empty(shape, get_dtype(dtype))
+            array = backend.xp.empty(shape, dtype)
             initializer(array)
             return array
-        if isinstance(initializer, (int, float, complex, numpy.generic)):
-            return xp.full(shape, initializer, dtype=get_dtype())
+        if find_backend(initializer.__class__) is not None:
+            array = backend.xp.empty(shape, dtype)
+            array[...] = device.send(initializer)
+            return array
     raise TypeError(
         "initializer must be an Initializer, a callable, an array or a scalar, "
         f"got {type(initializer).__name__}"

@@ -8,16 +8,13 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable
+import warnings
+import weakref
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-import numpy
-
 from chainer.core.arrays.backend import (
     backend_of,
-    copied,
     copyto,
     find_backend,
     get_array_module,
@@ -25,21 +22,21 @@ from chainer.core.arrays.backend import (
     not_an_array_message,
     wrap,
 )
-from chainer.core.autograd.backprop import backward
 from chainer.core.autograd.gradient_arrays import check_gradient
 from chainer.core.autograd.lazy_gradient import LazyGradient
+from chainer.core.autograd.variable_copies import deep_copy, reduced, shallow_copy
+from chainer.core.autograd.variable_in_graph import VariableInGraph
 from chainer.core.autograd.variable_node import VariableNode
-from chainer.core.autograd.variable_operators import VariableOperators
+from chainer.core.autograd.variable_text import array_text, debug_text
 
 if TYPE_CHECKING:
     from chainer.core.arrays.device import Device
-    from chainer.core.autograd.function import Function
-    from chainer.core.autograd.function_node import FunctionNode
+    from chainer.core.typing import Array, DeviceLike, DType, Shape, VariableLike
 
 _new = object.__new__
 
 
-class Variable(VariableOperators):
+class Variable(VariableInGraph):
     """Array with a structure to keep track of computation.
 
     A variable holds an array of any backend and a :class:`~chainer.variable.VariableNode` of the
@@ -72,9 +69,9 @@ class Variable(VariableOperators):
         "__dict__",
         "__weakref__",
         "_array",
-        "_grad",
         "_grad_var",
-        "_node",
+        "_gradient",
+        "_graph_node",
         "_requires_grad",
     )
 
@@ -86,21 +83,26 @@ class Variable(VariableOperators):
     #: Factor the gradient is scaled by (see ``loss_scale`` of :meth:`backward`); None for one.
     loss_scale: float | None = None
 
+    #: Variables that share the array: the copies of this one, and itself; None if there are none.
+    _sharing: list[weakref.ref[Variable]] | None = None
+    #: Name of the device of a variable that has no array yet; None for the CPU.
+    _initial_device: str | None = None
+
     def __init__(
         self,
-        data: Any = None,
+        data: Array | None = None,
         *args: Any,
         name: str | None = None,
-        grad: Any = None,
+        grad: Array | None = None,
         requires_grad: bool = True,
         **kwargs: Any,
     ) -> None:
         if args or kwargs:
             _refuse_arguments(args, kwargs)
         self._array = None if data is None else wrap(data)
-        self._grad: Any = None
+        self._gradient: Any = None
         self._grad_var: Variable | None = None
-        self._node: VariableNode | None = None
+        self._graph_node: VariableNode | None = None
         self._requires_grad = requires_grad
         if name is not None:
             self._name = name
@@ -108,21 +110,38 @@ class Variable(VariableOperators):
             self.grad = grad
 
     @classmethod
-    def _from_array(cls, array: Any, requires_grad: bool) -> Variable:
+    def _from_array(cls, array: Array | None, requires_grad: bool) -> Variable:
         """Makes a variable of an array that is known to be one."""
         self = _new(Variable)
         self._array = array
-        self._grad = None
+        self._gradient = None
         self._grad_var = None
-        self._node = None
+        self._graph_node = None
         self._requires_grad = requires_grad
+        return self
+
+    @staticmethod
+    def _init_unchecked(
+        data: Array | None = None,
+        *,
+        name: str | None = None,
+        grad: Array | None = None,
+        requires_grad: bool = True,
+        is_chainerx_array: bool | None = None,
+        layout: str | None = None,
+    ) -> Variable:
+        """Makes a variable without checks; a name of release 7 that programs use."""
+        self = Variable._from_array(data, requires_grad)
+        self._gradient = grad
+        if name is not None:
+            self._name = name
         return self
 
     @classmethod
     def _from_node(cls, node: VariableNode) -> Variable:
         """Makes a variable for a node whose variable is gone."""
         self = cls._from_array(node.data, node.requires_grad)
-        self._node = node
+        self._graph_node = node
         if node.name is not None:
             self._name = node.name
         return self
@@ -130,29 +149,65 @@ class Variable(VariableOperators):
     # -- array ------------------------------------------------------------------------------------
 
     @property
-    def array(self) -> Any:
+    def array(self) -> Array:
         """The underlying data array, or None while the variable is not initialized."""
         return self._array
 
     @array.setter
-    def array(self, array: Any) -> None:
+    def array(self, array: Array | None) -> None:
         if array is not None:
             array = wrap(array)
+        self._set_array(array)
+        for reference in self._sharing or ():
+            variable = reference()
+            if variable is not None and variable is not self:
+                variable._set_array(array)
+
+    def _set_array(self, array: Array | None) -> None:
         self._array = array
-        if self._node is not None:
-            self._node._update(array)
+        if self._graph_node is not None:
+            self._graph_node._update(array)
 
     @property
-    def data(self) -> Any:
+    def raw_array(self) -> Array | None:
+        """The stored array, whatever the memory layout is; for most variables :attr:`array`."""
+        return self._array
+
+    @property
+    def data(self) -> Array:
         """The underlying data array (equivalent to :attr:`array`, which is preferred)."""
         return self._array
 
     @data.setter
-    def data(self, data: Any) -> None:
+    def data(self, data: Array | None) -> None:
         self.array = data
 
     @property
-    def shape(self) -> tuple[int, ...]:
+    def chx_array(self) -> Array:
+        """The array as one of ChainerX, which is not supported.
+
+        Raises:
+            ValueError: Always: no variable holds an array of ChainerX.
+        """
+        raise ValueError("chx_array is not available for Variable with non-ChainerX array.")
+
+    @property
+    def _has_chainerx_array(self) -> bool:
+        return False
+
+    def item(self) -> Any:
+        """Converts a variable of one element to a number of Python.
+
+        Returns:
+            int, float, bool or complex: The element.
+
+        Raises:
+            ValueError: If the variable has another number of elements.
+        """
+        return self._initialized().item()
+
+    @property
+    def shape(self) -> Shape:
         """Shape of the array."""
         return self._initialized().shape
 
@@ -167,11 +222,11 @@ class Variable(VariableOperators):
         return self._initialized().size
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> DType:
         """Data type of the array."""
         return self._initialized().dtype
 
-    def _initialized(self) -> Any:
+    def _initialized(self) -> Array:
         if self._array is None:
             raise AttributeError(
                 f"{self.summary()} is uninitialized: it has no array, hence no shape or dtype"
@@ -181,16 +236,14 @@ class Variable(VariableOperators):
     @property
     def xp(self) -> ModuleType:
         """Array module for this variable: ``numpy``, ``cupy`` or that of another backend."""
-        return get_array_module(self._array)
+        return self.device.xp if self._array is None else get_array_module(self._array)
 
     @property
     def device(self) -> Device:
-        """Device the array lives on (the CPU while the variable is not initialized)."""
-        return (
-            get_device(None)
-            if self._array is None
-            else backend_of(self._array).device_of(self._array)
-        )
+        """Device the array lives on; that of the last transfer while there is no array."""
+        if self._array is None:
+            return get_device(self._initial_device)
+        return backend_of(self._array).device_of(self._array)
 
     def __len__(self) -> int:
         """Returns the length of the first dimension of the data array.
@@ -203,21 +256,21 @@ class Variable(VariableOperators):
     # -- gradient ---------------------------------------------------------------------------------
 
     @property
-    def grad(self) -> Any:
+    def grad(self) -> Array:
         """Gradient array of this variable (see :attr:`grad_var`), or None."""
         if self._grad_var is not None:
             return self._grad_var._array
-        grad = self._grad
+        grad = self._gradient
         if isinstance(grad, LazyGradient):
-            grad = self._grad = grad.read(self._array)
+            grad = self._gradient = grad.read(self._array)
         return grad
 
     @grad.setter
-    def grad(self, grad: Any) -> None:
+    def grad(self, grad: Array | None) -> None:
         if grad is not None:
             grad = wrap(grad)
             self._check_gradient(grad)
-        self._grad = grad
+        self._gradient = grad
         self._grad_var = None
         self._mark_grad_set()
 
@@ -236,16 +289,26 @@ class Variable(VariableOperators):
             if not isinstance(grad_var, Variable):
                 raise TypeError(f"grad_var must be a Variable or None, got {type(grad_var)}")
             self._check_gradient(grad_var._array)
-        self._grad = None
+        self._gradient = None
         self._grad_var = grad_var
         self._mark_grad_set()
 
+    @property
+    def _grad(self) -> Array | None:
+        """The gradient array, to be set without checks. Programs use this name of release 7."""
+        return self.grad
+
+    @_grad.setter
+    def _grad(self, grad: Array | None) -> None:
+        self._gradient = grad
+        self._grad_var = None
+
     def _mark_grad_set(self) -> None:
         """Tells backpropagation that the gradient of a function's output is to be cleared."""
-        if self._node is not None:
-            self._node._grad_was_set = True
+        if self._graph_node is not None:
+            self._graph_node._grad_was_set = True
 
-    def _check_gradient(self, grad: Any) -> None:
+    def _check_gradient(self, grad: Array) -> None:
         if self._array is not None:
             check_gradient(self._array, grad)
         elif find_backend(grad.__class__) is None:
@@ -258,7 +321,7 @@ class Variable(VariableOperators):
 
     def cleargrad(self) -> None:
         """Clears the gradient array."""
-        self._grad = None
+        self._gradient = None
         self._grad_var = None
 
     def zerograd(self) -> None:
@@ -267,6 +330,14 @@ class Variable(VariableOperators):
         The gradient variable is unchained from the graph. Deprecated since v1.15; use
         :meth:`cleargrad`.
         """
+        warnings.warn(
+            "Variable.zerograd is deprecated. Use Variable.cleargrad instead.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        self._zero_gradient()
+
+    def _zero_gradient(self) -> None:
         if self._array is None:
             return
         grad = self.grad
@@ -320,26 +391,29 @@ class Variable(VariableOperators):
 
     # -- moves ------------------------------------------------------------------------------------
 
-    def to_device(self, device: Any) -> None:
+    def to_device(self, device: DeviceLike) -> None:
         """Copies the data and gradient arrays to a device.
 
         Args:
             device: Anything :func:`chainer.get_device` takes.
         """
         target = get_device(device)
+        self._initial_device = target.name
+        if target != self.device:
+            self._sharing = None  # copies stay where they are
         grad = self.grad
-        self._grad = None
+        self._gradient = None
         self._grad_var = None
         if self._array is not None:
             self.array = target.send(self._array)
         if grad is not None:
-            self._grad = target.send(grad)
+            self._gradient = target.send(grad)
 
     def to_cpu(self) -> None:
         """Copies the data and gradient arrays to CPU."""
         self.to_device("@numpy")
 
-    def to_gpu(self, device: Any = None) -> None:
+    def to_gpu(self, device: DeviceLike = None) -> None:
         """Copies the data and gradient arrays to specified GPU.
 
         Args:
@@ -360,6 +434,17 @@ class Variable(VariableOperators):
         """
         self.to_device("@ideep")
 
+    def to_chx(self) -> None:
+        """Refuses: arrays of ChainerX are not supported.
+
+        Raises:
+            RuntimeError: Always, as in builds of release 7 without ChainerX.
+        """
+        raise RuntimeError("ChainerX is not available.")
+
+    def from_chx(self) -> None:
+        """Does nothing: no array is one of ChainerX."""
+
     @property
     def _loss_scale(self) -> float | None:
         # The name of ``loss_scale`` in earlier releases: hooks of programs read it, and programs
@@ -370,133 +455,7 @@ class Variable(VariableOperators):
     def _loss_scale(self, loss_scale: float | None) -> None:
         self.loss_scale = loss_scale
 
-    # -- graph ------------------------------------------------------------------------------------
-
-    @property
-    def node(self) -> VariableNode:
-        """Node of the computational graph that stands for this variable."""
-        node = self._node
-        if node is None:
-            node = self._node = VariableNode(self, self._name)
-        return node
-
-    @property
-    def name(self) -> str | None:
-        """Name of the variable."""
-        return self._name
-
-    @name.setter
-    def name(self, name: str | None) -> None:
-        self._name = name
-        if self._node is not None:
-            self._node.name = name
-
-    @property
-    def creator(self) -> Function | FunctionNode | None:
-        """Function that created this variable: a :class:`~chainer.Function` or a function node."""
-        return None if self._node is None else self._node.creator
-
-    @creator.setter
-    def creator(self, creator: Any) -> None:
-        self.node.creator = creator
-
-    @property
-    def creator_node(self) -> FunctionNode | None:
-        """:class:`~chainer.FunctionNode` that created this variable.
-
-        Setting None is equivalent to :meth:`unchain`; setting the original node again restores the
-        graph.
-        """
-        return None if self._node is None else self._node.creator_node
-
-    @creator_node.setter
-    def creator_node(self, creator_node: Any) -> None:
-        self.node.creator_node = creator_node
-
-    def set_creator(self, gen_func: Any) -> None:
-        """Notifies the variable that the given function is its creator.
-
-        Args:
-            gen_func (Function): Function that has this variable as an output.
-        """
-        self.node.set_creator(gen_func)
-
-    def set_creator_node(self, fnode: Any) -> None:
-        """Notifies the variable that the given node is its creator.
-
-        Args:
-            fnode (FunctionNode): Function node that has this variable as an output.
-        """
-        self.node.set_creator_node(fnode)
-
-    @property
-    def rank(self) -> int:
-        """Topological ordinal of the variable in the graph."""
-        return 0 if self._node is None else self._node.rank
-
-    def retain_data(self) -> None:
-        """Lets the corresponding variable node keep the underlying array."""
-        self.node.data = self._array
-
-    def unchain(self) -> None:
-        """Deletes the reference to the creator of this variable."""
-        if self._node is not None:
-            self._node.unchain()
-
-    def unchain_backward(self) -> None:
-        """Deletes references between variable nodes and functions backward.
-
-        Intermediate nodes and functions that are referenced from nowhere else are released, and
-        this variable becomes a root. Useful for truncated backpropagation through time.
-        """
-        pending = [self.creator_node]
-        self.unchain()
-        seen: set[FunctionNode] = set()
-        while pending:
-            function = pending.pop()
-            if function is None or function in seen:
-                continue
-            seen.add(function)
-            for node in function.inputs or ():
-                pending.append(node.creator_node)
-                node.unchain()
-            function.unchain()
-
-    def backward(
-        self,
-        retain_grad: bool = False,
-        enable_double_backprop: bool = False,
-        loss_scale: float | None = None,
-    ) -> None:
-        """Runs error backpropagation (a.k.a. backprop) from this variable.
-
-        The gradients of the roots of the graph are accumulated to their :attr:`grad`. This
-        variable's :attr:`grad` is the initial error; without one, a variable of one element starts
-        with 1. A variable that no function created (or that was unchained) has nothing to propagate
-        to, and nothing happens.
-
-        Args:
-            retain_grad (bool): If True, the gradients of all intermediate variables are kept;
-                otherwise they are None afterwards.
-            enable_double_backprop (bool): If True, the computation of the gradients is recorded, so
-                that the gradients can be differentiated in turn.
-            loss_scale (float): Factor the initial error is multiplied by, against underflow of
-                float16 gradients. Optimizers divide the gradients by it before they update
-                parameters.
-
-        Raises:
-            ValueError: If the variable has more than one element and no gradient is set.
-            RuntimeError: In debug mode, if a gradient contains NaN, or if no gradient can flow from
-                this variable.
-        """
-        backward(self, retain_grad, enable_double_backprop, loss_scale)
-
     # -- text -------------------------------------------------------------------------------------
-
-    @property
-    def label(self) -> str:
-        """Short text that represents the variable: shape and dtype."""
-        return self.node.label
 
     def summary(self) -> str:
         """Returns a one-line text that names the variable."""
@@ -504,70 +463,28 @@ class Variable(VariableOperators):
 
     def debug_print(self) -> str:
         """Returns a summary of the stored data and the location of the variable."""
-        if self._array is None:
-            return f"{self.summary()}\n- uninitialized"
-        backend = backend_of(self._array)
-        device = backend.device_of(self._array)
-        lines = [
-            self.summary(),
-            f"- device: {'CPU' if backend.name == 'numpy' else device}",
-            f"- backend: {type(self._array)}",
-            f"- shape: {self.shape}",
-            f"- dtype: {self.dtype}",
-            f"- statistics: {_statistics(self._array)}",
-            f"- grad: {_statistics(self.grad)}",
-        ]
-        return "\n".join(lines)
+        return debug_text(self)
 
     def __repr__(self) -> str:
-        return self._format(repr)
+        return array_text(self, for_repr=True)
 
     def __str__(self) -> str:
-        return self._format(str)
-
-    def _format(self, convert: Callable[[Any], str]) -> str:
-        prefix = f"variable {self._name}" if self._name else "variable"
-        if self._array is None:
-            return f"{prefix}(None)"
-        array = backend_of(self._array).to_host(self._array)
-        if convert is repr:
-            text = numpy.array2string(array, prefix=prefix + "(", separator=", ")
-        else:
-            text = numpy.array2string(array, prefix=prefix + "(")
-        if not array.size:
-            text = f"[], shape={array.shape}"
-        return f"{prefix}({text})"
+        return array_text(self, for_repr=False)
 
     # -- copies -----------------------------------------------------------------------------------
 
     def __copy__(self) -> Variable:
-        """Returns a variable that shares the arrays but not the place in the graph."""
-        return self._replica(self._array, self.grad, dict(self.__dict__))
+        """Returns a variable that shares the arrays but not the place in the graph.
+
+        Setting :attr:`array` of one of the two sets that of the other one.
+        """
+        return shallow_copy(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Variable:
-        replica = _new(type(self))
-        memo[id(self)] = replica
-        array, grad = self._array, self.grad
-        state = copy.deepcopy(self.__dict__, memo)
-        return self._replica(
-            None if array is None else copied(array),
-            None if grad is None else copied(grad),
-            state,
-            replica,
-        )
-
-    def _replica(
-        self, array: Any, grad: Any, state: dict[str, Any], into: Variable | None = None
-    ) -> Variable:
-        replica = _new(type(self)) if into is None else into
-        _restore_state(replica, array, grad, self._requires_grad, state)
-        return replica
+        return deep_copy(self, memo)
 
     def __reduce__(self) -> Any:
-        return (
-            _rebuild,
-            (type(self), self._array, self.grad, self._requires_grad, dict(self.__dict__)),
-        )
+        return reduced(self)
 
 
 VariableNode.variable_class = Variable
@@ -583,35 +500,7 @@ def _refuse_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     raise TypeError(f"Variable got unexpected keyword arguments: {unknown}")
 
 
-def _statistics(array: Any) -> str:
-    if array is None:
-        return "None"
-    if array.size == 0:
-        return "empty"
-    host = backend_of(array).to_host(array)
-    return f"mean={float(host.mean()):.8f}, std={float(host.std()):.8f}"
-
-
-def _restore_state(
-    variable: Variable, array: Any, grad: Any, requires_grad: bool, state: dict[str, Any]
-) -> None:
-    variable._array = array
-    variable._grad = grad
-    variable._grad_var = None
-    variable._node = None
-    variable._requires_grad = requires_grad
-    variable.__dict__.update(state)
-
-
-def _rebuild(
-    cls: type[Variable], array: Any, grad: Any, requires_grad: bool, state: dict[str, Any]
-) -> Variable:
-    variable = _new(cls)
-    _restore_state(variable, array, grad, requires_grad, state)
-    return variable
-
-
-def shape_of(obj: Any) -> tuple[int, ...]:
+def shape_of(obj: VariableLike) -> Shape:
     """Returns the shape of an array or a variable.
 
     Args:
@@ -628,7 +517,7 @@ def shape_of(obj: Any) -> tuple[int, ...]:
         raise TypeError(not_an_array_message(obj)) from None
 
 
-def as_variable(obj: Any) -> Variable:
+def as_variable(obj: VariableLike) -> Variable:
     """Converts an array or a variable into :class:`~chainer.Variable`.
 
     Args:
@@ -642,3 +531,15 @@ def as_variable(obj: Any) -> Variable:
         TypeError: If ``obj`` is neither.
     """
     return obj if isinstance(obj, Variable) else Variable(obj, requires_grad=False)
+
+
+def as_array(obj: Any) -> Any:
+    """Returns the array of a variable, and any other object unchanged.
+
+    Args:
+        obj (array or Variable): Object to convert.
+
+    Returns:
+        array: ``obj.array`` if it is a variable; otherwise ``obj``.
+    """
+    return obj.array if isinstance(obj, Variable) else obj

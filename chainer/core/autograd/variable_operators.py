@@ -1,37 +1,35 @@
 """Operators and methods of variables that are differentiable functions.
 
-The functions live above the core. They are looked up in the registry of variable methods at first
-use, and put into the place of the method then.
+The functions belong to packages above the core. The first call of a method looks its function up in
+the registry of variable methods, and replaces the method by it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from chainer.core.registry import registries
 
 if TYPE_CHECKING:
     from chainer.core.autograd.variable import Variable
+    from chainer.core.typing import Axis, VariableLike
 
 
 def _method(name: str) -> Callable[..., Any]:
-    """Returns the function behind an operator or method and puts it into its place.
-
-    The differentiable functions live above the core; they are looked up at first use.
-    """
+    """Looks up the function of an operator or method, and replaces the method by it."""
     function = registries.variable_methods.get(name)
     _lookups.setdefault(name, vars(VariableOperators)[name])
     setattr(VariableOperators, name, function)
     return function
 
 
-#: What looks a function up, by name of the methods that were looked up already.
+#: The methods that were replaced, by name.
 _lookups: dict[str, Any] = {}
 
 
 def _look_up_again(name: str) -> None:
-    """Forgets a function that another one is registered for."""
+    """Puts the method back whose function was replaced in the registry."""
     lookup = _lookups.pop(name, None)
     if lookup is not None:
         setattr(VariableOperators, name, lookup)
@@ -60,9 +58,13 @@ def _unary(name: str, text: str) -> Callable[[Variable], Variable]:
     return method
 
 
+class UnsupportedOperatorError(TypeError, NotImplementedError):
+    """Raised by operators that Variables refuse: a TypeError since release 5, before the other."""
+
+
 def _refused(name: str, symbol: str) -> Any:
-    def method(self: Variable, other: Any) -> bool:
-        raise NotImplementedError(
+    def method(self: Variable, other: object) -> bool:
+        raise UnsupportedOperatorError(
             f"Variables do not support the {symbol} operator; compare their 'array' attributes "
             "instead"
         )
@@ -74,7 +76,7 @@ def _refused(name: str, symbol: str) -> Any:
 
 
 class VariableOperators:
-    """What :class:`~chainer.Variable` has of operators, and those it refuses."""
+    """Operators of :class:`~chainer.Variable`, and the comparison operators it refuses."""
 
     __slots__ = ()
 
@@ -103,10 +105,31 @@ class VariableOperators:
         """
         return _method("transpose")(self, *axes)
 
+    def mean(
+        self, axis: Axis = None, *, weights: VariableLike | None = None, keepdims: bool = False
+    ) -> Variable:
+        """Calculates the weighted average of the elements.
+
+        See :func:`chainer.functions.average`.
+
+        Args:
+            axis (None or int or tuple of int): Axes along which the average is taken; None for all.
+            weights (Variable or array or None): Weights of the elements; None for equal weights.
+            keepdims (bool): Whether the axes are kept with length 1.
+
+        Returns:
+            Variable: The average.
+        """
+        return registries.functions.get("average")(self, axis, weights, keepdims)
+
     @property
     def T(self) -> Variable:
         """Transposition of this variable."""
         return self.transpose()
+
+    def __pos__(self) -> Self:
+        """Returns the variable itself."""
+        return self
 
     __neg__ = _unary("__neg__", "Element-wise negation.")
     __abs__ = _unary("__abs__", "Element-wise absolute value.")
@@ -154,7 +177,7 @@ class VariableOperators:
 
     def __bool__(self) -> bool:
         """This operator is not defined for Variable."""
-        raise NotImplementedError(
+        raise UnsupportedOperatorError(
             "the truth value of a Variable is not defined; use its 'array' attribute instead"
         )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.unpickling import create_variable as _create_variable  # pickles refer to
 from chainer.core.autograd.unpickling import recover_parameter as _recover_parameter  # these names
-from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.autograd.variable import Variable, as_array, as_variable
 from chainer.core.autograd.variable_node import VariableNode
 
 __all__ = [
@@ -18,5 +18,6 @@ __all__ = [
     "VariableNode",
     "_create_variable",
     "_recover_parameter",
+    "as_array",
     "as_variable",
 ]

@@ -74,7 +74,8 @@ class PrintHook(FunctionHook):
         self._print_inputs(function, in_data)
         self._print("output gradient")
         for array in out_grad:
-            self._print("(None)" if array is None else _as_gradient(array).debug_print())
+            variable = Variable() if array is None else _as_gradient(array)
+            self._print(variable.debug_print())
         self._finish()
 
 

@@ -41,7 +41,7 @@ def erfcx(x: VariableLike) -> Variable:
     Source: `Digital Library of Mathematical Functions, 7.2 <https://dlmf.nist.gov/7.2>`_.
 
     Example:
-        >>> F.erfcx(np.array([0, 5, 1000])).array.round(6)
+        >>> F.erfcx(np.array([0., 5., 1000.])).array.round(6)
         array([1.000000e+00, 1.107050e-01, 5.640000e-04])
     """
     return Erfcx().apply((x,))[0]

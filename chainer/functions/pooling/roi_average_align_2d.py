@@ -64,7 +64,7 @@ def roi_average_align_2d(
         >>> rois = np.array([[0, 0, 2, 4]], np.float32)
         >>> index = np.array([0], np.int32)
         >>> F.roi_average_align_2d(x, rois, index, (1, 2), 1.0)
-        variable([[[[3., 5.]]]])
+        variable([[[[5.  , 6.75]]]])
     """
     return ROIAverageAlign2D(outsize, spatial_scale, sampling_ratio).apply((x, rois, roi_indices))[
         0

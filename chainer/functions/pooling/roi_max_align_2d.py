@@ -65,6 +65,6 @@ def roi_max_align_2d(
         >>> rois = np.array([[0, 0, 2, 4]], np.float32)
         >>> index = np.array([0], np.int32)
         >>> F.roi_max_align_2d(x, rois, index, (1, 2), 1.0)
-        variable([[[[5.5, 7.5]]]])
+        variable([[[[7.5, 9. ]]]])
     """
     return ROIMaxAlign2D(outsize, spatial_scale, sampling_ratio).apply((x, rois, roi_indices))[0]

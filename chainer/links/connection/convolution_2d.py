@@ -9,6 +9,7 @@ from chainer.core.typing import InitializerLike, IntPair, Shape, VariableLike
 from chainer.core.utils.argument import REMOVED_DETERMINISTIC, removed_arguments
 from chainer.functions.connection.convolution_2d import convolution_2d
 from chainer.links.connection._convolution import ConvolutionLink2D, given_params
+from chainer.links.connection._convolution import _pair as _pair
 
 if TYPE_CHECKING:
     from typing import Self

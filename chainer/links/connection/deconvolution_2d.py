@@ -8,6 +8,7 @@ from chainer.core.utils.argument import REMOVED_DETERMINISTIC, removed_arguments
 from chainer.core.utils.conv import pair
 from chainer.functions.connection.deconvolution_2d import deconvolution_2d
 from chainer.links.connection._convolution import ConvolutionLink2D
+from chainer.links.connection._convolution import _pair as _pair
 
 
 class Deconvolution2D(ConvolutionLink2D):

@@ -10,6 +10,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, IntPair, IntTuple, Shape, VariableLike
 from chainer.core.utils.conv import get_conv_outsize, pair
 from chainer.functions.connection.local_convolution_2d import local_convolution_2d
+from chainer.links.connection._convolution import _pair as _pair
 from chainer.links.initializers import get_initializer
 from chainer.links.link import Link
 from chainer.links.size_inference import infer_channels

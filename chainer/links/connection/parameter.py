@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
+from chainer.core.arrays.backend import get_device_from_array
 from chainer.core.autograd import parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array
@@ -32,6 +33,7 @@ class Parameter(Link):
         super().__init__()
         with self.init_scope():
             self.W = parameter.Parameter(array)
+        self.to_device(get_device_from_array(array))
 
     @property
     def printable_specs(self) -> Iterator[tuple[str, Any]]:

@@ -50,7 +50,9 @@ def _broadcasts(shape: Shape, target: Shape) -> bool:
     return all(a in (1, b) for a, b in zip(shape[::-1], target[::-1]))
 
 
-class _Fixed(Initializer):
+class _Constant(Initializer):
+    """Base class of initializers whose value is that of the class."""
+
     fill_value: ClassVar[float]
 
     def __call__(self, array: Array) -> None:
@@ -59,7 +61,7 @@ class _Fixed(Initializer):
         array[...] = self.fill_value
 
 
-class Zero(_Fixed):
+class Zero(_Constant):
     """Initializes array to all-zero.
 
     Args:
@@ -69,7 +71,7 @@ class Zero(_Fixed):
     fill_value = 0.0
 
 
-class One(_Fixed):
+class One(_Constant):
     """Initializes array to all-one.
 
     Args:
@@ -79,7 +81,7 @@ class One(_Fixed):
     fill_value = 1.0
 
 
-class NaN(_Fixed):
+class NaN(_Constant):
     """Initializes array to all-NaN.
 
     Args:

@@ -82,7 +82,7 @@ class BatchNormalization(Link):
     avg_var: Array | None = None
 
     # Links restored from pickles of older releases lack these.
-    axis: tuple[int, ...] | None = None
+    axis: Sequence[int] | None = None
     _highprec_dtype: DType | None = None
     _initial_avg_mean: InitializerLike = None
     _initial_avg_var: InitializerLike = None
@@ -105,9 +105,7 @@ class BatchNormalization(Link):
         if size is None and axis is None:
             raise RuntimeError("size or axis is required")
         self._highprec_dtype = get_dtype(dtype, map_mixed16=numpy.float32)
-        if isinstance(axis, (int, numpy.integer)):
-            axis = (int(axis),)
-        self.axis = None if axis is None else tuple(axis)
+        self.axis = (int(axis),) if isinstance(axis, (int, numpy.integer)) else axis
         self._initial_avg_mean = initial_avg_mean
         self._initial_avg_var = initial_avg_var
         self.decay = decay
@@ -151,6 +149,10 @@ class BatchNormalization(Link):
         yield "use_beta", self.beta is not None
 
     @removed_arguments(test=REMOVED_TEST)
+    def _axes(self) -> tuple[int, ...] | None:
+        """Returns the axes as a tuple; the attribute is what the program gave."""
+        return None if self.axis is None else tuple(self.axis)
+
     def forward(self, x: VariableLike, *, finetune: bool = False) -> Variable:
         """Normalizes the input.
 
@@ -212,21 +214,21 @@ class BatchNormalization(Link):
             running_mean=self.avg_mean,
             running_var=self.avg_var,
             decay=decay,
-            axis=self.axis,
+            axis=self._axes(),
         )
 
     def _normalize_again(
         self, x: VariableLike, gamma: VariableLike, beta: VariableLike
     ) -> Variable:
         """Normalizes as the previous call did, without another update of the kept statistics."""
-        return batch_normalization(x, gamma, beta, eps=self.eps, axis=self.axis)
+        return batch_normalization(x, gamma, beta, eps=self.eps, axis=self._axes())
 
     def _normalize_fixed(
         self, x: VariableLike, gamma: VariableLike, beta: VariableLike
     ) -> Variable:
         """Normalizes by the kept statistics."""
         return fixed_batch_normalization(
-            x, gamma, beta, self.avg_mean, self.avg_var, self.eps, axis=self.axis
+            x, gamma, beta, self.avg_mean, self.avg_var, self.eps, axis=self._axes()
         )
 
     def start_finetuning(self) -> None:

@@ -98,7 +98,7 @@ def test_normalizations(arguments):
     ("arguments", "reason"),
     [
         ({"contiguous": True}, "channels are not last"),
-        ({"dtype": "float64"}, "cuDNN normalises float16, bfloat16 and float32"),
+        ({"dtype": "float64"}, "cuDNN normalizes float16, bfloat16 and float32"),
         ({"gamma": "float64"}, "parameters are of dtype float64"),
         ({"shape": (2, 8)}, "2 dimensions; cuDNN takes 4 or 5"),
         ({"shape": (2, 8, 0, 3)}, "is empty"),

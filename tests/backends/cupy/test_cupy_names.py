@@ -49,7 +49,7 @@ def dotted(node: ast.expr) -> list[str]:
 
 def problem(table: dict[str, str], name: str, call: ast.Call | None) -> str | None:
     """Returns what is wrong with a use, or None."""
-    if name in _OTHERS:
+    if name in _OTHERS or name == "__name__":  # every module has one
         return None
     if name not in table:
         return f"there is no cupy.{name}"

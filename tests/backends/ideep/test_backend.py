@@ -95,15 +95,15 @@ class TestMoves:
 
     def test_link(self, mdarray):
         link = L.BatchNormalization(3)
-        assert link.to_intel64() is link
+        assert link.to_device("@ideep") is link
         assert link.device.name == "@ideep"
         assert {type(a) for a in (link.gamma.array, link.avg_mean)} == {mdarray}
-        link.to_cpu()
+        link.to_device("@numpy")
         assert {type(a) for a in (link.gamma.array, link.avg_mean)} == {np.ndarray}
 
     def test_chain_with_sizes_still_unknown(self, mdarray):
         chain = chainer.Sequential(L.Linear(None, 4), L.Linear(4, 2))
-        chain.to_intel64()
+        chain.to_device("@ideep")
         chain(np.ones((2, 3), "f"))
         assert type(chain[0].W.array) is mdarray
 
@@ -175,7 +175,7 @@ class TestGradients:
         x, y = (chainer.Variable(intel64.mdarray(np.ones((2, 3), "f"))) for _ in range(2))
         z = F.relu(x + F.reshape(y, (2, 3)))
         z.grad = intel64.mdarray(np.ones((2, 3), "f"))
-        z.backward()
+        z.backward(retain_grad=True)  # keeps the gradient of z, too
         x.grad *= 5
         np.testing.assert_array_equal(y.grad, np.ones((2, 3)))
         np.testing.assert_array_equal(z.grad, np.ones((2, 3)))
@@ -216,14 +216,14 @@ class TestGradients:
 
 class TestCopies:
     def test_pickle_of_a_link(self, mdarray):
-        link = L.Linear(3, 2).to_intel64()
+        link = L.Linear(3, 2).to_device("@ideep")
         loaded = pickle.loads(pickle.dumps(link))
         assert type(loaded.W.array) is mdarray
         assert loaded.device.name == "@ideep"
         np.testing.assert_array_equal(loaded.W.array, link.W.array)
 
     def test_deepcopy_of_a_link(self, mdarray):
-        link = L.Linear(3, 2).to_intel64()
+        link = L.Linear(3, 2).to_device("@ideep")
         twin = copy.deepcopy(link)
         twin.W.array[...] = 0
         assert type(twin.W.array) is mdarray
@@ -236,12 +236,12 @@ class TestCopies:
         save = chainer.serializers.save_npz if suffix == "npz" else chainer.serializers.save_hdf5
         load = chainer.serializers.load_npz if suffix == "npz" else chainer.serializers.load_hdf5
         path = str(tmp_path / f"model.{suffix}")
-        source = chainer.Sequential(L.Linear(3, 4), L.BatchNormalization(4)).to_intel64()
+        source = chainer.Sequential(L.Linear(3, 4), L.BatchNormalization(4)).to_device("@ideep")
         save(path, source)
         for target in (
             chainer.Sequential(L.Linear(3, 4), L.BatchNormalization(4)),
-            chainer.Sequential(L.Linear(3, 4), L.BatchNormalization(4)).to_intel64(),
-            chainer.Sequential(L.Linear(None, 4), L.BatchNormalization(4)).to_intel64(),
+            chainer.Sequential(L.Linear(3, 4), L.BatchNormalization(4)).to_device("@ideep"),
+            chainer.Sequential(L.Linear(None, 4), L.BatchNormalization(4)).to_device("@ideep"),
         ):
             kind = np.ndarray if target.device.name == "@numpy" else mdarray
             load(path, target)

@@ -337,7 +337,7 @@ def test_updates(optimizer, hooks, shape, setting):
         with link.init_scope():
             link.W = chainer.Parameter(f32(*shape))
         if ideep:
-            link.to_intel64()
+            link.to_device("@ideep")
         rule = optimizer().setup(link)
         for hook in hooks:
             rule.add_hook(hook)

@@ -21,7 +21,7 @@ def train(model_class, optimizer, mode, x, t):
     model = model_class()
     with chainer.using_config("use_ideep", mode):
         if mode != "never":
-            model.to_intel64()
+            model.to_device("@ideep")
         optimizer = optimizer().setup(model)
         losses = []
         for _ in range(STEPS):
@@ -75,7 +75,7 @@ def test_gradients_are_as_exact_as_those_of_numpy(model, size, seed, monkeypatch
         for parameter in net.params():
             parameter.array[...] = parameter.array.astype("f")
         if mode != "never":
-            net.to_intel64()
+            net.to_device("@ideep")
         net.cleargrads()
         with chainer.using_config("use_ideep", mode):
             F.softmax_cross_entropy(

@@ -28,7 +28,7 @@ SCRIPT = """
             optimizer.update()
     assert {{type(p.array) for p in model.params()}} == {{np.ndarray}}
     try:
-        model.to_intel64()
+        model.to_device("@ideep")
     except RuntimeError as error:
         print("error:", " ".join(str(error).split()))
     main(["info"])
@@ -63,6 +63,6 @@ def test_says_why(case):
     assert done.returncode == 0, done.stderr
     (error,) = [line for line in done.stdout.splitlines() if line.startswith("error:")]
     assert reason in error
-    (line,) = [line for line in done.stdout.splitlines() if line.startswith("Backend ideep:")]
-    assert line.startswith("Backend ideep: Not Available (")
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("iDeep:")]
+    assert line.startswith("iDeep: Not Available (")
     assert reason in line

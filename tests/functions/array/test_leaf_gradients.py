@@ -19,19 +19,19 @@ CASES = {
 def test_gradient_is_not_shared(name):
     x = chainer.Variable(np.zeros((2, 3, 4), np.float32))
     y = CASES[name](x)
-    y.grad = np.arange(y.size, dtype=np.float32).reshape(y.shape)
+    gy = y.grad = np.arange(y.size, dtype=np.float32).reshape(y.shape)
     y.backward()
-    (expected,) = chainer.grad([y], [x], [chainer.Variable(y.grad)], enable_double_backprop=True)
+    (expected,) = chainer.grad([y], [x], [chainer.Variable(gy)], enable_double_backprop=True)
     np.testing.assert_array_equal(x.grad, expected.array)
-    assert not np.shares_memory(x.grad, y.grad)
+    assert not np.shares_memory(x.grad, gy)
 
 
 @pytest.mark.parametrize("mode", ["edge", "reflect", "symmetric", "wrap"])
 def test_pad_modes(mode):
     x = chainer.Variable(np.arange(4, dtype=np.float64))
     y = F.pad(x, (2, 1), mode)
-    y.grad = np.array([1.0, 2, 4, 8, 16, 32, 64])
+    gy = y.grad = np.array([1.0, 2, 4, 8, 16, 32, 64])
     y.backward()
     origin = np.pad(np.arange(4), (2, 1), mode)
-    expected = np.bincount(origin, weights=y.grad)
+    expected = np.bincount(origin, weights=gy)
     np.testing.assert_array_equal(x.grad, expected)

@@ -34,7 +34,7 @@ def test_gradients_go_where_elements_came_from():
     condition = np.arange(5000) % 3 == 0
     x, y = Variable(np.zeros(5000, "f")), Variable(np.ones(5000, "f"))
     z = F.where(condition, x, y)
-    z.grad = np.arange(5000, dtype="f")
+    gz = z.grad = np.arange(5000, dtype="f")
     z.backward()
-    np.testing.assert_array_equal(x.grad, z.grad * condition)
-    np.testing.assert_array_equal(y.grad, z.grad * ~condition)
+    np.testing.assert_array_equal(x.grad, gz * condition)
+    np.testing.assert_array_equal(y.grad, gz * ~condition)

@@ -85,13 +85,13 @@ def test_large_costs_stay_exact(cost_scale, x_scale, dtype):
     expected = losses_by_enumeration(np.asarray(cost.array, np.float64), arrays, ys)
     largest = max(cost_scale, x_scale) * 5
     close(loss, expected, rtol=1e-5, atol=largest * np.finfo(dtype).eps * 4)
-    loss.grad = np.ones(3, dtype)
+    gradient = loss.grad = np.ones(3, dtype)
     loss.backward()
     fast = [v.grad for v in (cost, *xs)]
     assert all(np.isfinite(g).all() for g in fast)
     # The differentiable way takes no such shortcuts.
     slow = chainer.grad(
-        [loss], [cost, *xs], [chainer.Variable(loss.grad)], enable_double_backprop=True
+        [loss], [cost, *xs], [chainer.Variable(gradient)], enable_double_backprop=True
     )
     for one, other in zip(fast, slow, strict=True):
         close(one, other.array, rtol=1e-3, atol=1e-3)

@@ -19,7 +19,8 @@ class AsStridedKernel(ReferenceKernel):
     """Views of NumPy arrays, copies of arrays of other libraries."""
 
     def geometry(self, x: Array) -> tuple[Shape, int, int]:
-        if self.xp is numpy:
+        # Also of subclasses of numpy.ndarray, which other backends may use.
+        if isinstance(x, numpy.ndarray):
             start, size = _numpy_buffer(x)
             strides = tuple([stride // x.itemsize for stride in x.strides])
             return strides, (_address(x) - start) // x.itemsize, size // x.itemsize
@@ -33,12 +34,13 @@ class AsStridedKernel(ReferenceKernel):
         return contiguous_strides(x.shape), 0, x.size
 
     def forward(self, x: Array, shape: Shape, strides: Shape, offset: int) -> Array:
-        if self.xp is not numpy:
+        if not isinstance(x, numpy.ndarray):
             return x.reshape(-1)[self.indices((shape, strides, offset))]
         start, _ = _numpy_buffer(x)
         # A view of one element at the offset, relative to the first element of x.
         distance = start + offset * x.itemsize - _address(x)
-        return _numpy_view(x, distance, shape, strides)
+        view = _numpy_view(x, distance, shape, strides)
+        return view if type(x) is numpy.ndarray else view.view(type(x))
 
     def convert(self, array: Array, source: Geometry, target: Geometry) -> Array:
         xp = self.xp
