@@ -216,7 +216,9 @@ def print_relu(**kwargs):
 def without_addresses(text):
     text = re.sub(r"<variable at 0x[0-9a-f]+>", "<variable>", text)
     # What computes the gradient of ReLU has an internal name.
-    return re.sub(r"(?<=output gradient)(.*)function\t\w+", r"\1function\tReLUGrad", text, flags=re.S)
+    return re.sub(
+        r"(?<=output gradient)(.*)function\t\w+", r"\1function\tReLUGrad", text, flags=re.S
+    )
 
 
 def test_print_hook(capsys):
