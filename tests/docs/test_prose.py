@@ -77,7 +77,17 @@ BANNED = {
 EXCEPTIONS: dict[str, frozenset[str]] = {
     # The list of banned words itself.
     "CONTRIBUTING.md": frozenset(
-        {"somebody", "nobody", "whoever", "room", "house", "home", "is no", "found out", "stands for"}
+        {
+            "somebody",
+            "nobody",
+            "whoever",
+            "room",
+            "house",
+            "home",
+            "is no",
+            "found out",
+            "stands for",
+        }
     ),
 }
 

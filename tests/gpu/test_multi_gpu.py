@@ -90,7 +90,9 @@ def test_parts_of_a_model():
 
 def test_to_gpu_leaves_links_on_their_gpu():
     """As version 4 does; ``to_device`` moves."""
-    model = chainer.Sequential(chainer.links.Linear(2, 2).to_device("@cupy:1"), chainer.links.Linear(2, 2))
+    model = chainer.Sequential(
+        chainer.links.Linear(2, 2).to_device("@cupy:1"), chainer.links.Linear(2, 2)
+    )
     model.to_device("@cupy:0")
     assert [link.device.name for link in model] == ["@cupy:1", "@cupy:0"]
     model.to_device("@cupy:0")

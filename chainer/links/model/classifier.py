@@ -57,8 +57,8 @@ class Classifier(Chain):
         self.lossfun = lossfun
         self.accfun = accfun
         self.y: Variable | None = None
-        self.loss: Variable | None = None
-        self.accuracy: Variable | None = None
+        self.loss: Any = None  # a Variable after the first call
+        self.accuracy: Any = None
         self.label_key = label_key
         with self.init_scope():
             self.predictor = predictor

@@ -200,7 +200,9 @@ def linalg_function(b: Backend, name: str) -> Any:
         for x in arrays:
             square = name not in ("qr", "svd", "svdvals", "pinv", "matrix_rank", "cross", "solve")
             if square and isinstance(x, Array) and (x.ndim < 2 or x.shape[-1] != x.shape[-2]):
-                raise numpy.linalg.LinAlgError(f"{name}: not a stack of square matrices: {x.shape}")
+                raise numpy.linalg.LinAlgError(
+                    f"{name}: matrices must be square, got a stack of shape {x.shape}"
+                )
         try:
             result = native(*natives, **kwargs)
         except numpy.linalg.LinAlgError:
