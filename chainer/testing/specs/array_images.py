@@ -41,7 +41,7 @@ def _bilinear(x, v, u):
     return total
 
 
-def _points(length, count, mode, align_corners):
+def _positions(length, count, mode, align_corners):
     if mode == "nearest":
         return [i * length // count for i in range(count)]
     if align_corners:
@@ -51,8 +51,8 @@ def _points(length, count, mode, align_corners):
 
 
 def _resize_images(x, output_shape, mode="bilinear", align_corners=True):
-    rows = _points(x.shape[2], output_shape[0], mode, align_corners)
-    columns = _points(x.shape[3], output_shape[1], mode, align_corners)
+    rows = _positions(x.shape[2], output_shape[0], mode, align_corners)
+    columns = _positions(x.shape[3], output_shape[1], mode, align_corners)
     y = np.empty((*x.shape[:2], *output_shape))
     for n, image in enumerate(x):
         for i, v in enumerate(rows):

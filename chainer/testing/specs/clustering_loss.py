@@ -29,7 +29,7 @@ def _loss(e, labels, delta_v, delta_d, max_embedding_dim, norm=1, alpha=1.0, bet
     pairs = list(itertools.combinations(means, 2))
     gaps = [np.maximum(2 * delta_d - _length(a - b, norm, 1), 0) ** 2 for a, b in pairs]
     distance = np.sum(gaps) / max(batch * len(pairs), 1)
-    regularization = sum(_length(mean, norm, None) for mean in means) / (dim * batch)
+    regularization = sum(_length(mean, norm, None) for mean in means) / (dim * max(batch, 1))
     return alpha * variance, beta * distance, gamma * regularization
 
 
