@@ -1,10 +1,10 @@
-"""Resizing of images by bilinear interpolation."""
+"""Resizing of images by bilinear interpolation, or by repeating the nearest pixel."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy
 
@@ -19,16 +19,47 @@ from chainer.functions.rules import LinearMap
 _BLOCK = 64
 
 
+#: How a pixel of the output is computed.
+ResizeMode = Literal["bilinear", "nearest"]
+
+
 class ResizeImages(LinearMap):
-    """Bilinear interpolation at the points of a grid whose corners are those of the image."""
+    """Sampling of images at the points of a grid.
+
+    Args:
+        output_shape (pair of int): Height and width of the output.
+        mode (str): ``'bilinear'`` or ``'nearest'``.
+        align_corners (bool): Whether the corners of the output are those of the input; without
+            effect on ``'nearest'``.
+
+    Attributes:
+        out_H: Height of the output.
+        out_W: Width of the output.
+    """
 
     type_check_key = ()
 
-    def __init__(self, output_shape: Sequence[int]) -> None:
+    def __init__(
+        self,
+        output_shape: Sequence[int],
+        mode: ResizeMode = "bilinear",
+        align_corners: bool = True,
+    ) -> None:
         height, width = output_shape
         if height <= 0 or width <= 0:
             raise ValueError(f"output_shape must be positive, got {tuple(output_shape)}")
-        self.out_size = (height, width)
+        if mode not in ("bilinear", "nearest"):
+            raise ValueError(f"mode must be 'bilinear' or 'nearest', got {mode!r}")
+        self.out_H = int(height)
+        self.out_W = int(width)
+        self.mode: ResizeMode = mode
+        self.align_corners = align_corners
+
+    @property
+    def _rule(self) -> str:
+        if self.mode == "bilinear" and self.align_corners:
+            return "corners"
+        return self.mode
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)
@@ -38,8 +69,8 @@ class ResizeImages(LinearMap):
         x = inputs[0]
         # There are no fast matrix products of float16.
         y = x.astype("f") if x.dtype.char == "e" else x
-        for axis, length in ((2, self.out_size[0]), (3, self.out_size[1])):
-            y = _resample(self.xp, y, axis, x.shape[axis], length, adjoint=False)
+        for axis, length in ((2, self.out_H), (3, self.out_W)):
+            y = _resample(self.xp, y, axis, x.shape[axis], length, self._rule, adjoint=False)
         return (y.astype(x.dtype, copy=False),)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
@@ -47,11 +78,13 @@ class ResizeImages(LinearMap):
         gx = gy.astype("f") if gy.dtype.char == "e" else gy
         in_size = self.input_shape(0)[2:]
         for axis, length in ((3, in_size[1]), (2, in_size[0])):
-            gx = _resample(self.xp, gx, axis, length, gy.shape[axis], adjoint=True)
+            gx = _resample(self.xp, gx, axis, length, gy.shape[axis], self._rule, adjoint=True)
         return (gx.astype(gy.dtype, copy=False),)
 
 
-def _resample(xp: ArrayModule, x: Array, axis: int, small: int, large: int, adjoint: bool) -> Any:
+def _resample(
+    xp: ArrayModule, x: Array, axis: int, small: int, large: int, rule: str, adjoint: bool
+) -> Any:
     """Interpolates linearly along one of the last two axes, or applies the adjoint.
 
     Args:
@@ -59,7 +92,8 @@ def _resample(xp: ArrayModule, x: Array, axis: int, small: int, large: int, adjo
         x: Array of length ``small`` along the axis (``large`` for the adjoint).
         axis: 2 or 3.
         small: Length of the interpolated axis.
-        large: Number of positions, from the first to the last element.
+        large: Number of positions.
+        rule: Where the positions are: ``'corners'``, ``'bilinear'`` or ``'nearest'``.
         adjoint: Whether values are spread instead.
     """
     if small == large:
@@ -70,7 +104,8 @@ def _resample(xp: ArrayModule, x: Array, axis: int, small: int, large: int, adjo
     y = (xp.zeros if adjoint else xp.empty)(tuple(shape), dtype=x.dtype)
     # A product with one matrix would multiply mostly by zeros, because each output position depends
     # on two input positions: hence a product with a small matrix for each block of positions.
-    for block, source, weights in _blocks(backend_of(x).device_of(x), x.dtype, small, large):
+    device = backend_of(x).device_of(x)
+    for block, source, weights in _blocks(device, x.dtype, small, large, rule):
         if adjoint:
             block, source = source, block
             weights = weights.T
@@ -89,10 +124,10 @@ def _resample(xp: ArrayModule, x: Array, axis: int, small: int, large: int, adjo
 
 @lru_cache(maxsize=32)  # so that a size used again costs no transfer to the device
 def _blocks(
-    device: Device, dtype: DType, small: int, large: int
+    device: Device, dtype: DType, small: int, large: int, rule: str
 ) -> tuple[tuple[slice, slice, Any], ...]:
     """Returns blocks of positions, the elements each depends on, and the matrix from these."""
-    positions = numpy.linspace(0, small - 1, large)
+    positions = _positions(small, large, rule)
     # The last position is an element itself: its pair begins one before, with fraction 1.
     lower = numpy.minimum(positions.astype(int), max(small - 2, 0))
     upper = numpy.minimum(lower + 1, small - 1)
@@ -110,29 +145,56 @@ def _blocks(
     return tuple(blocks)
 
 
-def resize_images(x: VariableLike, output_shape: Sequence[int]) -> Variable:
+def _positions(small: int, large: int, rule: str) -> numpy.ndarray:
+    """Returns the positions that are interpolated, in units of elements."""
+    number = numpy.arange(large)
+    if rule == "corners":
+        return numpy.linspace(0, small - 1, large)
+    if rule == "nearest":
+        return (number * small // large).astype(float)
+    # Pixels are squares, of which the middle counts. Outside of the first and the last middle the
+    # image goes on with the same value.
+    return numpy.clip((number + 0.5) * (small / large) - 0.5, 0, small - 1)
+
+
+def resize_images(
+    x: VariableLike,
+    output_shape: Sequence[int],
+    *,
+    mode: ResizeMode = "bilinear",
+    align_corners: bool = True,
+) -> Variable:
     """Resizes images to the given shape.
 
-    This function resizes 2D data to ``output_shape``. The sampling method is bilinear
-    interpolation; the corners of the output are those of the input.
+    This function resizes 2D data to ``output_shape``, by bilinear interpolation or by repeating the
+    nearest pixel.
 
     Args:
         x (:class:`~chainer.Variable` or array): Images of shape :math:`(n, c_I, h, w)`, floating
             point: batch size, channels, height and width.
         output_shape (tuple): Height and width of the output :math:`(h_O, w_O)`. Note that the order
             is opposite of the one in OpenCV.
+        mode (str): ``'bilinear'``, or ``'nearest'``, which takes the pixel that a point is in.
+        align_corners (bool): If True, the middles of the corner pixels of the output are those of
+            the input. If False, the borders of the output are those of the input. Without effect on
+            ``'nearest'``.
 
     Returns:
         ~chainer.Variable: Resized images of shape :math:`(n, c_I, h_O, w_O)`.
 
     Raises:
         InvalidType: If ``x`` is not four-dimensional or not of floating point numbers.
-        ValueError: If ``output_shape`` is not positive.
+        ValueError: If ``output_shape`` is not positive, or ``mode`` is another one.
 
     Example:
         >>> x = np.array([[0, 1], [2, 3]], np.float32).reshape(1, 1, 2, 2)
         >>> F.resize_images(x, (2, 3)).array
         array([[[[0. , 0.5, 1. ],
                  [2. , 2.5, 3. ]]]], dtype=float32)
+        >>> F.resize_images(x, (1, 4), align_corners=False).array
+        array([[[[1.  , 1.25, 1.75, 2.  ]]]], dtype=float32)
+        >>> F.resize_images(x, (2, 3), mode="nearest").array
+        array([[[[0., 0., 1.],
+                 [2., 2., 3.]]]], dtype=float32)
     """
-    return ResizeImages(output_shape).apply((x,))[0]
+    return ResizeImages(output_shape, mode, align_corners).apply((x,))[0]

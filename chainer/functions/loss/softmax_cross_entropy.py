@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
+
+import numpy
 
 from chainer.backends import operations
 from chainer.core.arrays.backend import backend_of, is_array
+from chainer.core.arrays.extended_dtypes import is_half, kind_of
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, Grads, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions.rules import KernelFunction, Ops, Value, Values, once_differentiable
+
+#: Loss of soft targets.
+SoftTargetLoss = Literal["cross-entropy", "kl-divergence"]
 
 
 class SoftmaxCrossEntropy(KernelFunction):
@@ -18,9 +24,13 @@ class SoftmaxCrossEntropy(KernelFunction):
 
     Attributes:
         y: The softmax of the scores, if it was cached; else None.
+        soft_target: Whether the targets are probabilities instead of labels.
+        eps: Added to probabilities whose logarithm is taken.
     """
 
     type_check_key = ()
+    eps = 1e-7
+    soft_target: bool = False
 
     def __init__(
         self,
@@ -29,8 +39,14 @@ class SoftmaxCrossEntropy(KernelFunction):
         class_weight: Any = None,
         ignore_label: int = -1,
         reduce: str = "mean",
+        soft_target_loss: SoftTargetLoss = "cross-entropy",
         enable_double_backprop: bool = False,
     ) -> None:
+        if soft_target_loss not in ("cross-entropy", "kl-divergence"):
+            raise ValueError(
+                "soft_target_loss must be 'cross-entropy' or 'kl-divergence', got "
+                f"{soft_target_loss!r}"
+            )
         if reduce not in ("mean", "no"):
             raise ValueError(
                 f"only 'mean' and 'no' are valid for 'reduce', but '{reduce}' is given"
@@ -51,11 +67,17 @@ class SoftmaxCrossEntropy(KernelFunction):
         self.class_weight = class_weight
         self.ignore_label = ignore_label
         self.reduce = reduce
+        self.soft_target_loss = soft_target_loss
         self.y: Any = None
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 2)
         x_type, t_type = in_types
+        if kind_of(type_check.eval(t_type.dtype)) == "f":
+            type_check.expect(
+                x_type.dtype.kind == "f", x_type.ndim >= 2, t_type.shape == x_type.shape
+            )
+            return
         type_check.expect(
             x_type.dtype.kind == "f",
             t_type.dtype.kind == "i",
@@ -66,6 +88,9 @@ class SoftmaxCrossEntropy(KernelFunction):
 
     def forward(self, inputs: Arrays) -> Arrays:
         x, t = inputs
+        self.soft_target = kind_of(t.dtype) == "f"
+        if self.soft_target:
+            return self._forward_soft(x, t)
         if config.debug:
             self._check_labels(t, x.shape[1])
         weight = self.class_weight
@@ -93,6 +118,26 @@ class SoftmaxCrossEntropy(KernelFunction):
         loss, self._coefficient = mean.forward(losses, t, self.ignore_label, count)
         return (loss,)
 
+    def _forward_soft(self, x: Array, t: Array) -> Arrays:
+        """Computes the loss of probabilities; weights and ``ignore_label`` do not enter it."""
+        xp = self.xp
+        dtype = numpy.result_type(x.dtype, t.dtype)
+        # Sums of halves are made in float32, as those of the losses of labels are.
+        wide = x.astype(numpy.float32 if is_half(dtype) else dtype, copy=False)
+        log_y = operations.log_softmax.select(wide, axis=1).forward(wide, 1)
+        weights = t.astype(wide.dtype, copy=False)
+        losses = -(weights * log_y).sum(axis=1)
+        if self.soft_target_loss == "kl-divergence":
+            losses += (weights * xp.log(weights + self.eps)).sum(axis=1)
+        if self.cache_score:
+            self.y = xp.exp(log_y).astype(x.dtype, copy=False)
+        self.retain_inputs((1,) if self.cache_score else (0, 1))
+        if self.reduce == "no":
+            return (losses.astype(dtype, copy=False),)
+        self._coefficient = 1 / max(losses.size, 1)
+        loss = xp.asarray(losses.sum() * self._coefficient)
+        return (loss.astype(dtype, copy=False),)
+
     def _check_labels(self, t: Array, n_classes: int) -> None:
         if not (((t >= 0) & (t < n_classes)) | (t == self.ignore_label)).all():
             raise ValueError(
@@ -110,6 +155,15 @@ class SoftmaxCrossEntropy(KernelFunction):
             x, (t,) = None, self.retained_input_arrays
         else:
             x, t = self.retained_input_arrays
+        if self.soft_target:
+            y = self.y
+            if y is None:
+                y = operations.softmax.select(x, axis=1).forward(x, 1)
+            gx = y * t.sum(axis=1, keepdims=True)
+            gx -= t
+            gx *= self.xp.expand_dims(self._scale(grad_outputs[0]), 1 if self.reduce == "no" else 0)
+            gx = gx.astype(self.input_nodes[0].dtype, copy=False)
+            return tuple([gx if i == 0 else None for i in target_input_indexes])
         gx = self._kernel.backward(
             x, t, self.class_weight, self.ignore_label, self.y, self._scale(grad_outputs[0])
         )
@@ -130,6 +184,14 @@ class SoftmaxCrossEntropy(KernelFunction):
 
     def gradients(self, ops: Ops, targets: Indexes, x: Value, t: Value, gy: Value) -> Values:
         xp = self.xp
+        if self.soft_target:
+            # For targets whose sum is not 1 this is the true derivative, too.
+            slope = ops.softmax(x, axis=1) * t.array.sum(axis=1, keepdims=True) - t.array
+            if self.reduce == "mean":
+                gx = slope * ops.broadcast_to(gy * self._coefficient, x.shape)
+            else:
+                gx = slope * ops.broadcast_to(ops.expand_dims(gy, 1), x.shape)
+            return (ops.cast(gx, x.dtype),)
         valid = t.array != self.ignore_label
         # An ignored label may be out of range; its factor below is zero.
         labels = xp.where(valid, t.array, 0)
@@ -152,6 +214,7 @@ def softmax_cross_entropy(
     ignore_label: int = -1,
     reduce: str = "mean",
     enable_double_backprop: bool = False,
+    soft_target_loss: SoftTargetLoss = "cross-entropy",
 ) -> Variable:
     """Computes cross entropy loss for pre-softmax activations.
 
@@ -160,25 +223,31 @@ def softmax_cross_entropy(
             and ``C`` classes, floating point. With more axes, ``(N, C, ...)``, the softmax is
             replicated over them.
         t (Variable or array): Ground truth labels, shape ``(N,)`` or ``(N, ...)``, signed integer.
-            Samples whose label is ``ignore_label`` are ignored.
+            Samples whose label is ``ignore_label`` are ignored. Or soft targets: probabilities of
+            the classes, of the shape of ``x``, floating point.
         normalize (bool): If True, the sum of the losses is divided by the number of samples that
-            are not ignored; otherwise by the batch size ``N``.
+            are not ignored; otherwise by the batch size ``N``. Losses of soft targets are always
+            divided by the number of all samples, with the additional axes.
         cache_score (bool): If True, the softmax is kept for backward, which saves computation and
             costs memory. It is not kept if ``enable_double_backprop`` is True.
         class_weight (array): Constant weights of the classes, shape ``(C,)``, which the log softmax
-            is multiplied by.
-        ignore_label (int): Label to ignore.
+            is multiplied by. Without effect on soft targets.
+        ignore_label (int): Label to ignore. Without effect on soft targets.
         reduce (str): ``'mean'``: the sum of the losses, normalized; a scalar. ``'no'``: the loss of
             each sample, of the shape of ``t``; zero for ignored samples.
         enable_double_backprop (bool): Whether gradients of the gradient are wanted. If not,
             differentiating it a second time raises RuntimeError.
+        soft_target_loss (str): Loss of soft targets: ``'cross-entropy'``, or ``'kl-divergence'``,
+            which is that less the entropy of the targets. Without effect on labels.
 
     Returns:
-        Variable: The loss.
+        Variable: The loss, in the dtype of ``x``; with soft targets, in the dtype to which those of
+        ``x`` and ``t`` are promoted.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.
-        ValueError: If ``reduce`` or ``class_weight`` is wrong, or (in debug mode) a label is.
+        ValueError: If ``reduce``, ``soft_target_loss`` or ``class_weight`` is wrong, or (in debug
+            mode) a label is.
 
     Note:
         This function is differentiable only by ``x``.
@@ -188,8 +257,17 @@ def softmax_cross_entropy(
         >>> t = np.array([3, 0], np.int32)
         >>> F.softmax_cross_entropy(x, t)
         variable(0.44018972)
+        >>> probabilities = np.array([[0, 0, 0, 1], [1, 0, 0, 0]], np.float32)
+        >>> F.softmax_cross_entropy(x, probabilities)
+        variable(0.44018972)
     """
     function = SoftmaxCrossEntropy(
-        normalize, cache_score, class_weight, ignore_label, reduce, enable_double_backprop
+        normalize,
+        cache_score,
+        class_weight,
+        ignore_label,
+        reduce,
+        soft_target_loss,
+        enable_double_backprop,
     )
     return function.apply((x, t))[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from chainer.backends.operations.normalizations import batch_renormalization as operation
@@ -33,11 +34,12 @@ class BatchRenormalizationFunction(ComposedFunction):
         decay (float): Decay rate of the running statistics.
         rmax (float): Largest correction of the scale.
         dmax (float): Largest correction of the mean.
+        update_statistics (bool): Whether the running statistics are updated in place.
         axis (tuple of int): Axes to normalize over.
 
     Attributes:
-        running_mean: Updated running mean, a new array.
-        running_var: Updated running variance, a new array.
+        running_mean: Updated running mean; a new array unless it was updated in place.
+        running_var: Updated running variance; a new array unless it was updated in place.
     """
 
     type_check_key = ("axis",)
@@ -51,6 +53,7 @@ class BatchRenormalizationFunction(ComposedFunction):
         decay: float = 0.9,
         rmax: float = 1,
         dmax: float = 0,
+        update_statistics: bool = True,
         axis: Axis = None,
     ) -> None:
         if rmax < 1:
@@ -63,6 +66,7 @@ class BatchRenormalizationFunction(ComposedFunction):
         self.decay = decay
         self.rmax = rmax
         self.dmax = dmax
+        self.update_statistics = update_statistics
         self.axis = as_axes(axis)
 
     def __call__(self, *inputs: Any) -> Variable:
@@ -95,9 +99,17 @@ class BatchRenormalizationFunction(ComposedFunction):
         count = x.size // max(gamma.size, 1)
         # The running variance estimates that of the population.
         unbiased = var * (count / max(count - 1, 1))
-        self.running_mean = _averaged(running_mean, mean, self.decay)
-        self.running_var = _averaged(running_var, unbiased, self.decay)
+        self.running_mean = self._averaged(running_mean, mean)
+        self.running_var = self._averaged(running_var, unbiased)
         return (y,)
+
+    def _averaged(self, running: Array, statistic: Array) -> Array:
+        """Returns an updated running average: the same array if it is updated in place."""
+        average = running * self.decay + statistic.reshape(running.shape) * (1 - self.decay)
+        if not self.update_statistics:
+            return average.astype(running.dtype, copy=False)
+        running[...] = average
+        return running
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         x, gamma, _ = self.retained_input_arrays
@@ -120,12 +132,6 @@ class BatchRenormalizationFunction(ComposedFunction):
         return (cast(normalized * gamma.reshape(shape) + beta.reshape(shape), dtype),)
 
 
-def _averaged(running: Array, statistic: Array, decay: float) -> Any:
-    """Returns an updated running average."""
-    average = running * decay + statistic.reshape(running.shape) * (1 - decay)
-    return average.astype(running.dtype, copy=False)
-
-
 def batch_renormalization(
     x: VariableLike,
     gamma: VariableLike,
@@ -136,6 +142,7 @@ def batch_renormalization(
     running_mean: Array | None = None,
     running_var: Array | None = None,
     decay: float = 0.9,
+    update_statistics: bool = False,
     axis: Axis = None,
 ) -> Variable:
     """Batch renormalization function.
@@ -144,10 +151,8 @@ def batch_renormalization(
     models generate the same outputs that depend on individual examples rather than the entire
     minibatch.
 
-    The running statistics are *not* updated in place, contrary to :func:`batch_normalization`. Who
-    needs the updated ones makes an instance of the function object, calls it, and reads its
-    attributes ``running_mean`` and ``running_var``, as :class:`~chainer.links.BatchRenormalization`
-    does.
+    Contrary to :func:`batch_normalization`, the running statistics are updated in place only with
+    ``update_statistics``.
 
     Args:
         x (~chainer.Variable or array): Input, floating point.
@@ -159,6 +164,8 @@ def batch_renormalization(
         running_mean (array): Running average of the mean; zeros if None.
         running_var (array): Running average of the variance; zeros if None.
         decay (float): Decay rate of the running averages.
+        update_statistics (bool): Whether ``running_mean`` and ``running_var`` are updated in place,
+            after they were used.
         axis (int, tuple of ints or None): Axes to average over; see :func:`batch_normalization`.
 
     Returns:
@@ -182,7 +189,9 @@ def batch_renormalization(
         array([[-1., -1.],
                [ 1.,  1.]], dtype=float32)
     """
-    node = BatchRenormalizationFunction(eps, running_mean, running_var, decay, rmax, dmax, axis)
+    node = BatchRenormalizationFunction(
+        eps, running_mean, running_var, decay, rmax, dmax, update_statistics, axis
+    )
     return node.apply((x, gamma, beta))[0]
 
 
@@ -197,7 +206,8 @@ def fixed_batch_renormalization(
 ) -> Variable:
     """Batch renormalization function with fixed statistics.
 
-    It is the same as :func:`fixed_batch_normalization`: at test time no correction is left.
+    .. warning:: It is deprecated. Use :func:`fixed_batch_normalization` instead, which is the same:
+       at test time no correction is left.
 
     Args:
         x (~chainer.Variable or array): Input, floating point.
@@ -221,4 +231,9 @@ def fixed_batch_renormalization(
         variable([[-0.5, -1. ],
                   [ 0.5,  1. ]])
     """
+    warnings.warn(
+        "fixed_batch_renormalization is deprecated. Use fixed_batch_normalization instead.",
+        DeprecationWarning,
+        stacklevel=2,
+    )
     return fixed_batch_normalization(x, gamma, beta, mean, var, eps, axis)

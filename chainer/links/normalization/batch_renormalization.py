@@ -9,10 +9,8 @@ from chainer.core.arrays.backend import copied, copyto
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, DTypeLike, InitializerLike, ShapeLike, VariableLike
-from chainer.functions.normalization.batch_renormalization import (
-    BatchRenormalizationFunction,
-    fixed_batch_renormalization,
-)
+from chainer.functions.normalization.batch_normalization import fixed_batch_normalization
+from chainer.functions.normalization.batch_renormalization import BatchRenormalizationFunction
 from chainer.links.normalization.batch_normalization import BatchNormalization
 
 
@@ -138,9 +136,11 @@ class BatchRenormalization(BatchNormalization):
         return self._function(mean, var, self.decay)(x, gamma, beta)
 
     def _function(self, mean: Array, var: Array, decay: float) -> BatchRenormalizationFunction:
-        return BatchRenormalizationFunction(self.eps, mean, var, decay, self.rmax, self.dmax)
+        return BatchRenormalizationFunction(
+            self.eps, mean, var, decay, self.rmax, self.dmax, update_statistics=False
+        )
 
     def _normalize_fixed(
         self, x: VariableLike, gamma: VariableLike, beta: VariableLike
     ) -> Variable:
-        return fixed_batch_renormalization(x, gamma, beta, self.avg_mean, self.avg_var, self.eps)
+        return fixed_batch_normalization(x, gamma, beta, self.avg_mean, self.avg_var, self.eps)

@@ -41,9 +41,18 @@ def _bilinear(x, v, u):
     return total
 
 
-def _resize_images(x, output_shape):
-    rows = np.linspace(0, x.shape[2] - 1, output_shape[0])
-    columns = np.linspace(0, x.shape[3] - 1, output_shape[1])
+def _positions(length, count, mode, align_corners):
+    if mode == "nearest":
+        return [i * length // count for i in range(count)]
+    if align_corners:
+        return np.linspace(0, length - 1, count)
+    points = [(i + 0.5) * length / count - 0.5 for i in range(count)]
+    return [min(max(point, 0), length - 1) for point in points]
+
+
+def _resize_images(x, output_shape, mode="bilinear", align_corners=True):
+    rows = _positions(x.shape[2], output_shape[0], mode, align_corners)
+    columns = _positions(x.shape[3], output_shape[1], mode, align_corners)
     y = np.empty((*x.shape[:2], *output_shape))
     for n, image in enumerate(x):
         for i, v in enumerate(rows):
@@ -122,6 +131,11 @@ SPECS = (
                 Sample(draw((2, 2, 3, 4)), output_shape=size)
                 for size in ((5, 7), (2, 2), (1, 1), (3, 4), (1, 3), (4, 70))
             ],
+            *[
+                Sample(draw((1, 2, 3, 4)), output_shape=size, **kwargs)
+                for size in ((5, 7), (2, 3), (1, 1), (3, 4), (4, 70))
+                for kwargs in ({"align_corners": False}, {"mode": "nearest"})
+            ],
             Sample(draw((0, 2, 3, 3)), output_shape=(2, 2), kind="empty"),
         ],
         errors=lambda draw: [
@@ -131,6 +145,13 @@ SPECS = (
                 output_shape=(0, 1),
                 error=ValueError,
                 match="output_shape must be positive",
+            ),
+            ErrorInput(
+                *_ones((1, 1, 2, 2)),
+                output_shape=(1, 1),
+                mode="cubic",
+                error=ValueError,
+                match="mode must be 'bilinear' or 'nearest', got 'cubic'",
             ),
         ],
     ),

@@ -57,6 +57,28 @@ def _cross_entropy_samples(draw):
     ]
 
 
+def _soft_cross_entropy(x, t, soft_target_loss="cross-entropy", reduce="mean", **_):
+    log_p = x - np.log(np.exp(x).sum(axis=1, keepdims=True))
+    if soft_target_loss == "kl-divergence":
+        log_p = log_p - np.log(t + 1e-7)
+    losses = -(t * log_p).sum(axis=1)
+    return losses if reduce == "no" else losses.sum() / max(losses.size, 1)
+
+
+def _soft_samples(draw):
+    def sample(*shape, **kwargs):
+        # The gradient is true for targets whose sum is not 1 as well. They have none themselves.
+        return Sample(draw(shape, -2, 2), draw(shape, 0, 1), skip_grad=(1,), **kwargs)
+
+    return [
+        sample(4, 3),
+        sample(4, 3, soft_target_loss="kl-divergence"),
+        sample(2, 3, 2, reduce="no"),
+        sample(2, 3, 2, normalize=False, ignore_label=1, label="arguments without effect"),
+        sample(0, 3, kind="empty"),
+    ]
+
+
 def _sigmoid_cross_entropy(x, t, normalize=True, reduce="mean"):
     p = 1 / (1 + np.exp(-x))
     losses = np.where(t == -1, 0.0, -np.where(t == 1, np.log(p), np.log(1 - p)))
@@ -198,7 +220,23 @@ SPECS = (
                 match=r"in_types\[0\]\.shape\[0\] == in_types\[1\]\.shape\[0\]",
             ),
             ErrorInput(
-                _f(2, 3), _f(2), error=InvalidType, match=r"in_types\[1\]\.dtype\.kind == i"
+                _f(2, 3),
+                np.zeros(2, np.uint8),
+                error=InvalidType,
+                match=r"in_types\[1\]\.dtype\.kind == i",
+            ),
+            ErrorInput(
+                _f(2, 3),
+                _f(2),
+                error=InvalidType,
+                match=r"in_types\[1\]\.shape == in_types\[0\]\.shape",
+            ),
+            ErrorInput(
+                _f(2, 3),
+                _f(2, 3),
+                soft_target_loss="kl",
+                error=ValueError,
+                match="soft_target_loss must be 'cross-entropy' or 'kl-divergence', got 'kl'",
             ),
             bad_reduce(_f(2, 3), np.zeros(2, np.int32), choices="'mean' and 'no'"),
             ErrorInput(
@@ -224,6 +262,21 @@ SPECS = (
             x, t, enable_double_backprop=True, **kwargs
         ),
         samples=_cross_entropy_samples,
+    ),
+    OpSpec(
+        "softmax_cross_entropy_of_soft_targets",
+        reference=_soft_cross_entropy,
+        call=lambda F, x, t, **kwargs: F.softmax_cross_entropy(x, t, **kwargs),
+        samples=_soft_samples,
+        gradient_order=1,
+    ),
+    OpSpec(
+        "softmax_cross_entropy_of_soft_targets_twice",
+        reference=_soft_cross_entropy,
+        call=lambda F, x, t, **kwargs: F.softmax_cross_entropy(
+            x, t, enable_double_backprop=True, **kwargs
+        ),
+        samples=_soft_samples,
     ),
     OpSpec(
         "sigmoid_cross_entropy",

@@ -3,6 +3,8 @@
 # pyright: basic
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from chainer.core.utils.type_check import InvalidType
@@ -52,6 +54,17 @@ def _response(x, n=5, k=2, alpha=1e-4, beta=0.75):
 
 def _normalize(x, eps=1e-5, axis=1):
     return x / (np.sqrt((x**2).sum(axis=axis, keepdims=True)) + eps)
+
+
+def _deprecated(name):
+    """Calls a function that warns of its deprecation."""
+
+    def call(F, *xs, **kwargs):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return getattr(F, name)(*xs, **kwargs)
+
+    return call
 
 
 def _f(*shape):
@@ -160,6 +173,8 @@ SPECS = (
     OpSpec(
         "fixed_batch_renormalization",
         reference=_fixed,
+        call=_deprecated("fixed_batch_renormalization"),
+        covers=("fixed_batch_renormalization",),
         samples=lambda draw: [
             Sample(draw((4, 3)), *[draw((3,)) for _ in range(3)], draw.positive((3,))),
         ],

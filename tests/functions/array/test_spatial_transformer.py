@@ -74,6 +74,25 @@ def test_resize():
     )
 
 
+def test_modes_of_resizing():
+    """Numbers of release 7.8.1."""
+    x = np.arange(4, dtype=np.float32).reshape(1, 1, 2, 2)
+    y = F.resize_images(x, (4, 4), align_corners=False).array[0, 0]
+    expected = [
+        [0, 0.25, 0.75, 1],
+        [0.5, 0.75, 1.25, 1.5],
+        [1.5, 1.75, 2.25, 2.5],
+        [2, 2.25, 2.75, 3],
+    ]
+    np.testing.assert_allclose(y, expected, rtol=1e-6)
+    y = F.resize_images(x, (3, 3), mode="nearest", align_corners=False).array[0, 0]
+    assert y.tolist() == [[0, 0, 1], [0, 0, 1], [2, 2, 3]]
+    node = F.resize_images(Variable(x), (3, 5), mode="nearest").creator
+    assert (node.out_H, node.out_W, node.mode, node.align_corners) == (3, 5, "nearest", True)
+    with pytest.raises(TypeError):
+        F.resize_images(x, (3, 3), "nearest")
+
+
 @pytest.mark.parametrize("name", ["spatial_transformer_grid", "spatial_transformer_sampler"])
 def test_removed_argument(name):
     second = (2, 2) if name.endswith("grid") else np.ones((1, 2, 2, 2), "f")

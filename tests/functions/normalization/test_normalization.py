@@ -93,7 +93,7 @@ class TestBatchRenormalization:
 
     def test_statistics_are_attributes(self):
         mean, var = self.mean.copy(), self.var.copy()
-        f = BatchRenormalizationFunction(2e-5, mean, var, 0.9, 1.5, 0.4)
+        f = BatchRenormalizationFunction(2e-5, mean, var, 0.9, 1.5, 0.4, False)
         y = f(self.x, *parameters(3))
         assert isinstance(y, chainer.Variable)
         np.testing.assert_array_equal(mean, self.mean)
@@ -109,8 +109,36 @@ class TestBatchRenormalization:
         y = F.batch_renormalization(
             self.x, *parameters(3), 1e6, 1e6, running_mean=self.mean, running_var=self.var
         )
-        fixed = F.fixed_batch_renormalization(self.x, *parameters(3), self.mean, self.var)
+        with pytest.warns(DeprecationWarning, match="Use fixed_batch_normalization instead"):
+            fixed = F.fixed_batch_renormalization(self.x, *parameters(3), self.mean, self.var)
         np.testing.assert_allclose(y.array, fixed.array, rtol=1e-4, atol=1e-5)
+
+    @pytest.mark.parametrize("update", [True, False])
+    def test_statistics_are_updated_on_request(self, update):
+        mean, var = self.mean.copy(), self.var.copy()
+        arguments = (2e-5, mean, var, 0.9, update)  # the order of release 7
+        y = F.batch_renormalization(self.x, *parameters(3), 1.5, 0.4, *arguments)
+        same = F.batch_renormalization(
+            self.x, *parameters(3), 1.5, 0.4, running_mean=self.mean, running_var=self.var
+        )
+        np.testing.assert_array_equal(y.array, same.array)
+        if not update:
+            np.testing.assert_array_equal(mean, self.mean)
+            np.testing.assert_array_equal(var, self.var)
+            return
+        expected = 0.9 * self.mean + 0.1 * self.x.mean(axis=0)
+        np.testing.assert_allclose(mean, expected, rtol=1e-5)
+        expected = 0.9 * self.var + 0.1 * self.x.var(axis=0, ddof=1)
+        np.testing.assert_allclose(var, expected, rtol=1e-5)
+
+    def test_function_object_updates_in_place(self):
+        """As in release 7; in release 4 the attributes have the updated statistics."""
+        mean, var = self.mean.copy(), self.var.copy()
+        f = BatchRenormalizationFunction(2e-5, mean, var, 0.9, 1.5, 0.4)
+        f(self.x, *parameters(3))
+        assert f.running_mean is mean
+        assert f.running_var is var
+        np.testing.assert_allclose(mean, 0.9 * self.mean + 0.1 * self.x.mean(axis=0), rtol=1e-5)
 
     def test_limits_are_checked(self):
         with pytest.raises(ValueError, match="dmax must not be negative, got -1"):
