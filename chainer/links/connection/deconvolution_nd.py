@@ -74,6 +74,7 @@ class DeconvolutionND(ConvolutionLink):
         self.outsize = None if outsize is None else as_sizes(outsize, ndim, "outsize")
 
     def _weight_shape(self, in_channels: int, ksize: tuple[int, ...]) -> Shape:
+        # The weight is that of the convolution whose gradient the deconvolution is.
         return (in_channels, self.out_channels // self.groups, *ksize)
 
     def forward(self, x: VariableLike) -> Variable:

@@ -78,6 +78,7 @@ class WeightHook(LinkHook):
         raise NotImplementedError(f"{type(self).__name__} must define _replacement()")
 
     def _restore(self, link: Link) -> None:
+        # Assigned outside of an initialization scope, the attribute keeps its registration.
         setattr(link, self.weight_name, self._replaced.pop())
 
     def forward_postprocess(self, args: _ForwardPostprocessCallbackArgs) -> None:

@@ -34,6 +34,7 @@ class StatefulChain(Chain):
             setattr(self, name, None)
 
     def _assign_state(self, **state: Variable) -> None:
+        # All values are checked before the first one is set.
         for name, value in state.items():
             if not isinstance(value, Variable):
                 raise InvalidArgumentTypeError(

@@ -146,6 +146,8 @@ class StatefulGRU(StatefulChain, GRUBase):
         Returns:
             Variable: Next hidden vectors of shape ``(B, out_size)``.
         """
+        # The first step has no state, so that the layers U are left out. As in earlier releases
+        # this includes their biases.
         h = self.h
         z = self.W_z(x)
         h_bar = self.W(x)

@@ -39,6 +39,8 @@ class LSTMBase(Chain):
         self.upward_init = upward_init
         self.bias_init = 0 if bias_init is None else bias_init
         self.forget_bias_init = 1 if forget_bias_init is None else forget_bias_init
+        # The four gates are one matrix each way, so that a step is two products. They are filled
+        # below, because the initializers must see the shape of a single gate.
         with self.init_scope():
             self.upward = Linear(in_size, 4 * out_size, initialW=0)
             self.lateral = Linear(out_size, 4 * out_size, initialW=0, nobias=True)
@@ -192,6 +194,7 @@ class LSTM(StatefulChain, LSTMBase):
         h_rest = None
         if self.h is not None:
             h_size = self.h.shape[0]
+            # Sequences that have ended are at the end of the state; their part stays as it is.
             if batch == 0:
                 h_rest = self.h
             elif h_size < batch:

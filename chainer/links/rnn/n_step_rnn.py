@@ -115,6 +115,8 @@ class NStepRNNBase(ChainList):
         """Number of states: 2 with cell states besides the hidden states, else 1."""
         return 1
 
+    # The lists are made at each access, because a copy of the network has other parameters.
+
     @property
     def ws(self) -> list[list[Parameter]]:
         """Weights of each layer and direction."""
@@ -178,6 +180,7 @@ class NStepRNNBase(ChainList):
             else permutate(state, self._on_device(indices), axis=1)
             for state in states
         )
+        # The function expects the inputs of each time, of sequences of descending length.
         steps = transpose_sequence(permutate_list(xs, indices, inv=False))
         *states_new, ys = self.rnn(self.n_layers, self.dropout, *states, self.ws, self.bs, steps)
         ys = self._with_empty(transpose_sequence(ys), xs)

@@ -79,6 +79,7 @@ class StatefulPeepholeLSTM(StatefulChain):
         a = tanh(a)
         i = sigmoid(i + self.peep_i(c))
         f = sigmoid(f + self.peep_f(c))
+        # The output gate sees the new cell state, the other gates the old one.
         self.c = a * i + f * c
         o = sigmoid(o + self.peep_o(self.c))
         self.h = o * tanh(self.c)

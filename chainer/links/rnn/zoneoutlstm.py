@@ -82,6 +82,7 @@ class StatefulZoneoutLSTM(StatefulChain):
         shape = (x.shape[0], self.state_size)
         c = zeros(self, shape, x.dtype) if self.c is None else self.c
         h = zeros(self, shape, x.dtype) if self.h is None else self.h
+        # Zoneout keeps parts of both states, so that both must be arrays at the first step, too.
         c_new, h_new = lstm(c, lstm_in)
         self.c = zoneout(c, c_new, self.c_ratio)
         self.h = zoneout(h, h_new, self.h_ratio)

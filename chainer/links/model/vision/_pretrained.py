@@ -74,6 +74,8 @@ class PretrainedNetwork(Chain):
                 given.
         """
         self._refuse(kwargs, self._removed_argument)
+        # Layers are computed in order until all wanted ones are known. A layer that continues an
+        # earlier one than its predecessor finds the output of that one in ``kept``.
         wanted = set(_names(["prob"] if layers is None else layers))
         functions = self.functions
         unknown = wanted.difference(functions)
@@ -185,6 +187,7 @@ class PretrainedNetwork(Chain):
         if os.path.exists(target):
             load_npz(target, self)
             return
+        # Conversion takes long, so that its result is kept for the next time.
         self._copy_caffemodel(caffemodel())
         os.makedirs(os.path.dirname(target), exist_ok=True)
         save_npz(target, self, compression=False)

@@ -86,7 +86,7 @@ class GoogLeNet(PretrainedNetwork):
         pretrained_model (str): Path of a chainer model serialized as a ``.npz`` file. If
             ``'auto'``, the file is
             ``$CHAINER_DATASET_ROOT/pfnet/chainer/models/bvlc_googlenet.npz`` and made from the
-            caffemodel if need be, where ``$CHAINER_DATASET_ROOT`` is ``$HOME/.chainer/dataset``
+            caffemodel if need be, where ``$CHAINER_DATASET_ROOT`` is ``~/.chainer/dataset``
             unless set as an environment variable. If None, nothing is loaded and the weights are
             initialized as BVLC does, by ``chainer.initializers.LeCunUniform(scale=1.0)``, which
             Caffe calls ``xavier``.
@@ -114,6 +114,7 @@ class GoogLeNet(PretrainedNetwork):
 
     def __init__(self, pretrained_model: FilePath | None = "auto") -> None:
         super().__init__()
+        # The values are overwritten if a file is loaded; constants are made faster.
         init = LeCunUniform(scale=1.0) if pretrained_model is None else Constant(0)
         with self.init_scope():
             self.conv1 = Convolution2D(3, 64, 7, stride=2, pad=3, initialW=init)
@@ -144,6 +145,7 @@ class GoogLeNet(PretrainedNetwork):
             "conv2": [self.conv2, relu, _local_response_normalization],
             "pool2": [_max_pooling_2d],
         }
+        # The names of features are those of the paper.
         pool_after = {"3b": "pool3", "4e": "pool4"}
         for name in _INCEPTIONS:
             functions[f"inception_{name}"] = [self[f"inc{name}"]]

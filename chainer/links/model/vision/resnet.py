@@ -182,7 +182,7 @@ class ResNetLayers(PretrainedNetwork):
             ``'auto'``, the caffemodel
             ``$CHAINER_DATASET_ROOT/pfnet/chainer/models/ResNet-{n_layers}-model.caffemodel`` is
             converted to a file ``.npz`` next to it, which is used from the second time on;
-            ``$CHAINER_DATASET_ROOT`` is ``$HOME/.chainer/dataset`` unless set as an environment
+            ``$CHAINER_DATASET_ROOT`` is ``~/.chainer/dataset`` unless set as an environment
             variable. If None, nothing is loaded and the weights are initialized as in the original
             paper, by ``chainer.initializers.HeNormal(scale=1.0)``.
         n_layers (int): Number of layers: 50, 101 or 152.
@@ -219,6 +219,7 @@ class ResNetLayers(PretrainedNetwork):
             raise ValueError(
                 f"The n_layers argument should be either 50, 101, or 152, but {n_layers} was given."
             )
+        # The values are overwritten if a file is loaded; constants are made faster.
         init = HeNormal(scale=1.0) if pretrained_model is None else Constant(0)
         blocks = _BLOCKS[n_layers]
         with self.init_scope():

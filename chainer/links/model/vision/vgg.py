@@ -52,7 +52,7 @@ class VGGLayers(PretrainedNetwork):
             ``'auto'``, the file is
             ``$CHAINER_DATASET_ROOT/pfnet/chainer/models/VGG_ILSVRC_{n_layers}_layers.npz`` and made
             from the caffemodel if need be, where ``$CHAINER_DATASET_ROOT`` is
-            ``$HOME/.chainer/dataset`` unless set as an environment variable. If None, nothing is
+            ``~/.chainer/dataset`` unless set as an environment variable. If None, nothing is
             loaded and the weights are initialized as in the original paper, by
             ``chainer.initializers.Normal(scale=0.01)``.
         n_layers (int): Number of layers: 16 or 19.
