@@ -40,6 +40,9 @@ class PretrainedNetwork(Chain):
     #: The argument by which version 1 chose between training and testing.
     _removed_argument: ClassVar[str] = "test"
 
+    def __init__(self, pretrained_model: FilePath | None = "auto") -> None:
+        super().__init__()
+
     @property
     def functions(self) -> dict[str, list[Callable[[VariableLike], Variable]]]:
         """Layer name -> functions that are applied one after another, in order of computation."""
@@ -170,6 +173,21 @@ class PretrainedNetwork(Chain):
         parse_kwargs(kwargs)
 
     # -- weights ----------------------------------------------------------------------------------
+
+    @classmethod
+    def convert_caffemodel_to_npz(cls, path_caffemodel: FilePath, path_npz: FilePath) -> None:
+        """Converts a pre-trained caffemodel to a chainer model.
+
+        Args:
+            path_caffemodel (str): Path of the pre-trained caffemodel.
+            path_npz (str): Path of the converted chainer model.
+
+        Raises:
+            ValueError: If the file is not a caffemodel of this network.
+        """
+        model = cls(None)
+        model._copy_caffemodel(path_caffemodel)
+        save_npz(path_npz, model, compression=False)
 
     def _load_pretrained(self, path: FilePath, npz: str, caffemodel: Callable[[], str]) -> None:
         """Loads weights.

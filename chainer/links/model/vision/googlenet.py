@@ -27,7 +27,6 @@ from chainer.links.model.vision._pretrained import (
     copy_weights,
     downloaded_caffemodel,
 )
-from chainer.links.serializers.npz import save_npz
 
 _URL = "http://dl.caffe.berkeleyvision.org/bvlc_googlenet.caffemodel"
 _SHA1 = "405fc5acd08a3bb12de8ee5e23a96bec22f08204"
@@ -165,21 +164,6 @@ class GoogLeNet(PretrainedNetwork):
             ]
         return functions
 
-    @classmethod
-    def convert_caffemodel_to_npz(cls, path_caffemodel: FilePath, path_npz: FilePath) -> None:
-        """Converts a pre-trained caffemodel to a chainer model.
-
-        Args:
-            path_caffemodel (str): Path of the pre-trained caffemodel.
-            path_npz (str): Path of the converted chainer model.
-
-        Raises:
-            ValueError: If the file is not a caffemodel of this network.
-        """
-        model = cls(pretrained_model=None)
-        model._copy_caffemodel(path_caffemodel)
-        save_npz(path_npz, model, compression=False)
-
     def _copy_caffemodel(self, path: FilePath) -> None:
         _transfer_googlenet(CaffeFunction(path), self)
 
@@ -203,9 +187,8 @@ def prepare(image: ImageLike, size: ImageSize | None = (224, 224)) -> Array:
     The image is resized, converted from RGB to BGR, and the mean of the training data subtracted.
 
     Args:
-        image (PIL.Image or numpy.ndarray): Input image. An array must have shape ``(height,
-            width)``, ``(height, width, channels)`` or ``(channels, height, width)``, and its
-            channels the order RGB.
+        image (PIL.Image or numpy.ndarray): Input image; see
+            :func:`chainer.links.model.vision.vgg.prepare`.
         size (pair of ints): Width and height of the result. If None, the image is not resized.
 
     Returns:

@@ -355,9 +355,8 @@ def prepare(image: ImageLike, size: ImageSize | None = (224, 224)) -> Array:
     The image is resized, converted from RGB to BGR, and the mean of the training data subtracted.
 
     Args:
-        image (PIL.Image or numpy.ndarray): Input image. An array must have shape ``(height,
-            width)``, ``(height, width, channels)`` or ``(channels, height, width)``, and its
-            channels the order RGB.
+        image (PIL.Image or numpy.ndarray): Input image; see
+            :func:`chainer.links.model.vision.vgg.prepare`.
         size (pair of ints): Width and height of the result. If None, the image is not resized.
 
     Returns:

@@ -22,7 +22,6 @@ from chainer.links.model.vision._pretrained import (
     copy_weights,
     downloaded_caffemodel,
 )
-from chainer.links.serializers.npz import save_npz
 
 _URL = "https://www.robots.ox.ac.uk/%7Evgg/software/very_deep/caffe/{}.caffemodel"
 _MEAN = (103.939, 116.779, 123.68)
@@ -122,21 +121,6 @@ class VGGLayers(PretrainedNetwork):
         functions["fc8"] = [self.fc8]
         functions["prob"] = [softmax]
         return functions
-
-    @classmethod
-    def convert_caffemodel_to_npz(cls, path_caffemodel: FilePath, path_npz: FilePath) -> None:
-        """Converts a pre-trained caffemodel to a chainer model.
-
-        Args:
-            path_caffemodel (str): Path of the pre-trained caffemodel.
-            path_npz (str): Path of the converted chainer model.
-
-        Raises:
-            ValueError: If the file is not a caffemodel of this network.
-        """
-        model = cls(pretrained_model=None)
-        model._copy_caffemodel(path_caffemodel)
-        save_npz(path_npz, model, compression=False)
 
     def _copy_caffemodel(self, path: FilePath) -> None:
         source = CaffeFunction(path)
