@@ -150,11 +150,11 @@ class BatchNormalization(Link):
         yield "use_gamma", self.gamma is not None
         yield "use_beta", self.beta is not None
 
-    @removed_arguments(test=REMOVED_TEST)
     def _axes(self) -> tuple[int, ...] | None:
         """Returns the axes as a tuple; the attribute is what the program gave."""
         return None if self.axis is None else tuple(self.axis)
 
+    @removed_arguments(test=REMOVED_TEST)
     def forward(self, x: VariableLike, *, finetune: bool = False) -> Variable:
         """Normalizes the input.
 
