@@ -29,7 +29,7 @@ class CooMatrix:
         col (array): Column of each element, integers of the shape of ``data``.
         shape (tuple of int): Number of rows and of columns of each matrix.
         order ('C', 'F', 'other' or None): Order of the elements: sorted by row and by column within
-            a row, the other way around, or not known. None finds out. It is a hint: results do not
+            a row, the other way around, or not known. With None it is determined. It is a hint: results do not
             depend on it.
         requires_grad (bool): Whether the elements get a gradient.
 
@@ -168,7 +168,7 @@ def _nonzero(xp: ArrayModule, matrices: Array, ldnz: int) -> tuple[Array, Array,
 
 
 def get_order(row: Array, col: Array) -> Order:
-    """Finds out how the elements of sparse matrices are sorted.
+    """Determines how the elements of sparse matrices are sorted.
 
     Args:
         row (array): Row of each element; of a batch of matrices along the last axis.

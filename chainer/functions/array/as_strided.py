@@ -24,7 +24,7 @@ class TensorGeometry:
         shape: Shape.
         strides: Strides in elements.
         storage_offset: Index of the first element in the memory.
-        storage_size: Number of elements that have room in the memory.
+        storage_size: Number of elements that fit into the memory.
         itemsize: Size of an element in bytes.
     """
 
@@ -163,7 +163,7 @@ def as_strided(
 
     Args:
         x (:class:`~chainer.Variable` or array): Array of NumPy or CuPy, of any dtype; an array of
-            another library must be contiguous and no view.
+            another library must be contiguous and not a view.
         shape (tuple of int): Shape of the output.
         strides (tuple of int): Strides of the output, in elements (not bytes). They may be zero or
             negative.

@@ -9,6 +9,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "convolution_nd": ("convolution_1d", "convolution_3d", "convolution_nd"),
     "deconvolution_2d": ("deconvolution_2d",),
     "deconvolution_nd": ("deconvolution_1d", "deconvolution_3d", "deconvolution_nd"),
+    "deformable_convolution_2d_sampler": ("deformable_convolution_2d_sampler",),
     "embed_id": ("embed_id",),
     "linear": ("linear",),
     "n_step_gru": ("NStepBiGRU", "NStepGRU", "n_step_bigru", "n_step_gru"),

@@ -12,6 +12,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "cross_covariance": ("CrossCovariance", "cross_covariance"),
     "ctc": ("ConnectionistTemporalClassification", "connectionist_temporal_classification"),
     "decov": ("DeCov", "decov"),
+    "discriminative_loss": ("discriminative_margin_based_clustering_loss",),
     "hinge": ("Hinge", "hinge"),
     "huber_loss": ("HuberLoss", "huber_loss"),
     "mean_absolute_error": ("MeanAbsoluteError", "mean_absolute_error"),

@@ -161,7 +161,7 @@ def check_sums(inputs: Sequence[str], output: str, ranks: Sequence[int]) -> None
 
 
 def axes_of(subscripts: str, rank: int) -> dict[str, list[int | slice]]:
-    """Returns the axes that each label stands for; those of an ellipsis as a slice.
+    """Returns the axes of each label; those of an ellipsis as a slice.
 
     Args:
         subscripts: Subscripts of an operand.
@@ -181,7 +181,7 @@ def axes_of(subscripts: str, rank: int) -> dict[str, list[int | slice]]:
 
 
 def without_ellipsis(subscripts: Sequence[str], shapes: Sequence[Shape]) -> list[str]:
-    """Returns subscripts in which letters that are not used stand for an ellipsis.
+    """Returns subscripts in which unused letters replace an ellipsis.
 
     Args:
         subscripts: Subscripts of arrays.

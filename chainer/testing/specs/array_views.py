@@ -17,7 +17,7 @@ def _as_strided(x, shape, strides, storage_offset=0):
 
 
 def _of_own_memory(F, x, **geometry):
-    # The formula does not know of memory: the function gets an array that is no view.
+    # The formula does not know of memory: the function gets an array that is not a view.
     return F.as_strided(F.flatten(x) * 1, **geometry)
 
 

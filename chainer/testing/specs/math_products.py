@@ -120,7 +120,7 @@ def _sparse_matmul(data, dense, row, col, shape, right=False, transa=False, tran
 
 def _call_sparse_matmul(F, data, dense, row, col, shape, right=False, **transposed):
     data = as_variable(data)
-    # To find out the order means to wait for a device.
+    # To determine the order means to wait for a device.
     matrix = CooMatrix(data.array, row, col, shape, order="other")
     matrix.data = data  # the Variable under test
     operands = (dense, matrix) if right else (matrix, dense)

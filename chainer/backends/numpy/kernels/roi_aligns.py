@@ -215,7 +215,7 @@ class ROIMaxAlign2DKernel(RegionAlignKernel):
             part = part.reshape((channels, out_size[0], rows.per_bin, out_size[1], -1))
             part = part.transpose((0, 1, 3, 2, 4)).reshape((channels, *out_size, -1))
             y[n] = part.max(axis=3)
-            # Minus infinity is no sample: nothing is to get a gradient.
+            # A bin of minus infinity has no sample that could get a gradient.
             winners[n] = xp.where(y[n] == -numpy.inf, -1, part.argmax(axis=3))
         return y, winners
 

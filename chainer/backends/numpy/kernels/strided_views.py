@@ -29,7 +29,7 @@ class AsStridedKernel(ReferenceKernel):
         if not getattr(flags, "c_contiguous", False) or getattr(x, "base", x) is not None:
             raise TypeError(
                 "as_strided needs an array whose memory layout is known: that of NumPy or CuPy, or "
-                f"one that is contiguous and no view, got {type(x).__name__}"
+                f"one that is contiguous and not a view, got {type(x).__name__}"
             )
         return contiguous_strides(x.shape), 0, x.size
 
