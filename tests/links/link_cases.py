@@ -121,6 +121,12 @@ CASES = [
         [floats(2, 4, 6, 5)],
         lazy=lambda L: L.Deconvolution2D(None, 6, 3, 2, 1, outsize=(12, 9), groups=2),
     ),
+    Case(
+        "DeformableConvolution2D",
+        lambda L: L.DeformableConvolution2D(3, 4, 3, 2, 1),
+        [IMAGE],
+        lazy=lambda L: L.DeformableConvolution2D(None, 4, 3, 2, 1),
+    ),
     Case("DeconvolutionND-1", lambda L: L.DeconvolutionND(1, 3, 2, 3, 2, 1), [floats(2, 3, 8)]),
     Case(
         "DeconvolutionND-3",
