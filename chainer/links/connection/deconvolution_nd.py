@@ -71,6 +71,7 @@ class DeconvolutionND(ConvolutionLink):
     ) -> None:
         sizes = (in_channels, out_channels, ksize, stride, pad)
         super().__init__(ndim, *sizes, nobias, initialW, initial_bias, dilate, groups)
+        # With None, each call computes it from the size of its input.
         self.outsize = None if outsize is None else as_sizes(outsize, ndim, "outsize")
 
     def _weight_shape(self, in_channels: int, ksize: tuple[int, ...]) -> Shape:

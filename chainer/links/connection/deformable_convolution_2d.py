@@ -38,6 +38,7 @@ class DeformableConvolution2DSampler(ConvolutionLink2D):
         initialW: InitializerLike = None,
         initial_bias: InitializerLike = None,
     ) -> None:
+        # Unlike other convolutions, as release 7 does.
         initialW = 0 if initialW is None else initialW
         sizes = (in_channels, out_channels, ksize, stride, pad)
         super().__init__(2, *sizes, nobias, initialW, initial_bias)
@@ -111,6 +112,7 @@ class DeformableConvolution2D(Chain):
         with self.init_scope():
             self.offset_conv = Convolution2D(
                 in_channels,
+                # Two displacements of each element of a filter.
                 2 * kh * kw,
                 ksize,
                 stride,

@@ -95,6 +95,7 @@ class MLPConvolution2D(ChainList):
         Returns:
             Variable: Output of shape ``(B, out_channels[-1], oh, ow)``.
         """
+        # No activation follows the last layer.
         first, *rest = self
         x = first(x)
         for layer in rest:

@@ -76,6 +76,7 @@ class DecorrelatedBatchNormalization(Link):
         self.groups = groups
         self.avg_mean: Array = numpy.zeros((groups, channels), dtype)
         self.register_persistent("avg_mean")
+        # The identity: before any training the projection leaves its input as it is.
         self.avg_projection: Array = numpy.tile(numpy.eye(channels, dtype=dtype), (groups, 1, 1))
         self.register_persistent("avg_projection")
 

@@ -86,6 +86,7 @@ class NStepRNNBase(ChainList):
             layer = Link()
             with layer.init_scope():
                 for j in range(self.n_weights):
+                    # The first half of the weights multiplies the input, the other half the state.
                     columns = size if j < self.n_weights // 2 else out_size
                     shape = None if columns is None else (out_size, columns)
                     setattr(layer, f"w{j}", Parameter(W, shape))

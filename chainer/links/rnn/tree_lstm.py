@@ -128,6 +128,7 @@ class ChildSumTreeLSTM(_TreeLSTM):
         for h in hs[1:]:
             total = total + h
         a_i_o += self.W_h_aio(total)
+        # Each child has its own forget gate; the part of the input is the same in all.
         forgets = [f + self.W_h_f(h) for h in hs]
         return tree_lstm(*cs, concat([a_i_o, *forgets], axis=1))
 

@@ -86,6 +86,7 @@ class BottleneckA(_Bottleneck):
         initialW: InitializerLike = None,
         downsample_fb: bool = False,
     ) -> None:
+        # The paper halves the image in the first convolution, the Torch version in the second one.
         strides = (1, stride) if downsample_fb else (stride, 1)
         super().__init__(in_channels, mid_channels, out_channels, strides, initialW)
         with self.init_scope():
