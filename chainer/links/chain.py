@@ -53,6 +53,7 @@ class Chain(Composite):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if self._within_init_scope and isinstance(value, Link):
+            # A child must not hide a method or an attribute of the class.
             if hasattr(self, name):
                 raise AttributeError(f"cannot register a new link {name}: attribute exists")
             value.name = name

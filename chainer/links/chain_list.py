@@ -38,6 +38,9 @@ class ChainList(Composite, MutableSequence[Any]):
         for link in links:
             self.add_link(link)
 
+    # Methods that change the list end in _rename(), because the name of a child in files is its
+    # position. MutableSequence defines the other ones by these.
+
     def __setattr__(self, name: str, value: Any) -> None:
         if self._within_init_scope and isinstance(value, Link):
             raise TypeError(
@@ -58,6 +61,7 @@ class ChainList(Composite, MutableSequence[Any]):
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if isinstance(index, slice):
+            # The values may come from a generator; all are checked before the list changes.
             links = list(value)
             for link in links:
                 self._check_link(link)

@@ -123,6 +123,7 @@ class Composite(Link):
         Args:
             visitor (DeviceResidentsVisitor): The visitor.
         """
+        # Callables of a Sequential that are not links are not visited.
         super().device_resident_accept(visitor)
         for child in self.children():
             child.device_resident_accept(visitor)

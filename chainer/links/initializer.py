@@ -66,5 +66,6 @@ def get_fans(shape: Shape) -> tuple[int, int]:
     """
     if len(shape) < 2:
         raise ValueError(f"shape must be of length >= 2. Actual shape: {shape}")
+    # The elements of a filter count as inputs of a unit.
     field = math.prod(shape[2:])
     return shape[1] * field, shape[0] * field

@@ -281,6 +281,7 @@ class Link(DeviceResident):
         object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
+        # The sets of names do not exist before Link.__init__ is called.
         if self.__init_done:
             self._params.discard(name)
             self._persistent.discard(name)
@@ -306,6 +307,7 @@ class Link(DeviceResident):
         Raises:
             AttributeError: If the link has an attribute of this name.
         """
+        # An attribute of the class, such as a default of None, may be replaced by a parameter.
         if name in vars(self):
             raise AttributeError(f"cannot register a new parameter {name}: attribute exists")
         if initializer is None:
@@ -468,6 +470,7 @@ class Link(DeviceResident):
 
     def _copy_persistent(self, name: str, source: Any) -> None:
         members = vars(self)
+        # In place, because others may refer to the array, and across devices.
         if _is_array(members[name]) and _is_array(source):
             copyto(members[name], source)
         else:

@@ -122,11 +122,13 @@ class LinkHook:
     name: str = "LinkHook"
 
     def __enter__(self) -> Self:
+        # Names are unique, so that a hook can be replaced by one of a link, see Link.add_hook.
         hooks = thread_hooks.hooks
         if self.name in hooks:
             raise KeyError(f"hook {self.name} already exists")
         hooks[self.name] = self
         hook_count.add(1)
+        # The hook is active when it is notified, and still is when it is deleted.
         self.added(None)
         return self
 

@@ -103,6 +103,8 @@ class Sequential(ChainList):
         self._children.insert(position, link)
         self._rename()
 
+    # A link may be a layer twice. It then is a child twice, and either entry may be removed.
+
     def _remove_child(self, layer: Any) -> None:
         for k, child in enumerate(self._children):
             if child is layer:
@@ -297,6 +299,8 @@ class Sequential(ChainList):
             mode (str): ``'init'``, ``'copy'`` or ``'share'``.
         """
         check_copy_mode(mode)
+        # Layers are copied one by one, because callables that are not links may not be copied
+        # deeply, and the children must be the copies of the layers.
         replica = self._copy_members(mode)
         members = vars(replica)
         layers: list[Any] = []
@@ -328,6 +332,8 @@ class Sequential(ChainList):
                 if isinstance(param, Parameter) and param.array is not None:
                     param.initialize(param.shape)
         return replica
+
+    # copy.copy and copy.deepcopy would use __getstate__, which refuses lambdas. They can be copied.
 
     def __getstate__(self) -> dict[str, Any]:
         for i, layer in enumerate(self._layers):

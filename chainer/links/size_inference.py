@@ -42,6 +42,7 @@ def infer_features(link: Link, x: VariableLike, n_batch_axes: int = 1) -> int:
     Raises:
         InvalidType: If ``x`` has no further axes.
     """
+    # The batch may be empty; only the other axes matter.
     shape = shape_of(x)
     if len(shape) <= n_batch_axes:
         raise _invalid(link, f"x.ndim > {n_batch_axes}", f"{len(shape)} <= {n_batch_axes}")

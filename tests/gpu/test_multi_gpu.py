@@ -89,12 +89,17 @@ def test_parts_of_a_model():
 
 
 def test_to_gpu_leaves_links_on_their_gpu():
-    """As version 4 does; ``to_device`` moves."""
+    """As in release 7; ``to_device`` moves."""
     model = chainer.Sequential(
         chainer.links.Linear(2, 2).to_device("@cupy:1"), chainer.links.Linear(2, 2)
     )
-    model.to_device("@cupy:0")
-    assert [link.device.name for link in model] == ["@cupy:1", "@cupy:0"]
+    with (
+        pytest.warns(RuntimeWarning, match="is on @cupy:1 and stays there"),
+        pytest.warns(DeprecationWarning, match="to_gpu is deprecated"),
+    ):
+        model.to_gpu(0)
+    assert [link.W.device.name for link in model] == ["@cupy:1", "@cupy:0"]
+    assert [link.device.name for link in model] == ["@cupy:0", "@cupy:0"]
     model.to_device("@cupy:0")
     assert [link.device.name for link in model] == ["@cupy:0", "@cupy:0"]
     assert model[0].W.device.name == "@cupy:0"

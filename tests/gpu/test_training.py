@@ -127,9 +127,10 @@ def test_two_models_on_one_device(device, tmp_path):
 
 @pytest.mark.skipif(not place.ON_GPU, reason="numbers of CUDA devices")
 def test_device_numbers_as_in_earlier_releases(tmp_path, expected):
-    """``device=0`` and ``@cupy:0`` are the first GPU."""
+    """``device=0`` and ``to_gpu(0)`` are the first GPU."""
     model = mlp()
-    model.to_device("@cupy:0")
+    with pytest.warns(DeprecationWarning, match="to_gpu is deprecated"):
+        model.to_gpu(0)
     optimizer = optimizers.Adam(0.01).setup(model)
     optimizer.add_hook(chainer.optimizer_hooks.WeightDecay(1e-4))
     iterator = iterators.SerialIterator(dataset(), 12, shuffle=False)

@@ -86,6 +86,30 @@ CASES = [
         [VOLUME],
     ),
     Case(
+        "Convolution1D",
+        lambda L: L.Convolution1D(3, 4, 3, 2, 1, cover_all=True),
+        [floats(2, 3, 8)],
+        lazy=lambda L: L.Convolution1D(None, 4, 3, 2, 1, cover_all=True),
+    ),
+    Case(
+        "Convolution3D",
+        lambda L: L.Convolution3D(3, 2, 2, dilate=2),
+        [VOLUME],
+        lazy=lambda L: L.Convolution3D(None, 2, 2, dilate=2),
+    ),
+    Case(
+        "Deconvolution1D",
+        lambda L: L.Deconvolution1D(3, 2, 3, 2, 1),
+        [floats(2, 3, 8)],
+        lazy=lambda L: L.Deconvolution1D(None, 2, 3, 2, 1),
+    ),
+    Case(
+        "Deconvolution3D",
+        lambda L: L.Deconvolution3D(4, 4, 2, groups=2),
+        [floats(2, 4, 2, 3, 2)],
+        lazy=lambda L: L.Deconvolution3D(None, 4, 2, groups=2),
+    ),
+    Case(
         "Deconvolution2D",
         lambda L: L.Deconvolution2D(3, 4, 3, stride=2, pad=1),
         [IMAGE],
@@ -96,6 +120,12 @@ CASES = [
         lambda L: L.Deconvolution2D(4, 6, 3, 2, 1, outsize=(12, 9), groups=2),
         [floats(2, 4, 6, 5)],
         lazy=lambda L: L.Deconvolution2D(None, 6, 3, 2, 1, outsize=(12, 9), groups=2),
+    ),
+    Case(
+        "DeformableConvolution2D",
+        lambda L: L.DeformableConvolution2D(3, 4, 3, 2, 1),
+        [IMAGE],
+        lazy=lambda L: L.DeformableConvolution2D(None, 4, 3, 2, 1),
     ),
     Case("DeconvolutionND-1", lambda L: L.DeconvolutionND(1, 3, 2, 3, 2, 1), [floats(2, 3, 8)]),
     Case(
@@ -275,6 +305,17 @@ CASES = [
         lambda L: L.LayerNormalization(3),
         [X2],
         lazy=lambda L: L.LayerNormalization(),
+    ),
+    Case(
+        "GroupNormalization",
+        lambda L: L.GroupNormalization(2, 4),
+        [floats(2, 4, 3)],
+        lazy=lambda L: L.GroupNormalization(2),
+    ),
+    Case(
+        "DecorrelatedBatchNormalization",
+        lambda L: L.DecorrelatedBatchNormalization(4, 2, eps=0.1),
+        [floats(5, 4, 3)],
     ),
     Case("PReLU", lambda L: L.PReLU(), [floats(2, 3, 4)]),
     Case("PReLU-shape", lambda L: L.PReLU((3, 4)), [floats(2, 3, 4)]),

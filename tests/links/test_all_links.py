@@ -132,14 +132,15 @@ def test_gradients_are_those_of_finite_differences(case):
         directions.append(direction)
         if gradient is not None:
             expected += float((gradient * direction).sum())
-    for eps in (1e-5, -1e-5):
+    # A larger step carries points of the deformable convolution from one pixel to the next.
+    for eps in (1e-6, -1e-6):
         moved = copy.deepcopy(link)
         for param, direction in zip(moved.params(), directions[len(inputs) :], strict=True):
             param.array += eps * direction
         shifted = [x + eps * d for x, d in zip(inputs, directions)]
         with chainer.no_backprop_mode():
             values.append(loss_of(case, moved, shifted))
-    np.testing.assert_allclose((values[0] - values[1]) / 2e-5, expected, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose((values[0] - values[1]) / 2e-6, expected, rtol=1e-4, atol=1e-6)
 
 
 FORMULAS = {
@@ -252,8 +253,8 @@ def test_copies(case):
         array = state[path].array
         assert array.shape == param.shape
         assert not np.shares_memory(array, params[path].array)
-        if case.name == "Parameter":  # made of an array, not of an initializer
-            assert np.isnan(array).all()
+        if case.name == "Parameter":  # the array it was made of is its initializer
+            np.testing.assert_array_equal(array, params[path].array)
         elif np.ptp(param.array):
             assert not np.array_equal(array, params[path].array)
         else:

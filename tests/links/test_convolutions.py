@@ -146,3 +146,34 @@ def test_parameters_follow_the_default_dtype(dtype):
         assert lazy.b.dtype == dtype
         lazy(np.zeros((1, 2, 5), dtype))
     assert lazy.W.dtype == dtype
+
+
+class TestDeformableConvolution2D:
+    def test_without_displacement_it_is_a_convolution(self):
+        link = L.DeformableConvolution2D(
+            3, 4, (2, 3), 2, 1, offset_initialW=0, deform_initialW=None, deform_initial_bias=0.5
+        )
+        x = floats(2, 3, 6, 5)
+        np.testing.assert_array_equal(link(x).array, np.full((2, 4, 4, 3), 0.5))
+        link.deform_conv.W.array[...] = floats(4, 3, 2, 3)
+        expected = F.convolution_2d(x, link.deform_conv.W, link.deform_conv.b, 2, 1)
+        np.testing.assert_allclose(link(x).array, expected.array, rtol=1e-5, atol=1e-5)
+
+    def test_displacements_are_those_of_the_other_convolution(self):
+        link = L.DeformableConvolution2D(1, 1, 1, offset_initialW=0, deform_initialW=1)
+        link.offset_conv.b.array[:] = [1, 0]  # first along the width
+        x = floats(1, 1, 3, 4)
+        expected = np.pad(x[..., 1:], [(0, 0), (0, 0), (0, 0), (0, 1)])
+        np.testing.assert_allclose(link(x).array, expected, rtol=1e-6)
+
+    def test_sizes_and_biases(self):
+        link = L.DeformableConvolution2D(None, 4, 3, offset_nobias=True, deform_nobias=True)
+        assert link.offset_conv.W.array is link.deform_conv.W.array is None
+        assert link.offset_conv.b is link.deform_conv.b is None
+        assert link(floats(1, 2, 5, 5)).shape == (1, 4, 3, 3)
+        assert sorted((path, param.shape) for path, param in link.namedparams()) == [
+            ("/deform_conv/W", (4, 2, 3, 3)),
+            ("/offset_conv/W", (18, 2, 3, 3)),
+        ]
+        assert not link.deform_conv.W.array.any()
+        assert link.offset_conv.W.array.any()

@@ -31,18 +31,18 @@ def test_files_of_every_link_of_an_earlier_release(tmp_path):
     # Written by release 7.8.1 with the same program.
     with zipfile.ZipFile(DATA / "upstream_link_files.zip") as archive:
         archive.extractall(tmp_path)
-    assert exchange(sys.executable, "read", tmp_path) == "81 links agree\n"
+    assert exchange(sys.executable, "read", tmp_path) == "88 links agree\n"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("release", ["chainer7", "chainer4"])
-def test_files_read_by_an_earlier_release(tmp_path, release):
+@pytest.mark.parametrize(("release", "count"), [("chainer7", 88), ("chainer4", 81)])
+def test_files_read_by_an_earlier_release(tmp_path, release, count):
     python = ROOT / ".peers" / release / "bin" / "python"
     if not python.exists():
         pytest.skip(f"no environment of {release} (scripts/setup_peers.py makes them)")
     exchange(sys.executable, "write", tmp_path)
-    assert exchange(python, "read", tmp_path) == "81 links agree\n"
+    assert exchange(python, "read", tmp_path) == f"{count} links agree\n"
     for path in tmp_path.iterdir():
         path.unlink()
     exchange(python, "write", tmp_path)
-    assert exchange(sys.executable, "read", tmp_path) == "81 links agree\n"
+    assert exchange(sys.executable, "read", tmp_path) == f"{count} links agree\n"

@@ -161,3 +161,140 @@ def test_sizes():
     assert L.BatchNormalization(3, axis=[0]).axis == [0]
     assert L.BatchNormalization(3, axis=np.int32(0)).axis == (0,)
     assert hasattr(L.BatchNormalization, "gamma")
+
+
+class TestGroupNormalization:
+    def test_formula(self):
+        x = floats(2, 6, 3, 4)
+        link = L.GroupNormalization(2, eps=1e-3, initial_gamma=2, initial_beta=np.arange(6))
+        y = link(x)
+        rows = x.reshape(2, 2, -1).astype(float)
+        rows = rows - rows.mean(axis=2, keepdims=True)
+        rows /= np.sqrt(rows.var(axis=2, keepdims=True) + 1e-3)
+        expected = 2 * rows.reshape(x.shape) + np.arange(6)[:, None, None]
+        np.testing.assert_allclose(y.array, expected, rtol=1e-4, atol=1e-5)
+        assert link.gamma.shape == link.beta.shape == (6,)
+        with chainer.using_config("train", False):
+            np.testing.assert_array_equal(link(x).array, y.array)
+        assert not link._persistent
+
+    @pytest.mark.parametrize(
+        ("config", "expected"), [(np.float16, np.float16), ("mixed16", np.float32)]
+    )
+    def test_dtype(self, config, expected):
+        config = chainer.mixed16 if config == "mixed16" else config
+        with chainer.using_config("dtype", config):
+            link = L.GroupNormalization(2, 4, initial_gamma=chainer.initializers.One(np.float64))
+            lazy = L.GroupNormalization(2)
+        lazy(floats(2, 4))
+        assert link.gamma.dtype == link.beta.dtype == lazy.gamma.dtype == expected
+
+    def test_errors(self):
+        with pytest.raises(ValueError, match="Input dimension must be at least 2"):
+            L.GroupNormalization(2)(floats(4))
+        with pytest.raises(ValueError, match="not divisible by 'groups' argument 3"):
+            L.GroupNormalization(3)(floats(2, 4))
+        with pytest.raises(TypeError, match="Argument: 'groups' type must be"):
+            L.GroupNormalization(2.0, 4)(floats(2, 4))
+        assert str(L.GroupNormalization(2, 4)) == "GroupNormalization(groups=2, size=4, eps=1e-05)"
+
+
+def whitened(x, groups, eps):
+    """ZCA whitening of groups of channels, the means and the projections."""
+    batch, channels = x.shape[:2]
+    rows = np.moveaxis(x.reshape(batch, groups, channels // groups, -1), 0, 2)
+    rows = rows.reshape(groups, channels // groups, -1).astype(float)
+    mean = rows.mean(axis=2)
+    centered = rows - mean[:, :, None]
+    m = rows.shape[2]
+    cov = centered @ centered.transpose(0, 2, 1) / m + eps * np.eye(channels // groups)
+    values, vectors = np.linalg.eigh(cov)
+    projection = vectors * values[:, None] ** -0.5 @ vectors.transpose(0, 2, 1)
+    y = (projection @ centered).reshape(groups, channels // groups, batch, -1)
+    return np.moveaxis(y, 2, 0).reshape(x.shape), mean, projection * m / max(m - 1, 1)
+
+
+class TestDecorrelatedBatchNormalization:
+    def make(self):
+        return L.DecorrelatedBatchNormalization(6, groups=2, decay=0.75, eps=0.01)
+
+    def test_training(self):
+        x = floats(5, 6, 4)
+        link = self.make()
+        mean, projection = link.avg_mean, link.avg_projection
+        assert (mean.shape, projection.shape) == ((2, 3), (2, 3, 3))
+        y, batch_mean, batch_projection = whitened(x, 2, 0.01)
+        np.testing.assert_allclose(link(x).array, y, rtol=1e-3, atol=1e-4)
+        assert link.avg_mean is mean and link.avg_projection is projection
+        np.testing.assert_allclose(mean, 0.25 * batch_mean, rtol=1e-3, atol=1e-5)
+        np.testing.assert_allclose(
+            projection, 0.75 * np.eye(3) + 0.25 * batch_projection, rtol=1e-3, atol=1e-4
+        )
+
+    def test_finetuning_and_test_mode(self):
+        link = self.make()
+        batches = [floats(5, 6, 4), floats(5, 6, 4)[::-1] * 2]
+        for x in batches:
+            link(x, finetune=True)
+        assert link.N == 2
+        mean = np.mean([whitened(x, 2, 0.01)[1] for x in batches], axis=0)
+        np.testing.assert_allclose(link.avg_mean, mean, rtol=1e-3, atol=1e-5)
+        with chainer.using_config("train", False):
+            y = link(batches[0])
+        expected = F.fixed_decorrelated_batch_normalization(
+            batches[0], link.avg_mean, link.avg_projection, 2
+        )
+        np.testing.assert_array_equal(y.array, expected.array)
+        link.start_finetuning()
+        assert link.N == 0
+
+    def test_recomputation(self):
+        link, twin = self.make(), self.make()
+        x, z = chainer.Variable(floats(5, 6, 4)), chainer.Variable(floats(5, 6, 4))
+        for y in (F.forget(link, x), twin(z)):
+            y.grad = floats(5, 6, 4)
+            y.backward()
+        np.testing.assert_array_equal(link.avg_mean, twin.avg_mean)
+        np.testing.assert_allclose(x.grad, z.grad, rtol=1e-4, atol=1e-5)
+
+    @pytest.mark.parametrize("suffix", ["npz", "h5"])
+    @pytest.mark.parametrize("groups", [1, 2])
+    def test_files_of_releases_before_7(self, suffix, groups, tmp_path):
+        old = {"avg_mean": np.arange(3.0), "avg_projection": 2 * np.eye(3), "N": np.array(3)}
+        path = tmp_path / "old"
+        if suffix == "npz":
+            with open(path, "wb") as file:
+                np.savez(file, **old)
+            load = chainer.serializers.load_npz
+        else:
+            h5py = pytest.importorskip("h5py")
+            with h5py.File(path, "w") as file:
+                for name, value in old.items():
+                    file[name] = value
+            load = chainer.serializers.load_hdf5
+        link = L.DecorrelatedBatchNormalization(3 * groups, groups)
+        mean = link.avg_mean
+        if groups == 1:
+            load(path, link)
+        else:
+            with pytest.warns(UserWarning, match="Found moving statistics of old") as record:
+                load(path, link)
+            assert len(record) == 2
+        assert link.avg_mean is mean and link.N == 3
+        np.testing.assert_array_equal(mean, [[0, 1, 2]] * groups)
+        np.testing.assert_array_equal(link.avg_projection, [2 * np.eye(3)] * groups)
+
+    def test_files_of_wrong_shapes(self, tmp_path):
+        wrong = {"avg_mean": np.zeros((1, 2, 3)), "avg_projection": np.eye(3), "N": np.array(3)}
+        np.savez(tmp_path / "wrong.npz", **wrong)
+        with pytest.raises(ValueError, match="unexpected shape of avg_mean"):
+            chainer.serializers.load_npz(tmp_path / "wrong.npz", self.make())
+
+    def test_arguments(self):
+        link = L.DecorrelatedBatchNormalization(16, dtype=np.float64)
+        assert link.groups == 16 and link.avg_mean.dtype == np.float64
+        assert list(link._persistent) == ["N", "avg_mean", "avg_projection"]
+        with pytest.raises(TypeError, match="unexpected keyword"):
+            link(floats(2, 16), foo=1)
+        with pytest.raises(chainer.utils.type_check.InvalidType):
+            L.DecorrelatedBatchNormalization(6, 4)(floats(3, 6))

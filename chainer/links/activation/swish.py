@@ -37,6 +37,7 @@ class Swish(Link):
     def __init__(self, beta_shape: ShapeLike | None, beta_init: InitializerLike = 1.0) -> None:
         super().__init__()
         with self.init_scope():
+            # Only None leaves the shape open: () is the shape of one number for all elements.
             if beta_shape is None:
                 self.beta = Parameter(beta_init)
             else:

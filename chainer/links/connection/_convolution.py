@@ -80,6 +80,7 @@ class ConvolutionLink(Link):
         self.in_channels = in_channels
         self.out_channels = out_channels
         self.groups = int(groups)
+        # The weight is drawn before the bias: random numbers come in the order of earlier releases.
         with self.init_scope():
             self.W = Parameter(get_initializer(initialW))
             if in_channels is not None:

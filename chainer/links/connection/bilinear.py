@@ -78,6 +78,7 @@ class Bilinear(Link):
         self.in_sizes = (left_size, right_size)
         self.out_size = out_size
         self.nobias = nobias
+        # An array of another shape would be broadcast, which is hardly ever meant.
         with self.init_scope():
             self.W = Parameter(get_initializer(initialW), shape)
             if not nobias:

@@ -124,6 +124,7 @@ class ConvolutionND(ConvolutionLink):
         return create(*sizes, stride, pad, nobias, W, b, cover_all, dilate, groups)  # type: ignore[arg-type]
 
     def _weight_shape(self, in_channels: int, ksize: tuple[int, ...]) -> Shape:
+        # A group reads its own share of the input channels.
         return (self.out_channels, in_channels // self.groups, *ksize)
 
     def forward(self, x: VariableLike) -> Variable:

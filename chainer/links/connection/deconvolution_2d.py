@@ -74,9 +74,11 @@ class Deconvolution2D(ConvolutionLink2D):
     ) -> None:
         sizes = (in_channels, out_channels, ksize, stride, pad)
         super().__init__(2, *sizes, nobias, initialW, initial_bias, dilate, groups)
+        # As in earlier releases the attribute is a pair in any case.
         self.outsize = (None, None) if outsize is None else pair(outsize, "outsize")
 
     def _weight_shape(self, in_channels: int, ksize: tuple[int, ...]) -> Shape:
+        # The weight is that of the convolution whose gradient the deconvolution is.
         return (in_channels, self.out_channels // self.groups, *ksize)
 
     def forward(self, x: VariableLike) -> Variable:

@@ -71,9 +71,11 @@ class DeconvolutionND(ConvolutionLink):
     ) -> None:
         sizes = (in_channels, out_channels, ksize, stride, pad)
         super().__init__(ndim, *sizes, nobias, initialW, initial_bias, dilate, groups)
+        # With None, each call computes it from the size of its input.
         self.outsize = None if outsize is None else as_sizes(outsize, ndim, "outsize")
 
     def _weight_shape(self, in_channels: int, ksize: tuple[int, ...]) -> Shape:
+        # The weight is that of the convolution whose gradient the deconvolution is.
         return (in_channels, self.out_channels // self.groups, *ksize)
 
     def forward(self, x: VariableLike) -> Variable:

@@ -77,6 +77,7 @@ class DepthwiseConvolution2D(Link):
             self._initialize_params(in_channels)
 
     def _initialize_params(self, in_channels: int) -> None:
+        # A loaded file may have initialized one of the two.
         if self.W.array is None:
             self.W.initialize((self.channel_multiplier, in_channels, *pair(self.ksize, "ksize")))
         if self.b is not None and self.b.array is None:

@@ -49,6 +49,7 @@ class EmbedID(Link):
     ) -> None:
         super().__init__()
         self.ignore_label = ignore_label
+        # Embeddings are looked up, not summed over inputs: their scale does not depend on in_size.
         with self.init_scope():
             initializer = get_initializer(initialW, default=Normal(1.0))
             self.W = Parameter(initializer, (in_size, out_size))

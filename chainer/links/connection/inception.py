@@ -65,6 +65,7 @@ class Inception(Chain):
                 initial_bias=bias_init,
             )
 
+        # Odd sizes with half of them as padding keep the size of the image.
         with self.init_scope():
             self.conv1 = convolution(in_channels, out1, 1)
             self.proj3 = convolution(in_channels, proj3, 1)

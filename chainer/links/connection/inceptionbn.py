@@ -19,6 +19,7 @@ from chainer.links.errors import InvalidValueError, UnknownOptionError
 from chainer.links.normalization.batch_normalization import BatchNormalization
 
 _POOLINGS: dict[str, Callable[..., Any]] = {
+    # The other paths do not cover all pixels with a stride of 2 either.
     "max": partial(max_pooling_2d, cover_all=False),
     "avg": average_pooling_2d,
 }
@@ -82,11 +83,13 @@ class InceptionBN(Chain):
         super().__init__()
         if pooltype not in _POOLINGS:
             raise UnknownOptionError(f"pooltype must be 'max' or 'avg', got {pooltype!r}")
+        # The path of the 1x1 convolution keeps the size of the image.
         if out1 > 0 and (stride != 1 or proj_pool is None):
             raise InvalidValueError(
                 f"out1 must be 0 with a stride other than 1 or without proj_pool, got out1={out1}, "
                 f"stride={stride} and proj_pool={proj_pool}"
             )
+        # The convolutions have no biases, because the normalizations shift their outputs anyway.
         self.out1 = out1
         self.proj_pool = proj_pool
         self.stride = stride

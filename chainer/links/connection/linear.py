@@ -60,6 +60,7 @@ class Linear(Link):
         initial_bias: InitializerLike = None,
     ) -> None:
         super().__init__()
+        # Linear(n) means n outputs.
         if out_size is None:
             in_size, out_size = None, in_size
         if out_size is None:

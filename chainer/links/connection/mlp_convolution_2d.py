@@ -78,6 +78,7 @@ class MLPConvolution2D(ChainList):
             initialW=conv_init,
             initial_bias=bias_init,
         )
+        # A 1x1 convolution is a linear layer that is applied to each pixel.
         rest = (
             Convolution2D(n_in, n_out, 1, initialW=conv_init, initial_bias=bias_init)
             for n_in, n_out in pairwise(out_channels)
@@ -94,6 +95,7 @@ class MLPConvolution2D(ChainList):
         Returns:
             Variable: Output of shape ``(B, out_channels[-1], oh, ow)``.
         """
+        # No activation follows the last layer.
         first, *rest = self
         x = first(x)
         for layer in rest:

@@ -33,6 +33,7 @@ class Parameter(Link):
         super().__init__()
         with self.init_scope():
             self.W = parameter.Parameter(array)
+        # The array may be on an accelerator.
         self.to_device(get_device_from_array(array))
 
     @property

@@ -47,11 +47,12 @@ class Scale(Chain):
     ) -> None:
         super().__init__()
         self.axis = axis
+        # With a weight of its own the link knows the shape of the bias.
         if W_shape is not None:
             bias_shape = W_shape
         if bias_term and bias_shape is None:
             raise ValueError(
-                "bias_shape should be given if W is not learnt parameter and bias_term is True."
+                "bias_shape should be given if W is not learned parameter and bias_term is True."
             )
         with self.init_scope():
             if W_shape is not None:

@@ -53,18 +53,16 @@ class WeightHook(LinkHook):
         if not hasattr(link, self.weight_name):
             raise ValueError(f"Weight '{self.weight_name}' does not exist!")
 
-    def forward_preprocess(self, args: _ForwardPreprocessCallbackArgs) -> None:
+    def forward_preprocess(self, cb_args: _ForwardPreprocessCallbackArgs) -> None:
         """Replaces the weight.
 
         Args:
-            args: The call.
+            cb_args: The call.
         """
-        link = args.link
+        link, inputs = cb_args.link, [*cb_args.args, *cb_args.kwargs.values()]
         weight = getattr(link, self.weight_name)
         if weight.array is None:
-            _initialize_weight(
-                link, args.args[0] if args.args else next(iter(args.kwargs.values()))
-            )
+            _initialize_weight(link, inputs[0])
         replacement = self._replacement(link, weight)
         # Links may share a hook, and a link may call another one that has the same hook. Hooks
         # restored from pickles of release 7 lack the attribute.
@@ -78,15 +76,16 @@ class WeightHook(LinkHook):
         raise NotImplementedError(f"{type(self).__name__} must define _replacement()")
 
     def _restore(self, link: Link) -> None:
+        # Assigned outside of an initialization scope, the attribute keeps its registration.
         setattr(link, self.weight_name, self._replaced.pop())
 
-    def forward_postprocess(self, args: _ForwardPostprocessCallbackArgs) -> None:
+    def forward_postprocess(self, cb_args: _ForwardPostprocessCallbackArgs) -> None:
         """Restores the weight.
 
         Args:
-            args: The call.
+            cb_args: The call.
         """
-        self._restore(args.link)
+        self._restore(cb_args.link)
 
     def _forward_failed(self, args: _ForwardPreprocessCallbackArgs) -> None:
         self._restore(args.link)

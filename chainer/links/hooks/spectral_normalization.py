@@ -167,7 +167,8 @@ class SpectralNormalization(WeightHook):
     def _prepare(self, link: Any, weight: Parameter) -> None:
         """Initializes the vector and ``gamma`` for the shape of the weight."""
         self._initialized = True
-        size = weight.shape[_output_axis(link)]
+        self.axis = _output_axis(link)
+        size = weight.shape[self.axis]
         if size == 0:
             raise ValueError("Expect W.shape[0] > 0")
         if getattr(link, self.vector_name) is None:
@@ -176,7 +177,7 @@ class SpectralNormalization(WeightHook):
                 u = device.backend.random(device).normal(size=(size,)).astype(weight.dtype)
             setattr(link, self.vector_name, u)
         if self.use_gamma and link.gamma.array is None:
-            matrix = _as_matrix(weight.array, _output_axis(link))
+            matrix = self.reshape_W(weight.array)
             device = get_device_from_array(matrix)
             s = numpy.linalg.svd(device.backend.to_host(matrix).astype(numpy.float64))[1]
             gamma = numpy.asarray(s[0], weight.dtype)
@@ -198,8 +199,22 @@ class SpectralNormalization(WeightHook):
     def _replacement(self, link: Any, weight: Parameter) -> Variable:
         if getattr(link, self.vector_name) is None or self.use_gamma:
             self._prepare(link, weight)
-        axis = _output_axis(link)
-        matrix = _as_matrix(weight, axis)
+        return self.normalize_weight(link)
+
+    def normalize_weight(self, link: Any) -> Variable:
+        """Returns the weight of a link divided by its largest singular value.
+
+        Args:
+            link (Link): The link, whose weight is initialized. Its vector is improved in training
+                mode.
+
+        Returns:
+            Variable: The normalized weight, multiplied by ``gamma`` if there is one.
+        """
+        # Links may share the hook.
+        self.axis = _output_axis(link)
+        weight = getattr(link, self.weight_name)
+        matrix = self.reshape_W(weight)
         u, v = self._vectors(link, matrix)
         sigma = calculate_max_singular_value(matrix, u, v)
         if self.factor is not None:
@@ -207,6 +222,17 @@ class SpectralNormalization(WeightHook):
         if self.use_gamma:
             return broadcast_to(link.gamma / sigma, weight.shape) * weight
         return weight / broadcast_to(sigma, weight.shape)
+
+    def reshape_W(self, W: Any) -> Any:
+        """Returns a weight as a matrix with one row for each output.
+
+        Args:
+            W (Variable or array): The weight; its axis :attr:`axis` is that of the outputs.
+
+        Returns:
+            Variable or array: Matrix of the type of ``W``.
+        """
+        return _as_matrix(W, self.axis)
 
     def _vectors(self, link: Link, matrix: Variable) -> tuple[Array, Array]:
         """Returns the singular vectors for a call, and keeps them if it is one of training."""

@@ -57,6 +57,7 @@ class TimerHook(LinkHook):
         _synchronize(args.link)
         elapsed = time.perf_counter() - self._starts.pop()
         self.call_history.append((type(args.link).__name__, elapsed))
+        # Calls inside of others are part of the time of those.
         if not self._starts:
             self._total_time += elapsed
 

@@ -81,6 +81,7 @@ def generate_array(
         ValueError: If ``dtype`` differs from the data type of the initializer, or the device from
             ``xp``.
     """
+    # The dtype of the initializer is a promise to the user, which an argument must not break.
     own = getattr(initializer, "dtype", None)
     if own is not None and dtype is not None and numpy.dtype(own) != numpy.dtype(dtype):
         raise ValueError(f"dtype mismatch: {dtype} != {own}, the dtype of the initializer")
@@ -138,6 +139,7 @@ def _check_is_initializer_like(initializer: object) -> None:
 
 
 def _is_scalar(value: object) -> bool:
+    # numpy.isscalar is true for texts, too, which no array can be filled with.
     return isinstance(value, (int, float, complex, numpy.generic))
 
 

@@ -33,6 +33,7 @@ class Constant(Initializer):
         self._check_dtype(array)
         value = self.fill_value
         if is_array(value):
+            # The initializer of a link is not moved with it.
             value = get_device_from_array(array).send(value)
             if not _broadcasts(value.shape, array.shape):
                 raise ValueError(

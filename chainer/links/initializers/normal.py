@@ -114,6 +114,7 @@ class HeNormal(_Scaled):
         super().__init__(scale, dtype, rng=rng)
 
     def _deviation(self, array: Array) -> float:
+        # As in earlier releases an unknown option is noticed when the initializer is called.
         fan_in, fan_out = get_fans(array.shape)
         if self.fan_option not in ("fan_in", "fan_out"):
             raise ValueError(

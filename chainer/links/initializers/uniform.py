@@ -33,6 +33,10 @@ class Uniform(RandomInitializer):
         return self.scale
 
 
+# The bounds are chosen so that the variances are those of the normal initializers of the same
+# names: a uniform distribution over [-s, s] has the variance s ** 2 / 3.
+
+
 class _Scaled(Uniform):
     """Uniform distribution whose width follows from the shape."""
 

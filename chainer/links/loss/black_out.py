@@ -77,6 +77,7 @@ class BlackOut(Link):
         Returns:
             Variable: Loss value, the mean over the batch.
         """
+        # Tests and programs set the attribute to fix the samples.
         samples = self.sample_data
         if samples is None:
             samples = self.sampler.sample((x.shape[0], self.sample_size))

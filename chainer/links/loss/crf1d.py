@@ -71,6 +71,7 @@ class CRF1d(Link):
         """
         if not transpose:
             return crf1d(self.cost, xs, ys, reduce=reduce)
+        # The function takes positions of sequences that are sorted by length.
         order = _by_length(xs)
         loss = crf1d(
             self.cost,

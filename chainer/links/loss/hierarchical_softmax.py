@@ -43,6 +43,7 @@ class TreePaths:
     """
 
     def __init__(self, tree: Tree) -> None:
+        # A stack instead of recursion: trees of rare words may be deeper than Python's limit.
         paths: dict[int, list[tuple[int, float]]] = {}
         self.n_nodes = 0
         todo: list[tuple[Any, list[tuple[int, float]]]] = [(tree, [])]
@@ -110,6 +111,8 @@ class TreePaths:
             lengths = self.lengths[t]
             if config.debug and bool((unknown := (lengths < 0) | (t < 0)).any()):
                 raise ValueError(f"t contains labels that are not leaves: {t[unknown]}")
+            # Paths have different lengths. They are joined to one list of steps, each with the
+            # number of the element of the batch that it belongs to.
             lengths = xp.maximum(lengths, 0)
             ends = xp.cumsum(lengths)
             steps = xp.arange(int(ends[-1]) if len(t) else 0)

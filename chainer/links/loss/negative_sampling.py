@@ -57,6 +57,7 @@ class NegativeSampling(Link):
         super().__init__()
         self.sample_size = sample_size
         self.power = power
+        # Frequent identifiers are drawn less often than they occur if power is below one.
         self.sampler = WalkerAlias(numpy.power(numpy.asarray(counts, numpy.float32), power))
         with self.init_scope():
             self.W = Parameter(Zero(dtype), (len(counts), in_size))

@@ -1,4 +1,4 @@
-"""Links that stand for whole models."""
+"""Links that are whole models."""
 
 from chainer.core.lazy import lazy_module
 

@@ -81,6 +81,7 @@ class Classifier(Chain):
         if isinstance(key, int):
             if not -len(args) <= key < len(args):
                 raise ValueError(f"Label key {key} is out of bounds")
+            # All other arguments go to the predictor in their order.
             t = args[key]
             position = key % len(args)
             args = args[:position] + args[position + 1 :]
@@ -88,6 +89,7 @@ class Classifier(Chain):
             if key not in kwargs:
                 raise ValueError(f'Label key "{key}" is not found')
             t = kwargs.pop(key)
+        # If the predictor raises, no results of the call before are left.
         self.y = None
         self.loss = None
         self.accuracy = None

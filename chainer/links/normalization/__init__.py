@@ -7,5 +7,7 @@ __getattr__, __dir__ = lazy_module(globals())
 MODULES: dict[str, tuple[str, ...]] = {
     "batch_normalization": ("BatchNormalization",),
     "batch_renormalization": ("BatchRenormalization",),
+    "decorrelated_batch_normalization": ("DecorrelatedBatchNormalization",),
+    "group_normalization": ("GroupNormalization",),
     "layer_normalization": ("LayerNormalization",),
 }

@@ -113,6 +113,7 @@ class BatchNormalization(Link):
         self.N = 0
         self.avg_mean = None
         self.avg_var = None
+        # Files contain the statistics, as None if their size is not known yet.
         self.register_persistent("avg_mean")
         self.register_persistent("avg_var")
         self.register_persistent("N")
@@ -139,6 +140,7 @@ class BatchNormalization(Link):
     @property
     def printable_specs(self) -> Iterator[tuple[str, Any]]:
         """Pairs of name and value that describe the link when it is printed."""
+        # Release 7 prints the size of one channel axis as a number.
         shape = None if self.avg_mean is None else self.avg_mean.shape
         yield "size", shape[0] if shape is not None and len(shape) == 1 else shape
         yield "decay", self.decay
@@ -148,11 +150,11 @@ class BatchNormalization(Link):
         yield "use_gamma", self.gamma is not None
         yield "use_beta", self.beta is not None
 
-    @removed_arguments(test=REMOVED_TEST)
     def _axes(self) -> tuple[int, ...] | None:
         """Returns the axes as a tuple; the attribute is what the program gave."""
         return None if self.axis is None else tuple(self.axis)
 
+    @removed_arguments(test=REMOVED_TEST)
     def forward(self, x: VariableLike, *, finetune: bool = False) -> Variable:
         """Normalizes the input.
 
@@ -174,6 +176,7 @@ class BatchNormalization(Link):
         if config.in_recomputing:
             return self._normalize_again(x, gamma, beta)
         if finetune:
+            # This decay makes the moving average the mean of all batches since start_finetuning().
             self.N += 1
             return self._normalize(x, gamma, beta, 1.0 - 1.0 / self.N)
         return self._normalize(x, gamma, beta, self.decay)

@@ -74,6 +74,7 @@ class LayerNormalization(Link):
         Returns:
             Variable: Output of the shape of ``x``.
         """
+        # gamma and beta are initialized together, so that one of them tells.
         if self.gamma.array is None:
             self._initialize_params(infer_channels(self, x, 2))
         return layer_normalization(x, self.gamma, self.beta, self.eps)

@@ -28,12 +28,15 @@ class StatefulChain(Chain):
     #: Names of the attributes that hold the state.
     state_names: ClassVar[tuple[str, ...]] = ("h",)
 
+    # The attributes are None on the classes, so that a new link needs no reset_state().
+
     def reset_state(self) -> None:
         """Resets the internal state: sets its attributes to None."""
         for name in self.state_names:
             setattr(self, name, None)
 
     def _assign_state(self, **state: Variable) -> None:
+        # All values are checked before the first one is set.
         for name, value in state.items():
             if not isinstance(value, Variable):
                 raise InvalidArgumentTypeError(
@@ -54,3 +57,43 @@ class StatefulChain(Chain):
             value = getattr(self, name)
             if value is not None:
                 visitor.visit_variable(value)
+
+
+class HiddenStateChain(StatefulChain):
+    """Base class of recurrent links whose state are hidden vectors.
+
+    Attributes:
+        h (Variable): Hidden vectors; None before the first call.
+    """
+
+    h: Variable | None = None
+
+    def set_state(self, h: Variable) -> None:
+        """Sets the internal state.
+
+        Args:
+            h (Variable): Hidden vectors of shape ``(B, out_size)``.
+        """
+        self._assign_state(h=h)
+
+
+class CellStateChain(StatefulChain):
+    """Base class of recurrent links whose state are cell states and outputs.
+
+    Attributes:
+        c (Variable): Cell states; None before the first call.
+        h (Variable): Outputs at the previous time step; None before the first call.
+    """
+
+    state_names = ("c", "h")
+    c: Variable | None = None
+    h: Variable | None = None
+
+    def set_state(self, c: Variable, h: Variable) -> None:
+        """Sets the internal state.
+
+        Args:
+            c (Variable): New cell states of shape ``(B, out_size)``.
+            h (Variable): New output at the previous time step.
+        """
+        self._assign_state(c=c, h=h)

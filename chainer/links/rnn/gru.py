@@ -12,7 +12,7 @@ from chainer.functions.math.linear_interpolate import linear_interpolate
 from chainer.links.chain import Chain
 from chainer.links.connection.linear import Linear
 from chainer.links.errors import ArgumentCountError
-from chainer.links.rnn._state import StatefulChain
+from chainer.links.rnn._state import HiddenStateChain
 
 
 class GRUBase(Chain):
@@ -89,7 +89,7 @@ class StatelessGRU(GRUBase):
         return linear_interpolate(z, h_bar, h)
 
 
-class StatefulGRU(StatefulChain, GRUBase):
+class StatefulGRU(HiddenStateChain, GRUBase):
     r"""Stateful Gated Recurrent Unit function (GRU): keeps the hidden vectors.
 
     The hidden vectors of the previous call (zero at first) are the :math:`h` in the formula of
@@ -115,8 +115,6 @@ class StatefulGRU(StatefulChain, GRUBase):
         (1, 20)
     """
 
-    h: Variable | None
-
     def __init__(
         self,
         in_size: int | None,
@@ -127,15 +125,6 @@ class StatefulGRU(StatefulChain, GRUBase):
     ) -> None:
         super().__init__(in_size, out_size, init, inner_init, bias_init)
         self.state_size = out_size
-        self.reset_state()
-
-    def set_state(self, h: Variable) -> None:
-        """Sets the internal state.
-
-        Args:
-            h (Variable): Hidden vectors of shape ``(B, out_size)``.
-        """
-        self._assign_state(h=h)
 
     def forward(self, x: VariableLike) -> Variable:
         """Updates the internal state and returns it.
@@ -146,6 +135,8 @@ class StatefulGRU(StatefulChain, GRUBase):
         Returns:
             Variable: Next hidden vectors of shape ``(B, out_size)``.
         """
+        # The first step has no state, so that the layers U are left out. As in earlier releases
+        # this includes their biases.
         h = self.h
         z = self.W_z(x)
         h_bar = self.W(x)

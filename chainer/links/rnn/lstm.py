@@ -10,7 +10,7 @@ from chainer.functions.array.split_axis import split_axis
 from chainer.links.chain import Chain
 from chainer.links.connection.linear import Linear
 from chainer.links.initializers import get_initializer
-from chainer.links.rnn._state import StatefulChain, zeros
+from chainer.links.rnn._state import CellStateChain, zeros
 from chainer.links.size_inference import infer_features
 
 
@@ -39,6 +39,8 @@ class LSTMBase(Chain):
         self.upward_init = upward_init
         self.bias_init = 0 if bias_init is None else bias_init
         self.forget_bias_init = 1 if forget_bias_init is None else forget_bias_init
+        # The four gates are one matrix each way, so that a step is two products. They are filled
+        # below, because the initializers must see the shape of a single gate.
         with self.init_scope():
             self.upward = Linear(in_size, 4 * out_size, initialW=0)
             self.lateral = Linear(out_size, 4 * out_size, initialW=0, nobias=True)
@@ -121,7 +123,7 @@ class StatelessLSTM(LSTMBase):
         return lstm(c, lstm_in)
 
 
-class LSTM(StatefulChain, LSTMBase):
+class LSTM(CellStateChain, LSTMBase):
     """Fully-connected LSTM layer with state.
 
     The cell state and the output of the previous step are kept in the link. Batches may shrink from
@@ -149,31 +151,6 @@ class LSTM(StatefulChain, LSTMBase):
         (1, 20)
     """
 
-    state_names = ("c", "h")
-    c: Variable | None
-    h: Variable | None
-
-    def __init__(
-        self,
-        in_size: int | None,
-        out_size: int | None = None,
-        lateral_init: InitializerLike = None,
-        upward_init: InitializerLike = None,
-        bias_init: InitializerLike = None,
-        forget_bias_init: InitializerLike = None,
-    ) -> None:
-        super().__init__(in_size, out_size, lateral_init, upward_init, bias_init, forget_bias_init)
-        self.reset_state()
-
-    def set_state(self, c: Variable, h: Variable) -> None:
-        """Sets the internal state.
-
-        Args:
-            c (Variable): New cell states of shape ``(B, out_size)``.
-            h (Variable): New output at the previous time step.
-        """
-        self._assign_state(c=c, h=h)
-
     def forward(self, x: VariableLike) -> Variable:
         """Updates the internal state and returns the LSTM outputs.
 
@@ -192,6 +169,7 @@ class LSTM(StatefulChain, LSTMBase):
         h_rest = None
         if self.h is not None:
             h_size = self.h.shape[0]
+            # Sequences that have ended are at the end of the state; their part stays as it is.
             if batch == 0:
                 h_rest = self.h
             elif h_size < batch:

@@ -10,7 +10,7 @@ from chainer.functions.array.concat import concat
 from chainer.functions.math.linear_interpolate import linear_interpolate
 from chainer.links.chain import Chain
 from chainer.links.connection.linear import Linear
-from chainer.links.rnn._state import StatefulChain, zeros
+from chainer.links.rnn._state import HiddenStateChain, zeros
 
 
 class MGUBase(Chain):
@@ -65,7 +65,7 @@ class StatelessMGU(MGUBase):
         return self._next(h, x)
 
 
-class StatefulMGU(StatefulChain, MGUBase):
+class StatefulMGU(HiddenStateChain, MGUBase):
     """Stateful Minimal Gated Unit (MGU): keeps the hidden vectors.
 
     See :class:`StatelessMGU` for the formula.
@@ -84,19 +84,8 @@ class StatefulMGU(StatefulChain, MGUBase):
         (1, 20)
     """
 
-    h: Variable | None
-
     def __init__(self, in_size: int, out_size: int) -> None:
         super().__init__(in_size, out_size)
-        self.reset_state()
-
-    def set_state(self, h: Variable) -> None:
-        """Sets the internal state.
-
-        Args:
-            h (Variable): Hidden vectors of shape ``(B, out_size)``.
-        """
-        self._assign_state(h=h)
 
     def forward(self, x: VariableLike) -> Variable:
         """Updates the internal state and returns it.

@@ -86,6 +86,7 @@ class NStepRNNBase(ChainList):
             layer = Link()
             with layer.init_scope():
                 for j in range(self.n_weights):
+                    # The first half of the weights multiplies the input, the other half the state.
                     columns = size if j < self.n_weights // 2 else out_size
                     shape = None if columns is None else (out_size, columns)
                     setattr(layer, f"w{j}", Parameter(W, shape))
@@ -114,6 +115,8 @@ class NStepRNNBase(ChainList):
     def n_cells(self) -> int:
         """Number of states: 2 with cell states besides the hidden states, else 1."""
         return 1
+
+    # The lists are made at each access, because a copy of the network has other parameters.
 
     @property
     def ws(self) -> list[list[Parameter]]:
@@ -178,6 +181,7 @@ class NStepRNNBase(ChainList):
             else permutate(state, self._on_device(indices), axis=1)
             for state in states
         )
+        # The function expects the inputs of each time, of sequences of descending length.
         steps = transpose_sequence(permutate_list(xs, indices, inv=False))
         *states_new, ys = self.rnn(self.n_layers, self.dropout, *states, self.ws, self.bs, steps)
         ys = self._with_empty(transpose_sequence(ys), xs)

@@ -8,10 +8,10 @@ from chainer.functions.activation.sigmoid import sigmoid
 from chainer.functions.activation.tanh import tanh
 from chainer.functions.array.reshape import reshape
 from chainer.links.connection.linear import Linear
-from chainer.links.rnn._state import StatefulChain, zeros
+from chainer.links.rnn._state import CellStateChain, zeros
 
 
-class StatefulPeepholeLSTM(StatefulChain):
+class StatefulPeepholeLSTM(CellStateChain):
     r"""Fully-connected LSTM layer with peephole connections: the cell state affects its gates.
 
     Given an input vector :math:`x`, the next hidden vector :math:`h'` is as follows, where
@@ -43,14 +43,9 @@ class StatefulPeepholeLSTM(StatefulChain):
         (1, 20)
     """
 
-    state_names = ("c", "h")
-    c: Variable | None
-    h: Variable | None
-
     def __init__(self, in_size: int | None, out_size: int) -> None:
         super().__init__()
         self.state_size = out_size
-        self.reset_state()
         with self.init_scope():
             self.upward = Linear(in_size, 4 * out_size)
             self.lateral = Linear(out_size, 4 * out_size, nobias=True)
@@ -79,6 +74,7 @@ class StatefulPeepholeLSTM(StatefulChain):
         a = tanh(a)
         i = sigmoid(i + self.peep_i(c))
         f = sigmoid(f + self.peep_f(c))
+        # The output gate sees the new cell state, the other gates the old one.
         self.c = a * i + f * c
         o = sigmoid(o + self.peep_o(self.c))
         self.h = o * tanh(self.c)

@@ -42,6 +42,7 @@ class _TreeLSTM(Chain):
                 f"{type(self).__name__} takes the cell states of all children, their outputs and "
                 f"the input: an odd number of arguments, got {len(cshsx)}"
             )
+        # The batch size and the dtype of missing arguments are those of any given one.
         given = next((value for value in cshsx if value is not None), None)
         if given is None:
             raise ValueError("All inputs (cs, hs, x) are None.")
@@ -127,6 +128,7 @@ class ChildSumTreeLSTM(_TreeLSTM):
         for h in hs[1:]:
             total = total + h
         a_i_o += self.W_h_aio(total)
+        # Each child has its own forget gate; the part of the input is the same in all.
         forgets = [f + self.W_h_f(h) for h in hs]
         return tree_lstm(*cs, concat([a_i_o, *forgets], axis=1))
 
@@ -204,6 +206,7 @@ class NaryTreeLSTM(_TreeLSTM):
                 f"got {len(cshsx)}"
             )
         cs, hs, x = self._split_arguments(cshsx)
+        # A child without output adds nothing to the gates; the function needs all cell states.
         gates = self.W_x(x)
         for i, h in enumerate(hs, 1):
             if h is not None:

@@ -8,10 +8,10 @@ from chainer.core.utils.argument import REMOVED_TRAIN, removed_arguments
 from chainer.functions.activation.lstm import lstm
 from chainer.functions.noise.zoneout import zoneout
 from chainer.links.connection.linear import Linear
-from chainer.links.rnn._state import StatefulChain, zeros
+from chainer.links.rnn._state import CellStateChain, zeros
 
 
-class StatefulZoneoutLSTM(StatefulChain):
+class StatefulZoneoutLSTM(CellStateChain):
     """Fully-connected LSTM layer with zoneout: units keep their previous value at random.
 
     In training mode each cell state and each output keeps its value with a given probability, see
@@ -37,10 +37,6 @@ class StatefulZoneoutLSTM(StatefulChain):
         (1, 20)
     """
 
-    state_names = ("c", "h")
-    c: Variable | None
-    h: Variable | None
-
     @removed_arguments(train=REMOVED_TRAIN)
     def __init__(
         self,
@@ -53,19 +49,9 @@ class StatefulZoneoutLSTM(StatefulChain):
         self.state_size = out_size
         self.c_ratio = c_ratio
         self.h_ratio = h_ratio
-        self.reset_state()
         with self.init_scope():
             self.upward = Linear(in_size, 4 * out_size)
             self.lateral = Linear(out_size, 4 * out_size, nobias=True)
-
-    def set_state(self, c: Variable, h: Variable) -> None:
-        """Sets the internal state.
-
-        Args:
-            c (Variable): New cell states of shape ``(B, out_size)``.
-            h (Variable): New output at the previous time step.
-        """
-        self._assign_state(c=c, h=h)
 
     def forward(self, x: VariableLike) -> Variable:
         """Updates the internal state and returns the LSTM outputs.
@@ -82,6 +68,7 @@ class StatefulZoneoutLSTM(StatefulChain):
         shape = (x.shape[0], self.state_size)
         c = zeros(self, shape, x.dtype) if self.c is None else self.c
         h = zeros(self, shape, x.dtype) if self.h is None else self.h
+        # Zoneout keeps parts of both states, so that both must be arrays at the first step, too.
         c_new, h_new = lstm(c, lstm_in)
         self.c = zoneout(c, c_new, self.c_ratio)
         self.h = zoneout(h, h_new, self.h_ratio)

@@ -46,6 +46,7 @@ class Graph:
         """
         import pytensor
 
+        # Integers have no gradients.
         known = {y: y.type() for y in self.outputs if _is_float(y)}
         gradients: Any = pytensor.grad(
             None,
@@ -85,6 +86,7 @@ class TheanoNode(FunctionNode):
         results = [numpy.asarray(y) for y in self._graph.function(*host)]
         # A graph may return an input itself; an output must not share memory with it.
         outputs = tuple(y.copy() if any(y is x for x in host) else y for y in results)
+        # For gradients of zero, which backward makes in place of missing ones.
         self._output_types = [(y.shape, y.dtype) for y in outputs]
         return tuple(device.send(y) for y in outputs)
 

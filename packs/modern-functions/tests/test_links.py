@@ -12,33 +12,6 @@ import chainer.links as L
 from chainer import optimizers, serializers, testing
 
 
-class TestGroupNormalization(testing.LinkTestCase):
-    param_names = ("gamma", "beta")
-    dtypes = ("float32",)
-    layouts = ("contiguous", "strided")
-    skip_double_backward_test = skip_serialization_test = False
-    check_backward_options = {"atol": 1e-3, "rtol": 1e-3}
-    check_double_backward_options = {"atol": 1e-2, "rtol": 1e-2}
-
-    def generate_params(self):
-        return np.random.uniform(0.5, 1.5, 4), np.random.uniform(-1, 1, 4)
-
-    def create_link(self, initializers):
-        gamma, beta = initializers
-        return L.GroupNormalization(2, 4, initial_gamma=gamma, initial_beta=beta)
-
-    def generate_inputs(self):
-        return (np.random.uniform(-1, 1, (2, 4, 5)),)
-
-    def forward_expected(self, link, inputs):
-        (x,) = inputs
-        halves = x.reshape(2, 2, 10)
-        halves = halves - halves.mean(axis=2, keepdims=True)
-        halves = halves / np.sqrt((halves**2).mean(axis=2, keepdims=True) + link.eps)
-        y = halves.reshape(x.shape) * link.gamma.array[:, None] + link.beta.array[:, None]
-        return (y.astype(x.dtype),)
-
-
 class TestRMSNormalization(testing.LinkTestCase):
     skip_double_backward_test = skip_serialization_test = False
     param_names = ("gamma",)
@@ -94,7 +67,6 @@ def _sequences(*shape):
 
 
 _LINKS = {
-    "group": (lambda size: L.GroupNormalization(2, size), (2, 6, 5), 6),
     "instance": (lambda size: L.InstanceNormalization(size), (2, 6, 5), 6),
     "rms": (lambda size: L.RMSNormalization(size), (2, 5, 6), 6),
     "attention": (lambda size: L.MultiHeadAttention(2, 6, size), (2, 5, 6), 6),
@@ -143,9 +115,6 @@ def test_runs_on_another_device(name):
 
 
 def test_initializers():
-    link = L.GroupNormalization(2, 4, initial_gamma=2, initial_beta=np.arange(4))
-    np.testing.assert_array_equal(link.gamma.array, [2] * 4)
-    np.testing.assert_array_equal(link.beta.array, range(4))
     link = L.RMSNormalization(3, initial_gamma=0.5)
     np.testing.assert_array_equal(link.gamma.array, [0.5] * 3)
     link = L.MultiHeadAttention(2, 4, initialW=0, initial_bias=3)
@@ -161,7 +130,6 @@ def test_instance_normalization_without_parameters():
 
 
 def test_printed():
-    assert str(L.GroupNormalization(2, 4)) == "GroupNormalization(groups=2, size=4, eps=1e-05)"
     assert str(L.RMSNormalization()) == "RMSNormalization(size=None, eps=1e-06)"
     assert "use_beta=False" in str(L.InstanceNormalization(use_beta=False))
 

@@ -128,6 +128,9 @@ from chainer.functions.connection.deconvolution_nd import (
     deconvolution_3d as deconvolution_3d,
     deconvolution_nd as deconvolution_nd,
 )
+from chainer.functions.connection.deformable_convolution_2d_sampler import (
+    deformable_convolution_2d_sampler as deformable_convolution_2d_sampler,
+)
 from chainer.functions.connection.depthwise_convolution_2d import (
     depthwise_convolution_2d as depthwise_convolution_2d,
 )
@@ -192,6 +195,9 @@ from chainer.functions.loss.ctc import (
     connectionist_temporal_classification as connectionist_temporal_classification,
 )
 from chainer.functions.loss.decov import DeCov as DeCov, decov as decov
+from chainer.functions.loss.discriminative_loss import (
+    discriminative_margin_based_clustering_loss as discriminative_margin_based_clustering_loss,
+)
 from chainer.functions.loss.hinge import Hinge as Hinge, hinge as hinge
 from chainer.functions.loss.huber_loss import HuberLoss as HuberLoss, huber_loss as huber_loss
 from chainer.functions.loss.mean_absolute_error import (

@@ -46,6 +46,9 @@ from chainer.links.connection.deconvolution_nd import (
     Deconvolution3D as Deconvolution3D,
     DeconvolutionND as DeconvolutionND,
 )
+from chainer.links.connection.deformable_convolution_2d import (
+    DeformableConvolution2D as DeformableConvolution2D,
+)
 from chainer.links.connection.depthwise_convolution_2d import (
     DepthwiseConvolution2D as DepthwiseConvolution2D,
 )
@@ -79,6 +82,10 @@ from chainer.links.normalization.batch_normalization import BatchNormalization a
 from chainer.links.normalization.batch_renormalization import (
     BatchRenormalization as BatchRenormalization,
 )
+from chainer.links.normalization.decorrelated_batch_normalization import (
+    DecorrelatedBatchNormalization as DecorrelatedBatchNormalization,
+)
+from chainer.links.normalization.group_normalization import GroupNormalization as GroupNormalization
 from chainer.links.normalization.layer_normalization import LayerNormalization as LayerNormalization
 from chainer.links.rnn.gru import (
     GRU as GRU,

@@ -171,6 +171,7 @@ def test_mixed_inputs_are_refused():
         F.concat([cuda.cupy.zeros((2, 3), "f"), np.zeros((2, 3), "f")])
 
 
+@pytest.mark.filterwarnings("ignore:to_.pu is deprecated:DeprecationWarning")
 def test_links_optimizers_and_serializers(tmp_path):
     model = L.Linear(3, 2)
     optimizer = chainer.optimizers.Adam().setup(model)

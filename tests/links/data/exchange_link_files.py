@@ -27,9 +27,19 @@ def outputs_of(case, link):
         return link_cases.joined(y.array for y in link_cases.flatten(case.call(link, *variables)))
 
 
+def cases(folder=None):
+    """The cases that this release has, and the other one, whose files are in a folder."""
+    return [
+        case
+        for case in link_cases.CASES
+        if hasattr(L, case.name.split("-")[0])
+        and (folder is None or os.path.exists(os.path.join(folder, case.name + ".npz")))
+    ]
+
+
 def write(folder):
     outputs = {}
-    for case in link_cases.CASES:
+    for case in cases():
         link = case.make(L)
         link_cases.perturb(link)
         chainer.serializers.save_npz(os.path.join(folder, case.name + ".npz"), link)
@@ -39,13 +49,13 @@ def write(folder):
 
 def read(folder):
     outputs = np.load(os.path.join(folder, "outputs.npz"))
-    for case in link_cases.CASES:
+    for case in cases(folder):
         link = case.make(L)
         chainer.serializers.load_npz(os.path.join(folder, case.name + ".npz"), link)
         np.testing.assert_allclose(
             outputs_of(case, link), outputs[case.name], rtol=1e-4, atol=2e-5, err_msg=case.name
         )
-    print(f"{len(link_cases.CASES)} links agree")
+    print(f"{len(cases(folder))} links agree")
 
 
 if __name__ == "__main__":

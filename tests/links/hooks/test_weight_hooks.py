@@ -189,6 +189,29 @@ class TestSpectralNormalization:
         model(floats(2, 3))
         assert all(isinstance(link.W, chainer.Parameter) for link in model)
 
+    def test_the_normalized_weight_without_a_call(self):
+        link = L.Deconvolution2D(3, 4, 2)
+        hook = SpectralNormalization(n_power_iteration=50)
+        link.add_hook(hook)
+        assert hook.reshape_W(link.W).shape == hook.reshape_W(link.W.array).shape == (4, 12)
+        weight = hook.normalize_weight(link)
+        assert isinstance(weight, chainer.Variable)
+        singular = np.linalg.svd(hook.reshape_W(weight.array))[1]
+        assert singular[0] == pytest.approx(1, rel=1e-3)
+
+    def test_a_subclass_may_choose_another_matrix(self):
+        class Columns(SpectralNormalization):
+            def reshape_W(self, W):
+                return W.reshape(-1, 2)
+
+        link = L.Convolution2D(1, 4, 2)
+        spy = Spy()
+        link.add_hook(spy).add_hook(Columns(n_power_iteration=50))
+        link.W_u = floats(8)
+        link(floats(1, 1, 3, 3))
+        matrix = spy.weights[0].array.reshape(8, 2)
+        assert np.linalg.svd(matrix)[1][0] == pytest.approx(1, rel=1e-3)
+
     def test_other_weights_and_names(self):
         link = L.Bilinear(2, 3, 4).add_hook(SpectralNormalization(weight_name="V1", name="first"))
         link.add_hook(SpectralNormalization(weight_name="V2"))

@@ -49,9 +49,11 @@ def prepare_image(image: ImageLike, size: ImageSize | None, mean: Sequence[float
         image = pillow.fromarray(_height_width_channels(image))
     elif not isinstance(image, pillow.Image):
         raise TypeError(f"image must be a PIL.Image or numpy.ndarray, got {type(image).__name__}")
+    # Gray images get three equal channels, transparency is dropped.
     image = image.convert("RGB")
     if size is not None:
         image = image.resize(tuple(size))
+    # Caffe reads images by OpenCV, which has the channels in this order.
     bgr = numpy.asarray(image, dtype=numpy.float32)[:, :, ::-1]
     bgr = bgr - numpy.asarray(mean, dtype=numpy.float32)
     return bgr.transpose(2, 0, 1).astype(get_dtype(), copy=False)

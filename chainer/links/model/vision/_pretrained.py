@@ -40,6 +40,9 @@ class PretrainedNetwork(Chain):
     #: The argument by which version 1 chose between training and testing.
     _removed_argument: ClassVar[str] = "test"
 
+    def __init__(self, pretrained_model: FilePath | None = "auto") -> None:
+        super().__init__()
+
     @property
     def functions(self) -> dict[str, list[Callable[[VariableLike], Variable]]]:
         """Layer name -> functions that are applied one after another, in order of computation."""
@@ -74,6 +77,8 @@ class PretrainedNetwork(Chain):
                 given.
         """
         self._refuse(kwargs, self._removed_argument)
+        # Layers are computed in order until all wanted ones are known. A layer that continues an
+        # earlier one than its predecessor finds the output of that one in ``kept``.
         wanted = set(_names(["prob"] if layers is None else layers))
         functions = self.functions
         unknown = wanted.difference(functions)
@@ -169,6 +174,21 @@ class PretrainedNetwork(Chain):
 
     # -- weights ----------------------------------------------------------------------------------
 
+    @classmethod
+    def convert_caffemodel_to_npz(cls, path_caffemodel: FilePath, path_npz: FilePath) -> None:
+        """Converts a pre-trained caffemodel to a chainer model.
+
+        Args:
+            path_caffemodel (str): Path of the pre-trained caffemodel.
+            path_npz (str): Path of the converted chainer model.
+
+        Raises:
+            ValueError: If the file is not a caffemodel of this network.
+        """
+        model = cls(None)
+        model._copy_caffemodel(path_caffemodel)
+        save_npz(path_npz, model, compression=False)
+
     def _load_pretrained(self, path: FilePath, npz: str, caffemodel: Callable[[], str]) -> None:
         """Loads weights.
 
@@ -185,6 +205,7 @@ class PretrainedNetwork(Chain):
         if os.path.exists(target):
             load_npz(target, self)
             return
+        # Conversion takes long, so that its result is kept for the next time.
         self._copy_caffemodel(caffemodel())
         os.makedirs(os.path.dirname(target), exist_ok=True)
         save_npz(target, self, compression=False)

@@ -27,7 +27,6 @@ from chainer.links.model.vision._pretrained import (
     copy_weights,
     downloaded_caffemodel,
 )
-from chainer.links.serializers.npz import save_npz
 
 _URL = "http://dl.caffe.berkeleyvision.org/bvlc_googlenet.caffemodel"
 _SHA1 = "405fc5acd08a3bb12de8ee5e23a96bec22f08204"
@@ -86,7 +85,7 @@ class GoogLeNet(PretrainedNetwork):
         pretrained_model (str): Path of a chainer model serialized as a ``.npz`` file. If
             ``'auto'``, the file is
             ``$CHAINER_DATASET_ROOT/pfnet/chainer/models/bvlc_googlenet.npz`` and made from the
-            caffemodel if need be, where ``$CHAINER_DATASET_ROOT`` is ``$HOME/.chainer/dataset``
+            caffemodel if need be, where ``$CHAINER_DATASET_ROOT`` is ``~/.chainer/dataset``
             unless set as an environment variable. If None, nothing is loaded and the weights are
             initialized as BVLC does, by ``chainer.initializers.LeCunUniform(scale=1.0)``, which
             Caffe calls ``xavier``.
@@ -114,6 +113,7 @@ class GoogLeNet(PretrainedNetwork):
 
     def __init__(self, pretrained_model: FilePath | None = "auto") -> None:
         super().__init__()
+        # The values are overwritten if a file is loaded; constants are made faster.
         init = LeCunUniform(scale=1.0) if pretrained_model is None else Constant(0)
         with self.init_scope():
             self.conv1 = Convolution2D(3, 64, 7, stride=2, pad=3, initialW=init)
@@ -144,6 +144,7 @@ class GoogLeNet(PretrainedNetwork):
             "conv2": [self.conv2, relu, _local_response_normalization],
             "pool2": [_max_pooling_2d],
         }
+        # The names of features are those of the paper.
         pool_after = {"3b": "pool3", "4e": "pool4"}
         for name in _INCEPTIONS:
             functions[f"inception_{name}"] = [self[f"inc{name}"]]
@@ -162,21 +163,6 @@ class GoogLeNet(PretrainedNetwork):
                 self[f"{loss}_fc2"],
             ]
         return functions
-
-    @classmethod
-    def convert_caffemodel_to_npz(cls, path_caffemodel: FilePath, path_npz: FilePath) -> None:
-        """Converts a pre-trained caffemodel to a chainer model.
-
-        Args:
-            path_caffemodel (str): Path of the pre-trained caffemodel.
-            path_npz (str): Path of the converted chainer model.
-
-        Raises:
-            ValueError: If the file is not a caffemodel of this network.
-        """
-        model = cls(pretrained_model=None)
-        model._copy_caffemodel(path_caffemodel)
-        save_npz(path_npz, model, compression=False)
 
     def _copy_caffemodel(self, path: FilePath) -> None:
         _transfer_googlenet(CaffeFunction(path), self)
@@ -201,9 +187,8 @@ def prepare(image: ImageLike, size: ImageSize | None = (224, 224)) -> Array:
     The image is resized, converted from RGB to BGR, and the mean of the training data subtracted.
 
     Args:
-        image (PIL.Image or numpy.ndarray): Input image. An array must have shape ``(height,
-            width)``, ``(height, width, channels)`` or ``(channels, height, width)``, and its
-            channels the order RGB.
+        image (PIL.Image or numpy.ndarray): Input image; see
+            :func:`chainer.links.model.vision.vgg.prepare`.
         size (pair of ints): Width and height of the result. If None, the image is not resized.
 
     Returns:

@@ -86,6 +86,7 @@ class BottleneckA(_Bottleneck):
         initialW: InitializerLike = None,
         downsample_fb: bool = False,
     ) -> None:
+        # The paper halves the image in the first convolution, the Torch version in the second one.
         strides = (1, stride) if downsample_fb else (stride, 1)
         super().__init__(in_channels, mid_channels, out_channels, strides, initialW)
         with self.init_scope():
@@ -182,7 +183,7 @@ class ResNetLayers(PretrainedNetwork):
             ``'auto'``, the caffemodel
             ``$CHAINER_DATASET_ROOT/pfnet/chainer/models/ResNet-{n_layers}-model.caffemodel`` is
             converted to a file ``.npz`` next to it, which is used from the second time on;
-            ``$CHAINER_DATASET_ROOT`` is ``$HOME/.chainer/dataset`` unless set as an environment
+            ``$CHAINER_DATASET_ROOT`` is ``~/.chainer/dataset`` unless set as an environment
             variable. If None, nothing is loaded and the weights are initialized as in the original
             paper, by ``chainer.initializers.HeNormal(scale=1.0)``.
         n_layers (int): Number of layers: 50, 101 or 152.
@@ -219,6 +220,7 @@ class ResNetLayers(PretrainedNetwork):
             raise ValueError(
                 f"The n_layers argument should be either 50, 101, or 152, but {n_layers} was given."
             )
+        # The values are overwritten if a file is loaded; constants are made faster.
         init = HeNormal(scale=1.0) if pretrained_model is None else Constant(0)
         blocks = _BLOCKS[n_layers]
         with self.init_scope():
@@ -354,9 +356,8 @@ def prepare(image: ImageLike, size: ImageSize | None = (224, 224)) -> Array:
     The image is resized, converted from RGB to BGR, and the mean of the training data subtracted.
 
     Args:
-        image (PIL.Image or numpy.ndarray): Input image. An array must have shape ``(height,
-            width)``, ``(height, width, channels)`` or ``(channels, height, width)``, and its
-            channels the order RGB.
+        image (PIL.Image or numpy.ndarray): Input image; see
+            :func:`chainer.links.model.vision.vgg.prepare`.
         size (pair of ints): Width and height of the result. If None, the image is not resized.
 
     Returns:

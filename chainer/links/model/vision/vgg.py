@@ -22,7 +22,6 @@ from chainer.links.model.vision._pretrained import (
     copy_weights,
     downloaded_caffemodel,
 )
-from chainer.links.serializers.npz import save_npz
 
 _URL = "https://www.robots.ox.ac.uk/%7Evgg/software/very_deep/caffe/{}.caffemodel"
 _MEAN = (103.939, 116.779, 123.68)
@@ -52,7 +51,7 @@ class VGGLayers(PretrainedNetwork):
             ``'auto'``, the file is
             ``$CHAINER_DATASET_ROOT/pfnet/chainer/models/VGG_ILSVRC_{n_layers}_layers.npz`` and made
             from the caffemodel if need be, where ``$CHAINER_DATASET_ROOT`` is
-            ``$HOME/.chainer/dataset`` unless set as an environment variable. If None, nothing is
+            ``~/.chainer/dataset`` unless set as an environment variable. If None, nothing is
             loaded and the weights are initialized as in the original paper, by
             ``chainer.initializers.Normal(scale=0.01)``.
         n_layers (int): Number of layers: 16 or 19.
@@ -122,21 +121,6 @@ class VGGLayers(PretrainedNetwork):
         functions["fc8"] = [self.fc8]
         functions["prob"] = [softmax]
         return functions
-
-    @classmethod
-    def convert_caffemodel_to_npz(cls, path_caffemodel: FilePath, path_npz: FilePath) -> None:
-        """Converts a pre-trained caffemodel to a chainer model.
-
-        Args:
-            path_caffemodel (str): Path of the pre-trained caffemodel.
-            path_npz (str): Path of the converted chainer model.
-
-        Raises:
-            ValueError: If the file is not a caffemodel of this network.
-        """
-        model = cls(pretrained_model=None)
-        model._copy_caffemodel(path_caffemodel)
-        save_npz(path_npz, model, compression=False)
 
     def _copy_caffemodel(self, path: FilePath) -> None:
         source = CaffeFunction(path)

@@ -28,7 +28,6 @@ FUNCTIONS = (
     "swiglu",
 )
 LINKS = (
-    "GroupNormalization",
     "InstanceNormalization",
     "MultiHeadAttention",
     "RMSNormalization",

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from chainer.links import GroupNormalization
 from chainer_modern.links.attention.multi_head_attention import MultiHeadAttention
 from chainer_modern.links.attention.transformer_layers import (
     TransformerDecoderLayer,
     TransformerEncoderLayer,
 )
-from chainer_modern.links.normalization.group_normalization import (
-    GroupNormalization,
-    InstanceNormalization,
-)
+from chainer_modern.links.normalization.instance_normalization import InstanceNormalization
 from chainer_modern.links.normalization.rms_normalization import RMSNormalization
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Group and instance normalization."""
+"""Instance normalization."""
 
 from __future__ import annotations
 
@@ -6,71 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import chainer
-from chainer_modern.functions import group_normalization, instance_normalization
+from chainer_modern.functions import instance_normalization
 from chainer_modern.links.normalization._parameters import vector
-
-
-class GroupNormalization(chainer.Link):
-    """Group normalization layer on outputs of convolutions.
-
-    Wraps :func:`chainer.functions.group_normalization` and has its parameters.
-
-    Args:
-        groups (int): Number of groups, a divisor of the number of channels.
-        size (int or None): Number of channels; if None, it is found out at the first call.
-        eps (float): Value added to the variance for numerical stability.
-        initial_gamma (initializer): Initializer of the scaling vector; one by default.
-        initial_beta (initializer): Initializer of the shifting vector; zero by default.
-
-    Attributes:
-        groups (int): Number of groups.
-        gamma (Parameter): Scaling parameter of shape ``(size,)``.
-        beta (Parameter): Shifting parameter of shape ``(size,)``.
-        eps (float): Value added to the variance.
-
-    See: `Group Normalization <https://arxiv.org/abs/1803.08494>`_
-
-    Example:
-        >>> x = np.array([[1, 3, 10, 30]], np.float32)
-        >>> L.GroupNormalization(2)(x).array.round(3)
-        array([[-1.,  1., -1.,  1.]], dtype=float32)
-    """
-
-    def __init__(
-        self,
-        groups: int,
-        size: int | None = None,
-        eps: float = 1e-5,
-        initial_gamma: Any = None,
-        initial_beta: Any = None,
-    ) -> None:
-        super().__init__()
-        self.groups = groups
-        self.eps = eps
-        with self.init_scope():
-            self.gamma = vector(initial_gamma, 1, size)
-            self.beta = vector(initial_beta, 0, size)
-
-    @property
-    def printable_specs(self) -> Iterator[tuple[str, Any]]:
-        """Pairs of name and value that describe the link when it is printed."""
-        yield "groups", self.groups
-        yield "size", None if self.gamma.array is None else self.gamma.size
-        yield "eps", self.eps
-
-    def forward(self, x: Any) -> chainer.Variable:
-        """Normalizes groups of channels.
-
-        Args:
-            x (Variable or array): Batch, shape ``(N, size, ...)``.
-
-        Returns:
-            Variable: Output of the shape of ``x``.
-        """
-        if self.gamma.array is None:
-            self.gamma.initialize(x.shape[1:2])
-            self.beta.initialize(x.shape[1:2])
-        return group_normalization(x, self.groups, self.gamma, self.beta, self.eps)
 
 
 class InstanceNormalization(chainer.Link):
