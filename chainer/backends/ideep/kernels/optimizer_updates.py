@@ -38,7 +38,7 @@ class UpdateKernel(IdeepKernel):
     def prepared(self, param: Array, *states: Array) -> list[Array] | None:
         """Returns the states as mdarrays; None if there is one that cannot be.
 
-        The parameter is laid out densely: whoever looks at it as a NumPy array shares its memory.
+        The parameter is laid out densely: NumPy views of it share its memory.
         """
         if param.size < SMALL:
             return None
