@@ -56,8 +56,7 @@ COVERED = (
     "chainer/plugins",
     "chainer/backends/cupy/backend.py",
     "chainer/backends/cupy/settings.py",
-    "chainer/backends/ideep/backend.py",
-    "chainer/backends/ideep/settings.py",
+    "chainer/backends/ideep",
     "chainer/backends/numpy/backend.py",
     "scripts/make_stubs.py",
     "scripts/measure_code.py",
@@ -69,6 +68,11 @@ COVERED = (
     "docs/architecture.md",
     "docs/hooks.md",
     "docs/plugin-problems.md",
+    "packs/ideep4py/README.md",
+    "packs/ideep4py/benchmarks",
+    "packs/ideep4py/src",
+    "packs/ideep4py/tests",
+    "tests/backends/ideep",
 )
 
 #: What is banned -> what to write instead.

@@ -6,7 +6,8 @@ import pytest
 import ideep4py
 from ideep4py import math_mode, ops
 from ideep4py._core.constants import F32
-from ideep4py._core.library import HAS_AVX512_BF16
+from ideep4py._core.library import HAS_AVX512_BF16, ffi, lib
+from ideep4py._core.primitive import attributes
 from ideep4py.ops._windows import make_window
 from ideep4py.ops._winograd import choice
 
@@ -66,3 +67,16 @@ def test_a_mode_from_the_environment(monkeypatch, able, winograd) -> None:
     monkeypatch.setattr(math_mode, "get_math_mode", lambda: "bfloat16")
     window = make_window((3, 3), 1, 1, 1, None)
     assert choice.suits(window, 1, F32, (16, 512, 28, 28), 512).data == winograd
+
+
+def test_the_mode_is_that_of_convolutions_only(monkeypatch) -> None:
+    ffi.cdef("int dnnl_primitive_attr_get_fpmath_mode(attr_t, int *);", override=True)
+    monkeypatch.setattr(math_mode, "HAS_AVX512_BF16", True)
+    ideep4py.set_math_mode("bfloat16")
+    modes = []
+    for default_precision in (True, False):
+        mode = ffi.new("int *")
+        attr = attributes(default_precision=default_precision)
+        assert lib.dnnl_primitive_attr_get_fpmath_mode(attr, mode) == 0
+        modes.append(mode[0])
+    assert modes == [1, 0]  # bfloat16, strict

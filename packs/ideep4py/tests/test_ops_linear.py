@@ -53,3 +53,29 @@ def test_linear_errors(normal) -> None:
         ops.linear_backward_data(normal(4, 3), normal(2, 5))
     with pytest.raises(ValueError, match="gy must have 2 rows"):
         ops.linear_backward_weights(normal(2, 3), normal(3, 4))
+
+
+@pytest.mark.parametrize("rows", [1, 3, 4, 5, 16, 33, 129, 400])
+def test_all_ways_to_multiply(normal, rows) -> None:
+    """With AVX-512 the sizes decide which code of oneDNN multiplies by a transposed matrix."""
+    for columns, terms in (
+        (1, 1),
+        (3, 17),
+        (64, 33),
+        (200, 64),
+        (1600, 9),
+        (20, 1100),
+        (1600, 1030),
+    ):
+        x, W, b = normal(rows, terms), normal(columns, terms), normal(columns)
+        expected = x.astype("d") @ W.T
+        close = {"rtol": 1e-4, "atol": 1e-5 * terms**0.5}
+        np.testing.assert_allclose(ops.linear(x, W), expected, **close)
+        np.testing.assert_allclose(ops.linear(x, W, b), expected + b, **close)
+        np.testing.assert_allclose(ops.matmul(x, W, trans_b=True), expected, **close)
+        np.testing.assert_allclose(ideep4py.mdarray(x) @ W.T, expected, **close)
+        gy = normal(rows, columns)
+        close["atol"] = 2e-5 * max(columns, rows) ** 0.5
+        np.testing.assert_allclose(ops.linear_backward_data(W, gy), gy.astype("d") @ W, **close)
+        gW, _ = ops.linear_backward_weights(x, gy)
+        np.testing.assert_allclose(gW, gy.T.astype("d") @ x, **close)

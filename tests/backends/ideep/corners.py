@@ -11,10 +11,10 @@ import chainer.functions as F
 
 
 class Recorder:
-    """Stands in for ``F.relu`` and ``F.max_pooling_2d`` and records which way they went.
+    """Replaces ``F.relu`` and ``F.max_pooling_2d`` and records which way they went.
 
     Args:
-        monkeypatch: The fixture of pytest that puts this object in their place.
+        monkeypatch: The fixture of pytest that replaces them.
     """
 
     def __init__(self, monkeypatch):
@@ -35,10 +35,10 @@ class Recorder:
 
 
 class Follower:
-    """Goes the ways that a :class:`Recorder` recorded.
+    """Replaces the same functions and goes the ways that a :class:`Recorder` recorded.
 
     Args:
-        monkeypatch: The fixture of pytest that puts this object in place of the functions.
+        monkeypatch: The fixture of pytest that replaces them.
         ways: What was recorded.
 
     Attributes:

@@ -35,7 +35,7 @@ class Residual(chainer.Chain):
 
 
 class Mixed(chainer.Chain):
-    """Convolutions, batch normalisation, a residual block, concatenation, dropout."""
+    """Convolutions, batch normalization, a residual block, concatenation, dropout."""
 
     def __init__(self):
         super().__init__()

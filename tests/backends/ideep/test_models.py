@@ -38,13 +38,13 @@ def train(model_class, optimizer, mode, x, t):
 IMAGES = np.random.RandomState(1).randn(16, 1, 28, 28).astype("f")
 DIGITS = np.random.RandomState(2).randint(0, 10, 16).astype("i")
 WORDS = np.random.RandomState(3).randint(0, 50, (8, 10)).astype("i")
-COLOURED = np.random.RandomState(4).randn(16, 3, 64, 64).astype("f")
+COLORED = np.random.RandomState(4).randn(16, 3, 64, 64).astype("f")
 # The last number is the relative tolerance: two ways to add up float32 numbers, after 20 steps.
 MODELS = [
     (LeNet5, lambda: chainer.optimizers.MomentumSGD(3e-3), IMAGES, DIGITS, 1e-4),
     (Mixed, lambda: chainer.optimizers.Adam(1e-3), IMAGES, DIGITS, 2e-3),
-    (VGG16, lambda: chainer.optimizers.MomentumSGD(3e-3), COLOURED[..., :32, :32], DIGITS, 1e-4),
-    (ResNet50, lambda: chainer.optimizers.MomentumSGD(1e-3), COLOURED, DIGITS, 5e-3),
+    (VGG16, lambda: chainer.optimizers.MomentumSGD(3e-3), COLORED[..., :32, :32], DIGITS, 1e-4),
+    (ResNet50, lambda: chainer.optimizers.MomentumSGD(1e-3), COLORED, DIGITS, 5e-3),
     (LanguageModel, lambda: chainer.optimizers.SGD(0.5), WORDS, WORDS.T.ravel(), 1e-3),
 ]
 
@@ -79,7 +79,7 @@ def test_gradients_are_as_exact_as_those_of_numpy(model, size, seed, monkeypatch
         net.cleargrads()
         with chainer.using_config("use_ideep", mode):
             F.softmax_cross_entropy(
-                net(COLOURED[..., :size, :size].astype(dtype)), DIGITS
+                net(COLORED[..., :size, :size].astype(dtype)), DIGITS
             ).backward()
         return {name: np.asarray(p.grad, "d") for name, p in net.namedparams()}
 

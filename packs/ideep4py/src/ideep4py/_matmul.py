@@ -16,6 +16,7 @@ from ideep4py._core.buffers import allocate
 from ideep4py._core.library import ffi
 from ideep4py._core.views import dense_view
 from ideep4py._kernels.gemm import sgemm
+from ideep4py._kernels.transposed import times_transposed
 from ideep4py._numpy_protocol import plain
 
 
@@ -32,7 +33,11 @@ def product(x: Any, y: Any) -> tuple[L.Layout, Any] | None:
     b, trans_b = _oriented(y)
     layout = L.dense((m, n), C.F32)
     out = allocate(layout.nbytes)
-    sgemm(ffi.from_buffer(a), ffi.from_buffer(b), out, m, n, k, trans_a=trans_a, trans_b=trans_b)
+    pa, pb = ffi.from_buffer(a), ffi.from_buffer(b)
+    if trans_b and not trans_a:
+        times_transposed(pa, pb, out, m, n, k)
+    else:
+        sgemm(pa, pb, out, m, n, k, trans_a=trans_a, trans_b=trans_b)
     return layout, out
 
 

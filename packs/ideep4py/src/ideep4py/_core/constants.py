@@ -27,6 +27,7 @@ MAX_NDIM: Final = 12
 # data types
 F16, BF16, F32, S32, S8, U8, F64 = 1, 2, 3, 4, 5, 6, 7
 
+FPMATH_STRICT: Final = 0
 TAG_ANY: Final = 1
 # number of axes -> channels in a block -> tag of (N, C / block, ..., block)
 TAG_CHANNEL_BLOCKS: Final = {

@@ -19,11 +19,18 @@ PostOp = tuple[Any, ...]
 """``("eltwise", name, alpha, beta)``, ``("sum", scale)`` or ``("binary", name, layout)``."""
 
 
-def attributes(post_ops: Iterable[PostOp] = ()) -> Any:
-    """Primitive attributes: the caller provides scratch memory; ``post_ops`` are fused."""
+def attributes(post_ops: Iterable[PostOp] = (), *, default_precision: bool = False) -> Any:
+    """Primitive attributes: the caller provides scratch memory.
+
+    Args:
+        post_ops: operations to fuse.
+        default_precision: multiply as :func:`ideep4py.set_math_mode` says, not in float32 always.
+    """
     box = ffi.new("attr_t *")
     check(lib.dnnl_primitive_attr_create(box), "create attributes")
     attr = ffi.gc(box[0], lib.dnnl_primitive_attr_destroy)
+    if not default_precision:
+        check(lib.dnnl_primitive_attr_set_fpmath_mode(attr, C.FPMATH_STRICT), "set the math mode")
     check(lib.dnnl_primitive_attr_set_scratchpad_mode(attr, 1), "set the scratchpad mode")
     post_ops = list(post_ops)
     if not post_ops:

@@ -33,8 +33,7 @@ def strided_view(layout: L.Layout, pointer: Any) -> np.ndarray[Any, Any] | None:
 def physical_view(
     layout: L.Layout, pointer: Any
 ) -> tuple[np.ndarray[Any, Any], tuple[int, ...]] | None:
-    """The array as it lies in memory, padding (which is zero) included, and the logical axis of
-    each of its axes.
+    """The memory as an array, with its padding (which is zero), and the logical axis of each axis.
 
     Outer axes come in logical order, then the blocks from the outermost to the innermost. None
     where the layout is none of plain blocks.

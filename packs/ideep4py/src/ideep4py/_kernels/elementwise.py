@@ -8,7 +8,7 @@ from ideep4py._core import constants as C
 from ideep4py._core import layout as L
 from ideep4py._core import runtime
 from ideep4py._core.buffers import allocate
-from ideep4py._core.library import CPU_ISA, ffi, lib
+from ideep4py._core.library import HAS_AVX512, ffi, lib
 from ideep4py._core.primitive import Primitive, attributes, describe
 from ideep4py._core.reorder import Data, in_layout
 
@@ -73,7 +73,10 @@ class _Relu:
 
 
 class _ReluBackward:
-    """``gy * (saved > 0)``, with AVX2 twice as fast as oneDNN's own gradient of ReLU."""
+    """``gy * (saved > 0)``, faster than oneDNN's own gradient of ReLU.
+
+    Measured: twice as fast with AVX2 (EPYC), 15 to 30% faster with AVX-512 (Xeon).
+    """
 
     __slots__ = ("_primitive", "_zero")
 
@@ -127,7 +130,7 @@ class _LeakyReluBackward:
 class _SquashBackward:
     """Gradients of tanh and sigmoid from the output in two passes.
 
-    With AVX2 they are faster than oneDNN's single pass (measured on EPYC).
+    With AVX2 they are faster than oneDNN's single pass (measured on EPYC), with AVX-512 slower.
     """
 
     __slots__ = ("_first", "_second", "_tanh")
@@ -163,11 +166,12 @@ class _Backward:
     __slots__ = ("run",)
 
     def __init__(self, layout: L.Layout, alg: int, alpha: float, beta: float, saved: int) -> None:
-        if layout.data_type == C.F32 and CPU_ISA.startswith("avx2"):
+        if layout.data_type == C.F32:
             if alg in _RELU and not alpha:
                 self.run = _ReluBackward(layout).run
                 return
-            if alg in (_TANH_OUT, _LOGISTIC_OUT) and layout.size >= _LARGE:
+            squash = alg in (_TANH_OUT, _LOGISTIC_OUT) and layout.size >= _LARGE
+            if squash and not HAS_AVX512:
                 self.run = _SquashBackward(layout, alg).run
                 return
         hint = _forward_pd(layout, alg, alpha, beta)

@@ -39,7 +39,7 @@ def _pd_forward(
         L.dense((y[1],)).md if bias else NULL,
         L.any_md(y, data_type),
         *window_dims(window),
-        attributes([("eltwise", "relu", 0.0, 0.0)] if relu else []),
+        attributes([("eltwise", "relu", 0.0, 0.0)] if relu else [], default_precision=True),
     )
 
 
@@ -131,7 +131,7 @@ class _BackwardData:
             L.any_md(gy.shape, kind),
             *window_dims(window),
             hint,
-            attributes(),
+            attributes(default_precision=True),
         )
         self.gx = chosen(pd, C.QUERY_DIFF_SRC)
         self.w = chosen(pd, C.QUERY_WEIGHTS)
@@ -198,7 +198,7 @@ class _BackwardWeights:
             L.any_md(gy.shape, kind),
             *window_dims(window),
             hint,
-            attributes(),
+            attributes(default_precision=True),
         )
         self.x = chosen(pd, C.QUERY_SRC)
         self.gw = chosen(pd, C.QUERY_DIFF_WEIGHTS)

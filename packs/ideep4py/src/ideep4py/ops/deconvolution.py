@@ -64,7 +64,7 @@ class _Forward:
             L.dense((self.channels,)).md if bias else NULL,
             L.any_md(y, kind),
             *window_dims(window),
-            attributes(),
+            attributes(default_precision=True),
         )
         self.x = chosen(pd, C.QUERY_SRC)
         self.W = chosen(pd, C.QUERY_WEIGHTS)

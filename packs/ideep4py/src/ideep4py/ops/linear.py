@@ -9,12 +9,11 @@ from typing import Any
 
 from ideep4py._core import constants as C
 from ideep4py._core import layout as L
-from ideep4py._core import runtime
 from ideep4py._core.buffers import allocate
 from ideep4py._core.reorder import densified
 from ideep4py._kernels.gemm import sgemm
-from ideep4py._kernels.products import product
 from ideep4py._kernels.reduction import sum_axes
+from ideep4py._kernels.transposed import times_transposed
 from ideep4py._mdarray import mdarray, wrap
 from ideep4py.ops._inputs import Array, data_of, vector
 
@@ -73,19 +72,12 @@ def matmul(
         if not isinstance(out, mdarray) or out.shape != (m, n) or out.dtype.name != "float32":
             raise ValueError(f"out must be a float32 mdarray of shape ({m}, {n})")
         out._view()
-    sgemm(pa, pb, out._data[1], m, n, k, trans_a=trans_a, trans_b=trans_b, alpha=alpha, beta=beta)
+    target = out._data[1]
+    if trans_b and not trans_a and alpha == 1.0 and not beta:
+        times_transposed(pa, pb, target, m, n, k)
+    else:
+        sgemm(pa, pb, target, m, n, k, trans_a=trans_a, trans_b=trans_b, alpha=alpha, beta=beta)
     return out
-
-
-class _WithBias:
-    """``x @ W.T + b`` of dense arrays: adds the bias to parts of the product still in the cache."""
-
-    __slots__ = ("run",)
-
-    def __init__(self, n: int, size: int, out_size: int) -> None:
-        transposed = L.strided((size, out_size), (1, size))
-        bias = L.dense((1, out_size))
-        self.run = product(L.dense((n, size)), transposed, L.dense((n, out_size)), bias=bias).run
 
 
 def linear(x: Array, W: Array, b: Array | None = None) -> mdarray:
@@ -108,11 +100,8 @@ def linear(x: Array, W: Array, b: Array | None = None) -> mdarray:
         raise ValueError(f"W must have {size} columns, as x has, got {size_w}")
     layout = L.dense((n, out_size))
     pointer = allocate(layout.nbytes)
-    if b is None:
-        sgemm(px, pw, pointer, n, out_size, size, trans_b=True)
-        return wrap(layout, pointer)
-    row = vector(b, "b", out_size)
-    runtime.plan(_WithBias, n, size, out_size).run(px, pw, pointer, row)
+    row = None if b is None else vector(b, "b", out_size)
+    times_transposed(px, pw, pointer, n, out_size, size, row)
     return wrap(layout, pointer)
 
 
