@@ -12,6 +12,7 @@ from chainer import _aliases
 from chainer.core.arrays.backend import get_device, using_device
 from chainer.core.arrays.device import Device
 from chainer.core.arrays.kernel import explain
+from chainer.core.autograd.fallback import Fallback
 from chainer.core.autograd.function import (
     Function,
     FunctionAdapter,
@@ -20,9 +21,9 @@ from chainer.core.autograd.function import (
 )
 from chainer.core.autograd.function_hook import FunctionHook, get_function_hooks, thread_local
 from chainer.core.autograd.function_node import FunctionNode
-from chainer.core.autograd.grad import grad
+from chainer.core.autograd.grad import backward, grad
 from chainer.core.autograd.parameter import Parameter
-from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.autograd.variable import Variable, as_array, as_variable
 from chainer.core.autograd.variable_node import VariableNode
 from chainer.core.config.configuration import (
     GlobalConfig,
@@ -72,13 +73,23 @@ _LAZY: dict[str, str] = {
 
 # Packages that are imported when they are first used, and the second names of modules.
 _SUBMODULES = frozenset(
-    {"backends", "distributions", "functions", "links", "plugins", "testing", "training", *_aliases.top_level()}
+    {
+        "backends",
+        "distributions",
+        "functions",
+        "links",
+        "plugins",
+        "testing",
+        "training",
+        *_aliases.top_level(),
+    }
 )
 
 # What is in _LAZY is public, too; checkers read __init__.pyi.
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "DebugMode",
     "Device",
+    "Fallback",
     "Function",
     "FunctionAdapter",
     "FunctionHook",
@@ -89,7 +100,9 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "Variable",
     "VariableNode",
     "__version__",
+    "as_array",
     "as_variable",
+    "backward",
     "config",
     "disable_experimental_feature_warning",
     "explain",
