@@ -13,6 +13,7 @@ from chainer import _aliases
 from chainer.core.arrays.backend import get_device, using_device
 from chainer.core.arrays.device import Device
 from chainer.core.arrays.kernel import explain
+from chainer.core.autograd.fallback import Fallback
 from chainer.core.autograd.function import (
     Function,
     FunctionAdapter,
@@ -21,9 +22,9 @@ from chainer.core.autograd.function import (
 )
 from chainer.core.autograd.function_hook import FunctionHook, get_function_hooks, thread_local
 from chainer.core.autograd.function_node import FunctionNode
-from chainer.core.autograd.grad import grad
+from chainer.core.autograd.grad import backward, grad
 from chainer.core.autograd.parameter import Parameter
-from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.autograd.variable import Variable, as_array, as_variable
 from chainer.core.autograd.variable_node import VariableNode
 from chainer.core.config.configuration import (
     GlobalConfig,
@@ -89,6 +90,7 @@ _SUBMODULES = frozenset(
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "DebugMode",
     "Device",
+    "Fallback",
     "Function",
     "FunctionAdapter",
     "FunctionHook",
@@ -99,7 +101,9 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "Variable",
     "VariableNode",
     "__version__",
+    "as_array",
     "as_variable",
+    "backward",
     "config",
     "disable_experimental_feature_warning",
     "explain",

@@ -1,10 +1,12 @@
 import gc
 import threading
+import warnings
 import weakref
 
 import numpy as np
 import pytest
 
+from chainer import functions as F
 from chainer.core.autograd.function import force_backprop_mode, no_backprop_mode
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
@@ -140,8 +142,51 @@ class TestInitialGradient:
     def test_several_elements_without_gradient(self):
         x = var(1, 2)
         with pytest.raises(ValueError, match=r"shape \(2,\) needs an initial gradient"):
-            multiply(x, x).backward()
+            F.square(x).backward()
+        with pytest.raises(TypeError, match=r"shape \(2,\) needs an initial gradient"):
+            F.square(x).backward()
         assert x.grad is None
+
+    @pytest.mark.parametrize("double", [False, True])
+    @pytest.mark.parametrize("debug", [False, True])
+    def test_functions_of_users_may_do_without_gradient(self, double, debug):
+        # As in releases 4 and 7.
+        class Known(FunctionNode):
+            def forward(self, inputs):
+                return inputs[0] * 2, inputs[0] * 3
+
+            def backward(self, target_input_indexes, grad_outputs):
+                assert grad_outputs == (None, None)
+                return (var(7, 8),)
+
+        x = var(1, 2)
+        with using_config("debug", debug):
+            y = Known().apply((multiply(x, x),))[0]
+            y.backward(enable_double_backprop=double)
+        assert x.grad.tolist() == [14, 32]
+        assert y.grad is None
+
+    def test_one_element_that_is_not_a_scalar_gives_a_warning(self):
+        for shape in ((1,), (1, 1)):
+            x = Variable(np.ones(shape, np.float32))
+            with pytest.warns(
+                DeprecationWarning, match="Treating a variable with only one element"
+            ):
+                multiply(x, x).backward()
+            assert x.grad.tolist() == np.full(shape, 2).tolist()
+            with pytest.warns(
+                DeprecationWarning, match="Treating a variable with only one element"
+            ):
+                Variable(np.ones(shape, np.float32)).backward()
+
+    def test_no_warning_of_scalars_and_given_gradients(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            x = Variable(np.array(2, np.float32))
+            multiply(x, x).backward()
+            y = multiply(var(1), var(2))
+            y.grad = f32(1)
+            y.backward()
 
     def test_leaf(self):
         x = var(1, 2)

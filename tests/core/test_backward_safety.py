@@ -7,6 +7,7 @@ import pytest
 
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import using_config
 from tests.core.nodes import (
     Add,
     Exp,
@@ -160,7 +161,9 @@ class TestWrongRules:
         self.check(
             lambda g: (Variable(g.array.astype(np.float64)),),
             TypeError,
-            r"Wrong.*Dtype of data and grad mismatch\ngrad: float64 != data: float32",
+            r"(?s)dtype of gradients returned from backward is incorrect: input-index=0, actual "
+            r"float64 != expected float32\n  function=Wrong.*"
+            r"Dtype of data and grad mismatch\ngrad: float64 != data: float32",
             double,
         )
 
@@ -168,7 +171,7 @@ class TestWrongRules:
         self.check(
             lambda g: (g.astype(np.float64),),
             TypeError,
-            r"Wrong.*Dtype of data and grad mismatch",
+            r"(?s)dtype of gradients returned.*Wrong.*Dtype of data and grad mismatch",
             arrays=True,
         )
 
@@ -177,7 +180,9 @@ class TestWrongRules:
         self.check(
             lambda g: (Variable(g.array[None]),),
             ValueError,
-            r"Wrong.*Shape of data and grad mismatch\ngrad: \(1, 2\) != data: \(2,\)",
+            r"(?s)shape of gradients returned from backward is incorrect: input-index=0, actual "
+            r"\(1, 2\) != expected \(2,\)\n  function=Wrong.*"
+            r"Shape of data and grad mismatch\ngrad: \(1, 2\) != data: \(2,\)",
             double,
         )
 
@@ -186,15 +191,87 @@ class TestWrongRules:
         self.check(
             lambda g: (g, g, g),
             ValueError,
-            r"number of gradients returned by Wrong \(Wrong\) is incorrect: 3 != expected 1",
+            r"number of gradients returned from backward is incorrect: 3 != expected 1\n"
+            r"  function=Wrong \(Wrong\)\n    input 0: shape=\(2,\) dtype=float32\n"
+            r"    output 0: shape=\(2,\) dtype=float32",
             double,
         )
 
     def test_not_a_tuple(self):
         self.check(lambda g: g, TypeError, "backward of Wrong .* must return a tuple")
 
-    def test_arrays_instead_of_variables(self):
-        self.check(lambda g: (g.array,), TypeError, "must return Variables .* got .*ndarray")
+    @pytest.mark.parametrize("error", [TypeError, ValueError])
+    @pytest.mark.parametrize("double", [False, True])
+    def test_arrays_instead_of_variables(self, error, double):
+        self.check(
+            lambda g: (g.array,),
+            error,
+            r"type of gradients returned from backward is incorrect: <class 'numpy.ndarray'> != "
+            r"expected .*Variable'>\n  function=Wrong",
+            double,
+        )
+
+    def test_text_asks_for_a_report(self):
+        self.check(lambda g: (Variable(g.array[None]),), ValueError, "please report it")
+
+    def test_text_in_debug_mode_shows_where_the_function_was_applied(self):
+        with using_config("debug", True):
+            self.check(
+                lambda g: (Variable(g.array[None]),),
+                ValueError,
+                r"(?s)Stacktrace of the function is below:\n.*test_backward_safety\.py.*apply",
+            )
+
+    def test_list_is_as_good_as_a_tuple(self):
+        class Twice(FunctionNode):
+            def forward(self, inputs):
+                return (inputs[0] * 2,)
+
+            def backward(self, target_input_indexes, grad_outputs):
+                return [grad_outputs[0]]
+
+        x = var(1)
+        Twice().apply((x,))[0].backward()
+        assert x.grad.tolist() == [1]
+
+    def test_dtype_of_a_gradient_that_a_leaf_has(self):
+        x = var(1)
+        x.grad_var = var(2)
+        x.grad_var.array = np.ones(1)
+        with pytest.raises(ValueError, match="dtype of gradients returned from backward is incorr"):
+            multiply(x, x).backward()
+
+
+class TestErrorsInRules:
+    def fail(self, error, debug):
+        class Fails(FunctionNode):
+            def forward(self, inputs):
+                return (inputs[0] * 2,)
+
+            def backward(self, target_input_indexes, grad_outputs):
+                raise error
+
+        with using_config("debug", debug):
+            (y,) = Fails().apply((var(1),))
+        with pytest.raises(type(error)) as caught:
+            y.backward()
+        return caught.value.args
+
+    def test_keep_their_text(self):
+        assert self.fail(KeyError("x", 3), False) == ("x", 3)
+
+    def test_tell_where_the_function_was_applied_in_debug_mode(self):
+        first, second = self.fail(KeyError("x", 3), True)
+        lines = first.splitlines()
+        assert lines[0] == "x"
+        assert lines[2] == "Stacktrace of the function is below:"
+        assert "test_backward_safety.py" in first
+        assert ", line " in first
+        assert second == 3
+
+    def test_without_arguments(self):
+        (text,) = self.fail(ZeroDivisionError(), True)
+        assert text.splitlines()[2] == "Stacktrace of the function is below:"
 
 
 class TestPeakMemory:

@@ -104,8 +104,27 @@ class TestBackward:
             def backward(self, inputs, grad_outputs):
                 return gradients
 
-        with pytest.raises(ValueError, match=r"returned by Bad \(Bad\) is incorrect.*expected 2"):
+        match = r"(?s)is incorrect: \d != expected 2.*function=Bad \(Bad\)|Bad.*must return a tuple"
+        with pytest.raises(ValueError, match=match):
             Bad()(var(1), var(2)).backward()
+
+    def test_list_is_as_good_as_a_tuple(self):
+        class Listed(OldMultiply):
+            def backward(self, inputs, grad_outputs):
+                return list(super().backward(inputs, grad_outputs))
+
+        x, y = var(2), var(3)
+        Listed()(x, y).backward()
+        assert x.grad.tolist() == [3]
+        assert y.grad.tolist() == [2]
+
+    def test_element_that_is_no_array(self):
+        class Bad(OldMultiply):
+            def backward(self, inputs, grad_outputs):
+                return [1.0, grad_outputs[0]]
+
+        with pytest.raises(TypeError, match="Bad"):
+            Bad()(var(2), var(3)).backward()
 
     def test_wrong_dtype(self):
         class Bad(OldMultiply):

@@ -1,9 +1,13 @@
+import collections
+import copy
+import pickle
 import threading
 import weakref
 
 import numpy as np
 import pytest
 
+import chainer
 from chainer.core.arrays.backend import get_device
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
@@ -42,7 +46,7 @@ class TestApply:
         assert [x.grad.tolist() for x in xs] == [[1]] * count
 
     @pytest.mark.parametrize("backprop", [True, False])
-    @pytest.mark.parametrize("bad", [1, 2.0, [1], None, "a"])
+    @pytest.mark.parametrize("bad", [1, 2.0, [1], "a"])
     def test_other_inputs_are_refused(self, bad, backprop):
         with (
             using_config("enable_backprop", backprop),
@@ -70,11 +74,41 @@ class TestApply:
         ):
             multiply(f32(1), strict(1))
 
+    @pytest.mark.parametrize("backprop", [True, False])
+    @pytest.mark.parametrize("missing", [None, Variable()])
+    def test_functions_of_users_get_none_for_a_missing_array(self, missing, backprop):
+        # As in releases 4 and 7.
+        class Optional(FunctionNode):
+            def forward(self, inputs):
+                x, b = inputs
+                assert b is None
+                return (x * 2,)
+
+            def backward(self, target_input_indexes, grad_outputs):
+                return multiply(grad_outputs[0], f32(2)), None
+
+        x = var(3)
+        with using_config("enable_backprop", backprop):
+            (y,) = Optional().apply((x, missing))
+        assert y.array.tolist() == [6]
+        if backprop:
+            y.backward()
+            assert x.grad.tolist() == [2]
+
     def test_twice_is_refused(self):
         node = Multiply()
-        node.apply((var(1), var(2)))
+        outputs = node.apply((var(1), var(2)))
         with pytest.raises(RuntimeError, match="cannot apply a function node twice"):
             node.apply((var(1), var(2)))
+        assert outputs[0].creator is node
+
+    def test_again_when_the_first_outputs_are_gone(self):
+        node = Multiply()
+        node.apply((var(1), var(2)))
+        x = var(3)
+        (y,) = node.apply((x, var(4)))
+        y.backward()
+        assert x.grad.tolist() == [4]
 
     def test_calling_is_refused(self):
         with pytest.raises(RuntimeError, match=r"apply\(\)"):
@@ -104,7 +138,7 @@ class TestForward:
             (f32(1), r"forward output must be a tuple \(Bad\)\nActual: <class 'numpy.ndarray'>"),
             ([f32(1)], r"forward output must be a tuple \(Bad\)\nActual: <class 'list'>"),
             (("a",), r"tuple of arrays.\nFunction: Bad\nActual output types: \(<class 'str'>,\)"),
-            ((f32(1), None), r"Actual output types: \(<class 'numpy.ndarray'>, <class 'NoneType'"),
+            ((f32(1), 2.0), r"Actual output types: \(<class 'numpy.ndarray'>, <class 'float'"),
         ],
     )
     def test_bad_outputs(self, output, match, backprop):
@@ -114,6 +148,43 @@ class TestForward:
 
         with using_config("enable_backprop", backprop), pytest.raises(TypeError, match=match):
             Bad().apply((var(1),))
+
+    @pytest.mark.parametrize("backprop", [True, False])
+    @pytest.mark.parametrize("others", [(), (f32(5),)])
+    def test_outputs_may_be_none(self, others, backprop):
+        class Partly(FunctionNode):
+            def forward(self, inputs):
+                return None, *others
+
+        with using_config("enable_backprop", backprop):
+            missing, *rest = Partly().apply((var(1),))
+        assert missing.array is None
+        assert [y.array.tolist() for y in rest] == [[5]] * len(others)
+
+    def test_named_tuple_of_outputs(self):
+        Pair = collections.namedtuple("Pair", "a b")  # noqa: PYI024
+
+        class Named(FunctionNode):
+            def forward(self, inputs):
+                return Pair(inputs[0] * 2, inputs[0] * 3)
+
+        assert [y.array.tolist() for y in Named().apply((var(1),))] == [[2], [3]]
+
+    def test_outputs_of_elementwise_functions_have_one_shape(self):
+        class Elementwise(FunctionNode):
+            is_elementwise = True
+
+            def forward(self, inputs):
+                return inputs[0], inputs[0][: self.length]
+
+        good, bad = Elementwise(), Elementwise()
+        good.length, bad.length = 2, 1
+        assert len(good.apply((var(1, 2),))) == 2
+        with pytest.raises(
+            RuntimeError, match=r"(?s)elementwise function.*Input shapes: \(2,\).*: \(2,\), \(1,\)"
+        ):
+            bad.apply((var(1, 2),))
+        assert not FunctionNode.is_elementwise
 
     def test_mixed_outputs(self):
         class Mixed(FunctionNode):
@@ -516,3 +587,74 @@ class TestLabelOfSubclasses:
         node = Computed()
         node.factor = 3
         assert node.label == "_ * 3"
+
+
+class TestMethodsOfInstances:
+    """Methods that are set on one node take the place of those of its class."""
+
+    def test_forward(self):
+        node = Multiply()
+        node.forward = lambda inputs: (inputs[0] * 7,)
+        assert node.apply((var(1), var(2)))[0].array.tolist() == [7]
+
+    def test_backward(self):
+        x = var(1)
+        node = Multiply()
+        (y,) = node.apply((x, f32(2)))
+        node.backward = lambda target_input_indexes, grad_outputs: (var(9),)
+        y.backward()
+        assert x.grad.tolist() == [9]
+
+    @pytest.mark.parametrize("type_check", [False, True])
+    def test_check_type_forward(self, type_check):
+        checked = []
+        node = Multiply()
+        node.check_type_forward = checked.append
+        with using_config("type_check", type_check):
+            node.apply((var(1), var(2)))
+        assert len(checked) == type_check
+        assert all(len(in_types) == 2 for in_types in checked)
+
+
+class TestRelease7:
+    def test_fallback(self):
+        assert repr(chainer.Fallback) == "Fallback"
+        assert Multiply().forward_chainerx((f32(1), f32(2))) is chainer.Fallback
+        assert type(chainer.Fallback)() is chainer.Fallback
+        assert copy.deepcopy(chainer.Fallback) is chainer.Fallback
+        assert pickle.loads(pickle.dumps(chainer.Fallback)) is chainer.Fallback
+
+    def test_chainerx_device(self):
+        assert Multiply().chainerx_device is None
+
+    def test_layouts_are_checked_before_forward(self):
+        seen = []
+
+        class Checked(Multiply):
+            def check_layout_forward(self, inputs):
+                seen.append(inputs)
+
+        x = var(1)
+        Checked().apply((x, f32(2)))
+        ((first, second),) = seen
+        assert first is x
+        assert isinstance(second, Variable)
+
+    def test_lazy_grad_sum_is_taken_from_the_configuration(self):
+        node, other = Multiply(), Multiply()
+        with using_config("lazy_grad_sum", True):
+            assert not node.lazy_grad_sum
+            node.apply((var(1), var(2)))
+        other.apply((var(1), var(2)))
+        assert node.lazy_grad_sum
+        assert not other.lazy_grad_sum
+
+    def test_retained_input_whose_array_is_gone(self):
+        x = var(1)
+        node = Multiply()
+        node.apply((x, var(2)))
+        x.node.data = None
+        del x
+        first, second = node.get_retained_inputs()
+        assert first is None
+        assert second.array.tolist() == [2]

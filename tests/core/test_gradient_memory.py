@@ -94,7 +94,8 @@ class TestSharingUntilRead:
         if change == "in place":
             x.grad *= 3
         elif change == "zerograd":
-            x.zerograd()
+            with pytest.warns(DeprecationWarning, match="zerograd is deprecated"):
+                x.zerograd()
         else:
             x.addgrad(y)
         assert y.grad.tolist() == [1, 1]

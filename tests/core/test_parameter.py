@@ -59,8 +59,11 @@ class TestInitialization:
         assert p.array.tolist() == [1, 2]
 
     def test_array_of_other_shape_is_refused(self):
-        with pytest.raises(ValueError, match=r"\(2,\) differs .* \(3,\)"):
+        with pytest.raises(ValueError, match=r"shape \(2,\) does not fit an array of shape \(3,\)"):
             Parameter(f32(1, 2), (3,))
+
+    def test_array_is_broadcast_to_the_shape(self):
+        assert Parameter(f32(1, 2), (3, 2)).array.tolist() == [[1, 2]] * 3
 
     def test_without_initializer(self):
         assert np.isnan(Parameter(shape=(2,)).array).all()
@@ -109,14 +112,18 @@ class TestGradient:
     )
     def test_deferred(self, method, expected):
         p = Parameter(1)
-        if method:
-            getattr(p, method)()
+        if method == "zerograd":
+            with pytest.warns(DeprecationWarning, match="zerograd is deprecated"):
+                p.zerograd()
+        elif method == "cleargrad":
+            p.cleargrad()
         p.initialize((1,))
         assert p.grad is None if expected is None else str(p.grad[0]) == str(float(expected))
 
     def test_zerograd(self):
         p = Parameter(1, (2,))
-        p.zerograd()
+        with pytest.warns(DeprecationWarning, match="zerograd is deprecated"):
+            p.zerograd()
         assert p.grad.tolist() == [0, 0]
 
     def test_of_integers_is_none(self):
@@ -199,11 +206,13 @@ class TestDevices:
         p = Parameter(1)
         p.to_device("@strict:1")
         if when == "before":
-            p.zerograd()
+            with pytest.warns(DeprecationWarning, match="zerograd is deprecated"):
+                p.zerograd()
         p.initialize((2,))
         for _ in range(2):
             if when == "after":
-                p.zerograd()
+                with pytest.warns(DeprecationWarning, match="zerograd is deprecated"):
+                    p.zerograd()
             assert p.grad.device_index == 1
             assert p.grad.tolist() == [0, 0]
 

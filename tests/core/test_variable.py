@@ -150,10 +150,12 @@ class TestGrad:
 
     def test_zerograd(self):
         x = var(1, 2)
-        x.zerograd()
+        with pytest.warns(DeprecationWarning, match="zerograd is deprecated"):
+            x.zerograd()
         assert x.grad.tolist() == [0, 0]
         x.grad = f32(1, 1)
-        x.zerograd()
+        with pytest.warns(DeprecationWarning, match="zerograd is deprecated"):
+            x.zerograd()
         assert x.grad.tolist() == [0, 0]
 
     def test_zerograd_unchains_the_gradient(self):
@@ -161,7 +163,8 @@ class TestGrad:
         y = multiply(x, x)
         y.backward(enable_double_backprop=True)
         assert x.grad_var.creator is not None
-        x.zerograd()
+        with pytest.warns(DeprecationWarning, match="zerograd is deprecated"):
+            x.zerograd()
         assert x.grad_var.creator is None
 
 

@@ -76,19 +76,14 @@ class ArraySums:
 class VariableSums:
     """Sums of gradients that are Variables: they may be differentiated, or seen by hooks.
 
-    Args:
-        lazy: Whether all gradients of a node are added at once when the node is visited (entry
-            ``lazy_grad_sum`` of the configuration), instead of after each function.
-
     Attributes:
         sums: Gradients of each node that was reached, not yet added up. (The attribute of
             :class:`ArraySums` has arrays instead of lists.)
     """
 
-    __slots__ = ("_lazy", "sums")
+    __slots__ = ("sums",)
 
-    def __init__(self, lazy: bool) -> None:
-        self._lazy = lazy
+    def __init__(self) -> None:
         self.sums: dict[VariableNode, list[Variable]] = {}
 
     def add(self, node: VariableNode, grad: Variable) -> bool:
@@ -109,9 +104,10 @@ class VariableSums:
 
         Args:
             nodes: Nodes of the inputs of the function.
-            lazy: Whether the function asks for lazy sums.
+            lazy: Whether all gradients of a node are added at once when the node is visited (entry
+                ``lazy_grad_sum`` of the configuration), and not after each function.
         """
-        if not (lazy or self._lazy):
+        if not lazy:
             for node in nodes:
                 terms = self.sums.get(node)
                 if terms is not None and len(terms) > 1:

@@ -20,10 +20,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer.core.arrays.backend import Backend, find_backend, not_an_array_message
+from chainer.core.arrays.backend import (
+    Backend,
+    find_backend,
+    get_device_from_array,
+    not_an_array_message,
+)
 from chainer.core.autograd.array_checks import has_nan, is_current
 from chainer.core.autograd.gradient_arrays import ONE_DEVICE
-from chainer.core.autograd.variable import Variable
+from chainer.core.autograd.node_traits import NodeTraits
+from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.autograd.variable_node import VariableNode
 from chainer.core.config.configuration import ThreadState, threads
 from chainer.core.utils import type_check
@@ -88,21 +94,20 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
         if self._device is not None and not is_current(self._device):
             with self._device:
                 return apply(self, inputs)
-    outputs = _run(self, in_data, types, state)
+    outputs = _run(self, inputs, in_data, types, state)
 
     if self.inputs is not None:
-        raise RuntimeError(
-            f"cannot apply a function node twice: {self.label} ({type(self).__name__}) "
-            "already is a node of a graph; make a new one for each application"
-        )
+        _check_reusable(self)
     self.inputs = nodes
     count = len(nodes)
     self._targets = _targets_of(nodes) if constants or count >= 8 else _ALL_INDEXES[count]
     if self._retained_inputs:
         for i in self._retained_inputs:
             nodes[i].data = in_data[i]
-    if len(outputs) != 1:
-        return _make_outputs(self, in_data, outputs, all_numpy, rank + 1)
+    if state.lazy_grad_sum:
+        self.lazy_grad_sum = True
+    if len(outputs) != 1 or outputs[0] is None:
+        return _make_outputs(self, outputs, all_numpy, rank + 1)
 
     y = outputs[0]
     # An array of the class of the inputs is one that variables hold; others are checked.
@@ -140,12 +145,28 @@ def _targets_of(nodes: tuple[VariableNode, ...]) -> Indexes:
     return tuple([i for i, node in enumerate(nodes) if node._requires_grad])
 
 
-def _make_outputs(
-    self: FunctionNode, in_data: Arrays, outputs: Arrays, all_numpy: bool, rank: int
-) -> Variables:
+def _check_reusable(self: FunctionNode) -> None:
+    """Raises if a function that is applied again has outputs of the last time that are in use."""
+    if any([reference() is not None for reference in self.outputs or ()]):
+        raise RuntimeError(
+            f"cannot apply a function node twice: {self.label} ({type(self).__name__}) "
+            "already is a node of a graph; make a new one for each application"
+        )
+    self._output = None
+    self._several_outputs = ()
+
+
+def _make_outputs(self: FunctionNode, outputs: Arrays, all_numpy: bool, rank: int) -> Variables:
     """Makes the variables of several outputs, and puts their nodes into the graph."""
     if not all_numpy or any([type(y) is not _ndarray for y in outputs]):
         outputs = _check_outputs(self, outputs)
+    if self._traits.is_elementwise and len({y.shape for y in outputs}) > 1:
+        raise RuntimeError(
+            "An elementwise function returned outputs with different shapes.\n"
+            f"Function: {self.label}\n"
+            f"Input shapes: {', '.join([str(x.shape) for x in self.input_nodes])}\n"
+            f"Output shapes: {', '.join([str(y.shape) for y in outputs])}"
+        )
     variables: list[Variable] = []
     references: list[weakref.ref[VariableNode]] = []
     for y in outputs:
@@ -190,8 +211,8 @@ def _apply_without_graph(
             with self._device:
                 return _apply_without_graph(self, inputs, state)
     for array in in_data:
-        types.append((array.dtype, array.shape))
-    outputs = _run(self, in_data, types, state)
+        types.append((None, None) if array is None else (array.dtype, array.shape))
+    outputs = _run(self, inputs, in_data, types, state)
     if len(outputs) == 1 and in_data and type(outputs[0]) is type(in_data[0]):
         return (Variable._from_array(outputs[0], requires_grad),)
     if not all_numpy or any([type(y) is not _ndarray for y in outputs]):
@@ -199,11 +220,18 @@ def _apply_without_graph(
     return tuple([Variable._from_array(y, requires_grad) for y in outputs])
 
 
-def _run(self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadState) -> Arrays:
+def _run(
+    self: FunctionNode,
+    inputs: Sequence[VariableLike],
+    in_data: Arrays,
+    types: list[Any],
+    state: ThreadState,
+) -> Arrays:
     """Checks the types of the inputs and runs ``forward``, with hooks and debug checks if any.
 
     Args:
         self: The function.
+        inputs: The inputs as they were given.
         in_data: The input arrays.
         types: Dtype and shape of each input.
         state: State of the thread.
@@ -227,9 +255,18 @@ def _run(self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadSta
             if signature not in traits.checked_signatures:
                 _check_types(self, in_data)
                 traits.remember_checked(signature)
+    elif state.type_check and not traits.checks_types and _has_own_check(self):
+        _check_types(self, in_data)
+    if traits.checks_layouts:
+        self.check_layout_forward(tuple([as_variable(x) for x in inputs]))
     if state.hooks or traits.has_hooks or state.debug:
         return _forward_observed(self, in_data, state)
-    outputs = self.forward(in_data)
+    try:
+        outputs = self.forward(in_data)
+    except Exception as error:
+        if any([array is None for array in in_data]):
+            _refuse_uninitialized(self, in_data, error)
+        raise
     if not isinstance(outputs, tuple):
         raise _not_a_tuple(self, outputs)
     return outputs
@@ -239,7 +276,25 @@ def _not_a_tuple(self: FunctionNode, outputs: object) -> TypeError:
     return TypeError(f"forward output must be a tuple ({self.label})\nActual: {type(outputs)}")
 
 
+def _has_own_check(self: FunctionNode) -> bool:
+    """Returns whether ``check_type_forward`` was set on the instance of a class without one."""
+    return getattr(self.check_type_forward, "__func__", None) is not NodeTraits.no_type_check
+
+
+def _refuse_uninitialized(
+    self: FunctionNode, in_data: Arrays, cause: Exception | None = None
+) -> None:
+    """Raises if an input has no array, which some functions of users allow."""
+    for i, array in enumerate(in_data):
+        if array is None:
+            raise RuntimeError(
+                f"input {i} of {self.label} is an uninitialized variable; "
+                "give it a shape with initialize() first"
+            ) from cause
+
+
 def _check_types(self: FunctionNode, in_data: Arrays) -> None:
+    _refuse_uninitialized(self, in_data)
     in_types = type_check.get_types(in_data, "in_types")
     try:
         self.check_type_forward(in_types)
@@ -267,6 +322,8 @@ def _forward_observed(self: FunctionNode, in_data: Arrays, state: ThreadState) -
 
 def _input_array(self: FunctionNode, obj: Any) -> Array:
     """Returns an input that is not a variable as variables hold arrays."""
+    if obj is None:
+        return None
     backend = find_backend(obj.__class__)
     if backend is None:
         raise TypeError(
@@ -288,6 +345,8 @@ def _convert_inputs(self: FunctionNode, in_data: Arrays, state: ThreadState) -> 
     backend = find_backend(kind)
     if backend is None or not all([array.__class__ is kind for array in in_data]):
         backend = _common_backend(self, in_data)
+        if backend is None:  # no input has an array
+            return in_data
     xp = backend.xp
     if xp is not numpy:
         self.xp = xp
@@ -296,9 +355,9 @@ def _convert_inputs(self: FunctionNode, in_data: Arrays, state: ThreadState) -> 
         # The gradients, too, have to be computed with the device made current.
         self._has_direct_rule = False
         for array in in_data[1:]:
-            other = backend.device_of(array)
+            other = device if array is None else backend.device_of(array)
             if other is not device and other != device:
-                names = ", ".join([backend.device_of(array).name for array in in_data])
+                names = ", ".join([str(get_device_from_array(array)) for array in in_data])
                 raise TypeError(
                     f"inputs of {self.label} are on several devices: {names}\n{ONE_DEVICE}"
                 )
@@ -306,21 +365,18 @@ def _convert_inputs(self: FunctionNode, in_data: Arrays, state: ThreadState) -> 
         return in_data
     if not self.accepts_opaque_arrays or state.policy.forbids(backend.name):
         self._converted = backend
-        return tuple([backend.to_xp(array) for array in in_data])
+        return tuple([None if array is None else backend.to_xp(array) for array in in_data])
     return in_data
 
 
-def _common_backend(self: FunctionNode, in_data: Arrays) -> Backend:
-    """Returns the backend that serves inputs of several classes."""
+def _common_backend(self: FunctionNode, in_data: Arrays) -> Backend | None:
+    """Returns the backend that serves inputs of several classes; None if none has an array."""
     backend: Backend | None = None
-    for i, array in enumerate(in_data):
+    for array in in_data:
+        if array is None:  # an uninitialized variable: functions may know what to do with it
+            continue
         found = find_backend(array.__class__)
         if found is None:
-            if array is None:
-                raise RuntimeError(
-                    f"input {i} of {self.label} is an uninitialized variable; "
-                    "give it a shape with initialize() first"
-                )
             raise TypeError(not_an_array_message(array))
         if backend is None:
             backend = found
@@ -328,7 +384,6 @@ def _common_backend(self: FunctionNode, in_data: Arrays) -> Backend:
             raise TypeError(_mixed_message(self, "input", in_data))
         elif backend.name == "numpy":
             backend = found
-    assert backend is not None
     return backend
 
 
@@ -337,6 +392,9 @@ def _check_outputs(self: FunctionNode, outputs: Arrays) -> Arrays:
     checked: list[Array] = []
     families: set[str] = set()
     for y in outputs:
+        if y is None:  # the variable of this output is uninitialized
+            checked.append(None)
+            continue
         if isinstance(y, _Scalar):  # NumPy reduces to scalars
             y = numpy.asarray(y)
         backend = find_backend(y.__class__)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy
@@ -17,33 +18,40 @@ from chainer.core.autograd.gradient_arrays import check_gradient
 from chainer.core.config.configuration import using_config
 
 if TYPE_CHECKING:
+    from chainer.core.autograd.function_node import FunctionNode
     from chainer.core.autograd.variable import Variable
     from chainer.core.typing import Array
 
 _ndarray = numpy.ndarray
+
+#: Warning about roots of shape (1,), (1, 1) and so on.
+_ONE_ELEMENT = (
+    "Treating a variable with only one element as a scalar in Variable.backward is deprecated. A "
+    "scalar variable must be a 0-dimensional array. Apply chainer.functions.squeeze to obtain a "
+    "scalar variable. If the size of this variable accidentally becomes one, set zero to grad."
+)
 
 
 def backward(
     root: Variable, retain_grad: bool, enable_double_backprop: bool, loss_scale: float | None
 ) -> None:
     """Implements :meth:`chainer.Variable.backward`."""
-    if root.grad is None:
-        if root.size != 1:
-            if root.creator_node is None:
-                return
-            raise ValueError(
-                f"backward() from a variable of shape {root.shape} needs an initial gradient: set "
-                "its 'grad' to an array of the same shape, or reduce it to one element first"
-            )
-        root.grad = initial_gradient(root.array, loss_scale)
-        given = None
-    else:
-        given = root.grad
     node = root.node
-    if node._creator_node is None:
+    creator = node._creator_node
+    given = root.grad
+    if given is None and root.size == 1:
+        if root.ndim != 0:
+            warnings.warn(_ONE_ELEMENT, DeprecationWarning, stacklevel=3)
+        root.grad = initial_gradient(root.array, loss_scale)
+    if creator is None:
         return
     backward_pass = BackwardPass(enable_double_backprop, retain_grad)
-    backward_pass.sums.add(node, root.grad_var if backward_pass.on_variables else root.grad)
+    unseeded = None
+    if root.grad is None:
+        _check_needs_no_gradient(root, creator)
+        unseeded = creator
+    else:
+        backward_pass.sums.add(node, root.grad_var if backward_pass.on_variables else root.grad)
     if retain_grad:
         given = root.grad
     else:
@@ -51,9 +59,27 @@ def backward(
         node._grad_was_set = False
     if given is not None:
         backward_pass.delivery.mark_borrowed(given)
-    backward_pass.run([node])
+    backward_pass.run([node], unseeded)
     deliver_to_leaves(backward_pass, enable_double_backprop, loss_scale)
     pacing.restore_with(node)
+
+
+class InitialGradientError(ValueError, TypeError):
+    """A root of several elements has no gradient. In the releases a function raised TypeError."""
+
+
+def _check_needs_no_gradient(root: Variable, creator: FunctionNode) -> None:
+    """Raises unless the creator of a root without gradient may do without one.
+
+    A function of the user's may: its rule gets None as the gradient of its output. Rules of this
+    package would fail, or return nothing, and not say why.
+    """
+    function = getattr(creator, "function", creator)  # the one behind an adapter
+    if type(function).__module__.partition(".")[0] == "chainer":
+        raise InitialGradientError(
+            f"backward() from a variable of shape {root.shape} needs an initial gradient: set "
+            "its 'grad' to an array of the same shape, or reduce it to one element first"
+        )
 
 
 def initial_gradient(array: Array, loss_scale: float | None) -> Array:
@@ -106,6 +132,12 @@ def _add_array(backward_pass: BackwardPass, variable: Variable, grad: Array) -> 
     """Adds an array to the gradient of a leaf; its previous gradient is not changed in place."""
     previous = variable.grad
     if previous is not None:
+        if previous.dtype != grad.dtype:
+            raise ValueError(
+                "dtype of gradients returned from backward is incorrect: actual "
+                f"{grad.dtype} != expected {previous.dtype}, that of the gradient which "
+                f"{variable.summary()} has already"
+            )
         grad = add_arrays(previous, grad)
     if isinstance(grad, Scalar):
         grad = numpy.asarray(grad)

@@ -22,7 +22,12 @@ from chainer.core.arrays.backend import backend_of
 from chainer.core.autograd.accumulate import ArraySums, Scalar, VariableSums
 from chainer.core.autograd.array_checks import has_nan, is_current
 from chainer.core.autograd.delivery import GradientDelivery
-from chainer.core.autograd.gradient_arrays import check_gradient
+from chainer.core.autograd.gradient_errors import (
+    GradientTypeError,
+    add_stack,
+    check_input_gradient,
+    describe,
+)
 from chainer.core.autograd.variable_node import VariableNode
 from chainer.core.config.configuration import threads, using_config
 
@@ -46,6 +51,8 @@ class BackwardPass:
         retain_grad: Whether gradients of intermediate variables are stored in the variables.
         targets: Nodes whose gradients are kept although a function created them, or None.
         reachable: Nodes worth visiting, or None for all.
+        any_dtype: Whether gradients may have other dtypes than the variables. They are Variables
+            then, so that the type checks of functions decide what can be computed with them.
 
     Attributes:
         on_variables: Whether gradients are Variables; otherwise they are arrays.
@@ -55,6 +62,7 @@ class BackwardPass:
     """
 
     __slots__ = (
+        "_any_dtype",
         "_create_graph",
         "_heap",
         "_is_common",
@@ -65,6 +73,7 @@ class BackwardPass:
         "_scheduled",
         "_state",
         "_targets",
+        "_unseeded",
         "delivery",
         "on_variables",
         "sums",
@@ -76,14 +85,16 @@ class BackwardPass:
         retain_grad: bool = False,
         targets: set[VariableNode] | None = None,
         reachable: set[VariableNode] | None = None,
+        any_dtype: bool = False,
     ) -> None:
         state = self._state = threads.state
         self._create_graph = create_graph
         self._retain_grad = retain_grad
         self._targets = targets
         self._reachable = reachable
-        self.on_variables = create_graph or bool(state.hooks)
-        self.sums: Any = VariableSums(state.lazy_grad_sum) if self.on_variables else ArraySums()
+        self._any_dtype = any_dtype
+        self.on_variables = create_graph or any_dtype or bool(state.hooks)
+        self.sums: Any = VariableSums() if self.on_variables else ArraySums()
         self.delivery = GradientDelivery()
         # In the usual case a function with a rule on arrays needs no preparation at all.
         self._is_common = not (
@@ -99,13 +110,17 @@ class BackwardPass:
         self._pushed = 0
         #: Functions that were put into the heap, of those that more than one node may lead to.
         self._scheduled: set[FunctionNode] = set()
+        #: Function that is differentiated although its outputs have no gradients.
+        self._unseeded: FunctionNode | None = None
 
-    def run(self, roots: Iterable[VariableNode]) -> None:
+    def run(self, roots: Iterable[VariableNode], unseeded: FunctionNode | None = None) -> None:
         """Visits the creators of the roots and all functions before them.
 
         Args:
             roots: Nodes with a creator, whose gradients are in :attr:`sums`.
+            unseeded: Function that is differentiated although its outputs have no gradients.
         """
+        self._unseeded = unseeded
         heap = self._heap
         for root in roots:
             self._roots.add(root)
@@ -116,7 +131,11 @@ class BackwardPass:
         function = heappop(heap)[2] if heap else None
         with using_config("enable_backprop", self._create_graph):
             while function is not None:
-                node = visit(function)
+                try:
+                    node = visit(function)
+                except Exception as error:
+                    add_stack(error, function)
+                    raise
                 # A chain of functions never touches the heap.
                 if node is None:
                     function = heappop(heap)[2] if heap else None
@@ -157,11 +176,16 @@ class BackwardPass:
             # By far the most frequent case: one output, gradients are arrays.
             node = reference()
             gy = None if node is None else self.sums.sums.pop(node, None)
-            if node is None or gy is None:
-                return None
-            if node._grad_was_set:
+            if node is not None and node._grad_was_set:
                 self._clear_or_store(node, None)
-            gys = (gy if type(gy) is _ndarray else _to_rule_array(function, gy),)
+            if type(gy) is _ndarray:
+                gys = (gy,)
+            elif gy is not None:
+                gys = (_to_rule_array(function, gy),)
+            elif function is self._unseeded:
+                gys = (None,)
+            else:
+                return None
             if function._has_direct_rule and targets:
                 return self._accumulate(function, targets, function.backward_arrays(targets, gys))
         else:
@@ -197,10 +221,7 @@ class BackwardPass:
         for hook in hooks:
             hook.backward_postprocess(function, in_data, out_grad)
         if state.debug and any([has_nan(self._array(gx)) for gx in gxs]):
-            raise RuntimeError(
-                f"NaN is detected on backward computation of {function.label}"
-                f"{_where_applied(function)}"
-            )
+            raise RuntimeError(f"NaN is detected on backward computation of {function.label}")
         return node
 
     def _array(self, gradient: Gradient | None) -> Array | None:
@@ -224,7 +245,7 @@ class BackwardPass:
             x = inputs[i]
             array = gx.array if on_variables else gx
             if (array.dtype, array.shape) != x._type:
-                _check_input_gradient(function, i, array)
+                check_input_gradient(function, i, array, self._any_dtype)
             if add(x, gx):
                 creator = x._creator_node
                 if creator is None or (x._check_scheduled and not self._is_first_visit(x, creator)):
@@ -254,7 +275,9 @@ class BackwardPass:
                     gy = _to_rule_array(function, gy)
                 self._clear_or_store(node, gy)
             gys.append(gy)
-        return tuple(gys) if any([gy is not None for gy in gys]) else None
+        if function is self._unseeded or any([gy is not None for gy in gys]):
+            return tuple(gys)
+        return None
 
     def _gradient_set_by_user(self, node: VariableNode) -> Gradient | None:
         """Returns the gradient that the user set for an output that no other gradient reached.
@@ -357,23 +380,10 @@ def _variables(gradients: ArrayGrads) -> Grads:
 
 
 def _array_of(function: FunctionNode, gx: Variable) -> Array:
-    if not isinstance(gx, VariableNode.variable_class):
-        raise TypeError(
-            f"backward of {function.label} must return Variables (or None), got {type(gx)}"
+    variable_class = VariableNode.variable_class
+    if not isinstance(gx, variable_class):
+        raise GradientTypeError(
+            f"type of gradients returned from backward is incorrect: {type(gx)} != expected "
+            f"{variable_class}\n{describe(function)}"
         )
     return gx.array
-
-
-def _check_input_gradient(function: FunctionNode, index: int, array: Array) -> None:
-    """Raises unless an array can be the gradient of an input of a function."""
-    x = function.input_nodes[index]
-    if x._type[1] is not None:
-        check_gradient(
-            x, array, f"gradient {index} returned by backward of {function.label} is wrong. "
-        )
-
-
-def _where_applied(function: FunctionNode) -> str:
-    if function.stack is None:
-        return ""
-    return "\nStacktrace of the function is below:\n" + "".join(function.stack.format())

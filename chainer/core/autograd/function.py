@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
@@ -13,6 +14,11 @@ from typing import TYPE_CHECKING, Any
 from chainer.core.arrays.backend import find_backend
 from chainer.core.autograd.function_hook import FunctionHook
 from chainer.core.autograd.function_node import FunctionNode
+from chainer.core.autograd.gradient_errors import (
+    GradientTypeError,
+    check_input_gradient,
+    describe,
+)
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import threads, using_config
 
@@ -134,12 +140,21 @@ class FunctionAdapter(FunctionNode):
             [x.data if i in retained else None for i, x in enumerate(self.inputs or ())]
         )
         gxs = self._wrapped.backward(in_data, grad_outputs)
-        if not isinstance(gxs, tuple) or len(gxs) != len(in_data):
-            actual = len(gxs) if isinstance(gxs, tuple) else type(gxs)
-            raise ValueError(
-                f"number of gradients returned by {self._impl_name} ({self.label}) is incorrect: "
-                f"{actual} != expected {len(in_data)}"
+        if not isinstance(gxs, (tuple, list)):
+            raise GradientTypeError(
+                f"backward of {self.label} ({self._impl_name}) must return a tuple, got {type(gxs)}"
             )
+        if len(gxs) != len(in_data):
+            raise ValueError(
+                "number of gradients returned from backward is incorrect: "
+                f"{len(gxs)} != expected {len(in_data)}\n{describe(self)}"
+            )
+        for i in target_input_indexes:
+            gx, x = gxs[i], self.input_nodes[i]
+            if gx is not None and (
+                find_backend(gx.__class__) is None or (gx.dtype, gx.shape) != (x.dtype, x.shape)
+            ):
+                check_input_gradient(self, i, gx, any_dtype=False)
         return tuple([gxs[i] for i in target_input_indexes])
 
     def _own(self, function: Function) -> None:
@@ -394,8 +409,12 @@ class Function:
         Args:
             indexes (iterable of int): Indexes of the outputs that backward reads from
                 :attr:`output_data`.
-            retain_after_backward (bool): Has no effect; kept for compatibility.
+            retain_after_backward (bool): Has no effect; True gives a DeprecationWarning.
         """
+        if retain_after_backward:
+            warnings.warn(
+                "retain_after_backward option has no effect", DeprecationWarning, stacklevel=2
+            )
         self.node.retain_outputs(indexes)
 
     def unchain(self) -> None:

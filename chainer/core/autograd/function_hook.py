@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Self
 
 from chainer.core.config.configuration import threads
 
 if TYPE_CHECKING:
     from chainer.core.autograd.function import Function
     from chainer.core.autograd.function_node import FunctionNode
+    from chainer.core.typing import ArrayGrads
 
 
 class FunctionHook:
@@ -36,11 +39,11 @@ class FunctionHook:
 
     name: str = "FunctionHook"
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Self:
         install_hook(threads.state.hooks, self, None, None)
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         remove_hook(threads.state.hooks, self.name, None)
 
     def added(self, function: FunctionNode | None = None) -> None:
@@ -59,9 +62,7 @@ class FunctionHook:
                 all functions of the thread.
         """
 
-    def forward_preprocess(
-        self, function: FunctionNode | Function, in_data: tuple[Any, ...]
-    ) -> None:
+    def forward_preprocess(self, function: FunctionNode | Function, in_data: ArrayGrads) -> None:
         """Called before forward propagation.
 
         Args:
@@ -69,9 +70,7 @@ class FunctionHook:
             in_data (tuple of arrays): Input of forward propagation.
         """
 
-    def forward_postprocess(
-        self, function: FunctionNode | Function, in_data: tuple[Any, ...]
-    ) -> None:
+    def forward_postprocess(self, function: FunctionNode | Function, in_data: ArrayGrads) -> None:
         """Called after forward propagation.
 
         Args:
@@ -80,7 +79,7 @@ class FunctionHook:
         """
 
     def backward_preprocess(
-        self, function: FunctionNode | Function, in_data: tuple[Any, ...], out_grad: tuple[Any, ...]
+        self, function: FunctionNode | Function, in_data: ArrayGrads, out_grad: ArrayGrads
     ) -> None:
         """Called before backward propagation.
 
@@ -91,7 +90,7 @@ class FunctionHook:
         """
 
     def backward_postprocess(
-        self, function: FunctionNode | Function, in_data: tuple[Any, ...], out_grad: tuple[Any, ...]
+        self, function: FunctionNode | Function, in_data: ArrayGrads, out_grad: ArrayGrads
     ) -> None:
         """Called after backward propagation.
 
@@ -103,28 +102,44 @@ class FunctionHook:
 
 
 def install_hook(
-    hooks: dict[str, FunctionHook], hook: Any, name: str | None, function: FunctionNode | None
+    hooks: dict[str, FunctionHook], hook: object, name: str | None, function: FunctionNode | None
 ) -> None:
-    """Adds a hook to a dictionary of hooks and tells it."""
+    """Adds a hook to a dictionary of hooks and calls its ``added``."""
     if not isinstance(hook, FunctionHook):
         raise TypeError(f"hook must be of type FunctionHook, got {type(hook).__name__}")
     name = hook.name if name is None else name
     if name in hooks:
         raise KeyError(f"hook {name} already exists")
     hooks[name] = hook
-    hook.added(function)
+    _tell(hook.added, function)
 
 
 def remove_hook(hooks: dict[str, FunctionHook], name: str, function: FunctionNode | None) -> None:
-    """Removes a hook from a dictionary of hooks and tells it."""
+    """Removes a hook from a dictionary of hooks and calls its ``deleted``."""
     if name not in hooks:
         raise KeyError(f"hook {name} does not exist")
     hook = hooks.pop(name)
-    hook.deleted(function)
+    _tell(hook.deleted, function)
+
+
+def _tell(method: Callable[..., object], function: FunctionNode | None) -> None:
+    """Calls ``added`` or ``deleted`` of a hook, which may be defined without the argument.
+
+    Release 4 called them without an argument for hooks of the thread, later releases always pass
+    one.
+    """
+    try:
+        takes_none = not inspect.signature(method).parameters
+    except (TypeError, ValueError):  # some callables have no signature
+        takes_none = False
+    if takes_none:
+        method()
+    else:
+        method(function)
 
 
 class ThreadLocal:
-    """``chainer.thread_local``: what the framework keeps for the current thread."""
+    """``chainer.thread_local``: the hooks of the current thread."""
 
     __slots__ = ()
 

@@ -14,7 +14,9 @@ import numpy
 
 from chainer.core.arrays.backend import find_backend
 from chainer.core.autograd import apply as application
+from chainer.core.autograd.fallback import Fallback
 from chainer.core.autograd.function_hook import FunctionHook, install_hook, remove_hook
+from chainer.core.autograd.gradient_errors import GradientTypeError, describe
 from chainer.core.autograd.node_traits import NodeTraits
 from chainer.core.autograd.variable import Variable
 
@@ -93,6 +95,9 @@ class FunctionNode:
         accepts_opaque_arrays: Whether :meth:`forward` takes arrays whose memory layout NumPy code
             cannot read. True is for functions that pass their arrays to kernels and do nothing
             else with them; other functions get arrays that ``xp`` makes.
+        is_elementwise: Whether each element of the outputs depends on the elements of the inputs at
+            the same place only. The outputs then must have equal shapes.
+        chainerx_device: None: arrays of ChainerX are not supported.
 
     Example:
         >>> class Square(chainer.FunctionNode):
@@ -119,8 +124,11 @@ class FunctionNode:
     # well as a property.
     label: str = cast("str", _ClassName())
 
+    chainerx_device: None = None
+
     type_check_key: ClassVar[tuple[str, ...] | None] = None
     accepts_opaque_arrays: ClassVar[bool] = False
+    is_elementwise: ClassVar[bool] = False
 
     _retained_inputs: Indexes = ()
     _retained_outputs: Indexes = ()
@@ -275,6 +283,24 @@ class FunctionNode:
             f"{type(self).__name__} defines neither forward() nor forward_gpu()"
         )
 
+    def forward_chainerx(self, inputs: Arrays) -> Any:
+        """Computes the output arrays from arrays of ChainerX; never called.
+
+        Args:
+            inputs: Tuple of arrays.
+
+        Returns:
+            ``chainer.Fallback``: there is no implementation.
+        """
+        return Fallback
+
+    def check_layout_forward(self, inputs: Variables) -> None:
+        """Checks the memory layouts of the inputs before forward propagation.
+
+        Args:
+            inputs: Tuple of input variables.
+        """
+
     def retain_inputs(self, indexes: Iterable[int]) -> None:
         """Lets specified input variable nodes keep data arrays; to be called in forward.
 
@@ -363,8 +389,8 @@ class FunctionNode:
 
     def _complete(self, targets: Indexes, gradients: Any) -> tuple[Any, ...]:
         """Reduces what backward returned to one gradient per target."""
-        if not isinstance(gradients, tuple):
-            raise TypeError(
+        if not isinstance(gradients, (tuple, list)):
+            raise GradientTypeError(
                 f"backward of {self.label} ({self._impl_name}) must return a tuple, "
                 f"got {type(gradients)}"
             )
@@ -376,8 +402,8 @@ class FunctionNode:
             return tuple([given[i] for i in targets])
         expected = f"{len(targets)}" if len(targets) == count else f"{len(targets)} or {count}"
         raise ValueError(
-            f"number of gradients returned by {self._impl_name} ({self.label}) is incorrect: "
-            f"{len(given)} != expected {expected}"
+            "number of gradients returned from backward is incorrect: "
+            f"{len(given)} != expected {expected}\n{describe(self)}"
         )
 
     @property
@@ -397,11 +423,13 @@ class FunctionNode:
         return self._retained_output_arrays or ()
 
     def get_retained_inputs(self) -> Variables:
-        """Returns a tuple of the retained input variables."""
+        """Returns a tuple of the retained input variables; None for an array that is gone."""
         if not self._retained_inputs:
             return ()
-        inputs = self.input_nodes
-        return tuple([inputs[i].get_variable() for i in self._retained_inputs])
+        nodes = [self.input_nodes[i] for i in self._retained_inputs]
+        variables = [node.get_variable() for node in nodes]
+        gone: Any = None
+        return tuple([gone if variable._array is None else variable for variable in variables])
 
     def get_retained_outputs(self) -> Variables:
         """Returns a tuple of the retained output variables.
@@ -465,3 +493,6 @@ class FunctionNode:
             KeyError: If there is no hook of this name.
         """
         remove_hook(self.local_function_hooks, name, self)
+
+
+NodeTraits.no_type_check = FunctionNode.check_type_forward

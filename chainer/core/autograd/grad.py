@@ -1,4 +1,4 @@
-"""Gradients of given variables with respect to given variables (:func:`chainer.grad`)."""
+"""Backpropagation from several variables: :func:`chainer.grad` and :func:`chainer.backward`."""
 
 # The gradient of a variable belongs to core.
 # pyright: reportPrivateUsage=false
@@ -8,13 +8,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy
 
 from chainer.core.autograd.accumulate import Scalar
-from chainer.core.autograd.backprop import initial_gradient
+from chainer.core.autograd.backprop import deliver_to_leaves, initial_gradient
+from chainer.core.autograd.collector_pacing import pacing
 from chainer.core.autograd.engine import BackwardPass
 from chainer.core.autograd.gradient_arrays import check_gradient
 from chainer.core.autograd.variable import Variable, as_variable
@@ -44,14 +46,14 @@ def grad(
         outputs (tuple or list of Variable): Variables from which backprop starts.
         inputs (tuple or list of Variable): Variables to compute the gradients w.r.t.
         grad_outputs (tuple or list of Variable or None): Initial gradient of each output; ones
-            where None.
+            where None. Their dtypes may differ from those of the outputs.
         grad_inputs (tuple or list of Variable or None): Values the gradient of each input is added
             to (not in place).
         set_grad (bool): Whether the gradients are also stored to ``grad_var`` of the inputs.
-        retain_grad (bool): Whether the gradients of all intermediate variables are stored to their
-            ``grad_var``; ``set_grad`` is then ignored.
+        retain_grad (bool): Whether the gradients of inputs, outputs and all intermediate variables
+            are stored to their ``grad_var``; ``set_grad`` is then ignored.
         enable_double_backprop (bool): Whether the gradients can be differentiated in turn.
-        loss_scale (float): Factor the initial gradients are multiplied by.
+        loss_scale (float): Factor of the initial gradients that are not given.
 
     Returns:
         list of Variable: Gradient w.r.t. each input; None for an input the outputs do not depend
@@ -76,19 +78,17 @@ def grad(
 
     targets = {x.node for x in inputs}
     reachable = _nodes_between([y.node for y in outputs], targets)
-    backward_pass = BackwardPass(enable_double_backprop, retain_grad, targets, reachable)
-    given = [None] * len(outputs) if grad_outputs is None else grad_outputs
-    for i, (y, gy) in enumerate(zip(outputs, given, strict=True)):
-        if gy is None:
-            gy = Variable(initial_gradient(y.array, loss_scale), requires_grad=False)
-        else:
-            gy = as_variable(gy)
-            check_gradient(y.array, gy.array, f"grad_outputs[{i}]: ")
-            if loss_scale is not None:
-                gy = gy * loss_scale
-        if not backward_pass.on_variables:
+    seeds = [
+        _seed(y, None if grad_outputs is None else grad_outputs[i], i, loss_scale)
+        for i, y in enumerate(outputs)
+    ]
+    any_dtype = any([gy.dtype != y.dtype for y, gy in zip(outputs, seeds, strict=True)])
+    backward_pass = BackwardPass(enable_double_backprop, retain_grad, targets, reachable, any_dtype)
+    on_variables = backward_pass.on_variables
+    for y, gy in zip(outputs, seeds, strict=True):
+        if not on_variables:
             backward_pass.delivery.mark_borrowed(gy.array)
-        backward_pass.sums.add(y.node, gy if backward_pass.on_variables else gy.array)
+        backward_pass.sums.add(y.node, gy if on_variables else gy.array)
     # One node once, though it may be given as several outputs.
     backward_pass.run(dict.fromkeys(y.node for y in outputs if y.node in reachable))
 
@@ -106,7 +106,93 @@ def grad(
                 x.loss_scale = loss_scale
             if set_grad or retain_grad:
                 x.grad_var = results[i]
+        if retain_grad:
+            for y, gy in zip(outputs, seeds, strict=True):
+                if y.node not in targets:
+                    y.grad_var = gy
     return results
+
+
+def backward(
+    outputs: Sequence[Variable],
+    grad_outputs: Sequence[Variable | None] | None = None,
+    *,
+    enable_double_backprop: bool = False,
+    **options: Any,
+) -> None:
+    """Runs backpropagation from several variables simultaneously.
+
+    Every function between the outputs and the roots of the graph is differentiated once, after all
+    gradients of its outputs have arrived. Gradients of the roots are accumulated, as by
+    :meth:`Variable.backward`.
+
+    Args:
+        outputs (tuple or list of Variable): Variables from which backprop starts.
+        grad_outputs (tuple or list of Variable or None): Initial gradient of each output. Outputs
+            whose element is None are left out. If None, each output starts with its ``grad_var``,
+            which is cleared.
+        enable_double_backprop (bool): Whether the gradients can be differentiated in turn.
+
+    Raises:
+        TypeError: If an argument is not a tuple or a list.
+        ValueError: If the numbers of outputs and gradients differ, or for the options
+            ``retain_grad`` and ``loss_scale`` of :meth:`Variable.backward`.
+
+    Example:
+        >>> x = chainer.Variable(np.array([1., 2.], np.float32))
+        >>> y, z = x * x, 3 * x
+        >>> y.grad = np.array([1., 1.], np.float32)
+        >>> z.grad = np.array([1., 0.], np.float32)
+        >>> chainer.backward([y, z])
+        >>> x.grad
+        array([5., 4.], dtype=float32)
+    """
+    for name in ("retain_grad", "loss_scale"):
+        if name in options:
+            raise ValueError(f"chainer.backward does not support the option {name}")
+    if options:
+        names = ", ".join(map(repr, options))
+        raise TypeError(f"backward() got unexpected keyword argument(s) {names}")
+    check_variables("outputs", outputs)
+    check_gradients("grad_outputs", grad_outputs, len(outputs))
+    backward_pass = BackwardPass(enable_double_backprop)
+    roots: dict[VariableNode, None] = {}
+    for i, y in enumerate(outputs):
+        if grad_outputs is None:
+            gy = y.grad_var
+            y.cleargrad()
+            if gy is None:
+                warnings.warn(
+                    "outputs contains a Variable without grad, or duplicate outputs. Note that "
+                    "chainer.backward does not set default grad.",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
+        else:
+            gy = grad_outputs[i]
+        if gy is None:
+            continue
+        gy = as_variable(gy)
+        roots[y.node] = None
+        if backward_pass.on_variables:
+            backward_pass.sums.add(y.node, gy)
+        else:
+            backward_pass.delivery.mark_borrowed(gy.array)
+            backward_pass.sums.add(y.node, gy.array)
+    backward_pass.run(roots)
+    deliver_to_leaves(backward_pass, enable_double_backprop, None)
+    for node in roots:
+        pacing.restore_with(node)
+
+
+def _seed(y: Variable, gy: Variable | None, index: int, loss_scale: float | None) -> Variable:
+    """Returns the gradient that :func:`grad` starts with at an output."""
+    if gy is None:
+        return Variable(initial_gradient(y.array, loss_scale), requires_grad=False)
+    gy = as_variable(gy)
+    if gy.dtype == y.dtype:
+        check_gradient(y.array, gy.array, f"grad_outputs[{index}]: ")
+    return gy
 
 
 def check_variables(name: str, value: object) -> None:

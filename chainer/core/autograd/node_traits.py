@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable
+from copy import copy
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from chainer.core.autograd.function_node import FunctionNode
@@ -27,10 +28,12 @@ class NodeTraits:
     Args:
         accepts_opaque_arrays: See :attr:`FunctionNode.accepts_opaque_arrays`.
         accumulates: Whether the class overrides :meth:`FunctionNode.backward_accumulate`.
+        checks_layouts: Whether the class defines :meth:`FunctionNode.check_layout_forward`.
         checks_types: Whether the class defines :meth:`FunctionNode.check_type_forward`.
         has_array_rule: Whether :meth:`FunctionNode.backward_arrays` computes the gradients.
         has_variable_rule: Whether a rule on Variables is there. It is said to be if there is none
             at all: the default rule, which returns None, is one on Variables.
+        is_elementwise: See :attr:`FunctionNode.is_elementwise`.
         signature_attributes: See :attr:`FunctionNode.type_check_key`.
 
     Attributes:
@@ -43,27 +46,36 @@ class NodeTraits:
         "accepts_opaque_arrays",
         "accumulates",
         "checked_signatures",
+        "checks_layouts",
         "checks_types",
         "has_array_rule",
         "has_hooks",
         "has_variable_rule",
+        "is_elementwise",
         "signature_attributes",
     )
+
+    #: ``check_type_forward`` of the base class, which accepts everything.
+    no_type_check: ClassVar[Callable[..., Any]]
 
     def __init__(
         self,
         accepts_opaque_arrays: bool = False,
         accumulates: bool = False,
         checks_types: bool = False,
+        checks_layouts: bool = False,
         has_array_rule: bool = False,
         has_variable_rule: bool = True,
+        is_elementwise: bool = False,
         signature_attributes: tuple[str, ...] | None = None,
     ) -> None:
         self.accepts_opaque_arrays = accepts_opaque_arrays
         self.accumulates = accumulates
         self.checks_types = checks_types
         self.has_array_rule = has_array_rule
+        self.checks_layouts = checks_layouts
         self.has_hooks = False
+        self.is_elementwise = is_elementwise
         self.has_variable_rule = has_variable_rule
         self.signature_attributes = signature_attributes
         self.checked_signatures: set[Hashable] = set()
@@ -78,26 +90,20 @@ class NodeTraits:
             accepts_opaque_arrays=node_class.accepts_opaque_arrays,
             accumulates=accumulates,
             checks_types=node_class.check_type_forward is not base.check_type_forward,
+            checks_layouts=node_class.check_layout_forward is not base.check_layout_forward,
             has_array_rule=has_array_rule,
             has_variable_rule=(
                 not has_array_rule or accumulates or node_class.backward is not base.backward
             ),
+            is_elementwise=node_class.is_elementwise,
             signature_attributes=node_class.type_check_key,
         )
 
     def with_hooks(self) -> NodeTraits:
         """Returns a copy for a node that has hooks of its own."""
-        copy = NodeTraits(
-            self.accepts_opaque_arrays,
-            self.accumulates,
-            self.checks_types,
-            self.has_array_rule,
-            self.has_variable_rule,
-            self.signature_attributes,
-        )
-        copy.has_hooks = True
-        copy.checked_signatures = self.checked_signatures
-        return copy
+        traits = copy(self)
+        traits.has_hooks = True
+        return traits
 
     def remember_checked(self, signature: Hashable) -> None:
         """Remembers that inputs of this signature pass the type check."""

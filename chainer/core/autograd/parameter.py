@@ -142,7 +142,8 @@ def _as_initializer(initializer: InitializerLike) -> Any:
         return registries.initializers.get("NaN")()
     if callable(initializer):
         return initializer
-    if numpy.isscalar(initializer) or find_backend(initializer.__class__) is not None:
+    is_number = isinstance(initializer, (int, float, complex, numpy.generic))
+    if is_number or find_backend(initializer.__class__) is not None:
         return registries.initializers.get("Constant")(initializer)
     return initializer  # which is refused when the array is made
 

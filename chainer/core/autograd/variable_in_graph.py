@@ -138,22 +138,22 @@ class VariableInGraph(VariableOperators):
 
         The gradients of the roots of the graph are accumulated to their :attr:`grad`. This
         variable's :attr:`grad` is the initial error; without one, a variable of one element starts
-        with 1. A variable that no function created (or that was unchained) has nothing to propagate
-        to, and nothing happens.
+        with 1. Afterwards this variable has no gradient, unless ``retain_grad`` is True. A variable
+        that no function created (or that was unchained) has nothing to propagate to, and keeps its
+        gradient.
 
         Args:
-            retain_grad (bool): If True, the gradients of all intermediate variables are kept;
-                otherwise they are None afterwards.
+            retain_grad (bool): If True, the gradients of this and of all intermediate variables are
+                kept; otherwise they are None afterwards.
             enable_double_backprop (bool): If True, the computation of the gradients is recorded, so
                 that the gradients can be differentiated in turn.
-            loss_scale (float): Factor the initial error is multiplied by, against underflow of
-                float16 gradients. Optimizers divide the gradients by it before they update
-                parameters.
+            loss_scale (float): Initial error where no gradient is set, against underflow of float16
+                gradients. Optimizers divide the gradients by it before they update parameters.
 
         Raises:
-            ValueError: If the variable has more than one element and no gradient is set.
-            RuntimeError: In debug mode, if a gradient contains NaN, or if no gradient can flow from
-                this variable.
+            ValueError: If the variable has more than one element and no gradient is set. (A
+                function defined outside of Chainer gets None as the gradient of its output.)
+            RuntimeError: In debug mode, if a gradient contains NaN.
         """
         backward(cast("Variable", self), retain_grad, enable_double_backprop, loss_scale)
 
