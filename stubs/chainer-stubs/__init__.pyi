@@ -29,6 +29,7 @@ from chainer.core.autograd import (
     function_hook as function_hook,
     function_node as function_node,
 )
+from chainer.core.autograd.fallback import Fallback as Fallback
 from chainer.core.autograd.function import (
     Function as Function,
     FunctionAdapter as FunctionAdapter,
@@ -41,9 +42,13 @@ from chainer.core.autograd.function_hook import (
     thread_local as thread_local,
 )
 from chainer.core.autograd.function_node import FunctionNode as FunctionNode
-from chainer.core.autograd.grad import grad as grad
+from chainer.core.autograd.grad import backward as backward, grad as grad
 from chainer.core.autograd.parameter import Parameter as Parameter
-from chainer.core.autograd.variable import Variable as Variable, as_variable as as_variable
+from chainer.core.autograd.variable import (
+    Variable as Variable,
+    as_array as as_array,
+    as_variable as as_variable,
+)
 from chainer.core.autograd.variable_node import VariableNode as VariableNode
 from chainer.core.config import configuration as configuration
 from chainer.core.config.configuration import (

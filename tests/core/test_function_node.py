@@ -162,7 +162,7 @@ class TestForward:
         assert [y.array.tolist() for y in rest] == [[5]] * len(others)
 
     def test_named_tuple_of_outputs(self):
-        Pair = collections.namedtuple("Pair", "a b")  # noqa: PYI024
+        Pair = collections.namedtuple("Pair", "a b")
 
         class Named(FunctionNode):
             def forward(self, inputs):

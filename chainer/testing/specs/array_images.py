@@ -132,9 +132,9 @@ SPECS = (
                 for size in ((5, 7), (2, 2), (1, 1), (3, 4), (1, 3), (4, 70))
             ],
             *[
-                Sample(draw((1, 2, 3, 4)), output_shape=size, **kwargs)
+                Sample(draw((1, 2, 3, 4)), output_shape=size, mode=mode, align_corners=corners)
                 for size in ((5, 7), (2, 3), (1, 1), (3, 4), (4, 70))
-                for kwargs in ({"align_corners": False}, {"mode": "nearest"})
+                for mode, corners in (("bilinear", False), ("nearest", True))
             ],
             Sample(draw((0, 2, 3, 3)), output_shape=(2, 2), kind="empty"),
         ],
