@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from chainer.core.arrays.backend import backend_of, is_array
 from chainer.core.autograd.variable import Variable
 from chainer.core.reporting.summary import DictSummary
-from chainer.core.typing import VariableLike
+from chainer.core.typing import Array, VariableLike
 from chainer.links.serializer import AbstractSerializer, Serializer
 from chainer.training.trigger import TriggerLike, get_trigger, serialize_if_able
 
@@ -28,8 +28,8 @@ def to_float(value: VariableLike) -> float:
     Args:
         value: Scalar, NumPy scalar, or Variable or array of any backend without dimensions.
     """
-    value = value.array if isinstance(value, Variable) else value
-    return float(backend_of(value).to_host(value) if is_array(value) else value)
+    array: Array = value.array if isinstance(value, Variable) else value
+    return float(backend_of(array).to_host(array) if is_array(array) else array)
 
 
 class Accumulator:
