@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer.core.arrays import backend
 from chainer.training.dataset.convert import Converter, concat_examples
+
+if TYPE_CHECKING:
+    from chainer.core.typing import DeviceLike
 
 
 class ConcatWithAsyncTransfer(Converter):
@@ -43,7 +46,7 @@ class ConcatWithAsyncTransfer(Converter):
         self._compute_stream = compute_stream
         self._channels: dict[Any, _Channel] = {}
 
-    def __call__(self, batch: Any, device: Any = None, padding: Any = None) -> Any:
+    def __call__(self, batch: Any, device: DeviceLike = None, padding: Any = None) -> Any:
         """Concatenate data and transfer them to GPU asynchronously.
 
         Args:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from chainer.links.serializer import AbstractSerializer
 
 
 class Iterator:
@@ -85,7 +88,7 @@ class Iterator:
         """
         self.finalize()
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the internal state of the iterator.
 
         This is a method to support serializer protocol of Chainer.

@@ -6,13 +6,16 @@ import io
 import pickle
 import tarfile
 import zlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer.links.serializers.npz_archive import FileFormatError
 from chainer.training.datasets.raw_files import Arrays, RawFile, load_arrays, require, scaled
 from chainer.training.datasets.tuple_dataset import TupleDataset
+
+if TYPE_CHECKING:
+    from chainer.core.typing import DTypeLike
 
 _NAME = "pfnet/chainer/cifar"
 
@@ -47,7 +50,7 @@ class _ArrayUnpickler(pickle.Unpickler):
 
 
 def get_cifar10(
-    withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: Any = numpy.float32
+    withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: DTypeLike = numpy.float32
 ) -> tuple[Any, Any]:
     """Gets the CIFAR-10 dataset.
 
@@ -103,7 +106,7 @@ def get_cifar10(
 
 
 def get_cifar100(
-    withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: Any = numpy.float32
+    withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: DTypeLike = numpy.float32
 ) -> tuple[Any, Any]:
     """Gets the CIFAR-100 dataset.
 

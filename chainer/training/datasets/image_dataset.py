@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer.training.dataset.dataset_mixin import DatasetMixin
+
+if TYPE_CHECKING:
+    from chainer.core.typing import DTypeLike
 
 
 def pillow_image() -> ModuleType:
@@ -27,7 +30,7 @@ def pillow_image() -> ModuleType:
     return Image
 
 
-def read_image(file: Any, dtype: Any) -> numpy.ndarray[Any, Any]:
+def read_image(file: Any, dtype: DTypeLike) -> numpy.ndarray[Any, Any]:
     """Reads an image.
 
     Args:
@@ -85,7 +88,7 @@ class ImageDataset(DatasetMixin):
         self,
         paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
         root: str | os.PathLike[str] = ".",
-        dtype: Any = numpy.float32,
+        dtype: DTypeLike = numpy.float32,
     ) -> None:
         pillow_image()
         if isinstance(paths, (str, os.PathLike)):
@@ -152,8 +155,8 @@ class LabeledImageDataset(DatasetMixin):
         self,
         pairs: str | os.PathLike[str] | Sequence[tuple[Any, Any]],
         root: str | os.PathLike[str] = ".",
-        dtype: Any = numpy.float32,
-        label_dtype: Any = numpy.int32,
+        dtype: DTypeLike = numpy.float32,
+        label_dtype: DTypeLike = numpy.int32,
     ) -> None:
         pillow_image()
         if isinstance(pairs, (str, os.PathLike)):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer.training.datasets.mnist_format import load_mnist_like, mnist_files
+
+if TYPE_CHECKING:
+    from chainer.core.typing import DTypeLike
 
 _NAME = "pfnet/chainer/mnist"
 
@@ -38,7 +41,7 @@ def get_mnist(
     ndim: int = 1,
     scale: float = 1.0,
     dtype: Any = numpy.float32,
-    label_dtype: Any = numpy.int32,
+    label_dtype: DTypeLike = numpy.int32,
     rgb_format: bool = False,
 ) -> tuple[Any, Any]:
     """Gets the MNIST dataset.

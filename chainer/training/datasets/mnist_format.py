@@ -5,13 +5,16 @@ from __future__ import annotations
 import gzip
 import struct
 import zlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer.links.serializers.npz_archive import FileFormatError
 from chainer.training.datasets.raw_files import Arrays, RawFile, load_arrays, require, scaled
 from chainer.training.datasets.tuple_dataset import TupleDataset
+
+if TYPE_CHECKING:
+    from chainer.core.typing import DTypeLike
 
 _UBYTE = 0x08
 
@@ -99,7 +102,7 @@ def load_mnist_like(
     ndim: int,
     scale: float,
     dtype: Any,
-    label_dtype: Any,
+    label_dtype: DTypeLike,
     rgb_format: bool,
 ) -> tuple[Any, Any]:
     """Returns training and test set in the form that was asked for.

@@ -17,12 +17,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer.links.serializers.npz_archive import FileFormatError, read_npz, write_npz
 from chainer.training.dataset import download
+
+if TYPE_CHECKING:
+    from chainer.core.typing import DTypeLike
 
 Arrays = Mapping[str, numpy.ndarray[Any, Any]]
 
@@ -141,7 +144,9 @@ def require(arrays: Arrays, path: str, **shapes: tuple[int | None, ...]) -> None
             )
 
 
-def scaled(images: numpy.ndarray[Any, Any], scale: float, dtype: Any) -> numpy.ndarray[Any, Any]:
+def scaled(
+    images: numpy.ndarray[Any, Any], scale: float, dtype: DTypeLike
+) -> numpy.ndarray[Any, Any]:
     """Returns byte images as ``dtype``, with 255 scaled to ``scale``."""
     dtype = numpy.dtype(dtype)
     if dtype.kind == "f":

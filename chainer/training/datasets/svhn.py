@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer.links.serializers.npz_archive import FileFormatError
 from chainer.training.datasets.raw_files import Arrays, RawFile, load_arrays, require, scaled
 from chainer.training.datasets.tuple_dataset import TupleDataset
+
+if TYPE_CHECKING:
+    from chainer.core.typing import DTypeLike
 
 _NAME = "pfnet/chainer/svhn"
 _URL = "http://ufldl.stanford.edu/housenumbers/"
@@ -27,7 +30,7 @@ def get_svhn(
     withlabel: bool = True,
     scale: float = 1.0,
     dtype: Any = numpy.float32,
-    label_dtype: Any = numpy.int32,
+    label_dtype: DTypeLike = numpy.int32,
 ) -> tuple[Any, Any]:
     """Gets the SVHN dataset.
 

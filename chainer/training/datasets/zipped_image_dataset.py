@@ -6,13 +6,16 @@ import os
 import threading
 import zipfile
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer.training.dataset.dataset_mixin import DatasetMixin
 from chainer.training.datasets.concatenated_dataset import ConcatenatedDataset
 from chainer.training.datasets.image_dataset import pillow_image, read_image, read_pairs
+
+if TYPE_CHECKING:
+    from chainer.core.typing import DTypeLike
 
 
 class _Archive:
@@ -27,7 +30,7 @@ class _Archive:
         with self._lock:
             return [info.filename for info in self._zip().infolist() if not info.is_dir()]
 
-    def read(self, name: str, dtype: Any) -> numpy.ndarray[Any, Any]:
+    def read(self, name: str, dtype: DTypeLike) -> numpy.ndarray[Any, Any]:
         with self._lock:
             zip_file = self._zip()
         # ZipFile itself locks its file, so that images are decoded in parallel.
@@ -67,7 +70,9 @@ class ZippedImageDataset(DatasetMixin):
         OSError: If the file cannot be read.
     """
 
-    def __init__(self, zipfilename: str | os.PathLike[str], dtype: Any = numpy.float32) -> None:
+    def __init__(
+        self, zipfilename: str | os.PathLike[str], dtype: DTypeLike = numpy.float32
+    ) -> None:
         pillow_image()
         self._archive = _Archive(os.fspath(zipfilename))
         self._paths = self._archive.names()
@@ -112,7 +117,7 @@ class MultiZippedImageDataset(DatasetMixin):
     """
 
     def __init__(
-        self, zipfilenames: Sequence[str | os.PathLike[str]], dtype: Any = numpy.float32
+        self, zipfilenames: Sequence[str | os.PathLike[str]], dtype: DTypeLike = numpy.float32
     ) -> None:
         if isinstance(zipfilenames, (str, os.PathLike)):
             raise TypeError(f"zipfilenames must be a list of file names, got {zipfilenames!r}")
@@ -157,8 +162,8 @@ class LabeledZippedImageDataset(DatasetMixin):
         self,
         zipfilename: str | os.PathLike[str],
         labelfilename: str | os.PathLike[str],
-        dtype: Any = numpy.float32,
-        label_dtype: Any = numpy.int32,
+        dtype: DTypeLike = numpy.float32,
+        label_dtype: DTypeLike = numpy.int32,
     ) -> None:
         pillow_image()
         self._archive = _Archive(os.fspath(zipfilename))

@@ -17,6 +17,7 @@ from chainer.training.extension import Extension
 from chainer.training.trigger import load_optional
 
 if TYPE_CHECKING:
+    from chainer.links.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
 
 _VARIABLE_STYLE = {"shape": "octagon", "fillcolor": "#E0E0E0", "style": "filled"}
@@ -124,7 +125,7 @@ class DumpGraph(Extension):
             config.keep_graph_on_report = self._original_flag
             self._original_flag = None
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes whether the graph was dumped.
 
         Args:

@@ -17,6 +17,7 @@ from chainer.training.extension import PRIORITY_WRITER, Extension
 from chainer.training.updaters.standard_updater import call_with_batch, find_named
 
 if TYPE_CHECKING:
+    from chainer.core.typing import DeviceLike
     from chainer.training.trainer import Trainer
 
 
@@ -69,7 +70,7 @@ class Evaluator(Extension):
         iterator: Any,
         target: Any,
         converter: Callable[..., Any] = concat_examples,
-        device: Any = None,
+        device: DeviceLike = None,
         eval_hook: Callable[[Evaluator], Any] | None = None,
         eval_func: Callable[..., Any] | None = None,
     ) -> None:

@@ -12,7 +12,9 @@ from chainer.training.extension import PRIORITY_EDITOR, Extension
 from chainer.training.trigger import get_trigger, load_optional
 
 if TYPE_CHECKING:
+    from chainer.links.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
+    from chainer.training.trigger import TriggerLike
 
 
 def _number(value: Any) -> float:
@@ -57,7 +59,7 @@ class MicroAverage(Extension):
         numerator_key: str,
         denominator_key: str,
         result_key: str,
-        trigger: Any = (1, "epoch"),
+        trigger: TriggerLike = (1, "epoch"),
     ) -> None:
         self._numerator_key = numerator_key
         self._denominator_key = denominator_key
@@ -100,7 +102,7 @@ class MicroAverage(Extension):
                 stacklevel=2,
             )
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the sums and the trigger.
 
         Args:

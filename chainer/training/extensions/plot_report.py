@@ -11,7 +11,9 @@ from chainer.training.accumulator import Accumulator, serialize_json
 from chainer.training.extension import Extension
 
 if TYPE_CHECKING:
+    from chainer.links.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
+    from chainer.training.trigger import TriggerLike
 
 
 #: Keys of x that need not be observed.
@@ -54,7 +56,7 @@ class PlotReport(Extension):
         self,
         y_keys: Iterable[str] | str | None,
         x_key: str = "iteration",
-        trigger: Any = (1, "epoch"),
+        trigger: TriggerLike = (1, "epoch"),
         postprocess: Callable[[Any, Any, Any], Any] | None = None,
         file_name: str = "plot.png",
         marker: str | None = "x",
@@ -140,7 +142,7 @@ class PlotReport(Extension):
             extra = (axes.legend(bbox_to_anchor=(1.05, 1), loc=2, borderaxespad=0.0),)
         plotting.save_figure(figure, path, bbox_extra_artists=extra)
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the points of the plot and what was accumulated since the last one.
 
         Args:

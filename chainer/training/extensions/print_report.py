@@ -10,6 +10,7 @@ from chainer.training.extensions.log_report import LogReport
 from chainer.training.terminal import ERASE_BELOW, STANDARD_OUTPUT, Output
 
 if TYPE_CHECKING:
+    from chainer.links.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
 
 _MIN_WIDTH = 10
@@ -87,7 +88,7 @@ class PrintReport(Extension):
         padded = [f"{cell:<{width}}" for cell, width in zip(cells, self._widths, strict=True)]
         return "  ".join(padded).rstrip()
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the internal log report, if there is one.
 
         After loading, the table is printed again from the beginning.

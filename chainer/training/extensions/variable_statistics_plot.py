@@ -17,7 +17,9 @@ from chainer.training.extension import Extension
 from chainer.training.trigger import get_trigger, load_optional
 
 if TYPE_CHECKING:
+    from chainer.links.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
+    from chainer.training.trigger import TriggerLike
 
 # Percentiles at the mean and one, two and three standard deviations of a normal distribution.
 _SIGMAS = (0, 0.13, 2.28, 15.87, 50, 84.13, 97.72, 99.87, 100)
@@ -45,7 +47,7 @@ class Reservoir:
             self._items[index] = item
             self._positions[index] = position
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the sample; where a file has none, the present one is kept."""
         if isinstance(serializer, Serializer):
             count = min(self._seen, len(self._items))
@@ -144,7 +146,7 @@ class VariableStatisticsPlot(Extension):
         plot_mean: bool = True,
         plot_std: bool = True,
         percentile_sigmas: float | Sequence[float] = _SIGMAS,
-        trigger: Any = (1, "epoch"),
+        trigger: TriggerLike = (1, "epoch"),
         file_name: str = "statistics.png",
         figsize: tuple[float, float] | None = None,
         marker: str | None = None,
@@ -208,7 +210,7 @@ class VariableStatisticsPlot(Extension):
             return numpy.full(2 + self._percentiles.size, numpy.nan)
         return numpy.mean(rows, axis=0)
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the sample and the trigger.
 
         Args:

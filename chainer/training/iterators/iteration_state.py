@@ -5,11 +5,14 @@ from __future__ import annotations
 import copy
 import operator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
 from chainer.training.iterators.order_samplers import Order, random_key, shuffled
+
+if TYPE_CHECKING:
+    from chainer.links.serializer import AbstractSerializer
 
 
 class Segment(NamedTuple):
@@ -169,7 +172,7 @@ def check_arguments(batch_size: Any, shuffle: bool | None, order_sampler: Any) -
 
 
 def serialize_state(
-    serializer: Any,
+    serializer: AbstractSerializer,
     state: IterationState,
     previous_epoch_detail: float | None,
     size: int,
@@ -222,7 +225,7 @@ def serialize_state(
     return IterationState(position, epoch, is_new_epoch, order, key, sampler), previous
 
 
-def _serialize_order(serializer: Any, order: Order, name: str) -> Order:
+def _serialize_order(serializer: AbstractSerializer, order: Order, name: str) -> Order:
     try:
         return serializer(name, order)
     except KeyError:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
+
+if TYPE_CHECKING:
+    from chainer.links.serializer import AbstractSerializer
 
 Order = numpy.ndarray[Any, Any]
 
@@ -60,7 +63,7 @@ class ShuffleOrderSampler(OrderSampler):
             self._random = numpy.random.RandomState(random_key())
         return self._random
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the state of the generator.
 
         Args:

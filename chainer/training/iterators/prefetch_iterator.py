@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import deque
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chainer.training.dataset.iterator import Iterator
 from chainer.training.iterators.iteration_state import (
@@ -14,6 +14,9 @@ from chainer.training.iterators.iteration_state import (
     check_arguments,
     serialize_state,
 )
+
+if TYPE_CHECKING:
+    from chainer.links.serializer import AbstractSerializer
 
 
 class PrefetchIterator(Iterator):
@@ -170,7 +173,7 @@ class PrefetchIterator(Iterator):
         self._move_to(self._state.restarted(len(self.dataset)))
         self._previous_epoch_detail = None
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the internal state of the iterator.
 
         It consists of position, epoch, the current order and the seed of the orders to come. What

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chainer.training.dataset.batch import read_batch
 from chainer.training.dataset.iterator import Iterator
@@ -11,6 +11,9 @@ from chainer.training.iterators.iteration_state import (
     check_arguments,
     serialize_state,
 )
+
+if TYPE_CHECKING:
+    from chainer.links.serializer import AbstractSerializer
 
 
 class SerialIterator(Iterator):
@@ -136,7 +139,7 @@ class SerialIterator(Iterator):
         self._set_state(self._get_state().restarted(len(self.dataset)))
         self._previous_epoch_detail = None
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the internal state of the iterator.
 
         It consists of position, epoch, the current order and the seed of the orders to come.
