@@ -10,6 +10,9 @@ from chainer.core.utils.atomic_file import replacing
 
 _END = b"\n]"
 
+#: Size of the space that is kept after the list, in bytes; see GrowingJsonFile.
+_SPACE = 65536
+
 
 class GrowingJsonFile:
     """Writes a JSON list to a file, of which only what is new is written later.
@@ -18,14 +21,20 @@ class GrowingJsonFile:
     the file, and whenever this one is killed, the file is a complete list: with the new entry, or
     without it. If the file was changed or replaced by something else, it is written as a whole.
 
+    JSON allows white space after a list. So the file is longer than the list while it grows: spaces
+    follow, which new entries replace. If the file grew with each entry instead, a program that
+    reads it in two steps could get the end of the old list and then a part of the new entry.
+
     A new entry does not wait for the disk. It survives the end of the process, but not a power
     failure in the seconds that follow.
     """
 
     def __init__(self) -> None:
         self._path: str | None = None
-        # How the file was left: number of entries, size in bytes, and the identity of the file.
+        # How the file was left: number of entries, position of the end of the list, size of the
+        # file in bytes, and its identity.
         self._count = 0
+        self._end = 0
         self._size = 0
         self._identity: tuple[int, int] | None = None
 
@@ -40,7 +49,7 @@ class GrowingJsonFile:
         appended = (
             path == self._path
             and 0 < self._count < len(entries)
-            and self._append(path, entries[self._count :])
+            and self._append(entries[self._count :])
         )
         if not appended:
             self._write_all(path, entries)
@@ -55,37 +64,57 @@ class GrowingJsonFile:
         if os.path.isfile(path):
             status = os.stat(path)
             self._size = status.st_size
+            self._end = self._size - len(_END)
             self._identity = status.st_dev, status.st_ino
 
-    def _append(self, path: str, entries: list[dict[str, Any]]) -> bool:
-        """Writes new entries over the end of the list; returns False if the file is another one."""
-        new = b"".join(b",\n    " + _indented(entry) for entry in entries) + _END
+    def close(self) -> None:
+        """Removes the space after the list."""
+        descriptor = self._open()
+        if descriptor is not None:
+            self._size = self._end + len(_END)
+            os.ftruncate(descriptor, self._size)
+            os.close(descriptor)
+
+    def _open(self) -> int | None:
+        """Returns a descriptor of the file; None if it is not as it was left."""
+        if self._path is None:
+            return None
         # Windows would translate the ends of lines without the flag.
         flags = os.O_RDWR | getattr(os, "O_BINARY", 0)
         try:
-            descriptor = os.open(path, flags)
+            descriptor = os.open(self._path, flags)
         except OSError:
+            return None
+        status = os.fstat(descriptor)
+        if (status.st_dev, status.st_ino) == self._identity and status.st_size == self._size:
+            return descriptor
+        os.close(descriptor)
+        return None
+
+    def _append(self, entries: list[dict[str, Any]]) -> bool:
+        """Writes new entries over the end of the list; returns False if the file is another one."""
+        descriptor = self._open()
+        if descriptor is None:
             return False
+        new = b"".join(b",\n    " + _indented(entry) for entry in entries) + _END
         try:
-            status = os.fstat(descriptor)
-            if (status.st_dev, status.st_ino) != self._identity or status.st_size != self._size:
-                return False
-            start = self._size - len(_END)
-            os.lseek(descriptor, 0, os.SEEK_END)
-            # JSON allows white space after a list. So the file first gets its new size, and then
-            # the entries replace the end of the list and the space in one operation. If the file
-            # grew in that operation, a reader could see the new contents cut at the old size.
-            _write(descriptor, b" " * (len(new) - len(_END)))
-            os.lseek(descriptor, start, os.SEEK_SET)
-            _write(descriptor, new)
-            self._size = start + len(new)
+            missing = self._end + len(new) - self._size
+            if missing > 0:
+                space = b" " * (missing + _SPACE)
+                _write(descriptor, space, self._size)
+                self._size += len(space)
+            # One operation: a signal that kills the process does not divide it.
+            _write(descriptor, new, self._end)
+            self._end += len(new) - len(_END)
         finally:
             os.close(descriptor)
         return True
 
 
-def _write(descriptor: int, data: bytes) -> None:
-    """Writes all bytes; the operating system may take several calls if the disk is full."""
+def _write(descriptor: int, data: bytes, position: int) -> None:
+    """Writes bytes at a position of a file."""
+    os.lseek(descriptor, position, os.SEEK_SET)
+    # Usually once. A disk that is almost full may accept a part, and the next call then fails.
     while data:
         data = data[os.write(descriptor, data) :]
 

@@ -24,7 +24,8 @@ class LogReport(Extension):
 
     It accumulates the observations of the trainer over an interval, and writes the list of their
     means into a log file in JSON format. A new entry is appended to the file, at a cost that does
-    not depend on the length of the list. The file is a complete list at each moment.
+    not depend on the length of the list. The file is a complete list at each moment; spaces may
+    follow it until the training ends.
 
     There are two triggers to handle this extension. The trigger of the extension itself,
     ``(1, 'iteration')`` by default, determines when results are accumulated. The argument
@@ -94,6 +95,10 @@ class LogReport(Extension):
         if self._filename is not None:
             path = os.path.join(trainer.out, self._filename.format(**result))
             self._file.write(path, self._log)
+
+    def finalize(self) -> None:
+        """Completes the file."""
+        self._file.close()
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the log and what was accumulated since its last entry.

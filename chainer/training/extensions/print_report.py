@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TextIO
 
 from chainer.training.extension import Extension
 from chainer.training.extensions.log_report import LogReport
@@ -38,7 +38,7 @@ class PrintReport(Extension):
         self,
         entries: Iterable[str],
         log_report: str | LogReport = "LogReport",
-        out: Any = STANDARD_OUTPUT,
+        out: TextIO = STANDARD_OUTPUT,
     ) -> None:
         if not isinstance(log_report, (str, LogReport)):
             raise TypeError(
@@ -84,6 +84,11 @@ class PrintReport(Extension):
         start = ERASE_BELOW if self._out.is_terminal else ""
         self._out.write(start + "\n".join(lines) + "\n")
 
+    def finalize(self) -> None:
+        """Finalizes the internal log report, if there is one."""
+        if isinstance(self._log_report, LogReport):
+            self._log_report.finalize()
+
     def _row(self, cells: list[str]) -> str:
         padded = [f"{cell:<{width}}" for cell, width in zip(cells, self._widths, strict=True)]
         return "  ".join(padded).rstrip()
@@ -100,7 +105,7 @@ class PrintReport(Extension):
             self._log_report.serialize(serializer["_log_report"])
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if value is None:
         return ""
     return f"{value:g}" if isinstance(value, (int, float)) else str(value)

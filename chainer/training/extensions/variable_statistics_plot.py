@@ -14,7 +14,8 @@ from chainer.links.link import Link
 from chainer.links.serializer import Serializer
 from chainer.training import plotting
 from chainer.training.extension import Extension
-from chainer.training.trigger import get_trigger, load_optional
+from chainer.training.renamed import renamed_argument
+from chainer.training.trigger import get_trigger, load_optional, serialize_unsaved
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
@@ -128,8 +129,9 @@ class VariableStatisticsPlot(Extension):
         trigger: Trigger that decides when to save the plots as an image. This is distinct from the
             trigger of this extension itself. A pair such as ``(1, 'epoch')`` is passed to
             :class:`~chainer.training.triggers.IntervalTrigger`.
-        file_name (str): Name of the output image file under the output directory. Later releases
-            call this argument ``filename``, which works too.
+        filename (str): Name of the output image file under the output directory,
+            ``'statistics.png'`` by default. Release 4 calls this argument ``file_name``, which
+            works as a keyword.
         figsize (tuple of int): Matplotlib ``figsize`` argument that specifies the size of the
             output image.
         marker (str): Matplotlib ``marker`` argument that specified the marker style of the plots.
@@ -147,19 +149,16 @@ class VariableStatisticsPlot(Extension):
         plot_std: bool = True,
         percentile_sigmas: float | Sequence[float] = _SIGMAS,
         trigger: TriggerLike = (1, "epoch"),
-        file_name: str = "statistics.png",
+        filename: str | None = "statistics.png",
         figsize: tuple[float, float] | None = None,
         marker: str | None = None,
         grid: bool = True,
         **kwargs: Any,
     ) -> None:
-        if "filename" in kwargs:
-            file_name = kwargs.pop("filename")
-        if kwargs:
-            raise TypeError(
-                "VariableStatisticsPlot got unexpected keyword argument(s) "
-                + ", ".join(map(repr, kwargs))
-            )
+        name = renamed_argument(
+            "VariableStatisticsPlot", filename, "statistics.png", "file_name", kwargs
+        )
+        self._filename = name or "statistics.png"
         self._variables = _variables_of(targets)
         if not self._variables:
             raise ValueError("VariableStatisticsPlot needs at least one variable, targets has none")
@@ -171,7 +170,6 @@ class VariableStatisticsPlot(Extension):
         self._plot_std = plot_std
         self._percentiles = numpy.atleast_1d(numpy.asarray(percentile_sigmas, numpy.float64))
         self._trigger = get_trigger(trigger)
-        self._file_name = file_name
         self._figsize = figsize
         self._marker = marker
         self._grid = grid
@@ -195,7 +193,7 @@ class VariableStatisticsPlot(Extension):
         if measured:
             self._samples.add(measured, trainer.updater.iteration)
         if self._trigger(trainer):
-            path = os.path.join(trainer.out, self._file_name)
+            path = os.path.join(trainer.out, self._filename)
             self.save_plot_using_module(path, plotting.Figures())
 
     def _measure(self, attribute: str) -> Any:
@@ -217,8 +215,8 @@ class VariableStatisticsPlot(Extension):
             serializer (AbstractSerializer): Serializer or deserializer.
         """
         self._samples.serialize(serializer["_samples"])
-        if hasattr(self._trigger, "serialize"):
-            self._trigger.serialize(serializer["_trigger"])  # type: ignore[attr-defined]
+        # Other releases do not save the trigger.
+        serialize_unsaved(self._trigger, serializer["_trigger"])
 
     def save_plot_using_module(self, file_path: str, plt: Any) -> None:
         """Draws the plot and writes it to a file.
