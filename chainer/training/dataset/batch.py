@@ -1,16 +1,20 @@
 """Minibatches that remember which arrays their examples were taken from.
 
-A batch is a plain list of examples to everybody. When it was cut out of NumPy arrays and nobody
-changed the list since, :func:`~chainer.dataset.concat_examples` can copy the rows in one NumPy call
-for each array instead of collecting them one by one.
+A batch is a list of examples. If its examples are rows of NumPy arrays, and no code has changed the
+list since it was made, :func:`~chainer.dataset.concat_examples` can copy the rows in one NumPy call
+for each array, instead of collecting them one by one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex, cast
 
 import numpy
+
+if TYPE_CHECKING:
+    from chainer.core.typing import HostArray
+    from chainer.training.dataset.dataset_mixin import DatasetLike
 
 Index = slice | numpy.ndarray[Any, Any]
 
@@ -35,6 +39,7 @@ class Column:
     def examples(self) -> list[Any]:
         """Returns the rows one by one: views of the source, or scalars."""
         if isinstance(self._index, numpy.ndarray):
+            # One row after the other: indexing with the whole array would copy them all.
             array = self._array
             return [array[i] for i in self._index.tolist()]
         return list(self._array if self._index is None else self._array[self._index])
@@ -58,6 +63,7 @@ class Batch(list[Any]):
             array for each column.
     """
 
+    # A batch is made at each iteration. Slots are faster to set than a dictionary.
     __slots__ = ("_columns", "_combine")
 
     def __init__(
@@ -81,6 +87,7 @@ class Batch(list[Any]):
         return self._combine([convert(column.gather()) for column in self._columns])
 
     def __reduce__(self) -> Any:
+        # The columns refer to the whole dataset, which must not travel to another process.
         return (list, (list(self),))
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -142,6 +149,7 @@ class Batch(list[Any]):
 
 def has_plain_rows(array: Any) -> bool:
     """Tells whether an object is a NumPy array of numbers, whose rows can be taken all at once."""
+    # Subclasses of arrays, and arrays of objects or strings, may index in their own way.
     return type(array) is numpy.ndarray and array.ndim >= 1 and array.dtype.kind in "biufc"
 
 
@@ -167,7 +175,7 @@ def dict_batch(arrays: dict[str, Any], index: Index) -> Batch | None:
     return Batch(examples, columns, lambda gathered: dict(zip(keys, gathered)))
 
 
-def fast_batch(dataset: Any, index: Index) -> Batch | None:
+def fast_batch(dataset: DatasetLike, index: Index) -> Batch | None:
     """Returns some examples of a dataset where there is a fast way, else None.
 
     Args:
@@ -177,13 +185,13 @@ def fast_batch(dataset: Any, index: Index) -> Batch | None:
             an array of non-negative integers.
     """
     if has_plain_rows(dataset):
-        column = Column(dataset, index)
+        column = Column(cast("HostArray", dataset), index)
         return Batch(column.examples(), [column], _single)
     method = getattr(dataset, "_batch", None)
     return None if method is None else method(index)
 
 
-def read_batch(dataset: Any, index: Index) -> list[Any]:
+def read_batch(dataset: DatasetLike, index: Index) -> list[Any]:
     """Returns some examples of a dataset as a list, a :class:`Batch` where there is a fast way.
 
     Args:

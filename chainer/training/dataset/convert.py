@@ -175,6 +175,7 @@ def _concat_tuples(
 def _concat(arrays: Sequence[ArrayTree], padding: Padding) -> Array:
     """Stacks arrays along a new first axis."""
     first = arrays[0]
+    # The first example tells what all are: looking at each would take longer than copying them.
     if type(first) is not numpy.ndarray and not backend.is_array(first):
         if padding is None:
             return _array_of_values(arrays)
@@ -192,10 +193,17 @@ def _concat(arrays: Sequence[ArrayTree], padding: Padding) -> Array:
             f"all examples must have the same shape, got {', '.join(map(str, shapes[:5]))}; "
             "give a padding value to fill the smaller ones"
         )
+    return _stack(arrays)
+
+
+def _stack(arrays: Sequence[Array]) -> Array:
+    """Stacks arrays of the same shape along a new first axis, on the device of the first one."""
+    shape = arrays[0].shape
     xp = backend.get_array_module(*arrays)
     if xp is numpy:
         if not shape:
             return numpy.array(arrays)
+        # Faster than numpy.stack(), which makes a view of each array.
         return numpy.concatenate(arrays).reshape((len(arrays), *shape))
     with backend.get_device_from_array(*arrays):
         return xp.concatenate([array[None] for array in arrays])

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy
+
+from chainer.core.typing import Index
+
+
+class DatasetLike(Protocol):
+    """Anything that has a length and examples by index: a dataset, a list, an array."""
+
+    def __len__(self) -> int:
+        """Returns the number of examples."""
+        ...
+
+    def __getitem__(self, index: Any, /) -> Any:
+        """Returns an example."""
+        ...
 
 
 class DatasetMixin:
@@ -18,7 +32,7 @@ class DatasetMixin:
     explicitly.
     """
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Index) -> Any:
         """Returns an example or a sequence of examples.
 
         It implements the standard Python indexing and one-dimensional integer array indexing. It

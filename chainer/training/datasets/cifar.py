@@ -31,6 +31,7 @@ _CIFAR100 = RawFile(
     "eb9058c3a382ffc7106e4002c42a8d85",
 )
 
+# What pickled NumPy arrays of the official files refer to, by old and new releases of NumPy.
 _ARRAY_PARTS = {
     ("numpy.core.multiarray", "_reconstruct"),
     ("numpy._core.multiarray", "_reconstruct"),
@@ -45,7 +46,7 @@ class _ArrayUnpickler(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in _ARRAY_PARTS:
-            raise pickle.UnpicklingError(f"{module}.{name} does not belong there")
+            raise pickle.UnpicklingError(f"{module}.{name} is not allowed in this dataset")
         return super().find_class(module, name)
 
 

@@ -41,11 +41,12 @@ def read_image(file: Any, dtype: DTypeLike) -> numpy.ndarray[Any, Any]:
         numpy.ndarray: Array of shape (channels, height, width).
 
     Raises:
-        PIL.UnidentifiedImageError: (an OSError) If the file is no image of a known format.
+        PIL.UnidentifiedImageError: (an OSError) If the file is not an image of a known format.
     """
     with pillow_image().open(file) as image:
         array = numpy.asarray(image, dtype=dtype)
     if array.ndim == 2:
+        # A copy, since the array of Pillow may be read-only.
         return array[numpy.newaxis].copy()
     return array.transpose(2, 0, 1)
 
@@ -54,12 +55,12 @@ class ImageDataset(DatasetMixin):
     """Dataset of images built from a list of paths to image files.
 
     This dataset reads an external image file on every call of the :meth:`__getitem__` operator. The
-    paths to the image to retrieve is given as either a list of strings or a text file that contains
+    paths of the images are given as either a list of strings or a text file that contains
     paths in distinct lines.
 
     Each image is automatically converted to arrays of shape ``channels, height, width``, where
-    ``channels`` represents the number of channels in each pixel (e.g., 1 for grey-scale images, and
-    3 for RGB-color images).
+    ``channels`` represents the number of channels in each pixel (e.g., 1 for grayscale images, and
+    3 for RGB images).
 
     .. note::
         This dataset requires the Pillow package being installed. In order to use this dataset,
@@ -90,6 +91,7 @@ class ImageDataset(DatasetMixin):
         root: str | os.PathLike[str] = ".",
         dtype: DTypeLike = numpy.float32,
     ) -> None:
+        # An error here is seen at once; in get_example() it would come from a worker process.
         pillow_image()
         if isinstance(paths, (str, os.PathLike)):
             paths = [line for _, line in read_lines(paths)]
@@ -111,7 +113,7 @@ class ImageDataset(DatasetMixin):
             numpy.ndarray: Image, an array of shape (channels, height, width).
 
         Raises:
-            OSError: If the file cannot be read, or is no image.
+            OSError: If the file cannot be read, or is not an image.
         """
         return read_image(os.path.join(self._root, self._paths[i]), self._dtype)
 
@@ -147,7 +149,7 @@ class LabeledImageDataset(DatasetMixin):
 
     Raises:
         ImportError: If Pillow is not installed.
-        ValueError: If a line of the file is no pair of a path and an integer.
+        ValueError: If a line of the file is not a pair of a path and an integer.
         OSError: If the list cannot be read.
     """
 
@@ -180,7 +182,7 @@ class LabeledImageDataset(DatasetMixin):
             tuple: Image (an array of shape (channels, height, width)) and label (of shape ()).
 
         Raises:
-            OSError: If the file cannot be read, or is no image.
+            OSError: If the file cannot be read, or is not an image.
         """
         path, label = self._pairs[i]
         image = read_image(os.path.join(self._root, path), self._dtype)
@@ -197,7 +199,7 @@ def read_pairs(path: str | os.PathLike[str]) -> list[tuple[str, int]]:
     """Reads a list of paths and labels.
 
     Raises:
-        ValueError: If a line is no pair of a path and an integer.
+        ValueError: If a line is not a pair of a path and an integer.
     """
     pairs: list[tuple[str, int]] = []
     for number, line in read_lines(path):

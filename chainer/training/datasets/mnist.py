@@ -40,7 +40,7 @@ def get_mnist(
     withlabel: bool = True,
     ndim: int = 1,
     scale: float = 1.0,
-    dtype: Any = numpy.float32,
+    dtype: DTypeLike = numpy.float32,
     label_dtype: DTypeLike = numpy.int32,
     rgb_format: bool = False,
 ) -> tuple[Any, Any]:

@@ -29,11 +29,12 @@ def read_idx(path: str) -> numpy.ndarray[Any, Any]:
         numpy.ndarray: Array of uint8.
 
     Raises:
-        FileFormatError: If the file is cut off or no IDX file of unsigned bytes.
+        FileFormatError: If the file is cut off or not an IDX file of unsigned bytes.
         OSError: If the file cannot be read.
     """
     try:
         with open(path, "rb") as raw:
+            # By the contents: files are found with and without the suffix .gz in both forms.
             compressed = raw.read(2) == b"\x1f\x8b"
         with gzip.open(path) if compressed else open(path, "rb") as file:
             data = file.read()
@@ -46,6 +47,7 @@ def read_idx(path: str) -> numpy.ndarray[Any, Any]:
     if len(data) < start:
         raise FileFormatError(f"{path!r} is cut off in its header")
     shape = struct.unpack(f">{ndim}I", data[4:start])
+    # In Python integers: a damaged header may give a product that overflows 64 bits.
     size = 1
     for length in shape:
         size *= length
@@ -101,7 +103,7 @@ def load_mnist_like(
     withlabel: bool,
     ndim: int,
     scale: float,
-    dtype: Any,
+    dtype: DTypeLike,
     label_dtype: DTypeLike,
     rgb_format: bool,
 ) -> tuple[Any, Any]:

@@ -117,6 +117,7 @@ def _load(split: str) -> numpy.ndarray[Any, Any]:
         numpy.savez_compressed(path, x=words)
         return words
 
+    # A text that the user has put there is read as it is, and not converted in the cache.
     local = _FILES[split].local(_NAME)
     if local is not None and not os.path.exists(path):
         return _convert(local)
@@ -136,6 +137,7 @@ def _words(path: str) -> Iterator[str]:
 def _number_words(path: str) -> dict[str, int]:
     vocabulary: dict[str, int] = {}
     for word in _words(path):
+        # IDs are numbers in order of the first appearance, as in earlier releases.
         vocabulary.setdefault(word, len(vocabulary))
     return vocabulary
 
@@ -147,6 +149,7 @@ def _load_vocabulary(path: str) -> dict[str, int]:
 
 def _convert(path: str) -> numpy.ndarray[Any, Any]:
     vocabulary = get_ptb_words_vocabulary()
+    # The official training set contains <unk> itself. A smaller one may lack it.
     unknown = vocabulary.get("<unk>")
     ids: list[int] = []
     for word in _words(path):

@@ -95,6 +95,7 @@ def load_arrays(
     npz_path = os.path.join(directory, npz_name)
     if os.path.exists(npz_path):
         return load_converted(npz_path)
+    # Files that a user or a system has installed need neither network nor a converted copy.
     paths = [file.local(dataset_name) for file in files]
     if all(paths):
         return parse(*paths)
@@ -125,7 +126,7 @@ def require(arrays: Arrays, path: str, **shapes: tuple[int | None, ...]) -> None
     Args:
         arrays: Arrays by key.
         path: Where they come from, for the message.
-        shapes: Expected shape by key; None stands for any length.
+        shapes: Expected shape by key; None for any length.
 
     Raises:
         FileFormatError: If an array is missing or has another shape or dtype.
@@ -150,6 +151,7 @@ def scaled(
     """Returns byte images as ``dtype``, with 255 scaled to ``scale``."""
     dtype = numpy.dtype(dtype)
     if dtype.kind == "f":
+        # In place: the images of a large dataset are in memory once.
         result = images.astype(dtype)
         result *= scale / 255.0
         return result

@@ -5,12 +5,15 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer.training.dataset import batch
 from chainer.training.dataset.dataset_mixin import DatasetMixin
+
+if TYPE_CHECKING:
+    from chainer.training.dataset.dataset_mixin import DatasetLike
 
 #: Sequence of integers.
 Order = Sequence[int] | numpy.ndarray[Any, Any]
@@ -60,7 +63,9 @@ class SubDataset(DatasetMixin):
         (2, 'b', 'c')
     """
 
-    def __init__(self, dataset: Any, start: int, finish: int, order: Order | None = None) -> None:
+    def __init__(
+        self, dataset: DatasetLike, start: int, finish: int, order: Order | None = None
+    ) -> None:
         if start < 0 or finish > len(dataset) or finish < start:
             raise ValueError(
                 "subset overruns the base dataset: start and finish must satisfy "
@@ -99,11 +104,13 @@ class SubDataset(DatasetMixin):
         return self._dataset[index if self._order is None else self._order[index]]
 
     def _batch(self, index: batch.Index) -> Any:
+        # A subclass that overrides either method decides itself what an example is.
         cls = type(self)
         if (cls.__getitem__, cls.get_example) != (DatasetMixin.__getitem__, SubDataset.get_example):
             return None
         if isinstance(index, slice):
             start, stop, step = index.indices(self._size)
+            # A negative step may need the bound -1, which means something else in a slice.
             if step < 0:
                 return None
             index = slice(self._start + start, self._start + max(stop, start), step)
@@ -117,7 +124,7 @@ class SubDataset(DatasetMixin):
 
 
 def split_dataset(
-    dataset: Any, split_at: int, order: Order | None = None
+    dataset: DatasetLike, split_at: int, order: Order | None = None
 ) -> tuple[SubDataset, SubDataset]:
     """Splits a dataset into two subsets.
 
@@ -159,7 +166,7 @@ def split_dataset(
 
 
 def split_dataset_random(
-    dataset: Any, first_size: int, seed: int | None = None
+    dataset: DatasetLike, first_size: int, seed: int | None = None
 ) -> tuple[SubDataset, SubDataset]:
     """Splits a dataset into two subsets randomly.
 
@@ -183,7 +190,7 @@ def split_dataset_random(
     return split_dataset(dataset, first_size, _random_order(dataset, seed))
 
 
-def split_dataset_n(dataset: Any, n: int, order: Order | None = None) -> list[SubDataset]:
+def split_dataset_n(dataset: DatasetLike, n: int, order: Order | None = None) -> list[SubDataset]:
     """Splits a dataset into ``n`` subsets of equal size.
 
     Args:
@@ -203,7 +210,9 @@ def split_dataset_n(dataset: Any, n: int, order: Order | None = None) -> list[Su
     return [SubDataset(dataset, size * i, size * (i + 1), order) for i in range(n)]
 
 
-def split_dataset_n_random(dataset: Any, n: int, seed: int | None = None) -> list[SubDataset]:
+def split_dataset_n_random(
+    dataset: DatasetLike, n: int, seed: int | None = None
+) -> list[SubDataset]:
     """Splits a dataset into ``n`` subsets of equal size randomly.
 
     Args:
@@ -219,7 +228,7 @@ def split_dataset_n_random(dataset: Any, n: int, seed: int | None = None) -> lis
 
 
 def get_cross_validation_datasets(
-    dataset: Any, n_fold: int, order: Order | None = None
+    dataset: DatasetLike, n_fold: int, order: Order | None = None
 ) -> list[tuple[SubDataset, SubDataset]]:
     """Creates a set of training/test splits for cross validation.
 
@@ -264,7 +273,7 @@ def get_cross_validation_datasets(
 
 
 def get_cross_validation_datasets_random(
-    dataset: Any, n_fold: int, seed: int | None = None
+    dataset: DatasetLike, n_fold: int, seed: int | None = None
 ) -> list[tuple[SubDataset, SubDataset]]:
     """Creates a set of training/test splits for cross validation randomly.
 
@@ -285,7 +294,7 @@ def get_cross_validation_datasets_random(
     return get_cross_validation_datasets(dataset, n_fold, _random_order(dataset, seed))
 
 
-def _random_order(dataset: Any, seed: int | None) -> numpy.ndarray[Any, Any]:
+def _random_order(dataset: DatasetLike, seed: int | None) -> numpy.ndarray[Any, Any]:
     return numpy.random.RandomState(seed).permutation(len(dataset))
 
 

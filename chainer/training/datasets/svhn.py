@@ -29,7 +29,7 @@ _FILES = {
 def get_svhn(
     withlabel: bool = True,
     scale: float = 1.0,
-    dtype: Any = numpy.float32,
+    dtype: DTypeLike = numpy.float32,
     label_dtype: DTypeLike = numpy.int32,
 ) -> tuple[Any, Any]:
     """Gets the SVHN dataset.

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chainer.training.dataset.dataset_mixin import DatasetMixin
+
+if TYPE_CHECKING:
+    from chainer.training.dataset.dataset_mixin import DatasetLike
 
 
 class TransformDataset(DatasetMixin):
@@ -42,7 +45,7 @@ class TransformDataset(DatasetMixin):
             underlying dataset's :meth:`__getitem__`.
     """
 
-    def __init__(self, dataset: Any, transform: Callable[[Any], Any]) -> None:
+    def __init__(self, dataset: DatasetLike, transform: Callable[[Any], Any]) -> None:
         self._dataset = dataset
         self._transform = transform
 

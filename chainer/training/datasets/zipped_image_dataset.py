@@ -53,8 +53,8 @@ class _Archive:
 class ZippedImageDataset(DatasetMixin):
     """Dataset of images built from a zip file.
 
-    This dataset reads an external image file in the given zipfile. The zipfile shall contain only
-    image files. This shall be able to replace ImageDataset and works better on NFS and other
+    This dataset reads an external image file in the given zipfile. The zipfile must contain only
+    image files. This class can replace ImageDataset. It works better on NFS and other
     networked file systems. If zipfile becomes too large you may consider
     :class:`MultiZippedImageDataset` as a handy alternative.
 
@@ -66,7 +66,7 @@ class ZippedImageDataset(DatasetMixin):
 
     Raises:
         ImportError: If Pillow is not installed.
-        zipfile.BadZipFile: If the file is no zip file.
+        zipfile.BadZipFile: If the file is not a zip file.
         OSError: If the file cannot be read.
     """
 
@@ -92,7 +92,7 @@ class ZippedImageDataset(DatasetMixin):
             numpy.ndarray: Image, an array of shape (channels, height, width).
 
         Raises:
-            OSError: If the member is no image.
+            OSError: If the member is not an image.
         """
         return self._archive.read(self._paths[i], self._dtype)
 
@@ -100,9 +100,9 @@ class ZippedImageDataset(DatasetMixin):
 class MultiZippedImageDataset(DatasetMixin):
     """Dataset of images built from a list of paths to zip files.
 
-    This dataset reads an external image file in given zipfiles. The zipfiles shall contain only
-    image files. This shall be able to replace ImageDataset and works better on NFS and other
-    networked file systems. The user shall find good balance between zipfile size and number of
+    This dataset reads an external image file in given zipfiles. The zipfiles must contain only
+    image files. This class can replace ImageDataset. It works better on NFS and other
+    networked file systems. Find a good balance between zipfile size and number of
     zipfiles (e.g. granularity)
 
     Args:
@@ -112,7 +112,7 @@ class MultiZippedImageDataset(DatasetMixin):
     Raises:
         ImportError: If Pillow is not installed.
         TypeError: If ``zipfilenames`` is a single name.
-        zipfile.BadZipFile: If a file is no zip file.
+        zipfile.BadZipFile: If a file is not a zip file.
         OSError: If a file cannot be read.
     """
 
@@ -153,8 +153,8 @@ class LabeledZippedImageDataset(DatasetMixin):
 
     Raises:
         ImportError: If Pillow is not installed.
-        ValueError: If a line of the list is no pair of a name and an integer.
-        zipfile.BadZipFile: If the file is no zip file.
+        ValueError: If a line of the list is not a pair of a name and an integer.
+        zipfile.BadZipFile: If the file is not a zip file.
         OSError: If a file cannot be read.
     """
 
@@ -187,7 +187,7 @@ class LabeledZippedImageDataset(DatasetMixin):
 
         Raises:
             KeyError: If the archive lacks the image.
-            OSError: If the member is no image.
+            OSError: If the member is not an image.
         """
         name, label = self._pairs[i]
         image = self._archive.read(name, self._dtype)

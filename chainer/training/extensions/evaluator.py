@@ -137,6 +137,7 @@ class Evaluator(Extension):
         for name, target in self._targets.items():
             reporter.add_observer(prefix + name, target)
             reporter.add_observers(prefix + name, target.namedlinks(skipself=True))
+        # A reporter of its own: the values of single batches are not for the trainer.
         with reporter, using_config("train", False):
             result = self.evaluate()
         report(result)
@@ -178,6 +179,7 @@ class Evaluator(Extension):
             observation: dict[str, Any] = {}
             with report_scope(observation):
                 arrays = call_converter(self.converter, batch, self.device)
+                # Without graphs, whose memory the evaluation does not need.
                 with no_backprop_mode():
                     call_with_batch(eval_func, arrays)
             summary.add(observation)

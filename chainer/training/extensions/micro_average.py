@@ -93,7 +93,7 @@ class MicroAverage(Extension):
             observation[self._result_key] = result
 
     def finalize(self) -> None:
-        """Warns of keys that were never reported, as a misspelt one is not."""
+        """Warns of keys that were never reported, which may be mistakes in writing."""
         if self._never_found:
             keys = ", ".join(map(repr, sorted(self._never_found)))
             warnings.warn(

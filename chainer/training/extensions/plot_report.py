@@ -138,6 +138,7 @@ class PlotReport(Extension):
                 xs, ys = zip(*points, strict=True)
                 axes.plot(xs, ys, marker=self._marker, label=key)
         extra: tuple[Any, ...] = ()
+        # A legend without curves would be a warning of matplotlib.
         if axes.lines:
             if self._postprocess is not None:
                 self._postprocess(figure, axes, self._data)

@@ -106,6 +106,7 @@ class PrintReport(Extension):
 
 
 def _text(value: object) -> str:
+    # Columns keep their positions where an entry lacks a value.
     if value is None:
         return ""
     return f"{value:g}" if isinstance(value, (int, float)) else str(value)

@@ -35,6 +35,7 @@ class Reservoir:
     """
 
     def __init__(self, size: int, shape: tuple[int, ...]) -> None:
+        # Allocated once: the memory does not grow with the training.
         self._items = numpy.empty((size, *shape), numpy.float32)
         self._positions = numpy.empty(size, numpy.int64)
         self._seen = 0
@@ -71,6 +72,7 @@ class Reservoir:
     def get(self) -> tuple[Any, Any]:
         """Returns positions and items in order of the positions."""
         count = min(self._seen, len(self._items))
+        # New items take the places of old ones, in any order.
         order = numpy.argsort(self._positions[:count], kind="stable")
         return self._positions[:count][order], self._items[:count][order]
 
@@ -204,6 +206,7 @@ class VariableStatisticsPlot(Extension):
                 flat = backend_of(array).to_host(array).ravel()
                 percentiles = numpy.percentile(flat, self._percentiles)
                 rows.append([flat.mean(), flat.std(), *percentiles])
+        # Gradients may be None before the first backward pass. NaN leaves a gap in the plot.
         if not rows:
             return numpy.full(2 + self._percentiles.size, numpy.nan)
         return numpy.mean(rows, axis=0)

@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import warnings
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chainer.training.dataset.iterator import Iterator
 from chainer.training.iterators.iteration_state import Segment
@@ -14,6 +14,10 @@ from chainer.training.iterators.multithread_iterator import example_indexes
 from chainer.training.iterators.order_samplers import example_seeds
 from chainer.training.iterators.prefetch_iterator import PrefetchIterator
 from chainer.training.iterators.worker_pool import WorkerDied, WorkerPool
+
+if TYPE_CHECKING:
+    from chainer.training.dataset.dataset_mixin import DatasetLike
+    from chainer.training.iterators.order_samplers import OrderSamplerLike
 
 
 class TimeoutWarning(RuntimeWarning):
@@ -74,14 +78,14 @@ class MultiprocessIterator(PrefetchIterator):
 
     def __init__(
         self,
-        dataset: Any,
+        dataset: DatasetLike,
         batch_size: int,
         repeat: bool = True,
         shuffle: bool | None = True,
         n_processes: int | None = None,
         n_prefetch: int = 1,
         shared_mem: int | None = None,
-        order_sampler: Any = None,
+        order_sampler: OrderSamplerLike | None = None,
         dataset_timeout: float | None = 30.0,
         maxtasksperchild: int | None = None,
     ) -> None:
@@ -112,6 +116,8 @@ class MultiprocessIterator(PrefetchIterator):
             in_segment = example_indexes(segment)
             indexes += in_segment
             seeds += example_seeds(self._state.key, segment.epoch, segment.start, len(in_segment))
+        # Each process reads a part of each batch, so that the next batch is complete as soon as
+        # possible.
         size = self._piece_size()
         return [
             pool.submit(indexes[start : start + size], seeds[start : start + size])
@@ -127,6 +133,8 @@ class MultiprocessIterator(PrefetchIterator):
             *(multiprocessing.get_context(), self.dataset, self.n_processes),
             *(buffer_size, self._maxtasksperchild),
         )
+        # Ends the processes when the iterator is deleted or the program ends. It must not
+        # refer to the iterator, which it would keep alive.
         self._pool_finalizer = weakref.finalize(self, self._pool.close)
         return self._pool
 
@@ -138,6 +146,8 @@ class MultiprocessIterator(PrefetchIterator):
             for number in handle:
                 batch += pool.result(number, self.dataset_timeout, self._warn_of_timeout)
         except WorkerDied:
+            # The other processes may wait for something the dead one holds. A new pool is started
+            # at the next call.
             self.finalize()
             raise
         return batch
@@ -167,6 +177,7 @@ class MultiprocessIterator(PrefetchIterator):
     def __copy__(self) -> Iterator:
         other = type(self).__new__(type(self))
         other.__dict__.update(self.__dict__)
+        # What was read ahead, and the processes, belong to the original.
         other._ahead = type(self._ahead)()
         other._pool = None
         other._pool_finalizer = None
@@ -174,6 +185,7 @@ class MultiprocessIterator(PrefetchIterator):
 
 
 def _usable_cpus() -> int:
+    # In a container fewer CPUs may be usable than the machine has.
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import weakref
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chainer.training.dataset.iterator import Iterator
 from chainer.training.iterators.iteration_state import Segment
 from chainer.training.iterators.prefetch_iterator import PrefetchIterator
+
+if TYPE_CHECKING:
+    from chainer.training.dataset.dataset_mixin import DatasetLike
+    from chainer.training.iterators.order_samplers import OrderSamplerLike
 
 
 class MultithreadIterator(PrefetchIterator):
@@ -46,12 +50,12 @@ class MultithreadIterator(PrefetchIterator):
 
     def __init__(
         self,
-        dataset: Any,
+        dataset: DatasetLike,
         batch_size: int,
         repeat: bool = True,
         shuffle: bool | None = True,
         n_threads: int = 1,
-        order_sampler: Any = None,
+        order_sampler: OrderSamplerLike | None = None,
     ) -> None:
         super().__init__(dataset, batch_size, repeat, shuffle, order_sampler, n_prefetch=1)
         if n_threads < 1:
@@ -100,5 +104,5 @@ def example_indexes(segment: Segment) -> list[int]:
     return segment.indexes.tolist()
 
 
-def _read(dataset: Any, indexes: list[int]) -> list[Any]:
+def _read(dataset: DatasetLike, indexes: list[int]) -> list[Any]:
     return [dataset[index] for index in indexes]

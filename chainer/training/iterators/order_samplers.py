@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy
 
@@ -12,6 +13,10 @@ if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
 
 Order = numpy.ndarray[Any, Any]
+
+
+OrderSamplerLike: TypeAlias = Callable[[Order, int], Order]
+"""An :class:`OrderSampler`, or any function of the current order and position."""
 
 
 class OrderSampler:
@@ -90,6 +95,7 @@ def random_key() -> numpy.ndarray[Any, Any]:
     Returns:
         numpy.ndarray: Four uint32.
     """
+    # A hash of the state: drawing a number would change what the program draws next.
     _, keys, position, *_ = numpy.random.get_state(legacy=True)
     digest = hashlib.sha256(numpy.asarray(keys).tobytes() + int(position).to_bytes(4, "little"))
     return numpy.frombuffer(digest.digest()[:16], numpy.uint32).copy()
@@ -99,8 +105,8 @@ def shuffled(order: Order, key: numpy.ndarray[Any, Any], epoch: int) -> Order:
     """Returns the order of an epoch: a permutation that depends on the arguments only.
 
     Every later order follows from the current one, the key and the number of the epoch. An iterator
-    that was saved and loaded therefore goes on as if nothing had happened, whoever used
-    ``numpy.random`` in between, and prefetching cannot disturb it.
+    that was saved and loaded therefore goes on as if it had not been interrupted. Other uses of
+    ``numpy.random`` in between, and prefetching, do not change the orders.
 
     Args:
         order (numpy.ndarray): Order of the epoch before.
@@ -122,6 +128,7 @@ def example_seeds(key: numpy.ndarray[Any, Any], epoch: int, start: int, count: i
     Returns:
         list of int: Integers of 32 bits, each depending on key, epoch and position only.
     """
+    # All examples in a few array operations. A generator for each would take longer than reading.
     low, high = key.view(numpy.uint64).tolist()
     positions = numpy.arange(start, start + count, dtype=numpy.uint64)
     mixed = _mix(positions + numpy.uint64(low))

@@ -17,6 +17,7 @@ from chainer.training.iterators.iteration_state import (
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
+    from chainer.training.dataset.dataset_mixin import DatasetLike
 
 
 class PrefetchIterator(Iterator):
@@ -38,7 +39,7 @@ class PrefetchIterator(Iterator):
 
     def __init__(
         self,
-        dataset: Any,
+        dataset: DatasetLike,
         batch_size: int,
         repeat: bool,
         shuffle: bool | None,
@@ -81,12 +82,14 @@ class PrefetchIterator(Iterator):
             Exception: What the dataset raised, with the traceback of the worker. The iterator stays
                 where it is; another call reads the same batch again.
         """
+        # With n_prefetch = 0 nothing is read ahead: the batch itself is submitted here.
         self._fill(1)
         if not self._ahead:
             raise StopIteration
         handle, state = self._ahead.popleft()
         try:
             batch = self._collect(handle)
+        # KeyboardInterrupt, too: a batch that is half collected cannot be collected again.
         except BaseException:
             self._cancel(handle)
             self._discard()
@@ -182,6 +185,7 @@ class PrefetchIterator(Iterator):
         Args:
             serializer: Serializer or deserializer.
         """
+        # Saving must not discard what was read ahead, and cannot be told from loading here.
         before = self._state
         state, self._previous_epoch_detail = serialize_state(
             serializer,

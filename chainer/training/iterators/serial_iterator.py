@@ -14,6 +14,8 @@ from chainer.training.iterators.iteration_state import (
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
+    from chainer.training.dataset.dataset_mixin import DatasetLike
+    from chainer.training.iterators.order_samplers import OrderSamplerLike
 
 
 class SerialIterator(Iterator):
@@ -64,11 +66,11 @@ class SerialIterator(Iterator):
 
     def __init__(
         self,
-        dataset: Any,
+        dataset: DatasetLike,
         batch_size: int,
         repeat: bool = True,
         shuffle: bool | None = True,
-        order_sampler: Any = None,
+        order_sampler: OrderSamplerLike | None = None,
     ) -> None:
         self.batch_size, self._shuffle = check_arguments(batch_size, shuffle, order_sampler)
         self.dataset = dataset
@@ -76,7 +78,7 @@ class SerialIterator(Iterator):
         self._previous_epoch_detail: float | None = None
         self._set_state(IterationState.first(len(dataset), self._shuffle, order_sampler))
 
-    # The parts of the state are plain attributes: programs assign to them.
+    # The parts of the state are separate attributes, since programs assign to them.
     def _set_state(self, state: IterationState) -> None:
         self.current_position = state.position
         self.epoch = state.epoch
@@ -110,6 +112,7 @@ class SerialIterator(Iterator):
         if step is None:
             raise StopIteration
         next_state, segments = step
+        # Only a batch of one segment keeps the fast way of concat_examples().
         batch = read_batch(self.dataset, segments[0].indexes)
         for segment in segments[1:]:
             batch.extend(read_batch(self.dataset, segment.indexes))

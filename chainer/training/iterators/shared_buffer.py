@@ -113,7 +113,7 @@ class SharedBuffer:
                 # Writing to shared memory beyond the limit would kill the process.
                 self.failed = True
                 warnings.warn(
-                    f"{_DIRECTORY} has no room for {size} bytes of shared memory; "
+                    f"{_DIRECTORY} is too small for {size} bytes of shared memory; "
                     "MultiprocessIterator sends examples through pipes instead, which is slower. "
                     "Make it larger (--shm-size of a container), or set shared_mem=0",
                     RuntimeWarning,
@@ -125,7 +125,7 @@ class SharedBuffer:
         view[:] = bytes(len(view))  # takes the pages now, not in the worker
 
     def close(self) -> None:
-        """Gives the memory back."""
+        """Releases the memory."""
         if self._memory is not None:
             self._memory.close()
             self._memory.unlink()

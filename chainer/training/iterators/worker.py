@@ -9,11 +9,14 @@ import signal
 import threading
 import traceback
 from multiprocessing import connection, parent_process
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
 from chainer.training.iterators.shared_buffer import AttachedBuffer, Packed, pack
+
+if TYPE_CHECKING:
+    from chainer.training.dataset.dataset_mixin import DatasetLike
 
 
 class Task(NamedTuple):
@@ -51,7 +54,7 @@ class WorkerTraceback(Exception):
         return f'\n"""\n{self.args[0]}"""'
 
 
-def work(pipe: Any, dataset: Any, max_tasks: int | None) -> None:
+def work(pipe: Any, dataset: DatasetLike, max_tasks: int | None) -> None:
     """Reads examples until told to stop.
 
     Before each example the global generators of NumPy and of the standard library are seeded, so
@@ -82,7 +85,7 @@ def work(pipe: Any, dataset: Any, max_tasks: int | None) -> None:
 
 
 def _run(
-    dataset: Any, task: Task, attached: AttachedBuffer, buffer_name: str | None
+    dataset: DatasetLike, task: Task, attached: AttachedBuffer, buffer_name: str | None
 ) -> Packed | WorkerError:
     try:
         examples: list[Any] = []

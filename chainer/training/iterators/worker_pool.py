@@ -9,10 +9,13 @@ import time
 from collections import deque
 from collections.abc import Callable
 from multiprocessing import connection, resource_tracker
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chainer.training.iterators.shared_buffer import Packed, SharedBuffer, unpack
 from chainer.training.iterators.worker import Task, WorkerError, raise_worker_error, work
+
+if TYPE_CHECKING:
+    from chainer.training.dataset.dataset_mixin import DatasetLike
 
 
 class WorkerDied(RuntimeError):
@@ -23,7 +26,7 @@ class _Worker:
     """A process, the pipe to it, and its shared memory."""
 
     def __init__(
-        self, context: Any, dataset: Any, buffer: SharedBuffer, max_tasks: int | None
+        self, context: Any, dataset: DatasetLike, buffer: SharedBuffer, max_tasks: int | None
     ) -> None:
         self.pipe, other_end = context.Pipe()
         self.buffer = buffer
@@ -33,6 +36,7 @@ class _Worker:
             target=work, args=(other_end, dataset, max_tasks), daemon=True
         )
         self.process.start()
+        # Otherwise the end of the process would not close the pipe.
         other_end.close()
 
     def give(self, task: Task) -> None:
@@ -40,8 +44,9 @@ class _Worker:
         self.pipe.send((task, self.buffer.name))
 
     def end(self) -> None:
-        """Ends the process: at once if it is busy, for nobody wants what it reads."""
+        """Ends the process. A busy one is ended at once, since what it reads is not needed."""
         if self.task is None and self.process.is_alive():
+            # It may have died in the meantime.
             try:
                 self.pipe.send(None)
             except OSError:
@@ -50,6 +55,7 @@ class _Worker:
         if self.process.is_alive():
             self.process.terminate()
             self.process.join(1)
+        # A handler of the program may ignore the first signal.
         if self.process.is_alive():
             self.process.kill()
             self.process.join()
@@ -60,22 +66,22 @@ class _Worker:
 class WorkerPool:
     """Processes that read examples of a dataset.
 
-    A thread hands out tasks and takes the examples as they come, so that reading goes on while the
-    main thread is busy.
+    A thread gives tasks to the processes and receives the examples, so that reading goes on while
+    the main thread is busy.
 
     Args:
         context: Context of :mod:`multiprocessing` (start method).
         dataset: Dataset; with the start methods other than fork it is pickled.
         n_processes: Number of processes.
         buffer_size: Size of the shared memory of each process at first: a number of bytes; 0 for no
-            shared memory; None to find out.
+            shared memory; None for a size that the first examples determine.
         max_tasks: Number of tasks after which a process is replaced by a fresh one, or None.
     """
 
     def __init__(
         self,
         context: Any,
-        dataset: Any,
+        dataset: DatasetLike,
         n_processes: int,
         buffer_size: int | None,
         max_tasks: int | None,
