@@ -38,7 +38,9 @@ def devices_of_results(device: Device) -> tuple[Device, ...]:
 
 
 def assert_on_device(array: Any, device: Device) -> None:
-    """Raises unless an array or Variable is on a device, or a NumPy array that represents such an array.
+    """Raises unless an array or Variable is on a device.
+
+    A backend with arrays of its own may also have returned an array of its ``xp``.
 
     Args:
         array: The array.

@@ -253,7 +253,7 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
         return numpy.from_dlpack(native, device="cpu")
 
     def is_contiguous(self, native: Any) -> bool:
-        """Returns whether the elements are in memory in the order of rows; False where it is not known.
+        """Returns whether the elements are in memory row by row; False where it is not known.
 
         Args:
             native: The array.
