@@ -12,6 +12,7 @@ import numpy
 from chainer.core.arrays import backend
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, VariableLike
+from chainer.core.warnings import MissingStateWarning
 
 
 def _scalar(value: VariableLike) -> Array:
@@ -119,7 +120,9 @@ class Summary:
                 n = serializer("_n", float(self._n))
         except KeyError:
             # A snapshot of a release whose summaries saved nothing.
-            warnings.warn("The previous statistics are not saved.", stacklevel=2)
+            warnings.warn(
+                "The previous statistics are not saved.", MissingStateWarning, stacklevel=2
+            )
             return
         self._x, self._x2, self._n = x, x2, n
 
@@ -197,7 +200,9 @@ class DictSummary:
             names = json.loads(serializer("_names", json.dumps(list(self._summaries))))
         except KeyError:
             # A snapshot of a release whose summaries saved nothing.
-            warnings.warn("The names of statistics are not saved.", stacklevel=2)
+            warnings.warn(
+                "The names of statistics are not saved.", MissingStateWarning, stacklevel=2
+            )
             names = []
         # A serializer returns the names it was given; a deserializer those of the file.
         self._summaries = {name: self._summaries.get(name) or Summary() for name in names}
