@@ -14,7 +14,7 @@ from chainer.core.arrays.backend import backend_of, is_array
 from chainer.core.autograd.variable import Variable
 from chainer.core.reporting.reporter import DictSummary
 from chainer.links.serializer import Serializer
-from chainer.training.trigger import get_trigger, serialize_inner
+from chainer.training.trigger import get_trigger
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
@@ -84,8 +84,12 @@ class Accumulator:
 
         Files of extensions that do not save it leave the accumulator empty.
         """
-        serialize_inner(self.trigger, serializer["_trigger"])
-        serialize_inner(self._summary, serializer["_summary"])
+        if hasattr(self.trigger, "serialize"):
+            self.trigger.serialize(serializer["_trigger"])  # type: ignore[attr-defined]
+        try:
+            self._summary.serialize(serializer["_summary"])
+        except KeyError:
+            self._summary = DictSummary()
 
 
 def serialize_json(serializer: Any, key: str, value: Any) -> Any:

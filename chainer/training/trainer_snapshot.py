@@ -7,10 +7,8 @@ missing.
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
-from chainer.core.warnings import MissingStateWarning
 from chainer.links.serializer import Serializer
 from chainer.training.trigger import load_optional
 
@@ -38,17 +36,19 @@ def _serialize_if_able(obj: Any, serializer: Any) -> None:
 
 
 def _serialize_trigger(trigger: Any, serializer: Any, name: str, alias: str | None) -> None:
-    # Saved under both names; loaded from the one that is there.
-    if alias is not None:
+    if alias is None:
+        _serialize_if_able(trigger, serializer[name])
+        return
+    # Saved under both names; loaded from the one that is there. Our triggers keep what a file
+    # lacks.
+    missing: list[KeyError] = []
+    for each in (name, alias):
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("error", MissingStateWarning)
-                _serialize_if_able(trigger, serializer[alias])
-            if not isinstance(serializer, Serializer):
-                return
-        except (KeyError, MissingStateWarning):
-            pass
-    _serialize_if_able(trigger, serializer[name])
+            _serialize_if_able(trigger, serializer[each])
+        except KeyError as error:
+            missing.append(error)
+    if len(missing) == 2:
+        raise missing[0]
 
 
 def _names_in_release_7(trainer: Trainer) -> dict[str, str]:

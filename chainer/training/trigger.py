@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
-
-from chainer.core.warnings import MissingStateWarning
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
@@ -73,52 +70,6 @@ def check_unit(unit: Any) -> None:
     """Raises ValueError unless ``unit`` is ``'epoch'`` or ``'iteration'``."""
     if unit not in ("epoch", "iteration"):
         raise ValueError(f"Trigger unit must be either 'epoch' or 'iteration', got {unit!r}.")
-
-
-def serialize_position(serializer: Any, key: str, value: Any, trigger: object, guess: str) -> Any:
-    """Serializes the position at which a trigger was asked the last time.
-
-    Args:
-        serializer: Serializer or deserializer.
-        key: Name of the entry, ``previous_`` and the name of an attribute of the updater.
-        value: The position.
-        trigger: The trigger.
-        guess: What the trigger uses instead, for the warning.
-
-    Returns:
-        The position; -1, which means unknown, if a file of a release whose triggers saved nothing
-        is loaded. Then there is a UserWarning.
-    """
-    try:
-        return serializer(key, value)
-    except KeyError:
-        name = key.removeprefix("previous_")
-        warnings.warn(
-            f"The previous value of {name} is not saved. {type(trigger).__name__} {guess}. If this "
-            "trigger is not called at every iteration, it may not work correctly.",
-            MissingStateWarning,
-            stacklevel=3,
-        )
-        return -1
-
-
-#: What triggers do if a file does not contain their position.
-GUESSED_ITERATION = "guesses it using current iteration"
-GUESSED_EPOCH = "uses the value of trainer.updater.previous_epoch_detail"
-
-
-def serialize_inner(obj: Any, serializer: Any) -> None:
-    """Serializes a trigger or a summary inside an object whose state not all releases save.
-
-    Args:
-        obj: The trigger or summary; nothing happens if it has no method ``serialize``.
-        serializer: Serializer or deserializer. A file without the state gives no warning.
-    """
-    if not hasattr(obj, "serialize"):
-        return
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MissingStateWarning)
-        obj.serialize(serializer)
 
 
 def load_optional(serializer: Any, key: str, value: Any) -> Any:

@@ -38,8 +38,6 @@ def same_logs(ones, others):
             close(drop(entry), drop(expected))
 
 
-# Release 4 does not save whether a schedule is finished.
-@pytest.mark.filterwarnings("ignore:The flag of finished is not saved")
 @pytest.mark.parametrize("release", RELEASES)
 def test_resumed_training_goes_on(release, tmp_path):
     trainer = make_snapshot.make_trainer(str(tmp_path), (4, "epoch"))

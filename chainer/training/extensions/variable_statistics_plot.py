@@ -14,7 +14,7 @@ from chainer.links.link import Link
 from chainer.links.serializer import Serializer
 from chainer.training import plotting
 from chainer.training.extension import Extension
-from chainer.training.trigger import get_trigger, load_optional, serialize_inner
+from chainer.training.trigger import get_trigger, load_optional
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
@@ -215,7 +215,8 @@ class VariableStatisticsPlot(Extension):
             serializer (AbstractSerializer): Serializer or deserializer.
         """
         self._samples.serialize(serializer["_samples"])
-        serialize_inner(self._trigger, serializer["_trigger"])
+        if hasattr(self._trigger, "serialize"):
+            self._trigger.serialize(serializer["_trigger"])  # type: ignore[attr-defined]
 
     def save_plot_using_module(self, file_path: str, plt: Any) -> None:
         """Draws the plot and writes it to a file.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer.core.arrays.backend import backend_of, is_array
 from chainer.core.reporting.reporter import DictSummary
-from chainer.training.trigger import get_trigger, load_optional, serialize_inner
+from chainer.training.trigger import get_trigger, load_optional
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
@@ -139,8 +139,11 @@ class EarlyStoppingTrigger:
             ("interval_trigger", self._interval_trigger),
             ("max_trigger", self._max_trigger),
         ):
-            # Other releases do not save the state of this trigger.
-            serialize_inner(trigger, serializer[name])
-        serialize_inner(self._summary, serializer["summary"])
+            if hasattr(trigger, "serialize"):
+                trigger.serialize(serializer[name])  # type: ignore[attr-defined]
+        try:
+            self._summary.serialize(serializer["summary"])
+        except KeyError:  # other releases do not save the state of this trigger
+            self._summary = DictSummary()
         self.best = float(load_optional(serializer, "best", self.best))
         self.count = int(load_optional(serializer, "count", self.count))

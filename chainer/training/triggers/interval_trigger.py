@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chainer.training.trigger import (
-    GUESSED_EPOCH,
-    GUESSED_ITERATION,
-    check_unit,
-    previous_epoch_detail,
-    serialize_position,
-)
+from chainer.training.trigger import check_unit, load_optional, previous_epoch_detail
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
@@ -40,10 +34,8 @@ class IntervalTrigger:
             raise ValueError(f"period must be positive, got {period!r}")
         self.period = period
         self.unit = unit
-        # Position of the last call. A trigger that is not asked at every iteration fires at its
-        # first call if a point was passed since the start. -1 means unknown: then it is guessed.
-        self._previous_iteration = 0
-        self._previous_epoch_detail = 0.0
+        self._previous_iteration = -1
+        self._previous_epoch_detail = -1.0
 
     def __call__(self, trainer: Trainer) -> bool:
         """Decides whether the extension should be called on this iteration.
@@ -79,17 +71,14 @@ class IntervalTrigger:
     def serialize(self, serializer: Any) -> None:
         """Serializes the position of the last call.
 
-        A file of a release whose triggers saved nothing gives UserWarnings; then the position is
-        guessed at the next call.
-
         Args:
             serializer (AbstractSerializer): Serializer or deserializer.
         """
-        self._previous_iteration = serialize_position(
-            serializer, "previous_iteration", self._previous_iteration, self, GUESSED_ITERATION
+        self._previous_iteration = load_optional(
+            serializer, "previous_iteration", self._previous_iteration
         )
-        self._previous_epoch_detail = serialize_position(
-            serializer, "previous_epoch_detail", self._previous_epoch_detail, self, GUESSED_EPOCH
+        self._previous_epoch_detail = load_optional(
+            serializer, "previous_epoch_detail", self._previous_epoch_detail
         )
 
     def get_training_length(self) -> tuple[float, str]:

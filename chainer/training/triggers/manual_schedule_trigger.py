@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from chainer.core.warnings import MissingStateWarning
-from chainer.training.trigger import (
-    GUESSED_EPOCH,
-    GUESSED_ITERATION,
-    check_unit,
-    previous_epoch_detail,
-    serialize_position,
-)
+from chainer.training.trigger import check_unit, load_optional, previous_epoch_detail
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
@@ -44,10 +36,8 @@ class ManualScheduleTrigger:
         )
         self.unit = unit
         self.finished = False
-        # Position of the last call. A trigger that is not asked at every iteration fires at its
-        # first call if a point was passed since the start. -1 means unknown: then it is guessed.
-        self._previous_iteration = 0
-        self._previous_epoch_detail = 0.0
+        self._previous_iteration = -1
+        self._previous_epoch_detail = -1.0
 
     def __call__(self, trainer: Trainer) -> bool:
         """Decides whether the extension should be called on this iteration.
@@ -80,28 +70,16 @@ class ManualScheduleTrigger:
     def serialize(self, serializer: Any) -> None:
         """Serializes the position of the last call.
 
-        A file of a release whose triggers saved nothing gives UserWarnings; then the position is
-        guessed at the next call.
-
         Args:
             serializer (AbstractSerializer): Serializer or deserializer.
         """
-        self._previous_iteration = serialize_position(
-            serializer, "previous_iteration", self._previous_iteration, self, GUESSED_ITERATION
+        self._previous_iteration = load_optional(
+            serializer, "previous_iteration", self._previous_iteration
         )
-        self._previous_epoch_detail = serialize_position(
-            serializer, "previous_epoch_detail", self._previous_epoch_detail, self, GUESSED_EPOCH
+        self._previous_epoch_detail = load_optional(
+            serializer, "previous_epoch_detail", self._previous_epoch_detail
         )
-        try:
-            self.finished = serializer("finished", self.finished)
-        except KeyError:
-            warnings.warn(
-                "The flag of finished is not saved. ManualScheduleTrigger sets it to False until "
-                "its next call.",
-                MissingStateWarning,
-                stacklevel=2,
-            )
-            self.finished = False
+        self.finished = load_optional(serializer, "finished", self.finished)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.points!r}, {self.unit!r})"

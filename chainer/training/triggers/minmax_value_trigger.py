@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer.core.arrays.backend import backend_of, is_array
 from chainer.core.reporting.reporter import DictSummary
-from chainer.training.trigger import get_trigger, load_optional, serialize_inner
+from chainer.training.trigger import get_trigger, load_optional
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
@@ -71,9 +71,12 @@ class BestValueTrigger:
         Args:
             serializer (AbstractSerializer): Serializer or deserializer.
         """
-        # Release 4 does not save the state of these triggers.
-        serialize_inner(self._interval_trigger, serializer["interval_trigger"])
-        serialize_inner(self._summary, serializer["summary"])
+        if hasattr(self._interval_trigger, "serialize"):
+            self._interval_trigger.serialize(serializer["interval_trigger"])
+        try:
+            self._summary.serialize(serializer["summary"])
+        except KeyError:  # release 4 did not save the state of these triggers
+            self._summary = DictSummary()
         self.best_value = load_optional(serializer, "best_value", self.best_value)
         if self.best_value is not None:
             self.best_value = float(self.best_value)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
-from chainer.core.warnings import MissingStateWarning
+from chainer.training.trigger import load_optional
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
@@ -46,23 +45,11 @@ class OnceTrigger:
     def serialize(self, serializer: Any) -> None:
         """Serializes whether it has fired.
 
-        A file without it gives a UserWarning; then it counts as fired.
-
         Args:
             serializer (AbstractSerializer): Serializer or deserializer.
         """
-        if self._call_on_resume:
-            return
-        try:
-            self._fired = not serializer("_flag_first", not self._fired)
-        except KeyError:
-            warnings.warn(
-                "The flag is not saved. OnceTrigger guesses that it has fired already. If this "
-                "trigger is resumed before its first call, it may not work correctly.",
-                MissingStateWarning,
-                stacklevel=2,
-            )
-            self._fired = True
+        if not self._call_on_resume:
+            self._fired = not load_optional(serializer, "_flag_first", not self._fired)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(call_on_resume={self._call_on_resume})"
