@@ -9,7 +9,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from chainer.core import events
 from chainer.core.reporting.reporter import Reporter
@@ -115,7 +115,7 @@ class Trainer:
         self._completed = False
         updater.connect_trainer(self)
         if isinstance(extensions, dict):
-            for name, extension in extensions.items():
+            for name, extension in cast("dict[str, ExtensionLike]", extensions).items():
                 self.extend(extension, name)
         else:
             for extension in extensions or ():
