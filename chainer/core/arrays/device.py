@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy
 
-from chainer.core.arrays.lookup import backend_of, find_backend, get_backend
-from chainer.core.lazy import resolve
+from chainer.core.arrays.lookup import array_classes, backend_of, find_backend, get_backend
 from chainer.core.typing import Array, ArrayTree
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ class Device:
     @property
     def supported_array_types(self) -> tuple[type, ...]:
         """Classes of the arrays of this device."""
-        return tuple(map(resolve, self._own_backend("supported_array_types").array_types))
+        return array_classes(self._own_backend("supported_array_types"))
 
     def is_array_supported(self, array: object) -> bool:
         """Returns whether an object is an array that is on this device.
