@@ -1,5 +1,6 @@
 """What a dataset, an iterator and a converter are (``chainer.dataset``), and the download cache."""
 
+from chainer.core.lazy import lazy_module
 from chainer.training.dataset import convert, dataset_mixin, download, iterator
 from chainer.training.dataset.async_transfer import ConcatWithAsyncTransfer
 from chainer.training.dataset.convert import Converter, concat_examples, converter, to_device
@@ -18,6 +19,7 @@ __all__ = [
     "Converter",
     "DatasetMixin",
     "Iterator",
+    "TabularDataset",
     "cache_or_load_file",
     "cached_download",
     "concat_examples",
@@ -29,5 +31,11 @@ __all__ = [
     "get_dataset_root",
     "iterator",
     "set_dataset_root",
+    "tabular",
     "to_device",
 ]
+
+# Imported at first use, because most programs do not need it.
+__getattr__, __dir__ = lazy_module(
+    globals(), {"TabularDataset": ".tabular.tabular_dataset"}, submodules=("tabular",)
+)
