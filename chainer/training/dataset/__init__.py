@@ -1,5 +1,7 @@
 """What a dataset, an iterator and a converter are (``chainer.dataset``), and the download cache."""
 
+from typing import TYPE_CHECKING
+
 from chainer.core.lazy import lazy_module
 from chainer.training.dataset import convert, dataset_mixin, download, iterator
 from chainer.training.dataset.async_transfer import ConcatWithAsyncTransfer
@@ -13,6 +15,10 @@ from chainer.training.dataset.download import (
     set_dataset_root,
 )
 from chainer.training.dataset.iterator import Iterator
+
+if TYPE_CHECKING:
+    from chainer.training.dataset import tabular
+    from chainer.training.dataset.tabular.tabular_dataset import TabularDataset
 
 __all__ = [
     "ConcatWithAsyncTransfer",

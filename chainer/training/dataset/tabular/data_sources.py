@@ -117,7 +117,7 @@ def from_data(data: DataLike, *, size: int | None = None) -> TabularDataset:
     if isinstance(data, dict):
         pairs = list(data.items())
         size = _find_size((value for _, value in pairs), size)
-        return ModeView(_join([_from_pair(*pair, size) for pair in pairs]), dict)
+        return ModeView(_join([_from_pair(key, value, size) for key, value in pairs]), dict)
     if isinstance(data, tuple) and not _is_pair(data):
         size = _find_size((part[1] if _is_pair(part) else part for part in data), size)
         return ModeView(_join([_from_part(part, size) for part in data]), tuple)
@@ -153,7 +153,8 @@ def _join(datasets: list[TabularDataset]) -> TabularDataset:
 
 def _from_part(data: DataLike, size: int | None) -> TabularDataset:
     if _is_pair(data):
-        return _from_pair(*data, size)
+        key, column = data
+        return _from_pair(key, column, size)
     if _is_column(data):
         return ColumnDataset(data)
     if callable(data):
