@@ -41,8 +41,11 @@ class ProcessLocalFile(Generic[_File]):
         if self._is_closed:
             raise ValueError("I/O operation on closed file")
         if self._file is None or self._pid != os.getpid():
-            self._file = self._opener()
+            inherited, self._file = self._file, self._opener()
             self._pid = os.getpid()
+            if inherited is not None:
+                # Closes the descriptor of this process only.
+                inherited.close()
         return self._file
 
     def close(self) -> None:
@@ -51,6 +54,10 @@ class ProcessLocalFile(Generic[_File]):
         file, self._file = self._file, None
         if file is not None:
             file.close()
+
+    def __del__(self) -> None:
+        # Datasets are rarely closed. Python would warn of files that are garbage.
+        self.close()
 
     def __reduce__(self) -> tuple[type[ProcessLocalFile[_File]], tuple[Callable[[], _File]]]:
         # The copy opens the file anew, even if the original was closed.

@@ -29,8 +29,8 @@ class TextDataset(DatasetMixin):
 
     Args:
         paths (str or list of strs): Path to a file: an example is a line, including the newline
-            character at its end. Or a list of paths: an example is a tuple of one line of each
-            file.
+            character at its end. Or a list of several paths: an example is a tuple of one line of
+            each file.
         encoding (str or list of strs): Encoding of the files, as for :func:`open`, or a list with
             one for each file.
         errors (str or list of strs): How errors of the encoding are handled, as for :func:`open`,
@@ -66,10 +66,11 @@ class TextDataset(DatasetMixin):
         newline: OptionPerFile = None,
         filter_func: Callable[..., object] | None = None,
     ) -> None:
-        self._is_single = isinstance(paths, (str, os.PathLike))
         files = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
         if not files:
             raise ValueError("paths must have at least one text file, got none")
+        # As in release 7, a list of one path makes no tuples.
+        self._has_single_lines = len(files) == 1
         options = [
             _one_per_file(name, option, len(files))
             for name, option in (("encoding", encoding), ("errors", errors), ("newline", newline))
@@ -126,7 +127,7 @@ class TextDataset(DatasetMixin):
                 file = process_file.get()
                 file.seek(position)
                 lines.append(file.readline())
-        return lines[0] if self._is_single else tuple(lines)
+        return lines[0] if self._has_single_lines else tuple(lines)
 
     def close(self) -> None:
         """Closes all files. May be called more than once.

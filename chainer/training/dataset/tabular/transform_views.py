@@ -11,9 +11,6 @@ from chainer.training.dataset.tabular.indexing import KeyIndexes, Rows, count_ro
 from chainer.training.dataset.tabular.simple_views import call_with
 from chainer.training.dataset.tabular.tabular_dataset import Column, Mode, TabularDataset
 
-#: The mode is not known before the function was called once.
-_UNKNOWN = object()
-
 
 class _ComputedView(View):
     """What the two kinds of transformations share.
@@ -30,7 +27,9 @@ class _ComputedView(View):
         super().__init__(dataset)
         self._keys = keys if isinstance(keys, tuple) else (keys,)
         self._function = function
-        self._mode: Any = _UNKNOWN
+        # The mode is not known before the function was called once.
+        self._is_mode_known = False
+        self._mode: Mode = None
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -40,7 +39,7 @@ class _ComputedView(View):
     @property
     def mode(self) -> Mode:
         """Form of an example: what the function returns. It is called once to learn this."""
-        if self._mode is _UNKNOWN:
+        if not self._is_mode_known:
             self.get_examples([0], None)
         return self._mode
 
@@ -66,8 +65,8 @@ class _ComputedView(View):
             form = values[0]
         result = self._function(form) if mode is None else call_with(self._function, form)
         kind = next((kind for kind in (tuple, dict) if isinstance(result, kind)), None)
-        if self._mode is _UNKNOWN:
-            self._mode = kind
+        if not self._is_mode_known:
+            self._mode, self._is_mode_known = kind, True
         elif kind is not self._mode:
             raise ValueError(
                 f"{getattr(self._function, '__name__', 'the function')} of a transformation must "
