@@ -14,6 +14,9 @@ from chainer.core.typing import FilePath
 from chainer.training.dataset.dataset_mixin import DatasetMixin
 from chainer.training.datasets.shared_file import ProcessLocalFile
 
+#: The highest protocol that Python 3.7 reads, so that release 7 can read the files as well.
+PROTOCOL = 4
+
 BinaryFile: TypeAlias = IO[bytes]
 """A file object that is open in binary mode."""
 
@@ -48,7 +51,7 @@ class PickleDatasetWriter:
         (3, ('b', 1))
     """
 
-    def __init__(self, writer: BinaryWriter, protocol: int = pickle.HIGHEST_PROTOCOL) -> None:
+    def __init__(self, writer: BinaryWriter, protocol: int = PROTOCOL) -> None:
         self._writer = writer
         self._protocol = protocol
 
@@ -134,11 +137,11 @@ class PickleDataset(DatasetMixin):
         """Returns the number of examples."""
         return len(self._positions)
 
-    def get_example(self, i: int) -> Any:
-        """Returns the i-th example.
+    def get_example(self, index: int) -> Any:
+        """Returns an example.
 
         Args:
-            i (int): The index of the example; a negative one counts from the end.
+            index (int): The index of the example; a negative one counts from the end.
 
         Returns:
             What was written.
@@ -147,7 +150,7 @@ class PickleDataset(DatasetMixin):
             IndexError: If the index is out of range.
             ValueError: If the file is closed.
         """
-        position = self._positions[i]
+        position = self._positions[index]
         # Between seek and load no other thread may move the position.
         with self._lock:
             file = self._file.get()
@@ -228,7 +231,7 @@ def open_pickle_dataset(path: FilePath) -> PickleDataset:
 
 
 def open_pickle_dataset_writer(
-    path: FilePath, protocol: int = pickle.HIGHEST_PROTOCOL
+    path: FilePath, protocol: int = PROTOCOL
 ) -> PickleDatasetWriter:
     """Creates a file for a :class:`PickleDataset`.
 

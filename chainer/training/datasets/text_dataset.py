@@ -108,22 +108,22 @@ class TextDataset(DatasetMixin):
         """Returns the number of rows."""
         return len(self._positions)
 
-    def get_example(self, i: int) -> str | tuple[str, ...]:
-        """Returns the i-th line, or a tuple of the i-th lines of all files.
+    def get_example(self, idx: int) -> str | tuple[str, ...]:
+        """Returns a line, or a tuple of the corresponding lines of all files.
 
         Args:
-            i (int): The index of the example. Negative ones are not accepted.
+            idx (int): The index of the example. Negative ones are not accepted.
 
         Raises:
             IndexError: If the index is out of range.
             ValueError: If the dataset is closed.
         """
-        if not 0 <= i < len(self):
-            raise IndexError(f"index {i} is out of range for {len(self)} lines")
+        if not 0 <= idx < len(self):
+            raise IndexError(f"index {idx} is out of range for {len(self)} lines")
         # Between seek and readline no other thread may move the positions.
         with self._lock:
             lines: list[str] = []
-            for process_file, position in zip(self._files, self._positions[i]):
+            for process_file, position in zip(self._files, self._positions[idx]):
                 file = process_file.get()
                 file.seek(position)
                 lines.append(file.readline())

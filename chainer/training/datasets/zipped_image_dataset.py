@@ -12,6 +12,7 @@ import numpy
 
 from chainer.core.config.dtype import get_dtype
 from chainer.core.typing import DType, DTypeLike, FilePath, HostArray
+from chainer.core.utils.argument import renamed_arguments
 from chainer.training.dataset.dataset_mixin import DatasetMixin
 from chainer.training.datasets.concatenated_dataset import ConcatenatedDataset
 from chainer.training.datasets.image_dataset import pillow_image, read_image, read_pairs
@@ -87,6 +88,7 @@ class ZippedImageDataset(DatasetMixin):
         """Returns the number of data points."""
         return len(self._paths)
 
+    @renamed_arguments(i="i_or_filename")
     def get_example(self, i_or_filename: int | str) -> HostArray:
         """Returns an example.
 
