@@ -230,9 +230,7 @@ def open_pickle_dataset(path: FilePath) -> PickleDataset:
     return PickleDataset._open(path)
 
 
-def open_pickle_dataset_writer(
-    path: FilePath, protocol: int = PROTOCOL
-) -> PickleDatasetWriter:
+def open_pickle_dataset_writer(path: FilePath, protocol: int = PROTOCOL) -> PickleDatasetWriter:
     """Creates a file for a :class:`PickleDataset`.
 
     Args:
