@@ -300,7 +300,8 @@ def _check_types(self: FunctionNode, in_data: Arrays) -> None:
         self.check_type_forward(in_types)
     except type_check.InvalidType as error:
         message = f"\nInvalid operation is performed in: {self.label} (Forward)\n"
-        raise type_check.InvalidType(error.expect, error.actual, msg=message) from None
+        # Some functions raise a subclass that belongs to a second class of errors.
+        raise type(error)(error.expect, error.actual, msg=message) from None
 
 
 def _forward_observed(self: FunctionNode, in_data: Arrays, state: ThreadState) -> Arrays:
