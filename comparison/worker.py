@@ -91,7 +91,8 @@ def _stages(chainer, call):
         return answer
     try:
         gxs = chainer.grad(ys, xs, gys, enable_double_backprop=True)
-        differentiable = [g for g in gxs if g is not None and g.requires_grad]
+        # Times one, as the gradient of a sum is the Variable of the gradient of the output itself.
+        differentiable = [g * 1 for g in gxs if g is not None and g.requires_grad]
         if not differentiable:
             return answer
         ggxs = [

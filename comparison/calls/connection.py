@@ -141,18 +141,19 @@ def _weights(draw, layers, directions, gates, size, units, dtype=None):
 def n_step(gates, cell=False, directions=1, activation=False):
     def generate(draw):
         layers, size, units = draw.integer(1, 2), draw.integer(1, 3), draw.integer(1, 3)
-        lengths = sorted((draw.integer(1, 3) for _ in range(draw.integer(1, 3))), reverse=True)
+        sizes = sorted((draw.integer(1, 3) for _ in range(draw.integer(1, 3))), reverse=True)
         ws, bs = _weights(draw, layers, directions, gates, size, units)
-        xs = [draw.floats(n, size) for n in lengths]
+        # One array for each time: the number of sequences that are not over yet.
+        xs = [draw.floats(n, size) for n in sizes]
         states = [
-            draw.choice(None, draw.floats(layers * directions, len(lengths), units))
+            draw.choice(None, draw.floats(layers * directions, sizes[0], units))
             for _ in range(2 if cell else 1)
         ]
         if states[0] is None:
             # Without initial states programs use the links.
-            states[0] = draw.floats(layers * directions, len(lengths), units)
+            states[0] = draw.floats(layers * directions, sizes[0], units)
         if cell and states[1] is None:
-            states[1] = draw.floats(layers * directions, len(lengths), units)
+            states[1] = draw.floats(layers * directions, sizes[0], units)
         options = {"activation": draw.choice("tanh", "relu")} if activation else {}
         return [layers, 0.0, *states, ws, bs, xs], options
 
