@@ -70,6 +70,8 @@ _LAZY: dict[str, str] = {
     "register_kl": "chainer.distributions.distribution",
     "report": "chainer.core.reporting.reporter",
     "report_scope": "chainer.core.reporting.reporter",
+    "static_code": "chainer.graph_optimizations.static_graph_utilities",
+    "static_graph": "chainer.graph_optimizations.static_graph",
 }
 
 # Packages that are imported when they are first used, and the second names of modules.
@@ -78,6 +80,7 @@ _SUBMODULES = frozenset(
         "backends",
         "distributions",
         "functions",
+        "graph_optimizations",
         "links",
         "plugins",
         "testing",
