@@ -44,6 +44,7 @@ COVERED = (
     "CONTRIBUTING.md",
     "README.md",
     "docs/add-a-backend.md",
+    "docs/add-a-distribution.md",
     "docs/add-a-link.md",
     "docs/add-a-plugin.md",
     "docs/architecture.md",

@@ -116,7 +116,7 @@ class Eltwise:
 
 @dataclass(frozen=True)
 class Reshape:
-    """Change of the shape from an axis on; 0 keeps a length, -1 stands for what is left."""
+    """Change of the shape from an axis on; 0 keeps a length, -1 means all that is left."""
 
     dims: tuple[int, ...]
     axis: int

@@ -43,7 +43,7 @@ class CaffeFunction(Chain):
         layers (list): Tuples of layer name, names of bottom blobs and names of top blobs.
 
     Raises:
-        ValueError: If the file is no such model, or a layer has parameters that are not supported
+        ValueError: If the file is not such a model, or a layer has parameters that are not supported
             or do not fit each other.
         FileNotFoundError: If there is no such file.
 
@@ -169,18 +169,18 @@ class CaffeFunction(Chain):
 def _read_layers(path: str | os.PathLike[str]) -> list[Message]:
     """Returns the layers of a file; those of earlier files get the type as text."""
     if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe would never end
-        raise ValueError(f"{os.fspath(path)} is no regular file")
+        raise ValueError(f"{os.fspath(path)} is not a regular file")
     with open(path, "rb") as file:
         data = file.read()
     try:
         net = read_message(_schema.NET, data)
     except WireError as error:
-        raise ValueError(f"{os.fspath(path)} is no model file of Caffe: {error}") from error
+        raise ValueError(f"{os.fspath(path)} is not a model file of Caffe: {error}") from error
     layers = list(net.layer)
     if not layers:
         for layer in net.layers:
             layer.type = _schema.V1_TYPES.get(layer.type, f"{layer.type} (old number)")
             layers.append(layer)
     if not layers:
-        raise ValueError(f"{os.fspath(path)} is no model file of Caffe: it has no layers")
+        raise ValueError(f"{os.fspath(path)} is not a model file of Caffe: it has no layers")
     return layers

@@ -48,7 +48,7 @@ def export(
         graph_name (str): Name of the network in the files.
 
     Raises:
-        TypeError: If the arguments or results are no variables.
+        TypeError: If an argument or a result is not a Variable.
         ValueError: If the model uses a function, or a mode of one, that Caffe does not have.
 
     Example:
