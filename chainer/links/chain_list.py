@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, MutableSequence
 from typing import TYPE_CHECKING, Any
 
+from chainer.core.utils.argument import renamed_arguments
 from chainer.links.composite import Composite
 from chainer.links.link import Link
 
@@ -100,6 +101,7 @@ class ChainList(Composite, MutableSequence[Any]):
         for i, link in enumerate(self._children):
             link.name = str(i)
 
+    @renamed_arguments(link="value")  # release 4 called it so
     def append(self, value: Link) -> None:
         """Registers a child link and adds it to the tail of the list.
 

@@ -43,7 +43,7 @@ class CaffeFunction(Chain):
         layers (list): Tuples of layer name, names of bottom blobs and names of top blobs.
 
     Raises:
-        ValueError: If the file is not such a model, or a layer has parameters that are not supported
+        ValueError: If the file is not such a model, or if parameters of a layer are not supported
             or do not fit each other.
         FileNotFoundError: If there is no such file.
 
