@@ -199,6 +199,7 @@ def test_several_inputs_and_outputs(load):
     np.testing.assert_array_equal(v.array, X[:, 2:])
     np.testing.assert_array_equal(u2.array, X[:, :2])
     np.testing.assert_allclose(w1.array, X * X[:, :1, :1, :1], rtol=1e-6)
+    assert function.split_map == {"u1": "u", "u2": "u"}
 
 
 def test_softmax_with_loss(load):
