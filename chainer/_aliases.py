@@ -24,6 +24,7 @@ else:  # importing importlib.abc takes 15 ms
     Loader = MetaPathFinder = object
 
 ALIASES: dict[str, str] = {
+    "chainer._backend": "chainer.core.arrays.device",  # released packages import Device from it
     "chainer.backend": "chainer.core.arrays.backend",
     "chainer.computational_graph": "chainer.training.computational_graph",
     "chainer.configuration": "chainer.core.config.configuration",

@@ -498,3 +498,7 @@ def argname(in_types: TypeInfoTuple, names: tuple[str, ...]) -> None:
         )
     for info, name in zip(in_types, names, strict=True):
         info.name = name
+
+
+#: The name in releases 5 to 7, which function nodes of released packages call.
+_argname = argname

@@ -214,6 +214,11 @@ def _concat_with_padding(arrays: Sequence[Any], padding: Any) -> Any:
     return result
 
 
+# Names of these functions up to release 7. Converters of released packages call them.
+_concat_arrays = _concat
+_concat_arrays_with_padding = _concat_with_padding
+
+
 class Converter:
     """Base class of converters.
 
