@@ -72,29 +72,26 @@ def vgg16():
     with chainer.using_config("train", False):
         middle, last = model(np.stack(_images()))
     assert middle.shape == (2, 256, 16, 16) and last.shape == (2, 512, 2, 2)
+    model.cleargrads()
     F.sum(last).backward()
     assert np.abs(model.conv1_1.conv.W.grad).max() > 0
 
 
-def _detect(model, size=SIZE, **arguments):
+def _detect(model, size=SIZE):
     """Predicts boxes and evaluates them as an extension of a trainer does."""
     from chainercv.evaluations import eval_detection_voc
     from chainercv.utils import apply_to_iterator
 
-    images = _images(size=size)
+    images = _images(1, size)
     box, label = _boxes(size)
-    boxes, labels, scores = model.predict(images)
-    assert len(boxes) == len(labels) == len(scores) == 2
-    assert all(b.shape == (len(s), 4) for b, s in zip(boxes, scores))
-
     iterator = chainer.iterators.SerialIterator(
-        chainer.datasets.TupleDataset(images, [box, box], [label, label]),
-        2,
-        repeat=False,
-        shuffle=False,
+        chainer.datasets.TupleDataset(images, [box], [label]), 1, repeat=False, shuffle=False
     )
     _, predicted, truth = apply_to_iterator(model.predict, iterator)
-    result = eval_detection_voc(*predicted, *truth)
+    boxes, labels, scores = map(list, predicted)
+    assert len(boxes) == len(labels) == len(scores) == 1
+    assert all(b.shape == (len(s), 4) for b, s in zip(boxes, scores))
+    result = eval_detection_voc(boxes, labels, scores, *truth)
     assert set(result) == {"ap", "map"}
 
 
@@ -105,17 +102,16 @@ def ssd300():
 
     model = SSD300(n_fg_class=3)
     box, label = _boxes(300)
-    locations, labels = zip(*(model.coder.encode(box, label) for _ in range(2)))
+    locations, labels = zip(model.coder.encode(box, label))
 
     def loss():
-        out_locations, confidences = model(np.stack(_images(size=300)) - 127)
+        out_locations, confidences = model(np.stack(_images(1, 300)) - 127)
         location_loss, confidence_loss = multibox_loss(
             out_locations, confidences, np.stack(locations), np.stack(labels), 3
         )
         return location_loss + confidence_loss
 
-    # One step: SSD has a fixed and large input.
-    train(model, loss, steps=1)
+    step(model, loss)
     model.use_preset("evaluate")
     _detect(model, 300)
 
@@ -143,8 +139,8 @@ def faster_rcnn_vgg16():
     from chainercv.links import FasterRCNNVGG16
     from chainercv.links.model.faster_rcnn import FasterRCNNTrainChain
 
-    # Small fully connected layers would need another class, so the images are small instead.
-    model = FasterRCNNVGG16(n_fg_class=3, min_size=128, max_size=128)
+    # Anchors of the usual scales do not fit into a small image.
+    model = FasterRCNNVGG16(n_fg_class=3, min_size=128, max_size=128, anchor_scales=[2, 4])
     chain = FasterRCNNTrainChain(model)
     box, label = _boxes(128)
     images = np.stack(_images(1, 128))
@@ -197,7 +193,7 @@ def mask_rcnn_fpn_resnet50():
     from chainercv.evaluations import eval_instance_segmentation_voc
     from chainercv.links import MaskRCNNFPNResNet50
 
-    model = MaskRCNNFPNResNet50(n_fg_class=3, min_size=64, max_size=64)
+    model = MaskRCNNFPNResNet50(n_fg_class=3, min_size=128, max_size=128)
     images = _images()
     masks, labels, scores = model.predict(images)
     assert all(mask.shape[1:] == (SIZE, SIZE) for mask in masks)
@@ -213,9 +209,7 @@ def _yolo(model):
     model.use_preset("evaluate")
     _detect(model)
     x = np.stack(_images(1, model.insize)) / 255
-    outputs = model(x)
-    sum(F.mean(output**2) for output in outputs).backward()
-    check_gradients(model)
+    _differentiate(model, lambda: sum(F.mean(output**2) for output in model(x)))
 
 
 def yolo_v2():
@@ -239,7 +233,15 @@ def yolo_v3():
     _yolo(YOLOv3(n_fg_class=3))
 
 
-def _segment(model, forward=None, classes=4):
+def _differentiate(model, loss):
+    """Checks the gradients of all parameters."""
+    model.cleargrads()
+    with chainer.using_config("train", False):
+        loss().backward()
+    check_gradients(model)
+
+
+def _segment(model, classes=4):
     from chainercv.evaluations import eval_semantic_segmentation
     from chainercv.links import PixelwiseSoftmaxClassifier
 
@@ -296,10 +298,8 @@ def deeplab_v3_plus():
 
     model = DeepLabV3plusXception65(n_class=4, min_input_size=(SIZE, SIZE))
     assert model.predict(_images(1))[0].shape == (SIZE, SIZE)
-    with chainer.using_config("train", False):
-        score = model(np.stack(_images(1)) / 127 - 1)
-    F.mean(score**2).backward()
-    check_gradients(model)
+    x = np.stack(_images(1)) / 127 - 1
+    _differentiate(model, lambda: F.mean(model(x) ** 2))
 
 
 def pspnet():
@@ -308,19 +308,21 @@ def pspnet():
 
     model = PSPNetResNet50(n_class=4, input_size=(128, 128))
     assert model.predict(_images(1, 128))[0].shape == (128, 128)
-    with chainer.using_config("train", False):
-        score = model(np.stack(_images(1, 128)) / 127 - 1)
-    F.mean(score**2).backward()
-    check_gradients(model)
+    x = np.stack(_images(1, 128)) / 127 - 1
+    _differentiate(model, lambda: F.mean(model(x) ** 2))
 
 
 def fcis_resnet101():
     """FCISResNet101: prediction of masks, and a training step of the whole chain."""
     from chainercv.experimental.links import FCISResNet101, FCISTrainChain
 
-    model = FCISResNet101(n_fg_class=3, min_size=128, max_size=128)
+    model = FCISResNet101(n_fg_class=3, min_size=128, max_size=128, anchor_scales=(2, 4))
     masks, _, scores = model.predict(_images(1, 128))
     assert len(masks[0]) == len(scores[0])
+    # The head is applied twice in prediction, once in training.
+    model = FCISResNet101(
+        n_fg_class=3, min_size=128, max_size=128, anchor_scales=(2, 4), iter2=False
+    )
     chain = FCISTrainChain(model)
     mask = np.zeros((2, 128, 128), bool)
     box, label = _boxes(128)
@@ -397,7 +399,11 @@ def datasets():
         TransformDataset,
         TupleDataset,
     )
-    from chainercv.datasets import DirectoryParsingLabelDataset, MixUpSoftLabelDataset
+    from chainercv.datasets import (
+        DirectoryParsingLabelDataset,
+        MixUpSoftLabelDataset,
+        SiameseDataset,
+    )
     from chainercv.utils import write_image
 
     numbers = TupleDataset(("a", np.arange(10)), ("b", np.arange(10) * 2))
@@ -413,7 +419,9 @@ def datasets():
         labels = DirectoryParsingLabelDataset(folder)
         image, label = labels[1]
         assert image.shape == (3, SIZE, SIZE) and label == 1
-        mixed = MixUpSoftLabelDataset(labels, 2)
+        pairs = SiameseDataset(labels, labels)
+        assert len(pairs[0]) == 4
+        mixed = MixUpSoftLabelDataset(pairs, 2)
         assert mixed[0][1].shape == (2,)
 
 

@@ -179,6 +179,18 @@ def _asarray(*args: Any, **kwargs: Any) -> Any:
         return numpy.asarray(*args, **kwargs, dtype=object)
 
 
+def _of_iterables(name: str) -> Callable[[], Any]:
+    """Returns a function that returns ``numpy.name``, which takes any iterable of arrays."""
+
+    def stack(arrays: Any, *args: Any, **kwargs: Any) -> Any:
+        # Iterators and generators are refused since NumPy 1.24.
+        if not hasattr(arrays, "__getitem__"):
+            arrays = list(arrays)
+        return getattr(numpy, name)(arrays, *args, **kwargs)
+
+    return _constant(stack)
+
+
 CHANGED: dict[str, dict[str, Callable[[], Any]]] = {
     "numpy": {
         # In NumPy 2 these are NumPy's types.
@@ -186,6 +198,9 @@ CHANGED: dict[str, dict[str, Callable[[], Any]]] = {
         "long": _constant(builtins.int),
         "array": _constant(_array),
         "asarray": _constant(_asarray),
+        **{
+            name: _of_iterables(name) for name in ("column_stack", "dstack", "hstack", "stack", "vstack")
+        },
     },
     "cupy": {"bool": _constant(builtins.bool)},
 }
@@ -217,3 +232,18 @@ METHODS: dict[str, list[tuple[Callable[[], type], Callable[..., Any]]]] = {
     "ptp": [(_ndarray, numpy.ptp)],
     "tostring": [(_ndarray, _tostring)],
 }
+
+
+def convert(function: Callable[[Any], Any], value: Any) -> Any:
+    """Calls ``float``, ``int`` or ``complex``, which took any array of one element until NumPy 2.4.
+
+    Args:
+        function: What the name ``float``, ``int`` or ``complex`` means in the calling code.
+        value: Its argument.
+
+    Returns:
+        The result of the call.
+    """
+    if type(value) is numpy.ndarray and value.ndim and value.size == 1:
+        value = value.item()
+    return function(value)

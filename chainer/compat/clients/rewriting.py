@@ -11,7 +11,7 @@ import ast
 from types import CodeType
 from typing import Any
 
-from chainer.compat.clients import lookup
+from chainer.compat.clients import lookup, numpy_names
 
 #: Global variable of the changed modules: the function that looks up attributes.
 LOOKUP = "__chainer_look_up__"
@@ -19,8 +19,18 @@ LOOKUP = "__chainer_look_up__"
 #: Global variable of the changed modules: the function that does the same for ``from ... import``.
 LOOKUP_IMPORT = "__chainer_look_up_import__"
 
+#: Global variable of the changed modules: the function that calls ``float(x)`` and ``int(x)``.
+CONVERT = "__chainer_convert__"
+
 #: The globals that changed code needs.
-GLOBALS = {LOOKUP: lookup.look_up, LOOKUP_IMPORT: lookup.look_up_import}
+GLOBALS = {
+    LOOKUP: lookup.look_up,
+    LOOKUP_IMPORT: lookup.look_up_import,
+    CONVERT: numpy_names.convert,
+}
+
+#: Names of the built-in functions whose calls are replaced.
+_CONVERSIONS = frozenset({"complex", "float", "int"})
 
 
 def compile_source(source: bytes | str, path: str) -> CodeType:
@@ -44,6 +54,18 @@ class _Rewriter(ast.NodeTransformer):
         if node.attr not in lookup.NAMES or not isinstance(node.ctx, ast.Load):
             return node
         return ast.copy_location(_call(LOOKUP, node.value, node.attr), node)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        """Replaces ``float(x)``: NumPy 2.4 refuses arrays of one element that have dimensions."""
+        self.generic_visit(node)
+        function = node.func
+        if not (isinstance(function, ast.Name) and function.id in _CONVERSIONS):
+            return node
+        if len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Starred):
+            return node
+        # The name is evaluated where it was: the package may have a float() of its own.
+        call = ast.Call(ast.Name(CONVERT, ast.Load()), [function, *node.args], [])
+        return ast.copy_location(call, node)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:
         """Takes the restored names out of an import statement, and assigns them."""
