@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, MutableSequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from chainer.links.composite import Composite
 from chainer.links.link import Link
@@ -100,13 +100,14 @@ class ChainList(Composite, MutableSequence[Any]):
         for i, link in enumerate(self._children):
             link.name = str(i)
 
-    def append(self, value: Link) -> None:
+    def append(self, link: Link | None = None, *, value: Link | None = None) -> None:
         """Registers a child link and adds it to the tail of the list.
 
         Args:
-            value (Link): The link.
+            link (Link): The link.
+            value (Link): The link, under the name of the argument in release 7.
         """
-        self.insert(len(self), value)
+        self.insert(len(self), cast("Link", value if link is None else link))
 
     def add_link(self, link: Link) -> None:
         """Registers a child link and adds it to the tail of the list; same as :meth:`append`.

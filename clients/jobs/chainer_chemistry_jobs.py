@@ -121,9 +121,20 @@ def gnnfilm():
 
 
 def sparse():
-    """RelGCN and GIN with sparse adjacency matrices (chainer.utils.CooMatrix)."""
-    _regress("relgcn_sparse")
-    _regress("gin_sparse")
+    """RelGCN and GIN on graphs given as lists of edges, with the converter of their dataset."""
+    from chainer_chemistry.dataset.graph_dataset.base_graph_dataset import SparseGraphDataset
+    from chainer_chemistry.models.prediction import set_up_predictor
+
+    for method in ("relgcn_sparse", "gin_sparse"):
+        graphs = []
+        for features, label in _data(method, np.arange(len(SMILES), dtype=np.float32)):
+            features.y = label
+            graphs.append(features)
+        dataset = SparseGraphDataset(graphs)
+        batch = dataset.converter([dataset[i] for i in range(4)], -1)
+        predictor = set_up_predictor(method, n_unit=8, conv_layers=2, class_num=1)
+        train(predictor, lambda: F.mean((predictor(batch) - batch.y[:, None]) ** 2))  # noqa: B023
+        check_npz(predictor)
 
 
 def _graph(count=4, atoms=5, edge_types=4):
@@ -145,8 +156,9 @@ def mpnn():
     from chainer_chemistry.models import MPNN
 
     atom, adjacency, _ = _graph()
-    for message in ("edgenet", "matmul"):
-        _train_network(MPNN(out_dim=3, message_func=message, n_update_layers=2), atom, adjacency)
+    for message, readout in (("edgenet", "set2set"), ("ggnn", "ggnn")):
+        network = MPNN(3, n_update_layers=2, message_func=message, readout_func=readout)
+        _train_network(network, atom, adjacency)
 
 
 def _weisfeiler_lehman(kind):
@@ -155,7 +167,11 @@ def _weisfeiler_lehman(kind):
     atom, adjacency, wle = _graph()
     for name in ("NFP", "GGNN", "GIN", "RSGCN", "RelGCN", "RelGAT"):
         network = getattr(models, f"{name}_{kind}")(
-            out_dim=3, hidden_channels=6, n_update_layers=2, n_wle_types=20
+            # RSGCN needs as many channels as outputs.
+            out_dim=6,
+            hidden_channels=6,
+            n_update_layers=2,
+            n_wle_types=20,
         )
         # Some networks know one type of edges.
         one_type = name in ("NFP", "RSGCN", "GIN")
@@ -174,24 +190,14 @@ def gwle():
 
 def sparse_ggnn():
     """SparseGGNN on graphs given as lists of edges: training, npz."""
-    from chainer_chemistry.dataset.graph_dataset.base_graph_data import (
-        PaddingGraphData,
-        SparseGraphData,
-    )
-
-    assert PaddingGraphData and SparseGraphData
-    rng = np.random.RandomState(0)
     from chainer_chemistry.models import SparseGGNN
 
-    data = SparseGraphData(
-        x=rng.randint(1, 9, 7).astype(np.int32),
-        edge_index=np.array([[0, 1, 3, 4], [1, 0, 4, 3]], np.int32),
-        edge_attr=np.array([0, 0, 1, 1], np.int32),
-        batch=np.array([0, 0, 0, 1, 1, 1, 1], np.int32),
-        y=np.zeros((2, 3), np.float32),
-    )
+    atom, _, _ = _graph()
+    edges = np.array([[0, 1, 3, 4]] * len(atom), np.int32)
     network = SparseGGNN(out_dim=3, hidden_channels=6, n_update_layers=2)
-    train(network, lambda: F.mean((network(data) - 1) ** 2))
+    _train_network(
+        network, atom, np.ones(edges.shape, np.float32), edges, edges[:, ::-1].copy(), edges % 4
+    )
 
 
 def cgcnn():
@@ -210,9 +216,7 @@ def cgcnn():
         # Crystals of various sizes: the converter makes an array of arrays of their indices.
         for atoms in (3, 4, 5, 3, 6, 4)
     ]
-    predictor = set_up_predictor(
-        "cgcnn", n_unit=8, conv_layers=2, class_num=1, conv_kwargs={"n_update_layers": 2}
-    )
+    predictor = set_up_predictor("cgcnn", n_unit=8, conv_layers=2, class_num=1)
     regressor = Regressor(predictor, F.mean_squared_error, device=-1)
     _fit(regressor, examples, cgcnn_converter)
     check_npz(regressor)
@@ -234,7 +238,8 @@ def classifier():
     """Classifier with a metric, prediction of probabilities, ROC-AUC and PRC-AUC evaluators."""
     from chainer_chemistry.dataset.converters import concat_mols
     from chainer_chemistry.models.prediction import Classifier, set_up_predictor
-    from chainer_chemistry.training.extensions import PRCAUCEvaluator, ROCAUCEvaluator
+    from chainer_chemistry.training.extensions.prc_auc_evaluator import PRCAUCEvaluator
+    from chainer_chemistry.training.extensions.roc_auc_evaluator import ROCAUCEvaluator
 
     labels = np.array([0, 1, 0, 1, 0, 1], np.int32)[:, None]
     examples = _data("nfp", labels)
@@ -253,7 +258,6 @@ def classifier():
             converter=concat_mols,
             device=-1,
             eval_func=predictor,
-            postprocess_fn=F.sigmoid,
             name="test",
         )()
         assert any(name in key for key in result), result
@@ -318,7 +322,7 @@ def saliency():
             **({"steps": 3} if calculator_class is IntegratedGradientsCalculator else {}),
         )
         result = calculator.compute(
-            examples, M=2, batchsize=3, converter=_without_label(concat_mols), device=-1
+            examples, M=2, batchsize=3, converter=_without_label(concat_mols)
         )
         assert np.isfinite(np.asarray(result[0])).all()
 
