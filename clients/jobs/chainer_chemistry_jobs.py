@@ -122,18 +122,16 @@ def gnnfilm():
 
 def sparse():
     """RelGCN and GIN on graphs given as lists of edges, with the converter of their dataset."""
-    from chainer_chemistry.dataset.graph_dataset.base_graph_dataset import SparseGraphDataset
+    from chainer_chemistry.dataset.preprocessors import preprocess_method_dict
     from chainer_chemistry.models.prediction import set_up_predictor
 
     for method in ("relgcn_sparse", "gin_sparse"):
-        graphs = []
-        for features, label in _data(method, np.arange(len(SMILES), dtype=np.float32)):
-            features.y = label
-            graphs.append(features)
-        dataset = SparseGraphDataset(graphs)
+        columns = zip(*_data(method, np.arange(len(SMILES), dtype=np.float32)))
+        dataset = preprocess_method_dict[method]().create_dataset(*columns)
         batch = dataset.converter([dataset[i] for i in range(4)], -1)
+        target = np.arange(4, dtype=np.float32)[:, None]
         predictor = set_up_predictor(method, n_unit=8, conv_layers=2, class_num=1)
-        train(predictor, lambda: F.mean((predictor(batch) - batch.y[:, None]) ** 2))  # noqa: B023
+        train(predictor, lambda: F.mean((predictor(batch) - target) ** 2))  # noqa: B023
         check_npz(predictor)
 
 
@@ -318,7 +316,6 @@ def saliency():
             predictor,
             eval_fun=predictor.__call__,
             target_extractor=hook,
-            multiply_target=True,
             **({"steps": 3} if calculator_class is IntegratedGradientsCalculator else {}),
         )
         result = calculator.compute(
