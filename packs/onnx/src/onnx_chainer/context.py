@@ -1,0 +1,160 @@
+"""What converters know about the model and the graph that is being made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+from chainer import Link, Variable
+from chainer.core.autograd.variable_node import VariableNode
+from chainer.core.typing import Array
+
+from onnx_chainer import onnx_helper
+from onnx_chainer.dynamic_axes import DynamicAxes
+from onnx_chainer.tensors import as_numpy, constant_tensor, tensor_of
+
+
+class Context:
+    """Names of all values of an export, and what the converters add to the graph.
+
+    Args:
+        model (chainer.Link): The model.
+
+    Attributes:
+        parameters: Initializers that converters added, name -> TensorProto.
+        constants: Nodes of constants that are not yet placed before a function.
+        implicit_inputs: Arrays that the model used although they are neither inputs nor parameters,
+            name -> TensorProto.
+        dynamic_axes: The axes of the inputs that have a name instead of a length.
+    """
+
+    def __init__(self, model: Link) -> None:
+        self.parameters: dict[str, Any] = {}
+        self.constants: list[Any] = []
+        self.implicit_inputs: dict[str, Any] = {}
+        self.opset_imports: dict[str, int] = {}
+        self.dynamic_axes = DynamicAxes()
+        self._names: dict[int, str] = {}
+        self._pinned: set[int] = set()
+        # Names are found by the identity of objects, which therefore must stay alive.
+        self._alive: list[Any] = []
+        self._links: dict[int, tuple[str, Link]] = {}
+        self._fresh = 0
+        for path, link in model.namedlinks():
+            name = onnx_helper.cleanse_param_name("" if path == "/" else path)
+            for parameter_path, parameter in link.namedparams():
+                # A longer path is that of a parameter of a child, which has its turn.
+                if parameter_path.count("/") == 1:
+                    self._links.setdefault(id(parameter.node), (name, link))
+
+    def get_name(self, variable: Any) -> str:
+        """Returns the name of a value; a new one if it has none.
+
+        Args:
+            variable (Variable or array): The value. The array of a Variable that has a name is
+                known too.
+        """
+        for key in self._keys(variable):
+            if key in self._names:
+                return self._names[key]
+        name = f"v{self._fresh}"
+        self._fresh += 1
+        self.set_name(variable, name)
+        return name
+
+    def has_name(self, variable: Any) -> bool:
+        """Returns whether a value has a name."""
+        return any([key in self._names for key in self._keys(variable)])
+
+    def set_name(self, variable: Any, name: str, pinned: bool = False) -> None:
+        """Sets the name of a value.
+
+        Args:
+            variable (Variable or array): The value.
+            name (str): The name.
+            pinned (bool): Whether the name stays when another one is set later.
+
+        Raises:
+            ValueError: If the name is to be pinned and another one is pinned already.
+        """
+        keys = self._keys(variable)
+        if self._pinned.intersection(keys):
+            if pinned and self.get_name(variable) != name:
+                raise ValueError(
+                    f"the value has the pinned name {self.get_name(variable)!r}, "
+                    f"which cannot be changed to {name!r}"
+                )
+            return
+        self._alive.append(variable)
+        for key in keys:
+            self._names[key] = name
+        if pinned:
+            self._pinned.update(keys)
+
+    def is_pinned(self, variable: Any) -> bool:
+        """Returns whether the name of a value is pinned.
+
+        Args:
+            variable (Variable or array): The value.
+        """
+        return bool(self._pinned.intersection(self._keys(variable)))
+
+    def add_param(self, array: Array, name: str, use_original_name: bool = False) -> str:
+        """Adds an initializer.
+
+        Args:
+            array (array): Its value.
+            name (str): Its name within the function that is converted.
+            use_original_name (bool): If True, ``name`` is used as it is.
+
+        Returns:
+            str: The name in the graph.
+        """
+        if not use_original_name:
+            name = f"{onnx_helper.get_func_name()}_param_{name}"
+        self.parameters[name] = tensor_of(array, name)
+        return name
+
+    def add_const(self, array: Any, name: str) -> str:
+        """Adds a node with a constant before the nodes of the function that is converted.
+
+        Args:
+            array (array or number): Its value.
+            name (str): Its name within the function; without slashes.
+
+        Returns:
+            str: The name in the graph.
+        """
+        if "/" in name:
+            raise ValueError(f"name must not contain a slash, got {name!r}")
+        name = f"{onnx_helper.get_func_name()}_const_{name}"
+        tensor = constant_tensor(numpy.asarray(as_numpy(array)), name)
+        self.constants.append(onnx_helper.make_node("Constant", [], [name], value=tensor, name=name))
+        return name
+
+    def take_constants(self) -> list[Any]:
+        """Returns the nodes of new constants, which then count as placed."""
+        constants, self.constants = self.constants, []
+        return constants
+
+    def get_link(self, param: Any) -> tuple[str, Link] | None:
+        """Returns the link that a parameter belongs to.
+
+        Args:
+            param (Variable or VariableNode): The parameter.
+
+        Returns:
+            tuple: The name of the link in ONNX, such as ``'param_bn1'``, and the link. None if no
+                link of the model has the parameter.
+        """
+        node = param.node if isinstance(param, Variable) else param
+        return self._links.get(id(node))
+
+    @staticmethod
+    def _keys(value: Any) -> tuple[int, ...]:
+        if isinstance(value, Variable):
+            keys = (id(value.node),)
+            return keys if value.array is None else (*keys, id(value.array))
+        if isinstance(value, VariableNode):
+            return (id(value),)
+        return (id(value),)
