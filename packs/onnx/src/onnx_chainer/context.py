@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy
 from chainer import Link, Variable
+from chainer.core.arrays.backend import find_backend
 from chainer.core.autograd.variable_node import VariableNode
 from chainer.core.typing import Array
 
@@ -25,6 +26,7 @@ class Context:
         constants: Nodes of constants that are not yet placed before a function.
         implicit_inputs: Arrays that the model used although they are neither inputs nor parameters,
             name -> TensorProto.
+        persistents: Arrays that are saved with links, by name.
         dynamic_axes: The axes of the inputs that have a name instead of a length.
     """
 
@@ -32,20 +34,26 @@ class Context:
         self.parameters: dict[str, Any] = {}
         self.constants: list[Any] = []
         self.implicit_inputs: dict[str, Any] = {}
-        self.opset_imports: dict[str, int] = {}
         self.dynamic_axes = DynamicAxes()
         self._names: dict[int, str] = {}
+        self._array_names: dict[int, str] = {}
         self._pinned: set[int] = set()
-        # Names are found by the identity of objects, which therefore must stay alive.
         self._alive: list[Any] = []
         self._links: dict[int, tuple[str, Link]] = {}
         self._fresh = 0
+        self.persistents: dict[str, Any] = {}
         for path, link in model.namedlinks():
             name = onnx_helper.cleanse_param_name("" if path == "/" else path)
             for parameter_path, parameter in link.namedparams():
                 # A longer path is that of a parameter of a child, which has its turn.
                 if parameter_path.count("/") == 1:
                     self._links.setdefault(id(parameter.node), (name, link))
+            # The arrays that are saved with a link, such as running statistics, have its name.
+            for array_name in () if path == "/" else sorted(link._persistent):
+                array = getattr(link, array_name)
+                if find_backend(type(array)) is not None:
+                    self.persistents[f"{name}_{array_name}"] = array
+                    self.set_name(array, f"{name}_{array_name}")
 
     def get_name(self, variable: Any) -> str:
         """Returns the name of a value; a new one if it has none.
@@ -54,50 +62,62 @@ class Context:
             variable (Variable or array): The value. The array of a Variable that has a name is
                 known too.
         """
-        for key in self._keys(variable):
-            if key in self._names:
-                return self._names[key]
+        found = self.find_name(variable)
+        if found is not None:
+            return found
         name = f"v{self._fresh}"
         self._fresh += 1
         self.set_name(variable, name)
         return name
 
-    def has_name(self, variable: Any) -> bool:
-        """Returns whether a value has a name."""
-        return any([key in self._names for key in self._keys(variable)])
+    def find_name(self, variable: Any) -> str | None:
+        """Returns the name of a value; None if it has none.
+
+        Args:
+            variable (Variable, VariableNode or array): The value.
+        """
+        name = self._names.get(_key(variable))
+        if name is None and isinstance(variable, Variable):
+            variable = variable.array
+        return self._array_names.get(id(variable)) if name is None else name
 
     def set_name(self, variable: Any, name: str, pinned: bool = False) -> None:
         """Sets the name of a value.
 
         Args:
-            variable (Variable or array): The value.
+            variable (Variable, VariableNode or array): The value.
             name (str): The name.
             pinned (bool): Whether the name stays when another one is set later.
 
         Raises:
             ValueError: If the name is to be pinned and another one is pinned already.
         """
-        keys = self._keys(variable)
-        if self._pinned.intersection(keys):
-            if pinned and self.get_name(variable) != name:
+        key = _key(variable)
+        if key in self._pinned:
+            if pinned and self._names[key] != name:
                 raise ValueError(
-                    f"the value has the pinned name {self.get_name(variable)!r}, "
+                    f"the value has the pinned name {self._names[key]!r}, "
                     f"which cannot be changed to {name!r}"
                 )
             return
+        # Names are found by identity, so that the objects must not be replaced by others.
         self._alive.append(variable)
-        for key in keys:
-            self._names[key] = name
+        self._names[key] = name
+        array = variable.array if isinstance(variable, Variable) else variable
+        if array is not None and not isinstance(array, VariableNode):
+            # Two Variables may have one array: that has the name of the first.
+            self._alive.append(array)
+            self._array_names.setdefault(id(array), name)
         if pinned:
-            self._pinned.update(keys)
+            self._pinned.add(key)
 
     def is_pinned(self, variable: Any) -> bool:
         """Returns whether the name of a value is pinned.
 
         Args:
-            variable (Variable or array): The value.
+            variable (Variable, VariableNode or array): The value.
         """
-        return bool(self._pinned.intersection(self._keys(variable)))
+        return _key(variable) in self._pinned
 
     def add_param(self, array: Array, name: str, use_original_name: bool = False) -> str:
         """Adds an initializer.
@@ -150,11 +170,7 @@ class Context:
         node = param.node if isinstance(param, Variable) else param
         return self._links.get(id(node))
 
-    @staticmethod
-    def _keys(value: Any) -> tuple[int, ...]:
-        if isinstance(value, Variable):
-            keys = (id(value.node),)
-            return keys if value.array is None else (*keys, id(value.array))
-        if isinstance(value, VariableNode):
-            return (id(value),)
-        return (id(value),)
+
+def _key(value: Any) -> int:
+    """Returns what a value is known by: the node of a Variable, or the array itself."""
+    return id(value.node) if isinstance(value, Variable) else id(value)

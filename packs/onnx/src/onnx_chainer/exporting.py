@@ -194,6 +194,7 @@ class _Exporter:
             self.results = flatten_outputs(self.main.outputs)
             self.main.select(self.results.values())
         self.twin: Trace | None = None
+        self.twin_results: dict[Any, Variable] = {}
         factors = factors_of(self.shapes)
         if factors:
             longer = {key: enlarge(arrays[key], self.shapes[key], factors) for key in arrays}
@@ -204,7 +205,8 @@ class _Exporter:
         try:
             with chainer.using_config("train", train), _unchanged_persistents(self.model):
                 twin = Trace(lambda: arguments.call(self.model), arguments.variables.values())
-                twin.select(flatten_outputs(twin.outputs).values())
+                results = flatten_outputs(twin.outputs)
+                twin.select(results.values())
         except Exception as error:
             warnings.warn(
                 "the model cannot be called with longer inputs along the axes that have names "
@@ -217,6 +219,7 @@ class _Exporter:
         if self.main.pair_with(twin):
             # Kept, as long as the applications are converted.
             self.twin = twin
+            self.twin_results = results
         else:
             warnings.warn(
                 "the model applies other functions to longer inputs; the exported model does what "
@@ -238,7 +241,7 @@ class _Exporter:
                     UserWarning,
                     stacklevel=4,
                 )
-            elif not context.has_name(parameter.node):
+            elif context.find_name(parameter.node) is None:
                 name = onnx_helper.cleanse_param_name(path)
                 context.set_name(parameter, name, pinned=True)
                 self.parameters[name] = parameter
@@ -268,19 +271,19 @@ class _Exporter:
         for key, y in self.results.items():
             if wanted[key] in taken:
                 raise ValueError(f"output_names has {wanted[key]!r}, the name of an input")
-            if not self.context.is_pinned(y.node) and y.node.creator_node is not None:
+            if not self.context.is_pinned(y) and y.node.creator_node is not None:
                 self.context.set_name(y, wanted[key], pinned=True)
 
     def _collect_outputs(self, wanted: dict[Any, str] | None) -> None:
         """Names the outputs; those that no function computes get an operator."""
         context = self.context
         for i, (key, y) in enumerate(self.results.items()):
-            if not context.has_name(y.node):
+            if context.find_name(y) is None:
                 # Neither inputs nor parameters led to it: a constant.
                 name = f"Constant_{i}"
                 context.implicit_inputs[name] = tensor_of(y.array, name)
                 context.set_name(y, name)
-            name = context.get_name(y.node)
+            name = context.get_name(y)
             target = name if wanted is None else wanted[key]
             computed = name not in self.names.values() and name not in self.parameters
             computed = computed and name not in context.implicit_inputs
@@ -315,8 +318,8 @@ class _Exporter:
         ]
         has_names = any([isinstance(d, str) for shape in self.shapes.values() for d in shape])
         outputs = [
-            value_info(name, y.dtype, None if has_names else tuple(y.shape))
-            for name, y in self.outputs.items()
+            value_info(name, y.dtype, self._output_shape(key, y) if has_names else tuple(y.shape))
+            for (name, y), key in zip(self.outputs.items(), self.results, strict=True)
         ]
         graph = onnx.helper.make_graph(
             self.conversion.nodes, graph_name, inputs, outputs, initializer=tensors
@@ -332,6 +335,37 @@ class _Exporter:
             ir_version=_ir_version(self.opset_version),
         )
         return _with_inferred_outputs(proto, self.outputs) if has_names else proto
+
+    def _output_shape(self, key: Any, y: Variable) -> list[Any] | None:
+        """Returns the shape of an output, in which axes have the names of those of the inputs.
+
+        Args:
+            key: Position or key of the output.
+            y: The output.
+
+        Returns:
+            list: Lengths, names, and None where the length depends on an input in another way.
+                None if nothing is known.
+        """
+        other = self.twin_results.get(key)
+        if other is None or len(other.shape) != len(y.shape):
+            return None
+        names = {
+            (self.names[k], i): d
+            for k, shape in self.shapes.items()
+            for i, d in enumerate(shape)
+            if isinstance(d, str)
+        }
+        shape: list[Any] = []
+        for first, second in zip(y.shape, other.shape, strict=True):
+            source = self.context.dynamic_axes.source((first, second))
+            if first == second:
+                shape.append(first)
+            elif source is not None and source[1] == 1:
+                shape.append(names[source[0].input_name, source[0].axis])
+            else:
+                shape.append(None)
+        return shape
 
     def named_inputs(self) -> OrderedDict[str, Variable]:
         """Returns the inputs by their names."""
@@ -363,7 +397,8 @@ def _with_inferred_outputs(proto: Any, outputs: Mapping[str, Variable]) -> Any:
     inferred = onnx.shape_inference.infer_shapes(proto)
     found = {value.name: value for value in inferred.graph.output}
     for value in proto.graph.output:
-        if found[value.name].type.tensor_type.HasField("shape"):
+        known = value.type.tensor_type.HasField("shape")
+        if not known and found[value.name].type.tensor_type.HasField("shape"):
             value.type.CopyFrom(found[value.name].type)
     for value in proto.graph.output:
         # Without inference the number of axes at least is known.

@@ -119,19 +119,29 @@ class GraphConversion:
 
     def _name_inputs(self, application: Application, name: str) -> None:
         """Gives names to inputs that no function of the graph computes: constants."""
+        context = self.context
+        names = getattr(self.lookup.find(application), "constant_names", ())
         for i, (node, array) in enumerate(
             zip(application.node.input_nodes, application.inputs, strict=True)
         ):
-            if array is None or self.context.has_name(node):
+            if array is None or context.find_name(node) is not None:
                 continue
-            constant = f"{name}_input_{i}"
+            known = context.find_name(array)
+            if known is not None:
+                # An array that was taken out of a Variable, or a persistent array of a link.
+                if known in context.persistents:
+                    context.implicit_inputs[known] = tensor_of(array, known)
+                context.set_name(node, known)
+                continue
+            has_name = i < len(names) and names[i]
+            constant = f"{name}_param_{names[i]}" if has_name else f"{name}_input_{i}"
             twin = application.twin
             other = None if twin is None else twin.inputs[i]
             if other is not None and tuple(other.shape) != tuple(array.shape):
                 self._add_dynamic_constant(application, i, constant, other)
             else:
-                self.context.implicit_inputs[constant] = tensor_of(array, constant)
-            self.context.set_name(node, constant)
+                context.implicit_inputs[constant] = tensor_of(array, constant)
+            context.set_name(node, constant)
 
     def _add_dynamic_constant(
         self, application: Application, index: int, name: str, other: Any
@@ -139,20 +149,9 @@ class GraphConversion:
         """Adds an array that the model makes as long as its inputs, such as a state of zeros."""
         from onnx_chainer.nodes import Nodes
 
-        array, other = as_numpy(application.inputs[index]), as_numpy(other)
-        params = ConverterCall(application, [], [name], self)
-        nodes = Nodes(params)
-        changing = [i for i, (a, b) in enumerate(zip(array.shape, other.shape)) if a != b]
-        row = array[tuple([slice(0, 1) if i in changing else slice(None) for i in range(array.ndim)])]
-        if array.size and array.ndim == other.ndim and (array == row).all():
-            y = nodes.expand(nodes.const(row, array.dtype), array.shape, other.shape)
-        else:
-            nodes.warn(
-                f"its input {index} is an array of the model of shape {array.shape}, as long as "
-                "axes that have names; the exported model has the array of the sample"
-            )
-            y = nodes.const(array, array.dtype)
-        made = nodes.finish(y)
+        # The names of inputs are not known yet, and a constant does not depend on them.
+        nodes = Nodes(ConverterCall(application, [], [name], self))
+        made = nodes.finish(nodes.dynamic_constant(application.inputs[index], other))
         self.nodes += [*self.context.take_constants(), *made]
 
     def _name_outputs(self, application: Application, name: str) -> None:
@@ -208,7 +207,7 @@ class GraphConversion:
                 self._name_outputs(application, name)
                 self.nodes += self.convert_one(application, converter)
                 onnx_helper.set_func_name(base, count)
-            names = [self.context.get_name(y) if self.context.has_name(y) else None for y in outputs]
+            names = [self.context.find_name(y) for y in outputs]
             for y, name, wanted in zip(outputs, names, params.output_names, strict=True):
                 if name is None:
                     # The composition returned a constant.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,7 +12,7 @@ import numpy
 from chainer.core.typing import Array, DType, DTypeLike, Shape
 
 from onnx_chainer.onnx_helper import GraphBuilder, get_func_name
-from onnx_chainer.tensors import element_type
+from onnx_chainer.tensors import as_numpy, element_type
 
 if TYPE_CHECKING:
     from onnx_chainer.converter_call import ConverterCall
@@ -161,6 +163,14 @@ class Nodes(GraphBuilder):
         """Converts the elements to a dtype."""
         return self("Cast", x, to=element_type(dtype))
 
+    def equal(self, a: str, b: str, dtype: DTypeLike = None) -> str:
+        """Compares elements, which are of the dtype of the first input unless one is given."""
+        kind = numpy.dtype(self.dtype() if dtype is None else dtype).kind
+        if self.opset >= 11 or kind in "iub":
+            return self("Equal", a, b)
+        # Equal took integers only; a NaN does not occur where this is used.
+        return self("Not", self("Or", self("Less", a, b), self("Less", b, a)))
+
     def squeeze(self, x: str, axes: Sequence[int]) -> str:
         """Removes axes of length 1."""
         return self._with_axes("Squeeze", x, axes, 13)
@@ -204,19 +214,21 @@ class Nodes(GraphBuilder):
     def slice(
         self,
         x: str,
-        starts: Sequence[int],
-        ends: Sequence[int],
+        starts: Sequence[int | str],
+        ends: Sequence[int | str],
         axes: Sequence[int],
         steps: Sequence[int] | None = None,
     ) -> str:
-        """Slices axes."""
+        """Slices axes; bounds may be names as of :meth:`length`."""
         if steps is not None and all([step == 1 for step in steps]):
             steps = None
         if self.opset < 10:
             if steps is not None:
                 self.require_opset(10, "with steps of slices")
+            if any([isinstance(bound, str) for bound in (*starts, *ends)]):
+                self.require_opset(10, "with slices that depend on axes that have names")
             return self("Slice", x, starts=list(starts), ends=list(ends), axes=list(axes))
-        inputs = [x, self.ints(starts), self.ints(ends), self.ints(axes)]
+        inputs = [x, self.vector(starts), self.vector(ends), self.ints(axes)]
         if steps is not None:
             inputs.append(self.ints(steps))
         return self("Slice", *inputs)
@@ -297,27 +309,104 @@ class Nodes(GraphBuilder):
     def shape_value(self, shape: Sequence[int], twin: Sequence[int] | None = None) -> str:
         """Returns the name of a shape, a constant unless it depends on the axes with names."""
         changing = _differences(shape, twin)
-        sources = {
-            i: self.context.dynamic_axes.source((shape[i], twin[i])) for i in changing if twin
-        }
-        lost = [i for i, source in sources.items() if source is None]
-        if lost:
-            self.warn(
-                f"the lengths {[shape[i] for i in lost]} depend on axes that have names, in a way "
-                "that is not known; the exported model has these of the sample"
-            )
-        if len(lost) == len(sources):
+        if not changing or twin is None:
             return self.ints(list(shape))
-        parts: list[str] = []
-        for i, length in enumerate(shape):
-            source = sources.get(i)
-            parts.append(self.ints([length]) if source is None else self._axis_length(source))
+        return self.vector([self.length(shape[i], twin[i]) for i in range(len(shape))])
+
+    def length(self, number: int, other: int) -> int | str:
+        """Returns a number that may depend on the lengths of axes that have names.
+
+        Args:
+            number: The number in the sample.
+            other: The number in the second run.
+
+        Returns:
+            int or str: The number if it is the same in both; else the name of a vector of one
+                element that computes it.
+        """
+        number, other = int(number), int(other)
+        if number == other:
+            return number
+        twin = self.params.application.twin
+        # An axis of an input of the function itself is the nearest explanation.
+        for i, array in enumerate(self.arrays if twin is not None else ()):
+            if array is None or twin is None:
+                continue
+            if i >= len(self.params.input_names):
+                break
+            for axis, sizes in enumerate(zip(array.shape, twin.inputs[i].shape)):
+                if sizes == (number, other):
+                    return self.axis_length(self.params.input_names[i], axis)
+        source = self.context.dynamic_axes.source((number, other))
+        if source is None:
+            self.warn(
+                f"the number {number} depends on axes that have names, in a way that is not "
+                "known; it is a constant of the exported model"
+            )
+            return number
+        axis, factor = source
+        length = self.axis_length(axis.input_name, axis.axis)
+        return length if factor == 1 else self("Mul", length, self.ints([factor]))
+
+    def axis_length(self, x: str, axis: int) -> str:
+        """Returns the length of an axis, as a vector of one element."""
+        return self.gather(self("Shape", x), [axis])
+
+    def vector(self, numbers: Sequence[int | str]) -> str:
+        """Joins numbers, of which some may be names as of :meth:`length`, to a vector."""
+        if all([isinstance(n, int) for n in numbers]):
+            return self.ints(list(numbers))
+        parts = [n if isinstance(n, str) else self.ints([n]) for n in numbers]
         return parts[0] if len(parts) == 1 else self("Concat", *parts, axis=0)
 
-    def _axis_length(self, source: Any) -> str:
-        axis, factor = source
-        length = self.gather(self("Shape", axis.input_name), [axis.axis])
-        return length if factor == 1 else self("Mul", length, self.ints([factor]))
+    def dynamic_constant(self, array: Array, other: Array) -> str:
+        """Returns an array that the model makes as long as its inputs, such as a state of zeros.
+
+        Args:
+            array: The array in the sample.
+            other: The array in the second run.
+        """
+        array, other = as_numpy(array), as_numpy(other)
+        if array.ndim == other.ndim and array.size:
+            changing = _differences(array.shape, other.shape)
+            row = array[
+                tuple([slice(0, 1 if i in changing else None) for i in range(array.ndim)])
+            ]
+            if (array == row).all():
+                return self.expand(self.const(row, array.dtype), array.shape, other.shape)
+        self.warn(
+            f"an array of the model of shape {array.shape} is as long as axes that have names; "
+            "the exported model has the array of the sample"
+        )
+        return self.const(array, array.dtype)
+
+    def number(self, value: Any, other: Any, dtype: DTypeLike = None) -> str | None:
+        """Returns a factor that may be a product of lengths of the first input, or one over it.
+
+        Args:
+            value: The factor in the sample.
+            other: The factor in the second run.
+            dtype: Dtype of the factor; that of the first input by default.
+
+        Returns:
+            str: Its name; None if it does not depend on the lengths in this way.
+        """
+        twin = self.params.application.twin
+        if twin is None or not value or not other:
+            return None
+        lengths = list(zip(self.shape(), twin.inputs[0].shape, strict=True))
+        for count in range(1, len(lengths) + 1):
+            for axes in itertools.combinations(range(len(lengths)), count):
+                a, b = (math.prod([lengths[i][k] for i in axes]) for k in (0, 1))
+                for inverse in (False, True):
+                    expected = (1 / a, 1 / b) if inverse else (a, b)
+                    if not numpy.allclose((value, other), expected, rtol=1e-6, atol=0):
+                        continue
+                    shape = self("Shape", self.params.input_names[0])
+                    size = self.reduce("ReduceProd", self.gather(shape, list(axes)), [0])
+                    size = self.cast(size, self.dtype() if dtype is None else dtype)
+                    return self("Reciprocal", size) if inverse else size
+        return None
 
     @property
     def twin(self) -> Any:
@@ -379,6 +468,4 @@ def _differences(shape: Sequence[int], twin: Sequence[int] | None) -> list[int]:
 
 def array_of(value: Any) -> Array:
     """Returns a constant of a function as an array of NumPy."""
-    from onnx_chainer.tensors import as_numpy
-
     return as_numpy(getattr(value, "array", value))

@@ -22,7 +22,8 @@ def as_numpy(array: Array) -> Any:
         array: The array.
     """
     # Not contiguous arrays are copied when they are serialized, so the layout does not matter.
-    if not isinstance(array, (numpy.ndarray, numpy.generic)):
+    # Numbers and lists are arrays of no backend.
+    if not isinstance(array, numpy.ndarray) and find_backend(type(array)) is not None:
         array = get_device("@numpy").send(array)
     return numpy.asarray(array)
 

@@ -43,7 +43,18 @@ Sum = along_axes("ReduceSum")
 
 def _constant(g: Nodes) -> str:
     """Returns the constant of an operator with a number or an array, in the dtype of x."""
-    return g.const(array_of(g.func.value))
+    value = array_of(g.func.value)
+    if g.twin is not None:
+        other = array_of(g.twin.value)
+        if value.size == 1 and other.size == 1 and value.item() != other.item():
+            # Such as one over the number of elements, of which F.average makes a mean.
+            name = g.number(value.item(), other.item())
+            if name is not None:
+                return name
+            g.warn(f"its constant {value} depends on axes that have names")
+        elif value.shape != other.shape:
+            return g.dynamic_constant(value, other)
+    return g.const(value)
 
 
 @rule()
@@ -100,7 +111,7 @@ def Arctan2(g: Nodes, y: str, x: str) -> str:
     quarter = g.const(math.pi / 2)
     upper = g("Not", g("Less", y, zero))
     left = g("Less", x, zero)
-    on_axis = g("Equal", x, zero)
+    on_axis = g.equal(x, zero)
     # Nothing is divided by zero, so that no NaN has to be selected away.
     slope = g("Atan", g("Div", y, g("Where", on_axis, g.const(1), x)))
     turn = g("Where", left, g("Where", upper, pi, g("Neg", pi)), zero)
@@ -142,7 +153,7 @@ def Log1p(g: Nodes, x: str) -> str:
     one = g.const(1)
     total = g("Add", one, x)
     rounded = g("Sub", total, one)
-    is_small = g("Equal", rounded, g.const(0))
+    is_small = g.equal(rounded, g.const(0))
     # x / (total - 1) is near one: it corrects what the addition lost.
     ratio = g("Div", x, g("Where", is_small, one, rounded))
     # An infinite x makes the ratio NaN.
@@ -295,7 +306,7 @@ def BatchDet(g: Nodes, x: str) -> str:
 @rule()
 def ModifiedXLogX(g: Nodes, x: str) -> str:
     """x log x, 0 for 0."""
-    zero = g("Equal", x, g.const(0))
+    zero = g.equal(x, g.const(0))
     return g("Mul", x, g("Log", g("Where", zero, g.const(1), x)))
 
 
@@ -324,7 +335,7 @@ def BernoulliLogProb(g: Nodes, logit: str, x: str) -> str:
     y = g("Sub", linear, g("Softplus", g("Neg", logit)))
     if not g.func.binary_check:
         return y
-    binary = g("Or", g("Equal", x, g.const(0)), g("Equal", x, g.const(1)))
+    binary = g("Or", g.equal(x, g.const(0)), g.equal(x, g.const(1)))
     return g("Where", binary, y, g.const(-math.inf))
 
 

@@ -121,8 +121,16 @@ def Im2Col(g: Nodes, x: str) -> str:
 
 
 @rule()
+def Hstack(g: Nodes, *xs: str) -> str:
+    """Joins along the second axis; vectors along the first."""
+    if g.ndim() == 0:
+        xs = tuple([g.unsqueeze(x, [0]) for x in xs])
+    return g("Concat", *xs, axis=0 if g.ndim() < 2 else 1)
+
+
+@rule()
 def Join(g: Nodes, *xs: str) -> str:
-    """``hstack``, ``vstack`` and ``dstack``: few axes become as many as needed first."""
+    """``vstack`` and ``dstack``: few axes become as many as needed first."""
     if g.ndim() < g.func.full_ndim:
         xs = tuple([_lifted(g, i, x) for i, x in enumerate(xs)])
     return g("Concat", *xs, axis=g.func.axis)
@@ -312,8 +320,9 @@ def SplitAxis(g: Nodes, x: str) -> list[str]:
             return list(g("Split", x, outputs=count, axis=axis, **more))
         sizes = [length // sections] * int(sections)
     else:
-        bounds = [0, *[min(max(int(i), 0), length) for i in array_of(sections)], length]
-        sizes = [max(b - a, 0) for a, b in zip(bounds, bounds[1:])]
+        # As slices do: positions count from the end if negative, and stop at the ends.
+        starts = [0, *[slice(int(i), None).indices(length)[0] for i in g.func._positions]]
+        sizes = [max(b - a, 0) for a, b in zip(starts, [*starts[1:], length])]
     return g.split(x, sizes, axis)
 
 

@@ -20,11 +20,17 @@ def GetItem(g: Nodes, x: str) -> str:
     A boolean array is one of the sample: its positions become constants.
     """
     items = _full_index(g.func.slices, g.ndim())
+    twin = g.params.application.twin
+    others = items if twin is None else _full_index(twin.function.slices, g.ndim())
+    if twin is not None and len(others) == len(items):
+        items = [
+            _dynamic(g, item, other) for item, other in zip(items, others, strict=True)
+        ]
     if any([isinstance(item, numpy.ndarray) for item in items]):
         # NumPy treats integers next to arrays as arrays of no axes.
         items = [numpy.asarray(item) if isinstance(item, int) else item for item in items]
-    starts: list[int] = []
-    ends: list[int] = []
+    starts: list[int | str] = []
+    ends: list[int | str] = []
     axes: list[int] = []
     steps: list[int] = []
     squeezed: list[int] = []
@@ -39,8 +45,8 @@ def GetItem(g: Nodes, x: str) -> str:
             step = 1 if item.step is None else int(item.step)
             # Bounds beyond the ends mean all there is in that direction.
             first, last = (0, _INT64.max) if step > 0 else (_INT64.max, _INT64.min)
-            starts.append(first if item.start is None else int(item.start))
-            ends.append(last if item.stop is None else int(item.stop))
+            starts.append(first if item.start is None else _bound(item.start))
+            ends.append(last if item.stop is None else _bound(item.stop))
             axes.append(axis)
             steps.append(step)
         axis += 1
@@ -52,6 +58,23 @@ def GetItem(g: Nodes, x: str) -> str:
     if any([isinstance(item, numpy.ndarray) for item in items]):
         return _select(g, x, items)
     return _with_new_axes(g, x, items)
+
+
+def _bound(bound: Any) -> int | str:
+    return bound if isinstance(bound, str) else int(bound)
+
+
+def _dynamic(g: Nodes, item: Any, other: Any) -> Any:
+    """Returns an item of an index in which bounds may be names of what computes them."""
+    if isinstance(item, slice) and isinstance(other, slice) and item != other:
+        bounds = [
+            a if a is None or b is None else g.length(a, b)
+            for a, b in ((item.start, other.start), (item.stop, other.stop))
+        ]
+        return slice(*bounds, item.step)
+    if isinstance(item, int) and isinstance(other, int) and item != other:
+        g.warn(f"the index {item} depends on axes that have names; it is a constant")
+    return item
 
 
 def _full_index(slices: Any, ndim: int) -> list[Any]:

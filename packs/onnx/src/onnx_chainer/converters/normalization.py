@@ -108,7 +108,7 @@ def GroupNormalization(g: Nodes, x: str, gamma: str, beta: str) -> str:
 def LocalResponseNormalization(g: Nodes, x: str) -> str:
     """LRN; the operator divides alpha by the size of the window."""
     n = int(g.func.n)
-    return g("LRN", x, size=n, alpha=float(g.func.alpha) * n, beta=g.func.beta, bias=g.func.k)
+    return g("LRN", x, size=n, alpha=float(g.func.alpha) * n, beta=float(g.func.beta), bias=float(g.func.k))
 
 
 @rule()

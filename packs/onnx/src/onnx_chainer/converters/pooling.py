@@ -78,7 +78,7 @@ def ROIPooling2D(g: Nodes, x: str, rois: str) -> str:
     if (g.arrays[0] < 0).any():
         g.warn("runtimes differ from Chainer for negative inputs of regions without pixels")
     size = [g.func.outh, g.func.outw]
-    return g("MaxRoiPool", x, rois, pooled_shape=size, spatial_scale=g.func.spatial_scale)
+    return g("MaxRoiPool", x, rois, pooled_shape=size, spatial_scale=float(g.func.spatial_scale))
 
 
 @rule()
@@ -93,6 +93,6 @@ def ROIAverageAlign2D(g: Nodes, x: str, rois: str, indices: str) -> str:
     return g(
         "RoiAlign", x, g.gather(rois, [1, 0, 3, 2], 1), g.cast(indices, numpy.int64),
         mode="avg", output_height=outh, output_width=outw,
-        sampling_ratio=int(ratios[0] or 0), spatial_scale=g.func.spatial_scale,
+        sampling_ratio=int(ratios[0] or 0), spatial_scale=float(g.func.spatial_scale),
         coordinate_transformation_mode="output_half_pixel",
     )  # fmt: skip
