@@ -381,7 +381,7 @@ class Nodes(GraphBuilder):
         return self.const(array, array.dtype)
 
     def number(self, value: Any, other: Any, dtype: DTypeLike = None) -> str | None:
-        """Returns a factor that may be a product of lengths of the first input, or one over it.
+        """Returns a factor that is a product of lengths of the first input, or one over it.
 
         Args:
             value: The factor in the sample.
@@ -394,15 +394,29 @@ class Nodes(GraphBuilder):
         twin = self.params.application.twin
         if twin is None or not value or not other:
             return None
-        lengths = list(zip(self.shape(), twin.inputs[0].shape, strict=True))
+        x, other_x = self.params.application.node.input_nodes[0], twin.node.input_nodes[0]
+        name = self._product(x, other_x, value, other, dtype)
+        before, other_before = x.creator_node, other_x.creator_node
+        if name is None and before is not None and other_before is not None:
+            # A mean is a sum, which no longer has the axes, times a number.
+            x, other_x = before.input_nodes[0], other_before.input_nodes[0]
+            if self.context.find_name(x) is not None:
+                name = self._product(x, other_x, value, other, dtype)
+        return name
+
+    def _product(self, x: Any, twin: Any, value: Any, other: Any, dtype: DTypeLike) -> str | None:
+        """Returns a factor that is a product of lengths of a value, or one over it."""
+        lengths = list(zip(x.shape, twin.shape, strict=True))
         for count in range(1, len(lengths) + 1):
             for axes in itertools.combinations(range(len(lengths)), count):
                 a, b = (math.prod([lengths[i][k] for i in axes]) for k in (0, 1))
                 for inverse in (False, True):
+                    if not a or not b:
+                        continue
                     expected = (1 / a, 1 / b) if inverse else (a, b)
                     if not numpy.allclose((value, other), expected, rtol=1e-6, atol=0):
                         continue
-                    shape = self("Shape", self.params.input_names[0])
+                    shape = self("Shape", self.context.get_name(x))
                     size = self.reduce("ReduceProd", self.gather(shape, list(axes)), [0])
                     size = self.cast(size, self.dtype() if dtype is None else dtype)
                     return self("Reciprocal", size) if inverse else size
