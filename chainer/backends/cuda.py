@@ -243,7 +243,7 @@ def to_cpu(array: Any, stream: Any = None) -> Any:
 
     Returns:
         numpy.ndarray, list or tuple: Arrays on CPU. Arrays that are there already, and None, are
-            returned unchanged.
+            returned unchanged; scalars become 0-dimensional arrays.
 
     Raises:
         TypeError: If something is not an array.
@@ -251,7 +251,7 @@ def to_cpu(array: Any, stream: Any = None) -> Any:
 
     def move(item: Any) -> Any:
         item = _array_or_scalar(item, "cpu")
-        if isinstance(item, (numpy.ndarray, numpy.generic)):
+        if isinstance(item, numpy.ndarray):
             return item
         if stream is not None and _is_cupy(item):
             with item.device:
@@ -279,11 +279,11 @@ def _map(array: Any, function: Callable[[Any], Any]) -> Any:
 
 
 def _array_or_scalar(item: Any, where: str) -> Any:
-    if isinstance(item, numpy.generic):
-        return item if where == "cpu" else numpy.asarray(item)
+    if isinstance(item, (numpy.generic, int, float, complex)):
+        return numpy.asarray(item)
     if find_backend(type(item)) is None:
         raise TypeError(
-            f"The array sent to {where} must be numpy.ndarray or cupy.ndarray, or a NumPy scalar.\n"
+            f"The array sent to {where} must be numpy.ndarray or cupy.ndarray, or a scalar.\n"
             f"Actual type: {type(item)}."
         )
     return item

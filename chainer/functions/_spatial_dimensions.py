@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from chainer.core.typing import Shape, VariableLike
+from chainer.core.utils.conv import OutputSizeError
 
 #: Names of the dimensions of two-dimensional images, for :func:`check_out_size`.
 HEIGHT_AND_WIDTH = ("Height", "Width")
@@ -37,15 +38,15 @@ def check_out_size(out_size: Shape, names: tuple[str, ...] = ()) -> None:
         names: Names of the dimensions, for the message; empty if they have none.
 
     Raises:
-        ValueError: If a size is not positive.
+        OutputSizeError: If a size is not positive.
     """
     if min(out_size, default=1) > 0:
         return
     if not names:
-        raise ValueError(f"Output sizes should be positive. Actual: {out_size}")
+        raise OutputSizeError(f"Output sizes should be positive. Actual: {out_size}")
     for name, size in zip(names, out_size, strict=True):
         if size <= 0:
-            raise ValueError(f"{name} in the output should be positive. Actual: {size}")
+            raise OutputSizeError(f"{name} in the output should be positive. Actual: {size}")
 
 
 class _Geometry(Protocol):

@@ -25,7 +25,7 @@ from tests.core.nodes import f32, var
 
 
 class OtherArray:
-    """An array type nobody knows until a test registers it."""
+    """An array type that is not known until a test registers it."""
 
     def __init__(self, host):
         self.host = host

@@ -34,7 +34,7 @@ USES = {
         print(extensions.LinearWarmup("lr", 3).iterations)
     """,
     "functions": """
-        x = chainer.Variable(np.float64([0.0]))
+        x = chainer.Variable(np.zeros((), np.float64))
         chainer.functions.softcap(x).backward()
         print(x.grad)
     """,
@@ -49,7 +49,7 @@ PRINTS = {
     "backend": "MadeBackendArray",
     "dataset": "7",
     "extension": "3",
-    "functions": "[1.]",
+    "functions": "1.0",
     "kernels": "made_kernels",
     "links": "(1, 3)",
     "optimizer": "0.5",

@@ -70,7 +70,8 @@ def check_types(in_types: type_check.TypeInfoTuple, axis: Axes | None, count: in
     else:
         type_check.expect(gamma_type.dtype == x_type.dtype)
     for other in in_types[2:]:
-        dtype = x_type.dtype if gamma_type.dtype.eval() == x_type.dtype.eval() else gamma_type.dtype
+        same = type_check.eval(gamma_type.dtype) == type_check.eval(x_type.dtype)
+        dtype = x_type.dtype if same else gamma_type.dtype
         type_check.expect(other.dtype == dtype)
     type_check.expect(gamma_type.shape == in_types[2].shape)
     for other in in_types[3:]:

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy
 
 from chainer.core.arrays import backend
+from chainer.core.arrays.device import Device
 from chainer.core.lazy import lazy_module
+from chainer.core.typing import Array, ArrayTree, DeviceLike, HostArray
 from chainer.training.dataset.batch import Batch
 
+ConverterLike: TypeAlias = Callable[..., Any]
+"""A :class:`Converter`, or any function that takes a batch and a device."""
 
-def to_device(device: Any, x: Any) -> Any:
-    """Send an array to a given device.
+Padding: TypeAlias = Any
+"""A scalar, or one for each element of an example (a tuple or a dictionary), or None."""
+
+
+def to_device(device: DeviceLike, x: ArrayTree) -> Any:
+    """Sends an array to a given device.
 
     This method sends a given array to a given device. This method is used in
     :func:`concat_examples`. You can also use this method in a custom converter method used in
@@ -35,14 +44,19 @@ def to_device(device: Any, x: Any) -> Any:
     """
     if device is None:
         return x
-    if type(x) is numpy.ndarray and isinstance(device, int) and device < 0:
+    if not isinstance(device, Device):
+        device = backend.get_device(device)
+    # The usual case, once for each array of each batch: nothing has to be moved.
+    if type(x) is numpy.ndarray and device.backend.name == "numpy":
         return x
     if isinstance(x, numpy.generic):
         x = numpy.asarray(x)
-    return backend.get_device(device).send(x)
+    return device.send(x)
 
 
-def concat_examples(batch: Sequence[Any], device: Any = None, padding: Any = None) -> Any:
+def concat_examples(
+    batch: Sequence[Any], device: DeviceLike = None, padding: Padding = None
+) -> Any:
     """Concatenates a list of examples into array(s).
 
     This function converts an "array of tuples" into a "tuple of arrays". Specifically, given a list
@@ -119,7 +133,7 @@ def concat_examples(batch: Sequence[Any], device: Any = None, padding: Any = Non
         ValueError: If the batch is empty, the examples have different numbers of elements, or
             shapes differ and ``padding`` does not help.
         KeyError: If a dictionary lacks a key of the first one.
-        TypeError: If the elements are nothing an array can hold.
+        TypeError: If an array cannot hold the elements.
     """
     if len(batch) == 0:
         raise ValueError("batch is empty")
@@ -141,7 +155,7 @@ def concat_examples(batch: Sequence[Any], device: Any = None, padding: Any = Non
 
 
 def _concat_tuples(
-    batch: Sequence[Any], first: tuple[Any, ...], device: Any, padding: Any
+    batch: Sequence[Any], first: tuple[Any, ...], device: DeviceLike, padding: Padding
 ) -> tuple[Any, ...]:
     size = len(first)
     if not isinstance(padding, tuple):
@@ -158,8 +172,8 @@ def _concat_tuples(
     )
 
 
-def _concat(arrays: Sequence[Any], padding: Any) -> Any:
-    """Returns an array with a new first axis, along which the given ones lie."""
+def _concat(arrays: Sequence[ArrayTree], padding: Padding) -> Array:
+    """Stacks arrays along a new first axis."""
     first = arrays[0]
     if type(first) is not numpy.ndarray and not backend.is_array(first):
         if padding is None:
@@ -187,7 +201,7 @@ def _concat(arrays: Sequence[Any], padding: Any) -> Any:
         return xp.concatenate([array[None] for array in arrays])
 
 
-def _array_of_values(values: Sequence[Any]) -> numpy.ndarray[Any, Any]:
+def _array_of_values(values: Sequence[Any]) -> HostArray:
     """Returns an array of scalars or nested lists."""
     array = numpy.asarray(values)
     if array.dtype.hasobject:
@@ -198,7 +212,7 @@ def _array_of_values(values: Sequence[Any]) -> numpy.ndarray[Any, Any]:
     return array
 
 
-def _concat_with_padding(arrays: Sequence[Any], padding: Any) -> Any:
+def _concat_with_padding(arrays: Sequence[Array], padding: Padding) -> Array:
     first = arrays[0]
     if any(array.ndim != first.ndim for array in arrays):
         dimensions = sorted({array.ndim for array in arrays})
@@ -217,16 +231,18 @@ def _concat_with_padding(arrays: Sequence[Any], padding: Any) -> Any:
 class Converter:
     """Base class of converters.
 
-    A converter makes arrays of a batch. Any callable that takes a batch and a device will do; a
-    class of converters may derive from this one.
+    A converter makes arrays of a batch. An updater also accepts any other function of a batch and a
+    device. The difference is the device: an instance of this class gets a
+    :class:`~chainer.backend.Device` or None, other functions a number, as in release 4: -1 for the
+    CPU, and the index of a CUDA device.
     """
 
-    def __call__(self, batch: Any, device: Any) -> Any:
+    def __call__(self, batch: Sequence[Any], device: Device | None) -> Any:
         """Converts a batch.
 
         Args:
             batch (list): A list of examples.
-            device: Device to send the arrays to, or None.
+            device (Device): Device to send the arrays to, or None.
 
         Returns:
             Array, a tuple of arrays, or a dictionary of arrays.
@@ -235,15 +251,33 @@ class Converter:
 
 
 class _FunctionConverter(Converter):
+    """A converter that calls a function, with the device as a Device."""
+
     def __init__(self, function: Callable[..., Any]) -> None:
+        if not callable(function):
+            raise TypeError(f"converter() decorates a callable, got {type(function).__name__}")
         self._function = function
         self.__name__ = getattr(function, "__name__", type(function).__name__)
         self.__doc__ = function.__doc__
 
-    def __call__(self, batch: Any, device: Any = None, **kwargs: Any) -> Any:
-        if device is not None:
-            device = backend.get_device(device)
-        return self._function(batch, device, **kwargs)
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        # The device is the second positional argument or the keyword; everything else is passed on.
+        if len(args) > 1:
+            args = (args[0], _device_or_none(args[1]), *args[2:])
+        elif "device" in kwargs:
+            kwargs["device"] = _device_or_none(kwargs["device"])
+        elif self._needs_device:
+            kwargs["device"] = None
+        return self._function(*args, **kwargs)
+
+    @property
+    def _needs_device(self) -> bool:
+        """Whether the function has an argument ``device`` without a default."""
+        try:
+            parameter = inspect.signature(self._function).parameters.get("device")
+        except ValueError:  # a function in C may have no signature
+            return False
+        return parameter is not None and parameter.default is parameter.empty
 
 
 def converter() -> Callable[[Callable[..., Any]], Converter]:
@@ -263,6 +297,33 @@ def converter() -> Callable[[Callable[..., Any]], Converter]:
         array([0.5, 1. ])
     """
     return _FunctionConverter
+
+
+def _device_or_none(device: DeviceLike) -> Device | None:
+    return None if device is None else backend.get_device(device)
+
+
+def call_converter(converter: ConverterLike, batch: Sequence[Any], device: Device | None) -> Any:
+    """Calls a converter with a device in the form that it expects.
+
+    Converters of this package and instances of :class:`Converter` get the device itself. Other
+    functions may have been written for release 4, where a device is a number, and may compare it
+    with 0: they get None, -1 for a device in host memory, and the index of a CUDA device. Devices
+    of other accelerators have no number, so functions get the device itself, too.
+
+    Args:
+        converter: The converter.
+        batch: A list of examples.
+        device: Device, or None.
+
+    Returns:
+        Array, a tuple of arrays, or a dictionary of arrays.
+    """
+    if device is None or converter is concat_examples or isinstance(converter, Converter):
+        return converter(batch, device)
+    if not device.backend.is_accelerator:
+        return converter(batch, -1)
+    return converter(batch, device.index if device.backend.name == "cupy" else device)
 
 
 # Also public here. async_transfer imports this module.

@@ -166,6 +166,46 @@ def test_converter_decorator():
     assert seen == [chainer.get_device("@numpy"), None]
     with pytest.raises(NotImplementedError):
         dataset.Converter()([], None)
+    with pytest.raises(TypeError, match="converter.. decorates a callable, got int"):
+        dataset.converter()(3)
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "expected"),
+    [
+        ((1,), {}, ((1,), {})),
+        ((1, -1), {}, ((1, "@numpy"), {})),
+        ((1,), {"device": "@numpy"}, ((1,), {"device": "@numpy"})),
+        ((1, None, 0), {}, ((1, None, 0), {})),
+        ((1, -1, 2), {"x": 3}, ((1, "@numpy", 2), {"x": 3})),
+        ((), {"batch": 1, "device": -1}, ((), {"batch": 1, "device": "@numpy"})),
+    ],
+)
+def test_arguments_of_decorated_converters(args, kwargs, expected):
+    # As observed in 7.8.1: only the device is replaced.
+    name = lambda value: value.name if isinstance(value, chainer.backend.Device) else value
+
+    @dataset.converter()
+    def collect(*args, **kwargs):
+        return tuple(map(name, args)), {key: name(value) for key, value in kwargs.items()}
+
+    assert collect(*args, **kwargs) == expected
+
+
+@pytest.mark.parametrize(
+    ("specifier", "old"), [(None, None), (-1, -1), ("@numpy", -1), ("@ideep", -1)]
+)
+def test_form_of_the_device(specifier, old):
+    device = None if specifier is None else chainer.get_device(specifier)
+    returned = lambda batch, device: device
+
+    class New(dataset.Converter):
+        def __call__(self, batch, device):
+            return device
+
+    assert convert.call_converter(returned, [], device) == old
+    assert convert.call_converter(New(), [], device) is device
+    assert convert.call_converter(dataset.converter()(returned), [], device) is device
 
 
 def test_async_transfer_on_the_host():
