@@ -65,11 +65,19 @@ _LAZY: dict[str, str] = {
     "Summary": "chainer.core.reporting.reporter",
     "UpdateRule": "chainer.training.optimizer",
     "cross_entropy": "chainer.distributions.distribution",
+    "get_array_types": "chainer.core.arrays.array_types",
+    "get_compute_mode": "chainer.core.config.compute_mode",
+    "get_cpu_array_types": "chainer.core.arrays.array_types",
     "get_current_reporter": "chainer.core.reporting.reporter",
+    "is_arrays_compatible": "chainer.core.arrays.array_types",
     "kl_divergence": "chainer.distributions.distribution",
     "register_kl": "chainer.distributions.distribution",
     "report": "chainer.core.reporting.reporter",
     "report_scope": "chainer.core.reporting.reporter",
+    "should_use_cudnn": "chainer.backends.cuda",
+    "should_use_cudnn_tensor_core": "chainer.backends.cuda",
+    "static_code": "chainer.graph_optimizations.static_graph_utilities",
+    "static_graph": "chainer.graph_optimizations.static_graph",
 }
 
 # Packages that are imported when they are first used, and the second names of modules.
@@ -78,6 +86,7 @@ _SUBMODULES = frozenset(
         "backends",
         "distributions",
         "functions",
+        "graph_optimizations",
         "links",
         "plugins",
         "testing",
