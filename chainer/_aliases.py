@@ -58,6 +58,7 @@ ALIASES: dict[str, str] = {
     "chainer.links.connection.peephole": "chainer.links.rnn.peephole",
     "chainer.links.connection.tree_lstm": "chainer.links.rnn.tree_lstm",
     "chainer.links.connection.zoneoutlstm": "chainer.links.rnn.zoneoutlstm",
+    "chainer.memory_layouts": "chainer.core.autograd.memory_layouts",
     "chainer.optimizer": "chainer.training.optimizer",
     "chainer.optimizer_hooks": "chainer.training.optimizer_hooks",
     "chainer.optimizers": "chainer.training.optimizers",

@@ -94,6 +94,8 @@ class BatchNormalization(KernelFunction):
         running_var: Running variance.
     """
 
+    keeps_layout = True
+
     accepts_opaque_arrays = True
     type_check_key = ("axis",)
     retained_inputs = (0, 1)
@@ -165,6 +167,8 @@ class FixedBatchNormalization(KernelFunction):
         eps (float): Added to the variance.
         axis (tuple of int): Axes to normalize over.
     """
+
+    keeps_layout = True
 
     accepts_opaque_arrays = True
     type_check_key = ("axis",)
