@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
@@ -104,15 +105,21 @@ class Summary:
     def serialize(self, serializer: _Serializer) -> None:
         """Serializes the sums.
 
+        Loading warns if the sums are not stored, and leaves the object as it is.
+
         Args:
             serializer: Serializer or deserializer.
         """
-        self._x = serializer("_x", self._x)
-        self._x2 = serializer("_x2", self._x2)
         try:
-            self._n = serializer("_n", self._n)
-        except TypeError:  # a sum of fractional weights cannot be loaded into an integer
-            self._n = serializer("_n", float(self._n))
+            x, x2 = serializer("_x", self._x), serializer("_x2", self._x2)
+            try:
+                n = serializer("_n", self._n)
+            except TypeError:  # a sum of fractional weights cannot be loaded into an integer
+                n = serializer("_n", float(self._n))
+        except KeyError:
+            warnings.warn("The previous statistics are not saved.", stacklevel=2)
+            return
+        self._x, self._x2, self._n = x, x2, n
 
 
 class DictSummary:
@@ -179,10 +186,16 @@ class DictSummary:
     def serialize(self, serializer: _Serializer) -> None:
         """Serializes the summaries of all entries.
 
+        Loading warns if their names are not stored, and leaves the object as it is.
+
         Args:
             serializer: Serializer or deserializer.
         """
-        names = json.loads(serializer("_names", json.dumps(list(self._summaries))))
+        try:
+            names = json.loads(serializer("_names", json.dumps(list(self._summaries))))
+        except KeyError:
+            warnings.warn("The names of statistics are not saved.", stacklevel=2)
+            return
         # A serializer returns the names it was given; a deserializer those of the file.
         self._summaries = {name: self._summaries.get(name) or Summary() for name in names}
         for index, name in enumerate(names):
