@@ -7,6 +7,7 @@ used.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from chainer import _aliases
@@ -76,14 +77,18 @@ _LAZY: dict[str, str] = {
     "report_scope": "chainer.core.reporting.reporter",
     "should_use_cudnn": "chainer.backends.cuda",
     "should_use_cudnn_tensor_core": "chainer.backends.cuda",
+    "static_code": "chainer.graph_optimizations.static_graph_utilities",
+    "static_graph": "chainer.graph_optimizations.static_graph",
 }
 
 # Packages that are imported when they are first used, and the second names of modules.
 _SUBMODULES = frozenset(
     {
         "backends",
+        "compat",
         "distributions",
         "functions",
+        "graph_optimizations",
         "links",
         "plugins",
         "testing",
@@ -145,10 +150,16 @@ def _start() -> None:
     from chainer import plugins
     from chainer.backends.cupy import settings as cudnn_settings
     from chainer.backends.ideep import settings as ideep_settings
+    from chainer.compat import dependencies
 
     cudnn_settings.declare_entries()
     ideep_settings.declare_entries()
     plugins.start(__version__)
+    dependencies.install()
+    if os.environ.get("CHAINER_COMPAT_CLIENTS"):
+        from chainer.compat.clients.importing import enable_from_environment
+
+        enable_from_environment()
 
 
 _start()

@@ -10,7 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy
 
@@ -33,10 +33,6 @@ from chainer.core.arrays.backend import get_device as _get_device
 from chainer.core.config.configuration import config
 from chainer.core.lazy import lazy_module
 from chainer.core.typing import Array, ArrayTree
-
-if TYPE_CHECKING:
-    # Under another name: Device is a class of CuPy here.
-    from chainer.core.arrays.device import Device as DeviceOfChainer
 
 __all__ = [
     "DummyDevice",
@@ -199,16 +195,19 @@ def to_gpu(array: ArrayTree, device: Any = None, stream: Any = None) -> Any:
     check_cuda_available()
     target = get_backend("cupy").device(_index(device))
     with nullcontext() if stream is None else target, nullcontext() if stream is None else stream:
-        return map_arrays(array, lambda item: _array_to_gpu(item, target))
+        return map_arrays(array, lambda item: target.send(_array_or_scalar(item, "gpu")))
 
 
-def _array_to_gpu(item: Any, target: DeviceOfChainer) -> Any:
-    if not isinstance(item, numpy.generic) and find_backend(type(item)) is None:
+def _array_or_scalar(item: Any, where: str) -> Array:
+    """Returns an array, or a number as an array without axes; raises TypeError otherwise."""
+    if isinstance(item, (numpy.generic, int, float, complex)):
+        return numpy.asarray(item)
+    if find_backend(type(item)) is None:
         raise TypeError(
-            "The array sent to gpu must be numpy.ndarray or cupy.ndarray, or a NumPy scalar.\n"
+            f"The array sent to {where} must be numpy.ndarray or cupy.ndarray, or a scalar.\n"
             f"Actual type: {type(item)}."
         )
-    return target.send(item)
+    return item
 
 
 def to_cpu(array: ArrayTree, stream: Any = None) -> Any:
@@ -227,11 +226,10 @@ def to_cpu(array: ArrayTree, stream: Any = None) -> Any:
         TypeError: If something is not an array.
     """
     host = get_backend("numpy").device()
-    if stream is None:
-        return map_arrays(array, host.send_array)
 
     def move(item: Any) -> Any:
-        if not is_cupy(item):
+        item = _array_or_scalar(item, "cpu")
+        if stream is None or not is_cupy(item):
             return host.send_array(item)
         with item.device:
             return item.get(stream=stream)

@@ -94,8 +94,12 @@ def get_device(device_spec: DeviceLike) -> Device:
         name, number = device_spec  # ('@cupy', 0), a form of release 6 and later
         return get_device(f"{name}:{number}")
     index: Any = getattr(device_spec, "id", None)
-    # A device object of CuPy. Its class is recognized by name, so that CuPy is not imported here.
-    library = type(device_spec).__module__.split(".")[0]
+    # A device object of CuPy, or the placeholder for the host that chainer.backends.cuda gives.
+    # Their classes are recognized by name, so that neither module is imported here.
+    kind = type(device_spec)
+    library = kind.__module__.split(".")[0]
+    if kind.__module__ == "chainer.backends.cuda" and index == -1:
+        return get_backend("numpy").device()
     if isinstance(index, int) and library in ("cupy", "cupy_backends"):
         return available_device("cupy", index)
     raise TypeError(

@@ -49,6 +49,7 @@ class ThreadState:
         enable_backprop: Effective value of the entry of this name. The same holds for ``debug``,
             ``type_check`` and ``lazy_grad_sum``.
         policy: The effective :class:`KernelPolicy`.
+        light_type_check: Whether a ``check_type_forward`` runs on plain values at the moment.
     """
 
     __slots__ = (
@@ -58,6 +59,7 @@ class ThreadState:
         "enable_backprop",
         "hooks",
         "lazy_grad_sum",
+        "light_type_check",
         "policy",
         "type_check",
         "values",
@@ -67,6 +69,7 @@ class ThreadState:
         self._global = global_config
         self.values: dict[str, Any] = {}
         self.hooks: dict[str, FunctionHook] = {}
+        self.light_type_check = False
         self.refresh()
 
     def refresh(self) -> None:

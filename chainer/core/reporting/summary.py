@@ -12,6 +12,7 @@ import numpy
 from chainer.core.arrays import backend
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, VariableLike
+from chainer.core.warnings import MissingStateWarning
 
 
 def _scalar(value: VariableLike) -> Array:
@@ -105,19 +106,23 @@ class Summary:
     def serialize(self, serializer: _Serializer) -> None:
         """Serializes the sums.
 
-        Loading warns if the sums are not stored, and leaves the object as it is.
+        A file without them gives a UserWarning and leaves the sums as they are.
 
         Args:
             serializer: Serializer or deserializer.
         """
         try:
-            x, x2 = serializer("_x", self._x), serializer("_x2", self._x2)
+            x = serializer("_x", self._x)
+            x2 = serializer("_x2", self._x2)
             try:
                 n = serializer("_n", self._n)
             except TypeError:  # a sum of fractional weights cannot be loaded into an integer
                 n = serializer("_n", float(self._n))
         except KeyError:
-            warnings.warn("The previous statistics are not saved.", stacklevel=2)
+            # A snapshot of a release whose summaries saved nothing.
+            warnings.warn(
+                "The previous statistics are not saved.", MissingStateWarning, stacklevel=2
+            )
             return
         self._x, self._x2, self._n = x, x2, n
 
@@ -186,7 +191,7 @@ class DictSummary:
     def serialize(self, serializer: _Serializer) -> None:
         """Serializes the summaries of all entries.
 
-        Loading warns if their names are not stored, and leaves the object as it is.
+        A file without them gives a UserWarning; then the summary is empty.
 
         Args:
             serializer: Serializer or deserializer.
@@ -194,8 +199,11 @@ class DictSummary:
         try:
             names = json.loads(serializer("_names", json.dumps(list(self._summaries))))
         except KeyError:
-            warnings.warn("The names of statistics are not saved.", stacklevel=2)
-            return
+            # A snapshot of a release whose summaries saved nothing.
+            warnings.warn(
+                "The names of statistics are not saved.", MissingStateWarning, stacklevel=2
+            )
+            names = []
         # A serializer returns the names it was given; a deserializer those of the file.
         self._summaries = {name: self._summaries.get(name) or Summary() for name in names}
         for index, name in enumerate(names):
