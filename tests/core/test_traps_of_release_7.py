@@ -270,6 +270,21 @@ class TestFunctions:
         with pytest.raises(ValueError, match=match):
             y.backward()
 
+    @pytest.mark.parametrize(
+        ("call", "text"),
+        [
+            (lambda: var(1, 2) + var(1, 2, 3), "lhs.shape"),
+            (lambda: F.linear(f32(1, 2).reshape(1, 2), np.ones((2, 3), "f")), "W.shape"),
+            (lambda: F.relu(np.ones(2, "i")), "x.dtype"),
+            (lambda: F.softmax_cross_entropy(np.ones((2, 3), "f"), np.ones(3, "i")), "t.shape"),
+        ],
+    )
+    def test_messages_name_arguments(self, call, text):
+        with pytest.raises(InvalidType) as caught:
+            call()
+        assert text in str(caught.value)
+        assert "in_types" not in str(caught.value)
+
     def test_invalid_type_can_be_pickled(self):
         with pytest.raises(InvalidType) as caught:
             F.relu(np.ones(2, "i"))
@@ -418,7 +433,8 @@ class TestLinks:
         assert isinstance(chain, MutableSequence)
         assert not isinstance(chain, (list, tuple))
         chain.append(value=L.Linear(1, 2))
-        chain.append(link=L.Linear(1, 3))
+        with pytest.warns(DeprecationWarning, match="link"):
+            chain.append(link=L.Linear(1, 3))
         assert [link.name for link in chain] == ["0", "1", "2"]
         assert chain.pop().out_size == 3
         chain += [L.Linear(1, 4)]

@@ -340,7 +340,11 @@ def _explain_types(self: FunctionNode, in_data: Arrays) -> None:
     """
     message = f"\nInvalid operation is performed in: {self.label} (Forward)\n"
     try:
-        self.check_type_forward(type_check.get_types(in_data, "in_types"))
+        in_types = type_check.get_types(in_data, "in_types")
+        names = self.argument_names
+        if names is not None and len(names) >= len(in_types):
+            type_check.argname(in_types, names[: len(in_types)])
+        self.check_type_forward(in_types)
     except type_check.InvalidType as error:
         # Some functions raise a subclass that belongs to a second class of errors.
         raise type(error)(error.expect, error.actual, msg=message) from None

@@ -98,7 +98,9 @@ class FunctionNode:
         is_elementwise: Whether each element of the outputs depends on the elements of the inputs at
             the same place only. The outputs then must have equal shapes, and the inputs the same
             memory layout, which the outputs get.
-        keeps_layout: Whether the outputs have the memory layout of the first input, whatever it is.
+        keeps_layout: Whether the outputs have the memory layout of the first input.
+        argument_names: Names of the inputs in the messages of :meth:`check_type_forward`. With None,
+            or if there are fewer names than inputs, they are ``in_types[0]`` and so on.
         chainerx_device: None: arrays of ChainerX are not supported.
 
     Example:
@@ -132,6 +134,7 @@ class FunctionNode:
     accepts_opaque_arrays: ClassVar[bool] = False
     is_elementwise: ClassVar[bool] = False
     keeps_layout: ClassVar[bool] = False
+    argument_names: ClassVar[tuple[str, ...] | None] = None
 
     #: Memory layouts of the inputs and outputs where one of them is not the standard one.
     _input_layouts: tuple[str | None, ...] | None = None
