@@ -16,7 +16,7 @@ import pytest
 import chainer
 import chainer.functions as F
 import chainer.links as L
-from chainer import testing
+from chainer import _backprop_utils, _runtime_info, testing
 from chainer.backends import cuda
 from chainer.testing import attr
 from chainer.utils import conv_nd
@@ -182,7 +182,7 @@ class TestVariables:
     def test_root_with_axes_but_one_element(self):
         y = var(2) * 3
         assert y.shape == (1,)
-        with pytest.warns(DeprecationWarning):
+        with pytest.warns(DeprecationWarning, match="scalar"):
             y.backward()
 
     def test_loss_scale_of_leaves(self):
@@ -672,6 +672,12 @@ class TestUtilities:
         for name in ("Platform", "Chainer", "ChainerX", "NumPy", "CuPy", "iDeep"):
             assert any(line.startswith(f"{name}:") for line in lines), name
 
+        info = _runtime_info._get_runtime_info()
+        assert info.chainer_version == chainer.__version__
+        assert info.numpy_version == np.__version__
+        assert info.chainerx_available is False
+        assert str(info) == stream.getvalue()
+
     def test_walker_alias_is_a_device_resident(self):
         sampler = chainer.utils.WalkerAlias([1, 2, 3])
         with pytest.warns(DeprecationWarning, match="to_device"):
@@ -687,3 +693,51 @@ class TestUtilities:
                     continue
                 for parameter in inspect.signature(function).parameters.values():
                     assert not isinstance(parameter.default, (list, dict)), (name, parameter)
+
+
+class TestBackpropSteps:
+    """``chainer._backprop_utils``, for programs that walk graphs by themselves."""
+
+    def test_step(self):
+        x = var(3)
+        y = x * x
+        (function, node) = y.creator_node, x.node
+        gradients = {node: [var(1)]}
+        step = _backprop_utils.backprop_step
+        step(function, (0, 1), (var(1),), gradients, False)
+        (gradient,) = gradients[node]
+        assert gradient.array.tolist() == [7]
+        function.lazy_grad_sum = True
+        step(function, (0, 1), (var(1),), gradients, False)
+        assert len(gradients[node]) == 3
+
+    def test_nan_in_debug_mode(self):
+        x = var(3)
+        y = x * 2
+        with pytest.raises(RuntimeError, match="NaN is detected on backward"):
+            _backprop_utils.backprop_step(y.creator_node, (0,), (var(np.nan),), {x.node: []}, True)
+
+    def test_function_that_accumulates(self):
+        class Double(chainer.FunctionNode):
+            def forward(self, inputs):
+                return (inputs[0] * 2,)
+
+            def backward_accumulate(self, target_input_indexes, grad_outputs, grad_inputs):
+                (known,) = grad_inputs
+                total = grad_outputs[0] * 2
+                return (total if known is None else known + total,)
+
+        x = var(3)
+        (y,) = Double().apply((x,))
+        gradients = {x.node: [var(1), var(1)]}
+        _backprop_utils.backprop_step(y.creator_node, (0,), (var(1),), gradients, False)
+        (gradient,) = gradients[x.node]
+        assert gradient.array.tolist() == [4]
+
+    def test_reduce(self):
+        gradients = [var(1), var(2), var(3)]
+        total = _backprop_utils._reduce(gradients)
+        assert total.array.tolist() == [6]
+        assert len(gradients) == 1
+        assert gradients[0] is total
+        assert _backprop_utils._reduce([]) is None

@@ -99,8 +99,8 @@ class FunctionNode:
             the same place only. The outputs then must have equal shapes, and the inputs the same
             memory layout, which the outputs get.
         keeps_layout: Whether the outputs have the memory layout of the first input.
-        argument_names: Names of the inputs in the messages of :meth:`check_type_forward`. With None,
-            or if there are fewer names than inputs, they are ``in_types[0]`` and so on.
+        argument_names: Names of the inputs in the messages of :meth:`check_type_forward`. If there
+            are fewer names than inputs, or None, the messages say ``in_types[0]`` and so on.
         chainerx_device: None: arrays of ChainerX are not supported.
 
     Example:
