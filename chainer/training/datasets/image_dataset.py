@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Sequence
 from types import ModuleType
@@ -25,6 +26,13 @@ def pillow_image() -> ModuleType:
             'Pillow is required to read images: pip install "chainer[image]"'
         ) from error
     return Image
+
+
+def __getattr__(name: str) -> bool:
+    # Computed when it is asked for: importing Pillow takes time that most programs need not spend.
+    if name == "available":
+        return importlib.util.find_spec("PIL") is not None
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def read_image(file: Any, dtype: Any) -> numpy.ndarray[Any, Any]:
