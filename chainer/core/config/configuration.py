@@ -244,25 +244,13 @@ config = LocalConfig(global_config)
 threads: _States = _states_of(config)
 
 
-class using_config(contextlib.ContextDecorator):  # used like a function
-    """Context manager that sets a configuration entry of the current thread.
+class ConfigContext(contextlib.ContextDecorator):
+    """What :func:`using_config` returns; also a decorator of functions.
 
     It may be entered several times, one after the other or nested.
-
-    Args:
-        name (str): Name of the entry.
-        value: Value that it has inside the block.
-        config (LocalConfig): Configuration to change; ``chainer.config`` by default.
-
-    Example:
-        >>> with chainer.using_config('train', False):
-        ...     chainer.config.train
-        False
-        >>> chainer.config.train
-        True
     """
 
-    def __init__(self, name: str, value: Any, config: LocalConfig = config) -> None:
+    def __init__(self, name: str, value: Any, config: LocalConfig) -> None:
         self._name = name
         self._value = value
         self._config = config
@@ -280,3 +268,23 @@ class using_config(contextlib.ContextDecorator):  # used like a function
             setattr(self._config, self._name, previous)
         elif self._name in _states_of(self._config).state.values:
             delattr(self._config, self._name)
+
+
+def using_config(name: str, value: Any, config: LocalConfig = config) -> ConfigContext:
+    """Context manager that sets a configuration entry of the current thread.
+
+    It may be entered several times, one after the other or nested.
+
+    Args:
+        name (str): Name of the entry.
+        value: Value that it has inside the block.
+        config (LocalConfig): Configuration to change; ``chainer.config`` by default.
+
+    Example:
+        >>> with chainer.using_config('train', False):
+        ...     chainer.config.train
+        False
+        >>> chainer.config.train
+        True
+    """
+    return ConfigContext(name, value, config)

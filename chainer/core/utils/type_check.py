@@ -498,11 +498,13 @@ class InvalidType(Exception):
         self.actual = actual
 
     def __reduce__(self) -> Any:
-        return (_restore_invalid_type, (self.expect, self.actual, self.args[0]))
+        return (_restore_invalid_type, (type(self), self.expect, self.actual, self.args[0]))
 
 
-def _restore_invalid_type(expect: str, actual: str, text: str) -> InvalidType:
-    error = InvalidType(expect, actual)
+def _restore_invalid_type(
+    cls: type[InvalidType], expect: str, actual: str, text: str
+) -> InvalidType:
+    error = cls(expect, actual)
     error.args = (text,)
     return error
 

@@ -1,20 +1,23 @@
-"""Helpers of extensions that draw on a terminal, for extensions of other packages."""
+"""Progress bars that programs write themselves, and helpers of the terminal."""
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import deque
-from collections.abc import Sequence
-from typing import Any
+from typing import TextIO
 
 from chainer.training.terminal import ERASE_BELOW, STANDARD_OUTPUT, Output
 
-#: Number of moments from which the speed is computed.
-_MOMENTS = 100
-
 
 def erase_console(x: int, y: int, mode: int = 0) -> None:
-    """Erases the terminal below the cursor. The arguments have a meaning on Windows only."""
+    """Erases the terminal below the cursor.
+
+    Args:
+        x (int): Without effect; earlier releases read the arguments on Windows only.
+        y (int): Without effect.
+        mode (int): Without effect.
+    """
     Output(STANDARD_OUTPUT).write(ERASE_BELOW)
 
 
@@ -31,65 +34,57 @@ def set_console_cursor_position(x: int, y: int) -> None:
 
 
 class ProgressBar:
-    """Base class of bars that are drawn anew in the same place.
+    """Lines at the bottom of a terminal that are drawn anew at each update.
 
-    Subclasses define :meth:`get_lines`.
+    A subclass defines :meth:`get_lines`.
 
     Args:
-        bar_length (int): Length of the bar in characters, for subclasses.
-        out: Stream to print to. Standard output is used by default.
-
-    Example:
-        >>> from chainer.training.extensions.util import ProgressBar
-        >>> class Counter(ProgressBar):
-        ...     count = 0
-        ...     def get_lines(self):
-        ...         self.count += 1
-        ...         return [f'{self.count} batches\\n']
-        >>> import io
-        >>> stream = io.StringIO()
-        >>> Counter(out=stream).update()
-        >>> '1 batches' in stream.getvalue()
-        True
+        bar_length (int): Length of a bar in characters, 50 by default. Subclasses read it as
+            ``self._bar_length``.
+        out: Stream to write to, standard output by default.
     """
 
-    def __init__(self, bar_length: int | None = None, out: Any = None) -> None:
+    def __init__(self, bar_length: int | None = None, out: TextIO | None = None) -> None:
         self._bar_length = 50 if bar_length is None else bar_length
-        self._out = Output(out)
-        self._recent: deque[tuple[int, float, float]] = deque(maxlen=_MOMENTS)
+        self._out = sys.stdout if out is None else out
+        # Times of the recent updates: the speed is an average over them.
+        self._recent_timing: deque[tuple[int, float, float]] = deque(maxlen=100)
 
     def update_speed(self, iteration: int, epoch_detail: float) -> tuple[float, float]:
-        """Returns the mean speed of the recent past.
+        """Records the progress.
 
         Args:
-            iteration (int): Present iteration.
-            epoch_detail (float): Present epoch.
+            iteration (int): Number of iterations done.
+            epoch_detail (float): Number of epochs done.
 
         Returns:
-            tuple: Iterations per second and epochs per second; infinite at the first call.
+            tuple: Iterations per second and epochs per second, infinite at the first call.
         """
         now = time.time()
-        self._recent.append((iteration, epoch_detail, now))
-        first_iteration, first_epoch, start = self._recent[0]
-        elapsed = now - start
-        if elapsed <= 0:
+        self._recent_timing.append((iteration, epoch_detail, now))
+        first_iteration, first_epoch, start = self._recent_timing[0]
+        seconds = now - start
+        # The clock may not have advanced since the first call.
+        if seconds <= 0:
             return float("inf"), float("inf")
-        return (iteration - first_iteration) / elapsed, (epoch_detail - first_epoch) / elapsed
+        return (iteration - first_iteration) / seconds, (epoch_detail - first_epoch) / seconds
 
-    def get_lines(self) -> Sequence[str]:
-        """Returns the lines of the bar, each with its line feed."""
+    def get_lines(self) -> list[str]:
+        """Returns the lines to draw, each with a line break at its end."""
         raise NotImplementedError(f"{type(self).__name__} must define get_lines()")
 
     def update(self) -> None:
-        """Draws the bar and moves the cursor back to its first line."""
+        """Draws the lines in place of those of the last update."""
         self.erase_console()
         lines = self.get_lines()
-        self._out.write("".join(lines))
+        for line in lines:
+            self._out.write(line)
+        # The next output of the program overwrites the lines.
         self.move_cursor_up(len(lines))
         self.flush()
 
     def close(self) -> None:
-        """Removes the bar."""
+        """Removes the lines from the terminal."""
         self.erase_console()
         self.flush()
 
@@ -98,8 +93,14 @@ class ProgressBar:
         self._out.write(ERASE_BELOW)
 
     def move_cursor_up(self, n: int) -> None:
-        """Moves the cursor up by a number of lines."""
+        """Moves the cursor up.
+
+        Args:
+            n (int): Number of lines.
+        """
         self._out.write(f"\033[{n}A")
 
     def flush(self) -> None:
-        """Does nothing: the output is shown at once."""
+        """Writes what the stream has buffered."""
+        if hasattr(self._out, "flush"):
+            self._out.flush()

@@ -108,7 +108,9 @@ class HostExchange:
 class HostExchangeOfWorker:
     """See :class:`HostExchange`."""
 
-    def __init__(self, layout: _Layout, params_block: SharedBlock, grads_block: SharedBlock) -> None:
+    def __init__(
+        self, layout: _Layout, params_block: SharedBlock, grads_block: SharedBlock
+    ) -> None:
         self._layout = layout
         self._blocks = params_block, grads_block
 
