@@ -374,3 +374,17 @@ def call_converter(converter: ConverterLike, batch: Batch, device: Device | None
 
 # Also public here. async_transfer imports this module.
 __getattr__, __dir__ = lazy_module(globals(), {"ConcatWithAsyncTransfer": ".async_transfer"})
+
+
+def _concat_arrays(  # pyright: ignore[reportUnusedFunction]
+    arrays: Sequence[Any], padding: Any
+) -> Any:
+    """Joins the arrays of a column of a batch; the name that converters of client libraries use."""
+    return _concat(arrays, padding)
+
+
+def _concat_arrays_with_padding(  # pyright: ignore[reportUnusedFunction]
+    arrays: Sequence[Any], padding: Any
+) -> Any:
+    """Joins arrays of different shapes; a name that converters of client libraries use."""
+    return _concat([numpy.asarray(x) if numpy.isscalar(x) else x for x in arrays], padding)
