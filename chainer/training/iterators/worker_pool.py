@@ -11,6 +11,7 @@ from collections.abc import Callable
 from multiprocessing import connection, resource_tracker
 from typing import Any
 
+from chainer.training.iterators.buffer_pool import BufferPool
 from chainer.training.iterators.shared_buffer import Packed, SharedBuffer, unpack
 from chainer.training.iterators.worker import Task, WorkerError, raise_worker_error, work
 
@@ -85,6 +86,7 @@ class WorkerPool:
         self._dataset = dataset
         self._max_tasks = max_tasks
         self._may_share = buffer_size != 0
+        self._memory = BufferPool()
         self._changed = threading.Condition()
         self._queue: deque[Task] = deque()
         self._results: dict[int, list[Any] | WorkerError] = {}
@@ -242,7 +244,9 @@ class WorkerPool:
         if isinstance(reply, WorkerError):
             result = reply
         else:
-            result = unpack(reply, worker.buffer.view) if number in self._wanted else []
+            result = (
+                unpack(reply, worker.buffer.view, self._memory) if number in self._wanted else []
+            )
             if reply.contents is not None and self._may_share:
                 worker.buffer.grow(reply.total)
         worker.task = None
