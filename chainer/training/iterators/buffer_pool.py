@@ -45,7 +45,7 @@ class BufferPool:
     def give_back(self, buffer: HostArray) -> None:
         """Keeps a buffer for the next time."""
         # The garbage collector may call this in a thread that holds the lock. Then the buffer is
-        # simply freed, rather than waiting for ever.
+        # simply freed, because waiting for the lock would never end.
         if self._lock.acquire(blocking=False):
             if len(self._spare) == _MAX_SPARE:
                 del self._spare[0]

@@ -116,7 +116,7 @@ class SharedBuffer:
                 # Writing to shared memory beyond the limit would kill the process.
                 self.failed = True
                 warnings.warn(
-                    f"{_DIRECTORY} has no room for {size} bytes of shared memory; "
+                    f"{_DIRECTORY} has no space for {size} bytes of shared memory; "
                     "MultiprocessIterator sends examples through pipes instead, which is slower. "
                     "Make it larger (--shm-size of a container), or set shared_mem=0",
                     RuntimeWarning,
