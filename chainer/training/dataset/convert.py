@@ -25,12 +25,15 @@ Batch: TypeAlias = Sequence[Example]
 Converted: TypeAlias = ArrayTree
 """What a converter returns: an array, or a tuple or dictionary of arrays."""
 
+ConverterLike: TypeAlias = Callable[..., Any]
+"""A :class:`Converter`, or any function that takes a batch and a device."""
+
 Padding: TypeAlias = Any
 """None, a number, or one of these for each element of an example, as a tuple or dictionary."""
 
 
 def to_device(device: DeviceLike, x: ArrayTree) -> ArrayTree:
-    """Send an array to a given device.
+    """Sends an array to a given device.
 
     This method sends a given array to a given device. This method is used in
     :func:`concat_examples`. You can also use this method in a custom converter method used in
@@ -52,21 +55,24 @@ def to_device(device: DeviceLike, x: ArrayTree) -> ArrayTree:
     """
     if device is None:
         return x
-    # The usual case on the CPU, without looking the device up.
-    if type(x) is numpy.ndarray and isinstance(device, int) and device < 0:
+    if not isinstance(device, Device):
+        device = backend.get_device(device)
+    # The usual case, once for each array of each batch: nothing has to be moved.
+    if type(x) is numpy.ndarray and device.backend.name == "numpy":
         return x
     # Scalars of NumPy are what the elements of arrays of labels are.
     if isinstance(x, numpy.generic):
         x = numpy.asarray(x)
-    return backend.get_device(device).send(x)
+    return device.send(x)
 
 
 class Converter:
     """Base class of converters.
 
-    A converter makes arrays of a batch. Any callable that takes a batch and a device will do; a
-    class of converters may derive from this one. Updaters and evaluators then pass the device as a
-    :class:`~chainer.backend.Device`, even if the user gave a specifier.
+    A converter makes arrays of a batch. An updater also accepts any other function of a batch and a
+    device. The difference is the device: an instance of this class gets a
+    :class:`~chainer.backend.Device` or None, other functions a number, as in release 4: -1 for the
+    CPU, and the index of a CUDA device.
     """
 
     def __call__(self, batch: Batch, device: Device | None) -> Converted:
@@ -345,6 +351,34 @@ def _concat_with_padding(arrays: Sequence[Array], padding: Padding) -> Array:
         for i, array in enumerate(arrays):
             result[(i, *map(slice, array.shape))] = array
     return result
+
+
+# Names of these functions up to release 7. Converters of released packages call them.
+_concat_arrays = _concat
+_concat_arrays_with_padding = _concat_with_padding
+
+
+def call_converter(converter: ConverterLike, batch: Batch, device: Device | None) -> Any:
+    """Calls a converter with a device in the form that it expects.
+
+    Converters of this package and instances of :class:`Converter` get the device itself. Other
+    functions may have been written for release 4, where a device is a number, and may compare it
+    with 0: they get None, -1 for a device in host memory, and the index of a CUDA device. Devices
+    of other accelerators have no number, so functions get the device itself, too.
+
+    Args:
+        converter: The converter.
+        batch: A list of examples.
+        device: Device, or None.
+
+    Returns:
+        Array, a tuple of arrays, or a dictionary of arrays.
+    """
+    if device is None or isinstance(converter, Converter):
+        return converter(batch, device)
+    if not device.backend.is_accelerator:
+        return converter(batch, -1)
+    return converter(batch, device.index if device.backend.name == "cupy" else device)
 
 
 # Also public here. async_transfer imports this module.
