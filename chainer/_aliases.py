@@ -85,7 +85,7 @@ ALIASES: dict[str, str] = {
 """Second name of a module -> its canonical name, under which it is implemented."""
 
 DOCUMENTED_SUBMODULES: dict[str, tuple[str, ...]] = {
-    "chainer.dataset": ("convert", "dataset_mixin", "download", "iterator"),
+    "chainer.dataset": ("convert", "dataset_mixin", "download", "iterator", "tabular"),
     "chainer.datasets": (
         "image_dataset",
         "mnist",
