@@ -24,7 +24,9 @@ else:  # importing importlib.abc takes 15 ms
     Loader = MetaPathFinder = object
 
 ALIASES: dict[str, str] = {
+    "chainer.array": "chainer.functions.array",
     "chainer.backend": "chainer.core.arrays.backend",
+    "chainer.basic_math": "chainer.functions.math.basic_math",
     "chainer.computational_graph": "chainer.training.computational_graph",
     "chainer.configuration": "chainer.core.config.configuration",
     # Public as chainer.utils.sparse. Sparse matrices contain Variables, which are above the
@@ -41,6 +43,15 @@ ALIASES: dict[str, str] = {
     "chainer.function_hook": "chainer.core.autograd.function_hook",
     "chainer.function_hooks": "chainer.functions.hooks",
     "chainer.function_node": "chainer.core.autograd.function_node",
+    "chainer.functions.activation.lstm": "chainer.functions.rnn.lstm",
+    "chainer.functions.activation.slstm": "chainer.functions.rnn.slstm",
+    "chainer.functions.activation.tree_lstm": "chainer.functions.rnn.tree_lstm",
+    "chainer.functions.array.fliplr": "chainer.functions.array.flip",
+    "chainer.functions.array.flipud": "chainer.functions.array.flip",
+    "chainer.functions.connection.n_step_gru": "chainer.functions.rnn.n_step_gru",
+    "chainer.functions.connection.n_step_lstm": "chainer.functions.rnn.n_step_lstm",
+    "chainer.functions.connection.n_step_rnn": "chainer.functions.rnn.n_step_rnn",
+    "chainer.functions.math.erfc": "chainer.functions.math.erf",
     "chainer.gradient_check": "chainer.testing.gradient_check",
     "chainer.initializer": "chainer.links.initializer",
     "chainer.initializers": "chainer.links.initializers",

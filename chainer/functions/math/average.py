@@ -9,7 +9,7 @@ import numpy
 from chainer.backends.compute_dtypes import to_compute_dtype
 from chainer.backends.operations.reductions import axes_sum
 from chainer.core.autograd.variable import Variable, as_variable
-from chainer.core.typing import Arrays, VariableLike
+from chainer.core.typing import Array, Arrays, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._axes import Axis, check_axes_argument, check_axes_exist
 from chainer.functions._errors import InvalidAxis
@@ -128,7 +128,8 @@ def _cast_to_weights(x: VariableLike, axis: int | None, weights: VariableLike) -
         dtype = numpy.result_type(x.dtype, weights.dtype)
         if dtype != weights.dtype:
             raise type_check.InvalidType("weights.dtype >= x.dtype", f"{weights.dtype} < {x.dtype}")
-    return x.astype(weights.dtype)
+    array: Array = x
+    return array.astype(weights.dtype)
 
 
 mean = average

@@ -27,6 +27,11 @@ class Zoneout(ExpressionFunction):
         self.zoneout_ratio = zoneout_ratio
         self.flag_x: Any = None
 
+    @property
+    def flag_h(self) -> Any:
+        """Which elements are those of the first input: the opposite of ``flag_x``."""
+        return None if self.flag_x is None else ~self.flag_x
+
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 2)
         h_type, x_type = in_types
