@@ -40,7 +40,9 @@ def test_every_intended_difference_is_explained():
 
 
 def test_all_functions_are_called():
-    packages = "activation array connection evaluation loss math noise normalization pooling rnn util"
+    packages = (
+        "activation array connection evaluation loss math noise normalization pooling rnn util"
+    )
     own = {
         name
         for package in packages.split()

@@ -199,17 +199,24 @@ def matmul(
     return MatMul(transa, transb).apply((a, b))[0]
 
 
+def _as_constant(value: Any, x: VariableLike) -> Any:
+    """Returns an array operand in the dtype of the Variable, as the other operators have it."""
+    check_operand(value)
+    dtype = getattr(value, "dtype", x.dtype)
+    return value if dtype == x.dtype or not value.ndim else value.astype(x.dtype)
+
+
 def matmul_operator(self: VariableLike, rhs: VariableLike | ArrayLike) -> Variable:
     """``self @ rhs``"""
     if not isinstance(rhs, Variable):
-        check_operand(rhs)
+        rhs = _as_constant(rhs, self)
     return MatMulVarVar().apply((self, rhs))[0]
 
 
 def reflected_matmul_operator(self: VariableLike, lhs: VariableLike | ArrayLike) -> Variable:
     """``lhs @ self``"""
     if not isinstance(lhs, Variable):
-        check_operand(lhs)
+        lhs = _as_constant(lhs, self)
     return MatMulVarVar().apply((lhs, self))[0]
 
 
