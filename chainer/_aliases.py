@@ -24,6 +24,8 @@ else:  # importing importlib.abc takes 15 ms
     Loader = MetaPathFinder = object
 
 ALIASES: dict[str, str] = {
+    # Private, but client libraries read ``chainer._backend.Device``.
+    "chainer._backend": "chainer.core.arrays.device",
     "chainer.array": "chainer.functions.array",
     "chainer.backend": "chainer.core.arrays.backend",
     "chainer.basic_math": "chainer.functions.math.basic_math",

@@ -38,8 +38,8 @@ def check_out_size(out_size: Shape, names: tuple[str, ...] = ()) -> None:
         names: Names of the dimensions, for the message; empty if they have none.
 
     Raises:
-        OutputSizeError: If a size is not positive; a ValueError, and the AssertionError that
-            programs catch which try sizes.
+        OutputSizeError: If a size is not positive. It is a ValueError and an AssertionError, too,
+            which programs that try sizes catch.
     """
     if min(out_size, default=1) > 0:
         return

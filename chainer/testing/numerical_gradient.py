@@ -64,7 +64,7 @@ def numerical_grad(
 
     Raises:
         NondifferentiableError: If ``detect_nondifferentiable`` is True and ``f`` turns out to be
-            non-differentiable, or is not defined everywhere in the neighbourhood.
+            non-differentiable, or is not defined everywhere in the neighborhood.
         RuntimeError: If the dtype of an input is not a floating-point type.
         ValueError: If the outputs do not fit ``grad_outputs``, or ``eps`` is too small for the
             dtype.

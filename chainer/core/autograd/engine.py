@@ -113,6 +113,15 @@ class BackwardPass:
         #: Function that is differentiated although its outputs have no gradients.
         self._unseeded: FunctionNode | None = None
 
+    def start_with(self, root: VariableNode, gradient: Variable) -> None:
+        """Adds a gradient that the user gave to the sums, before :meth:`run`."""
+        if self.on_variables:
+            self.sums.add(root, gradient)
+        else:
+            # The array belongs to the user: gradients that arrive later must not be added to it.
+            self.delivery.mark_borrowed(gradient.array)
+            self.sums.add(root, gradient.array)
+
     def run(self, roots: Iterable[VariableNode], unseeded: FunctionNode | None = None) -> None:
         """Visits the creators of the roots and all functions before them.
 

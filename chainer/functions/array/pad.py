@@ -35,12 +35,17 @@ class Pad(UnaryFunction):
 
     def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
+        if x.ndim == 0:  # it has no axis to pad; numpy.pad refuses the empty list of widths
+            self._inner: tuple[slice, ...] = ()
+            return (x.copy(),)
         widths = self._widths(x.ndim)
         # Where the input is in the output.
         self._inner = tuple([slice(b, b + n) for (b, _), n in zip(widths, x.shape, strict=True)])
         return (self.xp.pad(x, widths, mode=self.mode, **self.keywords),)
 
     def gradient(self, ops: Ops, gy: Value) -> Value:
+        if not self._inner:
+            return gy
         if self.mode == "constant":
             return gy[self._inner]
         if self.mode not in _COPYING or self.keywords.get("reflect_type", "even") != "even":

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from chainer.backends.operations.joining import split_axis as split_operation
 from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._scalars import require_int
@@ -54,6 +56,8 @@ class SplitAxis(LinearMap):
         else:
             self.indices = indices_or_sections
             self._positions = _as_positions(indices_or_sections)
+            if config.debug and any(a > b for a, b in pairwise(self._positions)):
+                raise ValueError(f"indices_or_sections must be sorted, got {self._positions}")
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)

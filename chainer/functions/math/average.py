@@ -119,7 +119,7 @@ def _weighted_average(
     return total / broadcast_to(divisor, total.shape)
 
 
-def _cast_to_weights(x: VariableLike, axis: int | None, weights: VariableLike) -> VariableLike:
+def _cast_to_weights(x: Array, axis: int | None, weights: VariableLike) -> Array:
     """Returns an array, which is a constant, in the dtype of the weights."""
     if x.dtype == weights.dtype or x.dtype.kind != "f" or weights.dtype.kind != "f":
         return x  # what does not fit is refused by the product

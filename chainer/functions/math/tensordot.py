@@ -197,7 +197,7 @@ def tensordot(a: VariableLike, b: VariableLike, axes: int | Sequence[Any] = 2) -
 
     Raises:
         ValueError: If axes are missing, occur twice or do not match in number or length.
-        IndexError: If there is no such axis.
+        AxisError: If there is no such axis; it is a ValueError and an IndexError.
         InvalidType: If an input is not of floating point numbers.
 
     .. seealso:: :func:`numpy.tensordot`

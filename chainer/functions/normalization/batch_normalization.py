@@ -73,7 +73,9 @@ def check_types(in_types: type_check.TypeInfoTuple, axis: Axes | None, count: in
     # bits.
     type_check.expect(gamma_type.dtype.kind == "f")
     for other in in_types[2:]:
-        type_check.expect(other.dtype == gamma_type.dtype)
+        same = type_check.eval(gamma_type.dtype) == type_check.eval(x_type.dtype)
+        dtype = x_type.dtype if same else gamma_type.dtype
+        type_check.expect(other.dtype == dtype)
     type_check.expect(gamma_type.shape == in_types[2].shape)
     for other in in_types[3:]:
         type_check.expect(other.shape == gamma_type.shape)

@@ -222,9 +222,15 @@ class SoftplusKernel(ReferenceKernel):
 class SwishKernel(ReferenceKernel):
     """Reference of ``swish``."""
 
+    @functools.cached_property
+    def _half_sigmoid(self) -> SigmoidKernel:
+        return SigmoidKernel(self.backend)
+
     def forward(self, x: Array, beta: Array) -> Array:
         """Returns ``x * sigmoid(beta * x)``."""
-        y = self._sigmoid(x, expand_parameter(beta, x.ndim))
+        b = expand_parameter(beta, x.ndim)
+        # Rounded at each step, halves are exactly those of x * F.sigmoid(beta * x).
+        y = self._half_sigmoid.forward(x * b) if is_half(x.dtype) else self._sigmoid(x, b)
         y *= x
         return y
 
