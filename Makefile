@@ -9,7 +9,7 @@ OUT ?= result/gpu
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test test-packs lint types layers check stubs bench gpu gpu-emulated clean help
+.PHONY: docs demo test test-packs lint types layers check stubs bench gpu gpu-emulated clean help
 
 help:
 	@echo "make demo [ARGS=--resume]  train a digit classifier on real data (result/)"
@@ -17,6 +17,7 @@ help:
 	@echo "make test-packs            run the tests of the packs in packs/"
 	@echo "make check                 lint, types and import layers"
 	@echo "make stubs                 rewrite type stubs and the reference of operations"
+	@echo "make docs                  the documentation as a web site (site/)"
 	@echo "make bench [ARGS=...]      benchmarks against PyTorch and Chainer 7.8.1, in one run"
 	@echo "make gpu-emulated          the tests for GPUs, with CuPy on devices that g++ emulates"
 	@echo "make gpu [OUT=folder]       tests and benchmarks on a GPU, with PYTHON as it is set up"
@@ -78,6 +79,15 @@ layers: $(VENV)/.lint
 	$(BIN)/lint-imports
 
 check: lint types layers
+
+$(VENV)/.docs: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet -e ".[docs]"
+	@touch $@
+
+docs: $(VENV)/.docs
+	$(BIN)/python scripts/run_guide.py --pictures
+	PYTHONPATH=. $(BIN)/mkdocs build --strict --quiet
+	@echo "open site/index.html"
 
 stubs: $(VENV)/.test
 	$(BIN)/python scripts/make_stubs.py

@@ -24,7 +24,10 @@ else:  # importing importlib.abc takes 15 ms
     Loader = MetaPathFinder = object
 
 ALIASES: dict[str, str] = {
+    # Private, but client libraries read ``chainer._backend.Device``.
+    "chainer._backend": "chainer.core.arrays.device",
     "chainer.backend": "chainer.core.arrays.backend",
+    "chainer.basic_math": "chainer.functions.math.basic_math",
     "chainer.computational_graph": "chainer.training.computational_graph",
     "chainer.configuration": "chainer.core.config.configuration",
     # Public as chainer.utils.sparse. Sparse matrices contain Variables, which are above the

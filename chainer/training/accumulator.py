@@ -1,6 +1,6 @@
-"""Averaging observations over intervals, which several extensions do.
+"""Means of observations over intervals, which several extensions use.
 
-This module is public, for extensions of others: ``chainer.training.Accumulator`` and, from here,
+Third-party extensions may use it, too: ``chainer.training.Accumulator`` and, from this module,
 :func:`to_float` and :func:`serialize_json`.
 """
 
@@ -12,22 +12,23 @@ from typing import TYPE_CHECKING, Any
 
 from chainer.core.arrays.backend import backend_of, is_array
 from chainer.core.autograd.variable import Variable
-from chainer.core.reporting.reporter import DictSummary
-from chainer.links.serializer import Serializer
-from chainer.training.trigger import get_trigger
+from chainer.core.reporting.summary import DictSummary
+from chainer.core.typing import Array, VariableLike
+from chainer.links.serializer import AbstractSerializer, Serializer
+from chainer.training.trigger import TriggerLike, get_trigger, serialize_if_able
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
 
 
-def to_float(value: Any) -> float:
+def to_float(value: VariableLike) -> float:
     """Returns an observed value as a float.
 
     Args:
         value: Scalar, NumPy scalar, or Variable or array of any backend without dimensions.
     """
-    value = value.array if isinstance(value, Variable) else value
-    return float(backend_of(value).to_host(value) if is_array(value) else value)
+    array: Array = value.array if isinstance(value, Variable) else value
+    return float(backend_of(array).to_host(array) if is_array(array) else array)
 
 
 class Accumulator:
@@ -53,7 +54,7 @@ class Accumulator:
         ...         self._losses.serialize(serializer['losses'])
     """
 
-    def __init__(self, trigger: Any, keys: Iterable[str] | None = None) -> None:
+    def __init__(self, trigger: TriggerLike, keys: Iterable[str] | None = None) -> None:
         self.trigger = get_trigger(trigger)
         self._keys = None if keys is None else list(keys)
         self._summary = DictSummary()
@@ -79,20 +80,17 @@ class Accumulator:
         self._summary = DictSummary()
         return means
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the trigger and what was accumulated.
 
-        Files of extensions that do not save it leave the accumulator empty.
+        A file without the accumulated values leaves the accumulator empty, with a warning.
         """
-        if hasattr(self.trigger, "serialize"):
-            self.trigger.serialize(serializer["_trigger"])  # type: ignore[attr-defined]
-        try:
-            self._summary.serialize(serializer["_summary"])
-        except KeyError:
-            self._summary = DictSummary()
+        serialize_if_able(self.trigger, serializer["_trigger"])
+        # Rather a mean over fewer iterations than a snapshot that cannot be loaded.
+        self._summary.serialize(serializer["_summary"])
 
 
-def serialize_json(serializer: Any, key: str, value: Any) -> Any:
+def serialize_json(serializer: AbstractSerializer, key: str, value: Any) -> Any:
     """Serializes a value as JSON text.
 
     Args:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from chainer.links.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
+    from chainer.training.trigger import Trigger, TriggerLike
 
 #: Priority of extensions that write observations.
 PRIORITY_WRITER = 300
@@ -18,6 +20,9 @@ PRIORITY_EDITOR = 200
 PRIORITY_READER = 100
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+ExtensionLike: TypeAlias = "Callable[[Trainer], Any]"
+"""An :class:`Extension`, or any other callable that takes a trainer."""
 
 
 class Extension:
@@ -71,7 +76,9 @@ class Extension:
         """
 
     def initialize(self, trainer: Trainer) -> None:
-        """Initializes up the trainer state; called before the training loop.
+        """Initializes the trainer state; called before the training loop.
+
+        A trainer does not call it if the trigger has an attribute ``finished`` that is True.
 
         When the trainer has been restored from a snapshot, this method has to recover its part of
         the state of the trainer. For example,
@@ -94,7 +101,7 @@ class Extension:
             tb (traceback): Its traceback.
         """
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the extension state; called when the trainer is serialized.
 
         Args:
@@ -103,7 +110,7 @@ class Extension:
 
 
 def make_extension(
-    trigger: Any = None,
+    trigger: TriggerLike = None,
     default_name: str | None = None,
     priority: int | None = None,
     finalizer: Callable[[], Any] | None = None,
@@ -182,9 +189,9 @@ class ExtensionEntry:
     def __init__(
         self,
         name: str,
-        extension: Any,
+        extension: ExtensionLike,
         priority: int,
-        trigger: Callable[[Any], bool],
+        trigger: Trigger,
         call_before_training: bool,
         named_by_user: bool,
     ) -> None:
@@ -195,7 +202,7 @@ class ExtensionEntry:
         self.call_before_training = call_before_training
         self.named_by_user = named_by_user
 
-    def call(self, method: str, *args: Any) -> None:
+    def call(self, method: str, *args: object) -> None:
         """Calls an optional method of the extension (an attribute of functions; may be None)."""
         function = getattr(self.extension, method, None)
         if function is not None:

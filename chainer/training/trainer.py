@@ -8,15 +8,25 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, cast
 
 from chainer.core import events
 from chainer.core.reporting.reporter import Reporter
+from chainer.links.serializer import Serializer
 from chainer.training import termination
-from chainer.training.extension import PRIORITY_READER, Extension, ExtensionEntry
-from chainer.training.trigger import get_trigger
+from chainer.training.extension import PRIORITY_READER, ExtensionEntry, ExtensionLike
+from chainer.training.trainer_snapshot import names_in_release_7, serialize_extensions
+from chainer.training.trigger import (
+    TriggerLike,
+    get_trigger,
+    load_optional,
+    serialize_if_able,
+)
 
 if TYPE_CHECKING:
+    from chainer.core.typing import FilePath
+    from chainer.links.serializer import AbstractSerializer
     from chainer.training.updater import Updater
 
 
@@ -52,12 +62,12 @@ class Trainer:
     ``<optimizer name><link name>``, such as ``'main'`` and ``'main/predictor/l1'``. Other observers
     can be registered with :attr:`reporter`.
 
-    The default trainer is plain, i.e., it does not contain any extensions.
+    The default trainer does not contain any extensions.
 
     Args:
         updater (Updater): Updater object. It defines how to update the models.
         stop_trigger: Trigger that determines when to stop the training loop. If it is not callable,
-            it is passed to :class:`~chainer.training.triggers.IntervalTrigger`. Without one the
+            it is passed to :class:`~chainer.training.triggers.IntervalTrigger`. If it is None, the
             loop does not stop.
         out (str): Output directory, made when the loop starts.
         extensions: Iterable of extensions to register, or dictionary of extensions by name.
@@ -78,9 +88,9 @@ class Trainer:
     def __init__(
         self,
         updater: Updater,
-        stop_trigger: Any = None,
-        out: str | os.PathLike[str] = "result",
-        extensions: Iterable[Any] | None = None,
+        stop_trigger: TriggerLike = None,
+        out: FilePath = "result",
+        extensions: Iterable[ExtensionLike] | dict[str, ExtensionLike] | None = None,
     ) -> None:
         self.updater = updater
         self.stop_trigger = get_trigger(stop_trigger)
@@ -97,13 +107,15 @@ class Trainer:
             self.reporter.add_observer(name, optimizer.target)
             self.reporter.add_observers(name, optimizer.target.namedlinks(skipself=True))
         self._extensions: dict[str, ExtensionEntry] = {}
+        # Time at which the present run began; None between runs.
         self._start_at: float | None = None
+        # Time of the runs before the present one, those before a snapshot included.
         self._snapshot_elapsed_time = 0.0
-        self._final_elapsed_time: float | None = None
-        self._running = False
+        self._started = False
+        self._completed = False
         updater.connect_trainer(self)
         if isinstance(extensions, dict):
-            for name, extension in extensions.items():
+            for name, extension in cast("dict[str, ExtensionLike]", extensions).items():
                 self.extend(extension, name)
         else:
             for extension in extensions or ():
@@ -113,16 +125,16 @@ class Trainer:
     def elapsed_time(self) -> float:
         """Total time used for the training, in seconds.
 
-        If the training is resumed from a snapshot, the time of all the previous training is
-        included.
+        If the training is resumed from a snapshot or after an interruption, the time of all the
+        previous training is included.
 
         Raises:
             RuntimeError: If the training has not been started yet.
         """
-        if self._final_elapsed_time is not None:
-            return self._final_elapsed_time
-        if self._start_at is None:
+        if not self._started:
             raise RuntimeError("training has not been started yet")
+        if self._start_at is None:
+            return self._snapshot_elapsed_time
         return time.perf_counter() - self._start_at + self._snapshot_elapsed_time
 
     @property
@@ -132,9 +144,9 @@ class Trainer:
 
     def extend(
         self,
-        extension: Any,
+        extension: ExtensionLike,
         name: str | None = None,
-        trigger: Any = None,
+        trigger: TriggerLike = None,
         priority: int | None = None,
         *,
         call_before_training: bool = False,
@@ -148,7 +160,8 @@ class Trainer:
         order of registration.
 
         If several extensions with the same name are registered, suffixes ``_1``, ``_2``, ... are
-        added to the names of the second to last ones.
+        added to the names of the second to last ones. The extension gets the name as its attribute
+        ``name``, if it takes attributes.
 
         Args:
             extension: Extension to register, see :class:`~chainer.training.Extension`.
@@ -160,8 +173,9 @@ class Trainer:
                 :class:`~chainer.training.triggers.IntervalTrigger`.
             priority (int): Invocation priority of the extension. If this is None,
                 ``extension.priority`` is used instead, and without that ``PRIORITY_READER``.
-            call_before_training (bool): Whether to call the extension also once before the
-                training.
+            call_before_training (bool): Whether to call the extension also once before the first
+                iteration, whatever its trigger says. A training that is resumed later than that
+                does not call it.
             invoke_before_training (bool): Removed in v2, where the method ``initialize`` of
                 extensions took its place. It is accepted with a DeprecationWarning and means
                 ``call_before_training``.
@@ -171,9 +185,8 @@ class Trainer:
             ValueError: If the name is ``'training'``.
         """
         if kwargs:
-            raise TypeError(
-                f"extend() got unexpected keyword argument(s) {', '.join(map(repr, kwargs))}"
-            )
+            names = ", ".join(map(repr, kwargs))
+            raise TypeError(f"extend() got unexpected keyword argument(s) {names}")
         if invoke_before_training is not None:
             warnings.warn(
                 "invoke_before_training has been removed since Chainer v2.0.0. Define initialize() "
@@ -199,9 +212,10 @@ class Trainer:
         if priority is None:
             priority = int(getattr(extension, "priority", PRIORITY_READER))
         name = self._free_name(name)
-        if isinstance(extension, Extension):
-            # Evaluator and others use the name under which they are registered.
-            extension.name = name
+        # Evaluator and others use the name under which they are registered. Functions take
+        # attributes, too; bound methods and objects with slots do not.
+        with suppress(AttributeError, TypeError):
+            extension.name = name  # pyright: ignore[reportFunctionMemberAccess]
         self._extensions[name] = ExtensionEntry(
             name, extension, priority, get_trigger(trigger), call_before_training, named_by_user
         )
@@ -217,7 +231,9 @@ class Trainer:
         """Returns the extension of a given name.
 
         Args:
-            name (str): Name of the extension.
+            name (str): Name of the extension. Snapshot extensions that are registered without a
+                name have two: ``'snapshot'`` or ``'snapshot_object'``, as in release 4, and
+                ``'_Snapshot'``, as in release 7.
 
         Returns:
             The extension.
@@ -226,8 +242,11 @@ class Trainer:
             ValueError: If there is none of this name.
         """
         if name not in self._extensions:
-            known = ", ".join(self._extensions) or "none"
-            raise ValueError(f"extension {name} not found; registered extensions: {known}")
+            aliases = {alias: own for own, alias in names_in_release_7(self._extensions).items()}
+            if name not in aliases:
+                known = ", ".join(self._extensions) or "none"
+                raise ValueError(f"extension {name} not found; registered extensions: {known}")
+            name = aliases[name]
         return self._extensions[name].extension
 
     def stop(self, reason: str) -> None:
@@ -246,47 +265,62 @@ class Trainer:
         """Executes the training loop.
 
         However the loop ends (regularly, by an exception, by Ctrl-C or by the signal SIGTERM, which
-        raises ``SystemExit`` here), the extensions and the updater are finalized. This method
-        cannot run multiple times for one trainer object.
+        raises ``SystemExit`` here), the extensions and the updater are finalized.
+
+        After an exception, Ctrl-C included, this method can be called again, as one does in a
+        notebook. The training goes on where it was: extensions are initialized again, and a
+        snapshot is not loaded again. A training that came to its end cannot run again.
 
         Args:
             show_loop_exception_msg (bool): Whether an exception in the loop is printed to the
                 standard error stream before the finalization, which may take long or fail in turn.
 
         Raises:
-            RuntimeError: If the loop was run before.
+            RuntimeError: If the training was completed before.
             OSError: If the output directory cannot be made.
         """
-        if self._start_at is not None:
+        if self._completed:
             raise RuntimeError("cannot run training loop multiple times")
         os.makedirs(self.out, exist_ok=True)
         entries = sorted(self._extensions.values(), key=lambda entry: -entry.priority)
+        resumed, self._started = self._started, True
         self._start_at = time.perf_counter()
-        self._running = True
         events.emit("chainer_trainer_start", trainer=self)
         try:
             with termination.sigterm_raises_system_exit():
                 try:
+                    self._prepare(entries, resumed)
                     self._loop(entries)
                 except Exception as error:
                     self._handle_error(entries, error, show_loop_exception_msg)
                     raise
+            self._completed = True
         finally:
-            self._final_elapsed_time = self.elapsed_time
-            self._running = False
+            self._snapshot_elapsed_time = self.elapsed_time
+            self._start_at = None
             self._finalize(entries)
 
-    def _loop(self, entries: list[ExtensionEntry]) -> None:
+    def _prepare(self, entries: list[ExtensionEntry], resumed: bool) -> None:
+        """Initializes the extensions and makes the calls before the first iteration."""
+        # After an exception the state in memory is newer than that of any snapshot.
+        if not resumed:
+            for entry in entries:
+                entry.call("restore", self)
         for entry in entries:
-            entry.call("restore", self)
-        for entry in entries:
-            entry.call("initialize", self)
+            # A trigger that will not fire again, such as OnceTrigger in a resumed training, needs
+            # no preparation.
+            if not getattr(entry.trigger, "finished", False):
+                entry.call("initialize", self)
+        if not self.is_before_training:
+            return
         before = [entry for entry in entries if entry.call_before_training]
         if before:
             self.observation = {}
             with self.reporter.scope(self.observation):
                 for entry in before:
                     entry.extension(self)
+
+    def _loop(self, entries: list[ExtensionEntry]) -> None:
         update, stop_trigger, reporter = self.updater.update, self.stop_trigger, self.reporter
         while self.stop_reason is None and not stop_trigger(self):
             self.observation = {}
@@ -335,12 +369,21 @@ class Trainer:
     def _complain(self, method: str, name: str, error: BaseException) -> None:
         print(f"Exception in {method} of {name!r}: {error!r}", file=sys.stderr, flush=True)
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes updater, stop trigger, extensions, their triggers, and the elapsed time.
 
         Args:
             serializer (AbstractSerializer): Serializer or deserializer.
         """
-        from chainer.training.trainer_snapshot import serialize_trainer
-
-        serialize_trainer(self, serializer)
+        self.updater.serialize(serializer["updater"])
+        serialize_if_able(self.stop_trigger, serializer["stop_trigger"])
+        serialize_extensions(self._extensions, serializer)
+        key = "_snapshot_elapsed_time"
+        if isinstance(serializer, Serializer):
+            serializer(key, self.elapsed_time if self._started else self._snapshot_elapsed_time)
+        else:
+            time_before = load_optional(serializer, key, self._snapshot_elapsed_time)
+            self._snapshot_elapsed_time = float(time_before)
+            # A snapshot that is loaded while the training runs brings its own time.
+            if self._start_at is not None:
+                self._start_at = time.perf_counter()

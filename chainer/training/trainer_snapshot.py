@@ -1,61 +1,57 @@
-"""What a snapshot of a trainer contains.
+"""What a snapshot of a trainer contains of its extensions.
 
 The entries are those of release 7, plus, under the names that release 4 uses, those that release 7
-calls otherwise, so that both can load them. In turn what one of the two does not save may be
-missing.
+names differently, so that both can load them. A file of one of the two may lack what it does not
+save.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chainer.links.serializer import Serializer
-from chainer.training.trigger import load_optional
+from chainer.links.serializer import AbstractSerializer, Serializer
+from chainer.training.trigger import serialize_if_able
 
 if TYPE_CHECKING:
-    from chainer.training.trainer import Trainer
+    from chainer.training.extension import ExtensionEntry
 
 
-def serialize_trainer(trainer: Trainer, serializer: Any) -> None:
-    """Serializes a trainer (see :meth:`chainer.training.Trainer.serialize`)."""
-    trainer.updater.serialize(serializer["updater"])
-    _serialize_if_able(trainer.stop_trigger, serializer["stop_trigger"])
-    states = serializer["extensions"]
-    triggers = serializer["extension_triggers"]
-    aliases = _names_in_release_7(trainer)
-    for name, entry in trainer._extensions.items():  # pyright: ignore[reportPrivateUsage]
-        _serialize_if_able(entry.extension, states[name])
-        _serialize_trigger(entry.trigger, triggers, name, aliases.get(name))
-    _serialize_elapsed_time(trainer, serializer)
+class _TwoNames(AbstractSerializer):
+    """A deserializer of something that is in a file under one of two names.
 
+    Args:
+        first: Deserializer for the first name.
+        second: Deserializer for the second one.
+    """
 
-def _serialize_if_able(obj: Any, serializer: Any) -> None:
-    serialize = getattr(obj, "serialize", None)
-    if serialize is not None:
-        serialize(serializer)
+    def __init__(self, first: AbstractSerializer, second: AbstractSerializer) -> None:
+        self._first = first
+        self._second = second
 
+    def __getitem__(self, key: str) -> _TwoNames:
+        return _TwoNames(self._first[key], self._second[key])
 
-def _serialize_trigger(trigger: Any, serializer: Any, name: str, alias: str | None) -> None:
-    if alias is None:
-        _serialize_if_able(trigger, serializer[name])
-        return
-    # Saved under both names; loaded from the one that is there. Our triggers keep what a file
-    # lacks.
-    missing: list[KeyError] = []
-    for each in (name, alias):
+    def __call__(self, key: str, value: Any) -> Any:
         try:
-            _serialize_if_able(trigger, serializer[each])
-        except KeyError as error:
-            missing.append(error)
-    if len(missing) == 2:
-        raise missing[0]
+            loaded = self._first(key, value)
+        except KeyError:
+            return self._second(key, value)
+        # A deserializer that is not strict returns the value itself if there is no entry.
+        return self._second(key, value) if loaded is value else loaded
 
 
-def _names_in_release_7(trainer: Trainer) -> dict[str, str]:
-    """Returns the names that release 7 gives to snapshot extensions that the user has not named."""
+def names_in_release_7(entries: dict[str, ExtensionEntry]) -> dict[str, str]:
+    """Returns the names that release 7 gives to snapshot extensions that the user has not named.
+
+    Args:
+        entries: Extensions of a trainer by name.
+
+    Returns:
+        dict: Names of release 7 by the names here.
+    """
     aliases: dict[str, str] = {}
     counts: dict[str, int] = {}
-    for name, entry in trainer._extensions.items():  # pyright: ignore[reportPrivateUsage]
+    for name, entry in entries.items():
         base = getattr(entry.extension, "name_in_release_7", None)
         if base is not None and not entry.named_by_user:
             ordinal = counts[base] = counts.get(base, -1) + 1
@@ -63,11 +59,25 @@ def _names_in_release_7(trainer: Trainer) -> dict[str, str]:
     return aliases
 
 
-def _serialize_elapsed_time(trainer: Trainer, serializer: Any) -> None:
-    key = "_snapshot_elapsed_time"
-    previous = trainer._snapshot_elapsed_time  # pyright: ignore[reportPrivateUsage]
-    if isinstance(serializer, Serializer):
-        started = trainer._start_at is not None  # pyright: ignore[reportPrivateUsage]
-        serializer(key, trainer.elapsed_time if started else previous)
-    else:
-        trainer._snapshot_elapsed_time = float(load_optional(serializer, key, previous))  # pyright: ignore
+def serialize_extensions(
+    entries: dict[str, ExtensionEntry], serializer: AbstractSerializer
+) -> None:
+    """Serializes the extensions of a trainer and their triggers.
+
+    Args:
+        entries: Extensions by name.
+        serializer: Serializer or deserializer of the trainer.
+    """
+    states = serializer["extensions"]
+    triggers = serializer["extension_triggers"]
+    aliases = names_in_release_7(entries)
+    for name, entry in entries.items():
+        serialize_if_able(entry.extension, states[name])
+        alias = aliases.get(name)
+        if alias is None:
+            serialize_if_able(entry.trigger, triggers[name])
+        elif isinstance(serializer, Serializer):
+            serialize_if_able(entry.trigger, triggers[name])
+            serialize_if_able(entry.trigger, triggers[alias])
+        else:
+            serialize_if_able(entry.trigger, _TwoNames(triggers[name], triggers[alias]))

@@ -115,7 +115,7 @@ parts = [
     iterators.SerialIterator([dataset[j] for j in range(i, 12, 2)], 3, shuffle=False)
     for i in range(2)
 ]
-optimizer = optimizers.MomentumSGD(0.01).setup(Regression())
+optimizer = optimizers.MomentumSGD(0.02).setup(Regression())  # divided by the number of devices
 updater = MultiprocessParallelUpdater(parts, optimizer, devices=[0, 1])
 training.Trainer(updater, (6, "iteration"), out=sys.argv[1]).run()
 print(*optimizer.target.W.array.get())

@@ -180,7 +180,8 @@ def test_multiprocess_parallel_updater(tmp_path):
     for devices in ([-1, -1], ["@strict:0", "@strict:1"]):
         optimizer = O.MomentumSGD(0.01).setup(Regression())
         iterators = [SerialIterator(make_dataset(), 4, shuffle=False) for _ in range(2)]
-        updater = MultiprocessParallelUpdater(iterators, optimizer, devices=devices)
+        with pytest.warns(UserWarning, match="optimizer.lr is changed"):
+            updater = MultiprocessParallelUpdater(iterators, optimizer, devices=devices)
         Trainer(updater, (5, "iteration"), out=str(tmp_path)).run()
         weights.append(host(optimizer.target.W.array))
     np.testing.assert_allclose(*weights, rtol=1e-5)
@@ -198,14 +199,60 @@ def test_model_on_two_devices():
         h = F.copy(model[1](F.copy(F.tanh(model[0](x)), "@strict:1")), "@strict:0")
         return F.mean_squared_error(model[2](F.tanh(h))[:, 0], t)
 
-    updater = StandardUpdater(
-        SerialIterator(make_dataset(12), 4, shuffle=False),
-        O.MomentumSGD(0.1).setup(model),
-        device="@strict:0",
-        loss_func=loss,
-    )
+    with pytest.warns(FutureWarning, match="Pass input_device instead"):
+        updater = StandardUpdater(
+            SerialIterator(make_dataset(12), 4, shuffle=False),
+            O.MomentumSGD(0.1).setup(model),
+            device="@strict:0",
+            loss_func=loss,
+        )
     updater.update()
     names = [link.device.name for link in model]
     assert names == ["@strict:0", "@strict:1", "@strict:0"]
     assert get_device_from_array(model[1].W.array).name == "@strict:1"
     assert (host(model[1].b.array) != start).all()
+
+
+def test_input_device():
+    """Batches go to the input device, models only to the device."""
+    seen = []
+
+    def converter(batch, device):
+        seen.append(device)
+        return chainer.dataset.concat_examples(batch, device)
+
+    def make(**kwargs):
+        optimizer = O.SGD(0.01).setup(Regression())
+        iterator = SerialIterator(make_dataset(12), 4)
+        updater = StandardUpdater(iterator, optimizer, converter, **kwargs)
+        return updater, optimizer.target
+
+    strict = chainer.get_device("@strict:1")
+    updater, model = make(input_device="@strict:1")
+    assert (updater.device, updater.input_device) == (None, strict)
+    assert model.device == chainer.get_device("@numpy")
+    model.to_device("@strict:1")
+    updater.update()
+    assert seen.pop() == strict  # has no number
+
+    updater, model = make(device="@strict:1")
+    assert updater.device == updater.input_device == model.device == strict
+    updater, model = make(device="@strict:0", input_device="@strict:1")
+    assert (updater.device.name, updater.input_device.name) == ("@strict:0", "@strict:1")
+    assert model.device == updater.device
+    # A model goes to the CPU, too.
+    optimizer = O.SGD(0.01).setup(model)
+    updater = StandardUpdater(SerialIterator(make_dataset(12), 4), optimizer, converter, device=-1)
+    assert model.device == chainer.get_device("@numpy")
+    updater.update()
+    assert seen.pop() == -1
+
+
+def test_model_on_another_device_stays():
+    model = Regression()
+    model.to_device("@strict:1")
+    optimizer = O.SGD(0.01).setup(model)
+    with pytest.warns(FutureWarning, match="stay there, although the updater was given .*strict:0"):
+        StandardUpdater(SerialIterator(make_dataset(12), 4), optimizer, device="@strict:0")
+    assert model.device.name == "@strict:1"
+    assert get_device_from_array(model.W.array).name == "@strict:1"

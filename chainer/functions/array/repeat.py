@@ -26,7 +26,8 @@ class Repeat(LinearMap):
             raise ValueError(f"all elements in repeats must be zero or larger, got {repeats}")
         if axis is not None and (not isinstance(axis, int) or isinstance(axis, bool)):
             raise TypeError(f"axis must be int or None, got {axis!r}")
-        self.repeats: tuple[int, ...] = repeats
+        # A bool counts as 0 or 1, but NumPy takes it neither as a length nor as a count.
+        self.repeats: tuple[int, ...] = tuple(map(int, repeats))
         self.axis = axis
 
     def forward(self, inputs: Arrays) -> Arrays:

@@ -210,3 +210,12 @@ def reflected_power_operator(self: VariableLike, lhs: ArrayLike) -> Variable:
         return PowVarVar().apply((lhs, self))[0]
     check_operand(lhs)
     return PowConstVar(lhs).apply((self,))[0]
+
+
+# The names that earlier releases give these functions.
+neg = negative_operator
+sub, rsub = subtract_operator, reflected_subtract_operator
+mul = multiply_operator
+div, rdiv = divide_operator, reflected_divide_operator
+floordiv, rfloordiv = floor_divide_operator, reflected_floor_divide_operator
+pow, rpow = power_operator, reflected_power_operator

@@ -7,6 +7,7 @@ from math import prod
 from typing import Any
 
 import numpy
+from numpy.exceptions import AxisError
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayModule, Arrays, Indexes, VariableLike
@@ -132,7 +133,7 @@ def _normalized(axes: Any, a: Array, b: Array) -> tuple[_Axes, _Axes]:
     for name, x, own in (("a", a, a_axes), ("b", b, b_axes)):
         for axis in own:
             if not -x.ndim <= axis < x.ndim:
-                raise IndexError(f"{name} of shape {x.shape} has no axis {axis}")
+                raise AxisError(f"{name} of shape {x.shape} has no axis {axis}")
     a_axes = tuple([axis % a.ndim for axis in a_axes])
     b_axes = tuple([axis % b.ndim for axis in b_axes])
     if len(set(a_axes)) != len(a_axes) or len(set(b_axes)) != len(b_axes):
@@ -159,7 +160,7 @@ def tensordot(a: VariableLike, b: VariableLike, axes: int | Sequence[Any] = 2) -
 
     Raises:
         ValueError: If axes are missing, occur twice or do not match in number or length.
-        IndexError: If there is no such axis.
+        AxisError: If there is no such axis; it is a ValueError and an IndexError.
         InvalidType: If an input is not of floating point numbers.
 
     .. seealso:: :func:`numpy.tensordot`

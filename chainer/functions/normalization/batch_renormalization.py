@@ -56,8 +56,6 @@ class BatchRenormalizationFunction(ComposedFunction):
         update_statistics: bool = True,
         axis: Axis = None,
     ) -> None:
-        if rmax < 1:
-            raise ValueError(f"rmax must not be less than 1, got {rmax}")
         if dmax < 0:
             raise ValueError(f"dmax must not be negative, got {dmax}")
         self.eps = eps

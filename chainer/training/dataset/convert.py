@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar
 
 import numpy
 
 from chainer.core.arrays import backend
+from chainer.core.arrays.device import Device
 from chainer.core.lazy import lazy_module
-from chainer.training.dataset.batch import Batch
+from chainer.core.typing import Array, ArrayTree, DeviceLike, HostArray
+from chainer.training.dataset.batch import Batch as FastBatch
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+Example: TypeAlias = Any
+"""An example of a dataset: an array, a number, or a tuple, list or dictionary of these."""
+
+Batch: TypeAlias = Sequence[Example]
+"""Examples that an iterator returned."""
+
+Converted: TypeAlias = ArrayTree
+"""What a converter returns: an array, or a tuple or dictionary of arrays."""
+
+ConverterLike: TypeAlias = Callable[..., Any]
+"""A :class:`Converter`, or any function that takes a batch and a device."""
+
+Padding: TypeAlias = Any
+"""None, a number, or one of these for each element of an example, as a tuple or dictionary."""
 
 
-def to_device(device: Any, x: Any) -> Any:
-    """Send an array to a given device.
+def to_device(device: DeviceLike, x: ArrayTree) -> ArrayTree:
+    """Sends an array to a given device.
 
     This method sends a given array to a given device. This method is used in
     :func:`concat_examples`. You can also use this method in a custom converter method used in
@@ -35,14 +57,122 @@ def to_device(device: Any, x: Any) -> Any:
     """
     if device is None:
         return x
-    if type(x) is numpy.ndarray and isinstance(device, int) and device < 0:
+    if not isinstance(device, Device):
+        device = backend.get_device(device)
+    # The usual case, once for each array of each batch: nothing has to be moved.
+    if type(x) is numpy.ndarray and device.backend.name == "numpy":
         return x
     if isinstance(x, numpy.generic):
         x = numpy.asarray(x)
-    return backend.get_device(device).send(x)
+    return device.send(x)
 
 
-def concat_examples(batch: Sequence[Any], device: Any = None, padding: Any = None) -> Any:
+class Converter:
+    """Base class of converters.
+
+    A converter makes arrays of a batch. An updater also accepts any other function of a batch and a
+    device. The difference is the device: an instance of this class gets a
+    :class:`~chainer.backend.Device` or None, other functions a number, as in release 4: -1 for the
+    CPU, and the index of a CUDA device.
+    """
+
+    def __call__(self, batch: Batch, device: Device | None) -> Converted:
+        """Converts a batch.
+
+        Args:
+            batch (list): A list of examples.
+            device (chainer.backend.Device): Device to send the arrays to, or None.
+
+        Returns:
+            Array, a tuple of arrays, or a dictionary of arrays.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define __call__()")
+
+
+class FunctionConverter(Converter, Generic[_P, _R]):
+    """A function as a converter, made by :func:`converter`.
+
+    Args:
+        function: Function of a batch and a device.
+    """
+
+    def __init__(self, function: Callable[_P, _R]) -> None:
+        self._function = function
+        self.__name__ = getattr(function, "__name__", type(function).__name__)
+        self.__qualname__ = getattr(function, "__qualname__", self.__name__)
+        self.__module__ = getattr(function, "__module__", __name__)
+        self.__doc__ = function.__doc__
+        self._requires_device = _requires_device(function)
+
+    def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        """Calls the function with the device as a Device object.
+
+        Args:
+            args: The batch, the device, and more arguments of the function.
+            kwargs: Keyword arguments of the function. ``device`` may be among them.
+        """
+        positional: Any = args
+        if len(args) > 1:
+            positional = (args[0], as_device(args[1]), *args[2:])
+        elif "device" in kwargs or self._requires_device:
+            kwargs["device"] = as_device(kwargs.get("device"))
+        return self._function(*positional, **kwargs)
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        module = sys.modules.get(self.__module__)
+        if getattr(module, self.__name__, None) is self:
+            # The name of a decorated function denotes the converter, so that the function itself
+            # cannot be pickled. The name is enough.
+            return self.__name__
+        return FunctionConverter, (self._function,)
+
+
+def _requires_device(function: Callable[..., Any]) -> bool:
+    """Tells whether a function has a parameter ``device`` without a default."""
+    try:
+        parameter = inspect.signature(function).parameters.get("device")
+    except (TypeError, ValueError):  # not a callable, or one without a signature
+        return False
+    keyword = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return (
+        parameter is not None
+        and parameter.default is inspect.Parameter.empty
+        and parameter.kind in keyword
+    )
+
+
+def as_device(device: Any) -> Device | None:
+    """Returns a device as a Device object; None stays None."""
+    return None if device is None else backend.get_device(device)
+
+
+def converter() -> Callable[[Callable[_P, _R]], FunctionConverter[_P, _R]]:
+    """Decorator of functions that are converters.
+
+    The function gets the device as a :class:`~chainer.backend.Device` (or None), whatever specifier
+    was given. All other arguments are passed on.
+
+    .. admonition:: Example
+
+        >>> import numpy as np
+        >>> import chainer
+        >>> @chainer.dataset.converter()
+        ... def halves(batch, device):
+        ...     return device.send(np.array(batch) / 2)
+        >>> halves([1, 2], -1)
+        array([0.5, 1. ])
+    """
+    return _make_converter
+
+
+def _make_converter(function: Callable[_P, _R]) -> FunctionConverter[_P, _R]:
+    if not callable(function):
+        raise TypeError(f"converter() can only wrap a callable, got {function!r}")
+    return FunctionConverter(function)
+
+
+@converter()
+def concat_examples(batch: Batch, device: DeviceLike = None, padding: Padding = None) -> Converted:
     """Concatenates a list of examples into array(s).
 
     This function converts an "array of tuples" into a "tuple of arrays". Specifically, given a list
@@ -123,7 +253,7 @@ def concat_examples(batch: Sequence[Any], device: Any = None, padding: Any = Non
     """
     if len(batch) == 0:
         raise ValueError("batch is empty")
-    if type(batch) is Batch and padding is None:
+    if type(batch) is FastBatch and padding is None:
         result = batch.concatenated(lambda array: to_device(device, array))
         if result is not None:
             return result
@@ -141,8 +271,8 @@ def concat_examples(batch: Sequence[Any], device: Any = None, padding: Any = Non
 
 
 def _concat_tuples(
-    batch: Sequence[Any], first: tuple[Any, ...], device: Any, padding: Any
-) -> tuple[Any, ...]:
+    batch: Batch, first: tuple[Any, ...], device: DeviceLike, padding: Padding
+) -> tuple[Array, ...]:
     size = len(first)
     if not isinstance(padding, tuple):
         padding = (padding,) * size
@@ -158,8 +288,8 @@ def _concat_tuples(
     )
 
 
-def _concat(arrays: Sequence[Any], padding: Any) -> Any:
-    """Returns an array with a new first axis, along which the given ones lie."""
+def _concat(arrays: Sequence[Array], padding: Padding) -> Array:
+    """Returns the arrays, or values, joined along a new first axis."""
     first = arrays[0]
     if type(first) is not numpy.ndarray and not backend.is_array(first):
         if padding is None:
@@ -187,7 +317,7 @@ def _concat(arrays: Sequence[Any], padding: Any) -> Any:
         return xp.concatenate([array[None] for array in arrays])
 
 
-def _array_of_values(values: Sequence[Any]) -> numpy.ndarray[Any, Any]:
+def _array_of_values(values: Sequence[Example]) -> HostArray:
     """Returns an array of scalars or nested lists."""
     array = numpy.asarray(values)
     if array.dtype.hasobject:
@@ -198,7 +328,7 @@ def _array_of_values(values: Sequence[Any]) -> numpy.ndarray[Any, Any]:
     return array
 
 
-def _concat_with_padding(arrays: Sequence[Any], padding: Any) -> Any:
+def _concat_with_padding(arrays: Sequence[Array], padding: Padding) -> Array:
     first = arrays[0]
     if any(array.ndim != first.ndim for array in arrays):
         dimensions = sorted({array.ndim for array in arrays})
@@ -214,55 +344,27 @@ def _concat_with_padding(arrays: Sequence[Any], padding: Any) -> Any:
     return result
 
 
-class Converter:
-    """Base class of converters.
+def call_converter(converter: ConverterLike, batch: Batch, device: Device | None) -> Any:
+    """Calls a converter with a device in the form that it expects.
 
-    A converter makes arrays of a batch. Any callable that takes a batch and a device will do; a
-    class of converters may derive from this one.
+    Converters of this package and instances of :class:`Converter` get the device itself. Other
+    functions may have been written for release 4, where a device is a number, and may compare it
+    with 0: they get None, -1 for a device in host memory, and the index of a CUDA device. Devices
+    of other accelerators have no number, so functions get the device itself, too.
+
+    Args:
+        converter: The converter.
+        batch: A list of examples.
+        device: Device, or None.
+
+    Returns:
+        Array, a tuple of arrays, or a dictionary of arrays.
     """
-
-    def __call__(self, batch: Any, device: Any) -> Any:
-        """Converts a batch.
-
-        Args:
-            batch (list): A list of examples.
-            device: Device to send the arrays to, or None.
-
-        Returns:
-            Array, a tuple of arrays, or a dictionary of arrays.
-        """
-        raise NotImplementedError(f"{type(self).__name__} must define __call__()")
-
-
-class _FunctionConverter(Converter):
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
-        self.__name__ = getattr(function, "__name__", type(function).__name__)
-        self.__doc__ = function.__doc__
-
-    def __call__(self, batch: Any, device: Any = None, **kwargs: Any) -> Any:
-        if device is not None:
-            device = backend.get_device(device)
-        return self._function(batch, device, **kwargs)
-
-
-def converter() -> Callable[[Callable[..., Any]], Converter]:
-    """Decorator of functions that are converters.
-
-    The function gets the device as a :class:`~chainer.backend.Device` (or None), whatever specifier
-    was given.
-
-    .. admonition:: Example
-
-        >>> import numpy as np
-        >>> import chainer
-        >>> @chainer.dataset.converter()
-        ... def halves(batch, device):
-        ...     return device.send(np.array(batch) / 2)
-        >>> halves([1, 2], -1)
-        array([0.5, 1. ])
-    """
-    return _FunctionConverter
+    if device is None or isinstance(converter, Converter):
+        return converter(batch, device)
+    if not device.backend.is_accelerator:
+        return converter(batch, -1)
+    return converter(batch, device.index if device.backend.name == "cupy" else device)
 
 
 # Also public here. async_transfer imports this module.

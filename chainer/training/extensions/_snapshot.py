@@ -4,24 +4,53 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from chainer.core.config.configuration import config
 from chainer.links.serializers.npz import load_npz, save_npz
 from chainer.training.extension import Extension
 from chainer.training.extensions import snapshot_writers
-from chainer.training.extensions.snapshot_files import find_snapshots, remove_old_snapshots
+from chainer.training.extensions.snapshot_files import (
+    find_snapshots,
+    old_snapshots,
+    remove_old_snapshots,
+)
+from chainer.training.extensions.snapshot_state import take_state
 
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from chainer.links.serializer import Serializable
     from chainer.training.trainer import Trainer
 
-FileName = str | Callable[[Any], str]
+FileName: TypeAlias = "str | Callable[[Trainer], str]"
+"""A format string, or a function of the trainer."""
+
+WriterLike: TypeAlias = Callable[[str, str, Any], Any]
+"""A :class:`~chainer.training.extensions.snapshot_writers.Writer` or any callable like it."""
 
 
 class Snapshot(Extension):
-    """Trainer extension to take snapshots; see :func:`snapshot` and :func:`snapshot_object`."""
+    """Trainer extension to take snapshots; see :func:`snapshot` and :func:`snapshot_object`.
+
+    Args:
+        target: Object to serialize; None for the trainer.
+        filename: Format string or function that makes the name of the file.
+        writer: Writes the file.
+        condition: Called without arguments; if it returns False, no snapshot is taken.
+        snapshot_on_error: Whether to take a snapshot when the training loop fails.
+        n_retains: Number of snapshots to keep; all if it is not positive.
+        autoload: Whether the latest snapshot is loaded at the beginning of the training.
+
+    Attributes:
+        autoload (bool): See above.
+        condition (callable): See above.
+        filename: See above.
+        n_retains (int): See above.
+        writer: See above.
+    """
 
     trigger = (1, "epoch")
     priority = -100
@@ -30,26 +59,28 @@ class Snapshot(Extension):
 
     def __init__(
         self,
-        target: Any,
+        target: Serializable | None,
         filename: FileName,
-        writer: snapshot_writers.Writer,
-        condition: Callable[[], bool] | None,
-        snapshot_on_error: bool,
-        n_retains: int,
-        autoload: bool,
+        writer: WriterLike,
+        condition: Callable[[], bool] | None = None,
+        snapshot_on_error: bool = False,
+        n_retains: int = -1,
+        autoload: bool = False,
     ) -> None:
-        if not isinstance(filename, str) and (autoload or n_retains > 0):
+        if not isinstance(filename, str) and autoload:
             raise TypeError(
-                "autoload and n_retains need a file name that is a string, "
-                f"got {type(filename).__name__}"
+                f"autoload needs a file name that is a string, got {type(filename).__name__}"
             )
         self._target = target
-        self._filename = filename
-        self._writer = writer
-        self._condition = condition
+        self.filename = filename
+        self.writer = writer
+        self.condition = _always if condition is None else condition
         self._snapshot_on_error = snapshot_on_error
-        self._n_retains = n_retains
-        self._autoload = autoload
+        self.n_retains = n_retains
+        self.autoload = autoload
+        # What is to be called after a save, if the writer does not do it.
+        self._clean_up: Callable[[], None] | None = None
+        self._prepared_for: str | None = None
 
     @property
     def default_name(self) -> str:
@@ -64,16 +95,38 @@ class Snapshot(Extension):
         Args:
             trainer (Trainer): Trainer object that runs the training loop.
         """
-        if not self._autoload or not isinstance(self._filename, str):
+        if not self.autoload or not isinstance(self.filename, str):
             return
         target = trainer if self._target is None else self._target
-        for name in reversed(find_snapshots(self._filename, trainer.out)):
+        for _, name in reversed(find_snapshots(self.filename, trainer.out)):
+            path = os.path.join(trainer.out, name)
             try:
-                load_npz(os.path.join(trainer.out, name), target)
+                load_npz(path, target)
             except ValueError as error:
                 warnings.warn(f"snapshot {name} is skipped: {error}", stacklevel=2)
                 continue
+            if config.debug:
+                print(f"Snapshot loaded from {path}")
             return
+        if config.debug:
+            print(f"No snapshot file that matches {self.filename} was found")
+
+    def _prepare(self, trainer: Trainer) -> None:
+        """Arranges that old snapshots are removed after a save, once for an output directory."""
+        # A function as the file name does not tell which files are snapshots: all are kept.
+        if self.n_retains <= 0 or not isinstance(self.filename, str):
+            return
+        if self._prepared_for == trainer.out:
+            return
+        self._prepared_for = trainer.out
+        clean_up = partial(remove_old_snapshots, self.filename, trainer.out, self.n_retains)
+        add_hook = getattr(self.writer, "_add_cleanup_hook", None)
+        if add_hook is None:
+            self._clean_up = clean_up
+        else:
+            # The writer may still be writing when its call returns. It knows when the file is
+            # complete.
+            add_hook(clean_up)
 
     def __call__(self, trainer: Trainer) -> None:
         """Takes a snapshot.
@@ -81,16 +134,17 @@ class Snapshot(Extension):
         Args:
             trainer (Trainer): Trainer object that calls this operator.
         """
-        if self._condition is None or self._condition():
+        if self.condition():
             self._take(trainer)
 
     def _take(self, trainer: Trainer) -> None:
-        filename = self._filename
+        filename = self.filename
         name = filename.format(trainer) if isinstance(filename, str) else filename(trainer)
         target = trainer if self._target is None else self._target
-        self._writer(name, trainer.out, target)
-        if self._n_retains > 0 and isinstance(filename, str):
-            remove_old_snapshots(filename, trainer.out, self._n_retains)
+        self._prepare(trainer)
+        self.writer(name, trainer.out, take_state(target))
+        if self._clean_up is not None:
+            self._clean_up()
 
     def on_error(self, trainer: Trainer, exc: Exception, tb: TracebackType | None) -> None:
         """Takes a snapshot if ``snapshot_on_error`` was asked for.
@@ -105,37 +159,52 @@ class Snapshot(Extension):
 
     def finalize(self) -> None:
         """Waits until everything is written."""
-        self._writer.finalize()
+        finalize = getattr(self.writer, "finalize", None)
+        if finalize is not None:
+            finalize()
+
+
+def _always() -> bool:
+    return True
 
 
 def _make(
-    target: Any, filename: FileName, savefun: Callable[..., Any] | None, options: dict[str, Any]
+    target: Serializable | None,
+    filename: FileName,
+    savefun: Callable[..., Any] | None,
+    options: dict[str, Any],
+    function: str,
 ) -> Snapshot:
-    writer = options.pop("writer", None)
+    """Makes the extension from the arguments of :func:`snapshot` or :func:`snapshot_object`."""
+    writer: WriterLike | None = options.pop("writer", None)
     if writer is None:
         writer = snapshot_writers.SimpleWriter(savefun or save_npz)
     elif savefun is not None and savefun is not save_npz:
         raise TypeError(
-            "savefun and writer cannot be specified together; give savefun to the writer"
+            "savefun and writer arguments cannot be specified together; give savefun to the writer"
         )
-    n_retains = options.pop("n_retains", options.pop("num_retain", -1))
+    n_retains = options.pop("n_retains", -1)
+    if "num_retain" in options:
+        warnings.warn(
+            "num_retain is deprecated, use n_retains instead", DeprecationWarning, stacklevel=3
+        )
+        n_retains = options.pop("num_retain")
     arguments = {
-        "condition": options.pop("condition", None),
-        "snapshot_on_error": options.pop("snapshot_on_error", False),
-        "autoload": options.pop("autoload", False),
+        name: options.pop(name)
+        for name in ("condition", "snapshot_on_error", "autoload")
+        if name in options
     }
     if options:
-        raise TypeError(
-            f"snapshot got unexpected keyword argument(s) {', '.join(map(repr, options))}"
-        )
+        names = ", ".join(map(repr, options))
+        raise TypeError(f"{function}() got unexpected keyword argument(s) {names}")
     return Snapshot(target, filename, writer, n_retains=n_retains, **arguments)
 
 
 def snapshot(
-    savefun: Callable[..., Any] | None = save_npz,
+    savefun: Callable[..., Any] | None = None,
     filename: FileName = "snapshot_iter_{.updater.iteration}",
     *,
-    target: Any = None,
+    target: Serializable | None = None,
     **kwargs: Any,
 ) -> Snapshot:
     """Returns a trainer extension to take snapshots of the trainer.
@@ -148,40 +217,47 @@ def snapshot(
     is lower than that of most built-in extensions.
 
     .. note::
-       The snapshot is written to a temporary file, whose name begins with a dot, which then gets
-       the target file name. If the program is killed in the middle, the temporary file may be left
-       in the output directory, but the file of the target name is complete or not there.
+       The snapshot is written in a temporary directory, whose name begins with a dot, inside the
+       output directory. Then it is moved. If the program is killed in the middle, the temporary
+       directory may be left, but the file of the target name is complete or does not exist.
 
     Args:
-        savefun: Function to save the trainer. It takes two arguments: the output file path and the
-            trainer object.
+        savefun: Function to save the trainer, :func:`~chainer.serializers.save_npz` by default. It
+            gets two arguments: the path of the file, and a dictionary of arrays by name, which
+            forwards other attributes to the trainer.
         filename (str): Name of the file into which the trainer is serialized. It can be a format
             string, where the trainer object is passed to the :meth:`str.format` method, or a
             function of the trainer that returns the name.
         target: Object to serialize instead of the trainer.
-        condition (callable): Called without arguments; no snapshot is taken where it returns False.
+        condition (callable): Called without arguments; if it returns False, no snapshot is taken.
         writer: One of :mod:`chainer.training.extensions.snapshot_writers`, which writes the file,
-            possibly in the background. It takes the place of ``savefun``.
+            possibly in the background. It is used instead of ``savefun``.
         snapshot_on_error (bool): Whether to take a snapshot when the training loop fails.
-        n_retains (int): Number of snapshots to keep: older files that fit the name are removed. The
-            default keeps all.
+        n_retains (int): Number of snapshots to keep: older files that fit ``filename`` are removed
+            after each save. The default keeps all, and so does a function as ``filename``.
+        num_retain (int): Deprecated name of ``n_retains``.
         autoload (bool): If True, the latest snapshot in the output directory is loaded at the
-            beginning of the training. A damaged one is skipped with a warning in favour of the one
-            before. It must have been written by :func:`~chainer.serializers.save_npz`.
+            beginning of the training: the one with the latest time of modification. A damaged one
+            is skipped with a warning, and the one before is loaded. It must have been written by
+            :func:`~chainer.serializers.save_npz`.
 
     Returns:
         The extension.
 
+    Raises:
+        TypeError: If ``savefun`` and ``writer`` are both given, or ``autoload`` with a function as
+            ``filename``.
+
     Example:
         >>> extension = chainer.training.extensions.snapshot(n_retains=2, autoload=True)
     """
-    return _make(target, filename, savefun, kwargs)
+    return _make(target, filename, savefun, kwargs, "snapshot")
 
 
 def snapshot_object(
-    target: Any,
+    target: Serializable,
     filename: FileName,
-    savefun: Callable[..., Any] | None = save_npz,
+    savefun: Callable[..., Any] | None = None,
     **kwargs: Any,
 ) -> Snapshot:
     """Returns a trainer extension to take snapshots of a given object.
@@ -199,12 +275,30 @@ def snapshot_object(
             string, where the trainer object is passed to the :meth:`str.format` method. For
             example, ``'snapshot_{.updater.iteration}'`` is converted to ``'snapshot_10000'`` at the
             10,000th iteration.
-        savefun: Function to save the object. It takes two arguments: the output file path and the
-            object to serialize.
+        savefun: Function to save the object; see :func:`snapshot`.
         kwargs: ``condition``, ``writer``, ``snapshot_on_error``, ``n_retains``, ``autoload``: see
             :func:`snapshot`.
 
     Returns:
         The extension.
     """
-    return _make(target, filename, savefun, kwargs)
+    return _make(target, filename, savefun, kwargs, "snapshot_object")
+
+
+# Programs for release 7 import these functions from here.
+
+
+def _find_snapshot_files(fmt: str, path: str) -> list[tuple[float, str]]:
+    """Returns pairs of time and name of the files that fit a format string, sorted."""
+    return find_snapshots(fmt, path)
+
+
+def _find_latest_snapshot(fmt: str, path: str) -> str | None:
+    """Returns the name of the latest file that fits a format string; None if there is none."""
+    found = find_snapshots(fmt, path)
+    return found[-1][1] if found else None
+
+
+def _find_stale_snapshots(fmt: str, path: str, n_retains: int) -> Iterator[str]:
+    """Iterates over the names of all but the latest files, the oldest first."""
+    return iter(old_snapshots(fmt, path, n_retains))

@@ -9,7 +9,7 @@ from chainer.core.arrays.backend import backend_of, is_array
 from chainer.core.autograd.variable import Variable
 from chainer.links.serializer import Serializer
 from chainer.training.extension import PRIORITY_EDITOR, Extension
-from chainer.training.trigger import get_trigger, load_optional
+from chainer.training.trigger import get_trigger, load_optional, serialize_unsaved
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
@@ -106,8 +106,8 @@ class MicroAverage(Extension):
         Args:
             serializer (AbstractSerializer): Serializer or deserializer.
         """
-        if hasattr(self._trigger, "serialize"):
-            self._trigger.serialize(serializer["_trigger"])  # type: ignore[attr-defined]
+        # Other releases do not save the state of this trigger.
+        serialize_unsaved(self._trigger, serializer["_trigger"])
         if isinstance(serializer, Serializer):
             # As they are: release 7 loads an integer zero only as an integer.
             serializer("_numerator", self._numerator)

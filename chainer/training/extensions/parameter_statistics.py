@@ -14,7 +14,7 @@ from chainer.core.arrays.backend import (
 from chainer.core.reporting.reporter import DictSummary, report
 from chainer.links.link import Link
 from chainer.training.extension import PRIORITY_WRITER, Extension
-from chainer.training.trigger import get_trigger
+from chainer.training.trigger import get_trigger, serialize_unsaved
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
@@ -163,9 +163,7 @@ class ParameterStatistics(Extension):
         Args:
             serializer (AbstractSerializer): Serializer or deserializer.
         """
-        if hasattr(self._trigger, "serialize"):
-            self._trigger.serialize(serializer["_trigger"])  # type: ignore[attr-defined]
-        try:
-            self._summary.serialize(serializer["_summary"])
-        except KeyError:  # other releases do not save it
-            self._summary = DictSummary()
+        # Other releases do not save the state of this trigger.
+        serialize_unsaved(self._trigger, serializer["_trigger"])
+        # Other releases do not save it.
+        serialize_unsaved(self._summary, serializer["_summary"])

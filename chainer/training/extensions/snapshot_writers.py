@@ -1,51 +1,143 @@
-"""Writers of snapshots: they put a serialized state into a file, at once or in the background."""
+"""Writers of snapshots: they put a serialized state into a file, at once or in the background.
+
+==================== ========================================================
+SimpleWriter         writes before the training goes on
+ThreadWriter         starts a thread for each snapshot
+ProcessWriter        starts a process for each snapshot
+ThreadQueueWriter    has one thread, which writes one snapshot after the other
+ProcessQueueWriter   has one process, which does the same
+==================== ========================================================
+"""
 
 from __future__ import annotations
 
+import atexit
 import multiprocessing
 import os
 import queue
+import shutil
+import tempfile
 import threading
+import weakref
 from collections.abc import Callable
-from typing import Any
+from contextlib import suppress
+from typing import Any, Protocol, TypeAlias
 
-from chainer.core.utils.atomic_file import replacing
+from chainer.core.typing import FilePath, HostArray
+from chainer.links.serializer import Serializable
 from chainer.links.serializers.npz import save_npz
+from chainer.training.extensions.snapshot_state import freeze
 
-SaveFunction = Callable[..., Any]
+SaveFunction: TypeAlias = Callable[..., Any]
+"""``savefun(path, entries, **kwds)``."""
 
+SnapshotTarget: TypeAlias = dict[str, HostArray] | Serializable
+"""What is written: entries by name, or an object that can be serialized."""
 
-class _SerializedState:
-    """A state that was taken before: saving it saves what the object was then."""
-
-    def __init__(self, entries: dict[str, Any]) -> None:
-        self._entries = entries
-
-    def serialize(self, serializer: Any) -> None:
-        for key, value in self._entries.items():
-            serializer(key, None if value.dtype == object else value)
+#: Longest message of an error that is sent from another process. It must fit into the buffer of a
+#: pipe, since the process is awaited before the pipe is read.
+_LONGEST_MESSAGE = 10_000
 
 
-def _take_state(target: Any) -> _SerializedState:
-    """Copies everything an object serializes."""
-    from chainer.links.serializers.npz import DictionarySerializer
+class Worker(Protocol):
+    """A thread, a process, or something like them."""
 
-    serializer = DictionarySerializer()
-    serializer.save(target)
-    return _SerializedState({key: array.copy() for key, array in serializer.target.items()})
+    def start(self) -> Any: ...
+
+    def join(self) -> Any: ...
 
 
-def write_file(savefun: SaveFunction, path: str, target: Any, **kwargs: Any) -> None:
-    """Saves an object into a file that is replaced as a whole."""
-    with replacing(path) as temporary:
-        savefun(temporary, target, **kwargs)
+class ItemQueue(Protocol):
+    """A queue between threads or processes."""
+
+    def put(self, item: Any, /) -> Any: ...
+
+    def get(self) -> Any: ...
+
+    def task_done(self) -> Any: ...
 
 
 class Writer:
     """Base class of snapshot writers.
 
+    A subclass defines :meth:`__call__`, which calls :meth:`save`, at once or later.
+    """
+
+    #: Functions that are called after each save.
+    _hooks: tuple[Callable[[], object], ...] = ()
+
+    def __call__(self, filename: str, outdir: FilePath, target: SnapshotTarget) -> None:
+        """Writes a snapshot, or arranges that it is written.
+
+        Args:
+            filename (str): Name of the file.
+            outdir (str): Directory of the file.
+            target (dict or object): Arrays by name, or an object to serialize.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define __call__()")
+
+    def finalize(self) -> None:
+        """Waits until everything is written; errors of the background are raised here."""
+
+    def __del__(self) -> None:
+        # Nothing can be raised here, and at the end of the program modules may be gone.
+        with suppress(Exception):
+            self.finalize()
+
+    def save(
+        self,
+        filename: str,
+        outdir: FilePath,
+        target: SnapshotTarget,
+        savefun: SaveFunction,
+        **kwds: Any,
+    ) -> None:
+        """Writes a file, which exists as a whole or not at all, and calls the hooks.
+
+        Args:
+            filename (str): Name of the file.
+            outdir (str): Directory of the file.
+            target (dict or object): Arrays by name, or an object to serialize.
+            savefun: Function ``savefun(path, target)`` that writes it. The path has the given name,
+                but is in a temporary directory.
+            kwds: Further keyword arguments of ``savefun``.
+
+        Raises:
+            FileNotFoundError: If ``savefun`` has not made the file.
+        """
+        # Links are followed: what they refer to is replaced.
+        path = os.path.realpath(os.path.join(outdir, filename))
+        directory, name = os.path.split(path)
+        # Some functions choose the format by the suffix of the name, so that the name is the
+        # final one. Inside the same directory, the file can be moved in one step.
+        temporary = tempfile.mkdtemp(prefix=".tmp", dir=directory)
+        try:
+            written = os.path.join(temporary, name)
+            savefun(written, target, **kwds)
+            if not os.path.exists(written):
+                raise FileNotFoundError(
+                    f"the function that saves snapshots must write to the path it gets, but there "
+                    f"is no file {name!r}; there are: {sorted(os.listdir(temporary))}"
+                )
+            os.replace(written, path)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+        self._post_save()
+
+    def _post_save(self) -> None:
+        for hook in self._hooks:
+            hook()
+
+    def _add_cleanup_hook(self, hook_fun: Callable[[], object]) -> None:
+        """Registers a function without arguments that is called after each save."""
+        self._hooks = (*self._hooks, hook_fun)
+
+
+class SimpleWriter(Writer):
+    """The simplest writer: writes the snapshot before the training goes on.
+
     Args:
-        savefun: Function ``savefun(path, object)`` that saves an object;
+        savefun: Function ``savefun(path, entries)`` that saves a dictionary of arrays;
             :func:`chainer.serializers.save_npz` by default.
         kwds: Further keyword arguments of ``savefun``.
     """
@@ -54,122 +146,338 @@ class Writer:
         self._savefun = savefun
         self._kwds = kwds
 
-    def __call__(self, filename: str, outdir: str, target: Any) -> None:
-        """Writes a snapshot, or has it written.
-
-        Args:
-            filename (str): Name of the file.
-            outdir (str): Directory of the file.
-            target: Object to serialize.
-        """
-        raise NotImplementedError(f"{type(self).__name__} must define __call__()")
-
-    def finalize(self) -> None:
-        """Waits until everything is written; errors of the background are raised here."""
-
-
-class SimpleWriter(Writer):
-    """The simplest writer: writes the snapshot before the training goes on.
-
-    Args:
-        savefun: Function ``savefun(path, object)`` that saves an object;
-            :func:`chainer.serializers.save_npz` by default.
-        kwds: Further keyword arguments of ``savefun``.
-    """
-
-    def __call__(self, filename: str, outdir: str, target: Any) -> None:
+    def __call__(self, filename: str, outdir: FilePath, target: SnapshotTarget) -> None:
         """Writes a snapshot.
 
         Args:
             filename (str): Name of the file.
             outdir (str): Directory of the file.
-            target: Object to serialize.
+            target (dict or object): Arrays by name, or an object to serialize.
         """
-        write_file(self._savefun, os.path.join(outdir, filename), target, **self._kwds)
+        self.save(filename, outdir, target, self._savefun, **self._kwds)
 
 
-class _BackgroundWriter(Writer):
-    """Takes the state at once and writes it in the background, one snapshot at a time."""
+class StandardWriter(Writer):
+    """Base class of writers that start a worker for each snapshot.
+
+    Snapshots are written one at a time: a call waits for the worker of the call before.
+
+    Args:
+        savefun: Function ``savefun(path, entries)`` that saves a dictionary of arrays;
+            :func:`chainer.serializers.save_npz` by default.
+        kwds: Further keyword arguments of ``savefun``.
+    """
+
+    _worker: Worker | None = None
 
     def __init__(self, savefun: SaveFunction = save_npz, **kwds: Any) -> None:
-        super().__init__(savefun, **kwds)
-        self._worker: Any = None
-        self._errors: Any = self._make_error_queue()
+        self._savefun = savefun
+        self._kwds = kwds
 
-    def _make_error_queue(self) -> Any:
-        return queue.SimpleQueue()
-
-    def _start(self, target: Callable[..., None], *args: Any) -> Any:
-        raise NotImplementedError
-
-    def __call__(self, filename: str, outdir: str, target: Any) -> None:
-        """Takes the state of the object and has it written.
+    def __call__(self, filename: str, outdir: FilePath, target: SnapshotTarget) -> None:
+        """Copies the state and starts a worker that writes it.
 
         Args:
             filename (str): Name of the file.
             outdir (str): Directory of the file.
-            target: Object to serialize.
+            target (dict or object): Arrays by name, or an object to serialize.
+
+        Raises:
+            RuntimeError: If the snapshot before could not be written.
         """
-        self.finalize()  # writes must not overtake each other
-        path = os.path.join(outdir, filename)
-        self._worker = self._start(
-            _write_and_catch, self._errors, self._savefun, path, _take_state(target), self._kwds
-        )
+        self.finalize()
+        worker = self.create_worker(filename, outdir, freeze(target), **self._kwds)
+        # Started before it is an attribute: a process that is not forked gets a copy of the
+        # writer, and processes cannot be copied.
+        worker.start()
+        self._worker = worker
+
+    def create_worker(
+        self, filename: str, outdir: FilePath, target: SnapshotTarget, **kwds: Any
+    ) -> Worker:
+        """Makes a worker for a snapshot: an object with the methods ``start`` and ``join``.
+
+        Args:
+            filename (str): Name of the file.
+            outdir (str): Directory of the file.
+            target (dict): Arrays by name.
+            kwds: Further keyword arguments of the function that saves.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define create_worker()")
 
     def finalize(self) -> None:
         """Waits for the snapshot that is being written.
 
         Raises:
-            RuntimeError: If writing failed.
+            RuntimeError: If it could not be written.
         """
-        if self._worker is None:
-            return
-        self._worker.join()
-        code = getattr(self._worker, "exitcode", 0)
-        self._worker = None
-        if not self._errors.empty():
-            raise RuntimeError(f"writing a snapshot failed: {self._errors.get()}")
-        if code:
-            raise RuntimeError(f"the process that wrote a snapshot ended with exit code {code}")
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.join()
+            _check_exit(worker)
 
 
-def _write_and_catch(
-    errors: Any, savefun: SaveFunction, path: str, state: _SerializedState, kwds: dict[str, Any]
-) -> None:
-    try:
-        write_file(savefun, path, state, **kwds)
-    except Exception as error:
-        errors.put(f"{type(error).__name__}: {error}")
-
-
-class ThreadWriter(_BackgroundWriter):
+class ThreadWriter(StandardWriter):
     """Writer that writes each snapshot in a thread of its own.
 
     Args:
-        savefun: Function ``savefun(path, object)`` that saves an object;
+        savefun: Function ``savefun(path, entries)`` that saves a dictionary of arrays;
             :func:`chainer.serializers.save_npz` by default.
         kwds: Further keyword arguments of ``savefun``.
     """
 
-    def _start(self, target: Callable[..., None], *args: Any) -> threading.Thread:
-        thread = threading.Thread(target=target, args=args)
-        thread.start()
-        return thread
+    def __init__(self, savefun: SaveFunction = save_npz, **kwds: Any) -> None:
+        super().__init__(savefun, **kwds)
+        self._errors: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def create_worker(
+        self, filename: str, outdir: FilePath, target: SnapshotTarget, **kwds: Any
+    ) -> Worker:
+        """Makes a thread that writes a snapshot; arguments as in the base class."""
+        arguments = (self._errors, self.save, filename, outdir, target, self._savefun)
+        return threading.Thread(target=_call_and_catch, args=arguments, kwargs=kwds)
+
+    def finalize(self) -> None:
+        """Waits for the snapshot that is being written.
+
+        Raises:
+            RuntimeError: If it could not be written.
+        """
+        super().finalize()
+        _raise_first(self._errors)
 
 
-class ProcessWriter(_BackgroundWriter):
+class ProcessWriter(StandardWriter):
     """Writer that writes each snapshot in a process of its own.
 
     Args:
-        savefun: Function ``savefun(path, object)`` that saves an object;
+        savefun: Function ``savefun(path, entries)`` that saves a dictionary of arrays;
             :func:`chainer.serializers.save_npz` by default.
         kwds: Further keyword arguments of ``savefun``.
     """
 
-    def _make_error_queue(self) -> Any:
+    def __init__(self, savefun: SaveFunction = save_npz, **kwds: Any) -> None:
+        super().__init__(savefun, **kwds)
+        self._errors: Any = multiprocessing.SimpleQueue()
+
+    def create_worker(
+        self, filename: str, outdir: FilePath, target: SnapshotTarget, **kwds: Any
+    ) -> Worker:
+        """Makes a process that writes a snapshot; arguments as in the base class."""
+        arguments = (self._errors, self.save, filename, outdir, target, self._savefun)
+        return multiprocessing.Process(target=_call_and_catch, args=arguments, kwargs=kwds)
+
+    def finalize(self) -> None:
+        """Waits for the snapshot that is being written.
+
+        Raises:
+            RuntimeError: If it could not be written.
+        """
+        super().finalize()
+        _raise_first(self._errors)
+
+
+class QueueWriter(Writer):
+    """Base class of writers with one worker, which writes one snapshot after the other.
+
+    A call does not wait for the snapshot before, as the other writers do. It costs the memory of
+    all states that wait. The worker starts when the writer is made.
+
+    Args:
+        savefun: Function ``savefun(path, entries)`` that saves a dictionary of arrays;
+            :func:`chainer.serializers.save_npz` by default.
+        task: What writes a snapshot in the worker, called as a writer is. By default, the result of
+            :meth:`create_task`.
+    """
+
+    _consumer: Worker | None = None
+
+    def __init__(
+        self,
+        savefun: SaveFunction = save_npz,
+        task: Callable[[str, FilePath, SnapshotTarget], Any] | None = None,
+    ) -> None:
+        self._task = self.create_task(savefun) if task is None else task
+        self._queue = self.create_queue()
+        self._errors: Any = self._create_error_queue()
+        self._start()
+        # Workers are daemons, which end with the program. What is in the queue has to be written
+        # before.
+        atexit.register(_finalize_if_alive, weakref.ref(self))
+
+    def _create_error_queue(self) -> Any:
+        return queue.SimpleQueue()
+
+    def _start(self) -> None:
+        consumer = self.create_consumer(self._queue)
+        # As in StandardWriter: started before it is an attribute.
+        consumer.start()
+        self._consumer = consumer
+
+    def create_task(self, savefun: SaveFunction) -> Callable[[str, FilePath, SnapshotTarget], Any]:
+        """Makes what writes a snapshot in the worker.
+
+        Args:
+            savefun: Function that saves a dictionary of arrays.
+
+        Returns:
+            SimpleWriter: A writer.
+        """
+        return SimpleWriter(savefun)
+
+    def create_queue(self) -> ItemQueue:
+        """Makes the queue, with methods ``put``, ``get`` and ``task_done``."""
+        raise NotImplementedError(f"{type(self).__name__} must define create_queue()")
+
+    def create_consumer(self, q: ItemQueue) -> Worker:
+        """Makes the worker, with methods ``start`` and ``join``, which runs :meth:`consume`.
+
+        Args:
+            q: The queue.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define create_consumer()")
+
+    def __call__(self, filename: str, outdir: FilePath, target: SnapshotTarget) -> None:
+        """Copies the state and puts it into the queue.
+
+        Args:
+            filename (str): Name of the file.
+            outdir (str): Directory of the file.
+            target (dict or object): Arrays by name, or an object to serialize.
+        """
+        if self._consumer is None:  # finalized, and used again by another run
+            self._start()
+        task = _TaskWithHooks(self._task, self._hooks) if self._hooks else self._task
+        self._queue.put([task, filename, outdir, freeze(target)])
+
+    def consume(self, q: ItemQueue) -> None:
+        """Writes the snapshots of the queue until it gets None; runs in the worker.
+
+        Args:
+            q: The queue, with items ``[task, filename, outdir, target]``.
+        """
+        while True:
+            item = q.get()
+            if item is None:
+                q.task_done()
+                return
+            # A snapshot that fails must not stop those after it.
+            _call_and_catch(self._errors, *item)
+            q.task_done()
+
+    def finalize(self) -> None:
+        """Waits until all snapshots are written, and ends the worker.
+
+        Raises:
+            RuntimeError: If one of them could not be written.
+        """
+        consumer, self._consumer = self._consumer, None
+        if consumer is None:
+            return
+        self._queue.put(None)
+        # The worker ends after the last item. Unlike a join of the queue, this also ends if the
+        # worker was killed.
+        consumer.join()
+        _check_exit(consumer)
+        _raise_first(self._errors)
+
+
+class ThreadQueueWriter(QueueWriter):
+    """Writer with one thread, which writes one snapshot after the other.
+
+    Args:
+        savefun: Function ``savefun(path, entries)`` that saves a dictionary of arrays;
+            :func:`chainer.serializers.save_npz` by default.
+        task: What writes a snapshot in the thread; see :class:`QueueWriter`.
+    """
+
+    def create_queue(self) -> ItemQueue:
+        """Makes the queue of the thread."""
+        return queue.Queue()
+
+    def create_consumer(self, q: ItemQueue) -> Worker:
+        """Makes the thread."""
+        return threading.Thread(target=self.consume, args=(q,), daemon=True)
+
+
+class ProcessQueueWriter(QueueWriter):
+    """Writer with one process, which writes one snapshot after the other.
+
+    Args:
+        savefun: Function ``savefun(path, entries)`` that saves a dictionary of arrays;
+            :func:`chainer.serializers.save_npz` by default.
+        task: What writes a snapshot in the process; see :class:`QueueWriter`.
+    """
+
+    def _create_error_queue(self) -> Any:
         return multiprocessing.SimpleQueue()
 
-    def _start(self, target: Callable[..., None], *args: Any) -> multiprocessing.Process:
-        process = multiprocessing.Process(target=target, args=args)
-        process.start()
-        return process
+    def create_queue(self) -> ItemQueue:
+        """Makes the queue of the process."""
+        return multiprocessing.JoinableQueue()
+
+    def create_consumer(self, q: ItemQueue) -> Worker:
+        """Makes the process."""
+        return multiprocessing.Process(target=self.consume, args=(q,), daemon=True)
+
+
+class _TaskWithHooks:
+    """Writes a snapshot and then calls functions.
+
+    The worker of a queue may have been started before the functions were registered. So they travel
+    with the task.
+
+    Args:
+        task: Writes the snapshot.
+        hooks: Functions without arguments.
+    """
+
+    def __init__(self, task: Callable[..., Any], hooks: tuple[Callable[[], object], ...]) -> None:
+        self._task = task
+        self._hooks = hooks
+
+    def __call__(self, filename: str, outdir: FilePath, target: SnapshotTarget) -> None:
+        self._task(filename, outdir, target)
+        for hook in self._hooks:
+            hook()
+
+
+class _ErrorQueue(Protocol):
+    """A queue of messages, between threads or processes."""
+
+    def put(self, item: str, /) -> Any: ...
+
+    def get(self) -> str: ...
+
+    def empty(self) -> bool: ...
+
+
+def _call_and_catch(
+    errors: _ErrorQueue, function: Callable[..., Any], *args: object, **kwargs: Any
+) -> None:
+    """Calls a function in a worker; a failure is sent to the training."""
+    try:
+        function(*args, **kwargs)
+    except Exception as error:
+        errors.put(f"{type(error).__name__}: {error}"[:_LONGEST_MESSAGE])
+
+
+def _raise_first(errors: _ErrorQueue) -> None:
+    messages: list[str] = []
+    while not errors.empty():
+        messages.append(errors.get())
+    if messages:
+        raise RuntimeError(f"writing a snapshot failed: {messages[0]}")
+
+
+def _check_exit(worker: Worker) -> None:
+    """Raises RuntimeError if a worker is a process that has not ended by itself."""
+    code = getattr(worker, "exitcode", 0)
+    if code:
+        raise RuntimeError(f"the process that wrote a snapshot ended with exit code {code}")
+
+
+def _finalize_if_alive(reference: weakref.ref[QueueWriter]) -> None:
+    writer = reference()
+    if writer is not None:
+        writer.finalize()

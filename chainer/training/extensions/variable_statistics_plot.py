@@ -14,7 +14,7 @@ from chainer.links.link import Link
 from chainer.links.serializer import Serializer
 from chainer.training import plotting
 from chainer.training.extension import Extension
-from chainer.training.trigger import get_trigger, load_optional
+from chainer.training.trigger import get_trigger, load_optional, serialize_unsaved
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
@@ -215,8 +215,8 @@ class VariableStatisticsPlot(Extension):
             serializer (AbstractSerializer): Serializer or deserializer.
         """
         self._samples.serialize(serializer["_samples"])
-        if hasattr(self._trigger, "serialize"):
-            self._trigger.serialize(serializer["_trigger"])  # type: ignore[attr-defined]
+        # Other releases do not save the state of this trigger.
+        serialize_unsaved(self._trigger, serializer["_trigger"])
 
     def save_plot_using_module(self, file_path: str, plt: Any) -> None:
         """Draws the plot and writes it to a file.

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import operator
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from chainer.core.arrays.backend import backend_of, is_array
-from chainer.core.reporting.reporter import DictSummary
-from chainer.training.trigger import get_trigger, load_optional
+from chainer.core.reporting.summary import DictSummary
+from chainer.training.accumulator import to_float
+from chainer.training.trigger import (
+    TriggerLike,
+    get_trigger,
+    load_optional,
+    serialize_unsaved,
+    training_length,
+)
 
 if TYPE_CHECKING:
+    from chainer.links.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
 
 
@@ -22,50 +29,55 @@ class EarlyStoppingTrigger:
 
     Within each check interval it accumulates the reported value. At the end of the interval it
     compares the mean to the best one so far. When the best value was not improved for some
-    intervals (``patients``), it fires.
+    intervals (``patience``), it fires.
 
     Args:
         check_trigger: Trigger that decides the comparison interval; a pair such as ``(1, 'epoch')``
             is passed to :class:`~chainer.training.triggers.IntervalTrigger`.
         monitor (str): The metric you want to monitor.
-        patients (int): Number of successive intervals without improvement after which the trigger
-            fires (``patience`` is another name of this argument).
+        patience (int): Number of successive intervals without improvement after which the trigger
+            fires. Release 4 calls this argument ``patients``, which works as a keyword.
         mode (str): ``'max'``, ``'min'`` or ``'auto'``: how to compare the values. ``'auto'`` means
             ``'max'`` if the name of the metric contains ``'accuracy'``, and ``'min'`` otherwise.
         verbose (bool): If true, tells what it does on the standard output.
         max_trigger: Upper bound of the number of training loops.
 
+    Attributes:
+        best (float): The best mean so far.
+        count (int): Number of successive intervals without improvement.
+        monitor (str): The metric.
+        patience (int): Number of such intervals after which the trigger fires.
+        verbose (bool): Whether it tells what it does.
+
     Raises:
+        TypeError: If ``patience`` and ``patients`` are both given.
         ValueError: If the mode is unknown.
 
     Example:
         >>> trigger = chainer.training.triggers.EarlyStoppingTrigger(
-        ...     monitor='validation/main/loss', patients=5, max_trigger=(50, 'epoch'))
+        ...     monitor='validation/main/loss', patience=5, max_trigger=(50, 'epoch'))
     """
 
     def __init__(
         self,
-        check_trigger: Any = (1, "epoch"),
+        check_trigger: TriggerLike = (1, "epoch"),
         monitor: str = "main/loss",
-        patients: int = 3,
+        patience: int | None = None,
         mode: str = "auto",
         verbose: bool = False,
-        max_trigger: Any = (100, "epoch"),
-        **kwargs: Any,
+        max_trigger: TriggerLike = (100, "epoch"),
+        *,
+        patients: int | None = None,
     ) -> None:
-        if "patience" in kwargs:
-            patients = kwargs.pop("patience")
-        if kwargs:
-            raise TypeError(
-                "EarlyStoppingTrigger got unexpected keyword argument(s) "
-                + ", ".join(map(repr, kwargs))
-            )
+        if patience is not None and patients is not None:
+            raise TypeError("patience and patients are the same argument: give one of them")
         if mode not in ("max", "min", "auto"):
             raise ValueError(f"mode must be 'max', 'min' or 'auto', got {mode!r}")
         if mode == "auto":
             mode = "max" if "accuracy" in monitor else "min"
         self.count = 0
-        self.patients = patients
+        given = patients if patience is None else patience
+        self.patience = 3 if given is None else given
         self.monitor = monitor
         self.verbose = verbose
         self.already_warning = False
@@ -78,15 +90,19 @@ class EarlyStoppingTrigger:
             print(f"early stopping: operator is {'greater' if mode == 'max' else 'less'}")
 
     @property
-    def patience(self) -> int:
-        """Same as :attr:`patients`."""
-        return self.patients
+    def patients(self) -> int:
+        """Name of :attr:`patience` in release 4."""
+        return self.patience
+
+    @patients.setter
+    def patients(self, value: int) -> None:
+        self.patience = value
 
     def __call__(self, trainer: Trainer) -> bool:
         """Decides whether the training loop should be stopped.
 
         Args:
-            trainer (Trainer): Trainer object whose observation is looked at.
+            trainer (Trainer): Trainer object whose observation is used.
 
         Returns:
             bool: True if the training loop should be stopped.
@@ -98,26 +114,26 @@ class EarlyStoppingTrigger:
             return True
         if not self._interval_trigger(trainer):
             return False
-        means = self._summary.compute_mean()
-        self._summary = DictSummary()
-        if self.monitor not in means:
+        if self.monitor not in observation:
+            # The summary goes on: the next interval also has the values of this one.
             if not self.already_warning:
                 warnings.warn(
-                    f"{self.monitor} is not in observation: early stopping has nothing to look at",
+                    f"{self.monitor} is not in observation: early stopping has nothing to compare",
                     stacklevel=2,
                 )
                 self.already_warning = True
             return False
-        return self._judge(trainer, means[self.monitor])
+        mean = self._summary.compute_mean()[self.monitor]
+        self._summary = DictSummary()
+        return self._judge(trainer, to_float(mean))
 
-    def _judge(self, trainer: Trainer, value: Any) -> bool:
-        value = float(backend_of(value).to_host(value) if is_array(value) else value)
+    def _judge(self, trainer: Trainer, value: float) -> bool:
         if self._better(value, self.best):
             self.best = value
             self.count = 0
         else:
             self.count += 1
-        if self.count < self.patients:
+        if self.count < self.patience:
             return False
         if self.verbose:
             print(
@@ -126,24 +142,25 @@ class EarlyStoppingTrigger:
         return True
 
     def get_training_length(self) -> tuple[float, str]:
-        """Returns period and unit of the upper bound of the training."""
-        return self._max_trigger.get_training_length()  # type: ignore[attr-defined]
+        """Returns period and unit of the upper bound of the training.
 
-    def serialize(self, serializer: Any) -> None:
+        Raises:
+            AttributeError: If ``max_trigger`` is a trigger that does not know its length.
+        """
+        length = training_length(self._max_trigger)
+        if length is None:
+            raise AttributeError(f"max_trigger {self._max_trigger!r} does not know its length")
+        return length
+
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the best value, the count and what was accumulated since the last comparison.
 
         Args:
             serializer (AbstractSerializer): Serializer or deserializer.
         """
-        for name, trigger in (
-            ("interval_trigger", self._interval_trigger),
-            ("max_trigger", self._max_trigger),
-        ):
-            if hasattr(trigger, "serialize"):
-                trigger.serialize(serializer[name])  # type: ignore[attr-defined]
-        try:
-            self._summary.serialize(serializer["summary"])
-        except KeyError:  # other releases do not save the state of this trigger
-            self._summary = DictSummary()
+        # Other releases save no state of this trigger.
+        serialize_unsaved(self._interval_trigger, serializer["interval_trigger"])
+        serialize_unsaved(self._max_trigger, serializer["max_trigger"])
+        serialize_unsaved(self._summary, serializer["summary"])
         self.best = float(load_optional(serializer, "best", self.best))
         self.count = int(load_optional(serializer, "count", self.count))

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from chainer.training.trigger import check_unit, load_optional, previous_epoch_detail
+from chainer.training.triggers.position import LastPosition
 
 if TYPE_CHECKING:
+    from chainer.links.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
 
 
 class IntervalTrigger:
     """Trigger based on a fixed interval.
 
-    It fires at the iterations at which a multiple of the interval is reached or passed. An
-    iteration is an update; an epoch is a sweep over the training dataset, and fractions of it are
-    allowed: the trigger uses the attributes ``iteration`` and ``epoch_detail`` of the updater.
+    It fires at the iterations at which a multiple of the interval is reached or passed since its
+    last call. An iteration is an update. An epoch is a sweep over the training dataset, and
+    fractions of it are allowed: the trigger uses the attributes ``iteration`` and ``epoch_detail``
+    of the updater.
 
     For the description of triggers, see :func:`~chainer.training.get_trigger`.
 
@@ -24,18 +26,21 @@ class IntervalTrigger:
             ``'iteration'``.
         unit (str): Unit of the length: ``'iteration'`` or ``'epoch'``.
 
+    Attributes:
+        count (int): Number of whole intervals at the last call. It is 0 before the first call, and
+            stays 0 in iterations.
+
     Raises:
         ValueError: If the unit is unknown or the period is not positive.
     """
 
     def __init__(self, period: float, unit: str) -> None:
-        check_unit(unit)
+        self._position = LastPosition(unit)
         if not period > 0:
             raise ValueError(f"period must be positive, got {period!r}")
         self.period = period
         self.unit = unit
-        self._previous_iteration = -1
-        self._previous_epoch_detail = -1.0
+        self.count = 0
 
     def __call__(self, trainer: Trainer) -> bool:
         """Decides whether the extension should be called on this iteration.
@@ -47,39 +52,19 @@ class IntervalTrigger:
         Returns:
             bool: True if the corresponding extension should be invoked in this iteration.
         """
-        updater = trainer.updater
-        iteration = updater.iteration
-        # Hand-written updaters may not know of epochs.
-        epoch = getattr(updater, "epoch_detail", None)
+        previous, current = self._position.advance(trainer)
+        passed = current // self.period
         if self.unit == "epoch":
-            if epoch is None:
-                raise AttributeError(
-                    f"{type(updater).__name__} has no epoch_detail, which {self} needs"
-                )
-            current, previous = epoch, self._previous_epoch_detail
-            if previous < 0:
-                previous = previous_epoch_detail(updater)
-        else:
-            current, previous = iteration, self._previous_iteration
-            if previous < 0:
-                previous = max(iteration - 1, 0)
-        self._previous_iteration = iteration
-        if epoch is not None:
-            self._previous_epoch_detail = epoch
-        return previous // self.period != current // self.period
+            self.count = int(passed)
+        return previous // self.period != passed
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the position of the last call.
 
         Args:
             serializer (AbstractSerializer): Serializer or deserializer.
         """
-        self._previous_iteration = load_optional(
-            serializer, "previous_iteration", self._previous_iteration
-        )
-        self._previous_epoch_detail = load_optional(
-            serializer, "previous_epoch_detail", self._previous_epoch_detail
-        )
+        self._position.serialize(serializer)
 
     def get_training_length(self) -> tuple[float, str]:
         """Returns period and unit: the length of a training that this trigger stops."""

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from chainer.core.arrays.backend import backend_of, is_array
-from chainer.core.reporting.reporter import DictSummary
-from chainer.training.trigger import get_trigger, load_optional
+from chainer.core.reporting.summary import DictSummary
+from chainer.training.accumulator import to_float
+from chainer.training.trigger import (
+    TriggerLike,
+    get_trigger,
+    load_optional,
+    serialize_if_able,
+    serialize_unsaved,
+)
 
 if TYPE_CHECKING:
+    from chainer.links.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
 
 
@@ -32,11 +39,11 @@ class BestValueTrigger:
     """
 
     def __init__(
-        self, key: str, compare: Callable[[Any, Any], bool], trigger: Any = (1, "epoch")
+        self, key: str, compare: Callable[[float, float], bool], trigger: TriggerLike = (1, "epoch")
     ) -> None:
         self._key = key
         self._compare = compare
-        self.best_value: Any = None
+        self.best_value: float | None = None
         self._interval_trigger = get_trigger(trigger)
         self._summary = DictSummary()
 
@@ -44,7 +51,7 @@ class BestValueTrigger:
         """Decides whether the extension should be called on this iteration.
 
         Args:
-            trainer (Trainer): Trainer object whose observation is looked at.
+            trainer (Trainer): Trainer object whose observation is used.
 
         Returns:
             bool: True if the corresponding extension should be invoked in this iteration.
@@ -58,25 +65,21 @@ class BestValueTrigger:
         self._summary = DictSummary()
         if self._key not in means:
             return False
-        value = means[self._key]
-        value = float(backend_of(value).to_host(value) if is_array(value) else value)
+        value = to_float(means[self._key])
         if self.best_value is None or self._compare(self.best_value, value):
             self.best_value = value
             return True
         return False
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the best value and what was accumulated since the last comparison.
 
         Args:
             serializer (AbstractSerializer): Serializer or deserializer.
         """
-        if hasattr(self._interval_trigger, "serialize"):
-            self._interval_trigger.serialize(serializer["interval_trigger"])
-        try:
-            self._summary.serialize(serializer["summary"])
-        except KeyError:  # release 4 did not save the state of these triggers
-            self._summary = DictSummary()
+        serialize_if_able(self._interval_trigger, serializer["interval_trigger"])
+        # Release 4 did not save the state of these triggers.
+        serialize_unsaved(self._summary, serializer["summary"])
         self.best_value = load_optional(serializer, "best_value", self.best_value)
         if self.best_value is not None:
             self.best_value = float(self.best_value)
@@ -95,7 +98,7 @@ class MaxValueTrigger(BestValueTrigger):
             passed to :class:`~chainer.training.triggers.IntervalTrigger`.
     """
 
-    def __init__(self, key: str, trigger: Any = (1, "epoch")) -> None:
+    def __init__(self, key: str, trigger: TriggerLike = (1, "epoch")) -> None:
         super().__init__(key, operator.lt, trigger)
 
 
@@ -112,5 +115,5 @@ class MinValueTrigger(BestValueTrigger):
             passed to :class:`~chainer.training.triggers.IntervalTrigger`.
     """
 
-    def __init__(self, key: str, trigger: Any = (1, "epoch")) -> None:
+    def __init__(self, key: str, trigger: TriggerLike = (1, "epoch")) -> None:
         super().__init__(key, operator.gt, trigger)

@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from chainer.training.trigger import load_optional
+from chainer.links.serializer import Serializer
+from chainer.training.trigger import load_or_warn
 
 if TYPE_CHECKING:
+    from chainer.links.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
 
 
 class OnceTrigger:
-    """Trigger that fires at the first iteration only.
+    """Trigger that fires at its first call only.
 
     Args:
         call_on_resume (bool): Whether it fires again when the training is resumed from a snapshot.
-
-    Attributes:
-        finished (bool): Whether it will not fire any more.
     """
 
     def __init__(self, call_on_resume: bool = False) -> None:
         self._call_on_resume = call_on_resume
         self._fired = False
+        # Fires once more although it has fired before the snapshot.
+        self._resumed = False
 
     @property
     def finished(self) -> bool:
-        """Whether it will not fire any more."""
-        return self._fired
+        """Whether it will not fire again."""
+        return self._fired and not self._resumed
 
     def __call__(self, trainer: Trainer) -> bool:
         """Decides whether the extension should be called on this iteration.
@@ -38,18 +39,23 @@ class OnceTrigger:
         Returns:
             bool: True at the first call.
         """
-        fire = not self._fired
+        fire = not self.finished
         self._fired = True
+        self._resumed = False
         return fire
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes whether it has fired.
+
+        A snapshot without the entry counts as one of a training in which the trigger has fired.
 
         Args:
             serializer (AbstractSerializer): Serializer or deserializer.
         """
-        if not self._call_on_resume:
-            self._fired = not load_optional(serializer, "_flag_first", not self._fired)
+        first = load_or_warn(serializer, "_flag_first", not self._fired, False)
+        self._fired = not first
+        if not isinstance(serializer, Serializer):
+            self._resumed = self._call_on_resume
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(call_on_resume={self._call_on_resume})"

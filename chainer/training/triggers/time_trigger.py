@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chainer.training.trigger import load_optional
 
 if TYPE_CHECKING:
+    from chainer.links.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
 
 
@@ -46,7 +47,7 @@ class TimeTrigger:
         self._next_time = self._period * (math.floor(elapsed / self._period) + 1)
         return True
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the time at which it fires next.
 
         Args:

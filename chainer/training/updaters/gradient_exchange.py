@@ -7,32 +7,46 @@ pickled. ``params`` are always the same parameters in the same order.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy
 
 from chainer.backends.cupy import nccl
-from chainer.core.arrays.backend import backend_of, get_device
+from chainer.core.arrays.backend import backend_of
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.context import BaseContext
+
+    from chainer.core.arrays.device import Device
+    from chainer.core.typing import HostArray
+
+SharedBlock: TypeAlias = Any
+"""Shared memory of processes, as ``RawArray`` of multiprocessing returns it."""
+
+#: Bytes at whose multiples each array begins: the size of a cache line, and enough for any dtype.
+_ALIGNMENT = 64
 
 
-def uses_nccl(devices: Sequence[Any]) -> bool:
+def uses_nccl(devices: Sequence[Device]) -> bool:
     """Tells whether processes on these devices exchange by NCCL: on CUDA devices, one for each."""
-    found = [get_device(device) for device in devices]
-    distinct = len({device.index for device in found}) == len(found)
-    return len(found) > 1 and distinct and all(device.backend.name == "cupy" for device in found)
+    distinct = len({device.index for device in devices}) == len(devices)
+    on_gpus = all(device.backend.name == "cupy" for device in devices)
+    return len(devices) > 1 and distinct and on_gpus
 
 
 class _Layout:
-    """Where the parameters lie in a block of bytes."""
+    """Positions of the parameters in a block of bytes."""
 
     def __init__(self, params: Sequence[Any]) -> None:
         self._fields: list[tuple[int, tuple[int, ...], Any]] = []
         self.nbytes = 0
         for param in params:
             self._fields.append((self.nbytes, param.shape, param.dtype))
-            self.nbytes += -(-param.size * param.dtype.itemsize // 64) * 64
+            size = param.size * param.dtype.itemsize
+            self.nbytes += -(-size // _ALIGNMENT) * _ALIGNMENT
 
-    def arrays(self, block: Any) -> list[Any]:
+    def arrays(self, block: SharedBlock) -> list[HostArray]:
         """Returns an array for each parameter inside a block."""
         return [
             numpy.frombuffer(
@@ -51,10 +65,10 @@ class HostExchange:
         count: Number of workers.
     """
 
-    #: Whether all have the link, and are not in the middle of an update.
+    #: Whether all processes are connected, and none is in the middle of an update.
     at_rest = True
 
-    def __init__(self, context: Any, params: Sequence[Any], count: int) -> None:
+    def __init__(self, context: BaseContext, params: Sequence[Any], count: int) -> None:
         self._layout = _Layout(params)
         size = max(self._layout.nbytes, 1)
         self._params_block = context.RawArray("b", size)
@@ -66,8 +80,8 @@ class HostExchange:
         """Returns the other side for a worker; the first has the index 1."""
         return HostExchangeOfWorker(self._layout, self._params_block, self._grads_blocks[index - 1])
 
-    def connect(self, params: Sequence[Any], device: Any, workers: Sequence[Any]) -> None:
-        """Finishes what was begun by the constructor, when the workers have been started."""
+    def connect(self, params: Sequence[Any], device: Device, workers: Sequence[Any]) -> None:
+        """Finishes the construction once the workers have been started."""
 
     def share(self, params: Sequence[Any], workers: Sequence[Any]) -> None:
         """Lets the workers begin, and gives them the parameters."""
@@ -88,18 +102,20 @@ class HostExchange:
                 param.grad = grad
 
     def close(self, abort: bool) -> None:
-        """Gives back what it holds."""
+        """Releases its resources: none but the shared memory, which is freed with the object."""
 
 
 class HostExchangeOfWorker:
     """See :class:`HostExchange`."""
 
-    def __init__(self, layout: _Layout, params_block: Any, grads_block: Any) -> None:
+    def __init__(
+        self, layout: _Layout, params_block: SharedBlock, grads_block: SharedBlock
+    ) -> None:
         self._layout = layout
         self._blocks = params_block, grads_block
 
-    def connect(self, params: Sequence[Any], device: Any, connection: Any) -> None:
-        """Finishes what was begun by the constructor, in the process of the worker."""
+    def connect(self, params: Sequence[Any], device: Device, connection: Connection) -> None:
+        """Finishes the construction in the process of the worker."""
         self._sources, self._targets = map(self._layout.arrays, self._blocks)
 
     def receive(self, params: Sequence[Any]) -> None:
@@ -107,7 +123,7 @@ class HostExchangeOfWorker:
         for param, source in zip(params, self._sources, strict=True):
             param.array[...] = param.device.send(source)
 
-    def give(self, params: Sequence[Any], connection: Any) -> bool:
+    def give(self, params: Sequence[Any], connection: Connection) -> bool:
         """Gives the gradients to the main process; returns whether to go on."""
         present = present_grads(params)
         for index in present:
@@ -117,14 +133,14 @@ class HostExchangeOfWorker:
         return True
 
     def close(self, abort: bool) -> None:
-        """Gives back what it holds."""
+        """Releases its resources: none but the shared memory, which is freed with the object."""
 
 
 class NcclExchange:
     """Exchange by NCCL between CUDA devices, of which each process has one.
 
-    A worker tells by its pipe when it is ready for something in which all take part: were one to
-    fail in between, the others would wait for ever.
+    An operation of NCCL blocks until all processes call it. So each worker first tells by its pipe
+    that it is ready: if one fails before, no other waits for it forever.
 
     Args:
         count: Number of workers.
@@ -141,7 +157,7 @@ class NcclExchange:
         """Returns the other side for a worker; the first has the index 1."""
         return NcclExchangeOfWorker(self._identity, self._size, index)
 
-    def connect(self, params: Sequence[Any], device: Any, workers: Sequence[Any]) -> None:
+    def connect(self, params: Sequence[Any], device: Device, workers: Sequence[Any]) -> None:
         """Waits for the workers and makes the communicator with them."""
         for worker in workers:
             worker.receive()
@@ -175,7 +191,7 @@ class NcclExchange:
             params[index].grad = sums[index]
 
     def close(self, abort: bool) -> None:
-        """Ends the communicator; unless it is aborted, all do so at a time."""
+        """Ends the communicator. Unless it is aborted, this waits until all processes do it."""
         if self._communicator is not None:
             with self._device:
                 self._communicator.close(abort)
@@ -185,12 +201,12 @@ class NcclExchange:
 class NcclExchangeOfWorker:
     """See :class:`NcclExchange`."""
 
-    def __init__(self, identity: Any, size: int, rank: int) -> None:
+    def __init__(self, identity: bytes, size: int, rank: int) -> None:
         self._arguments = identity, size, rank
         self._device: Any = None
         self._communicator: Any = None
 
-    def connect(self, params: Sequence[Any], device: Any, connection: Any) -> None:
+    def connect(self, params: Sequence[Any], device: Device, connection: Connection) -> None:
         """Makes the communicator when all are ready."""
         connection.send(("ready", None))
         if connection.recv() != "connect":
@@ -205,7 +221,7 @@ class NcclExchangeOfWorker:
         with self._device:
             self._communicator.broadcast([param.array for param in params])
 
-    def give(self, params: Sequence[Any], connection: Any) -> bool:
+    def give(self, params: Sequence[Any], connection: Connection) -> bool:
         """Gives the gradients to the main process; returns whether to go on."""
         connection.send(("done", present_grads(params)))
         if connection.recv() != "reduce":
@@ -215,10 +231,17 @@ class NcclExchangeOfWorker:
         return True
 
     def close(self, abort: bool) -> None:
-        """Ends the communicator; unless it is aborted, all do so at a time."""
+        """Ends the communicator. Unless it is aborted, this waits until all processes do it."""
         if self._communicator is not None:
             with self._device:
                 self._communicator.close(abort)
+
+
+Exchange: TypeAlias = HostExchange | NcclExchange
+"""Side of the main process."""
+
+WorkerSide: TypeAlias = HostExchangeOfWorker | NcclExchangeOfWorker
+"""Side of a worker."""
 
 
 def present_grads(params: Sequence[Any]) -> list[int]:
@@ -227,8 +250,8 @@ def present_grads(params: Sequence[Any]) -> list[int]:
 
 
 def exchange_for(
-    devices: Sequence[Any], make_context: Callable[[], Any], params: Sequence[Any]
-) -> HostExchange | NcclExchange:
+    devices: Sequence[Device], make_context: Callable[[], BaseContext], params: Sequence[Any]
+) -> Exchange:
     """Returns the exchange between the processes of devices, the first of them the main one.
 
     Raises:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import atexit
+import warnings
 import weakref
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from chainer.backends.cupy import library, nccl
 from chainer.core.arrays.backend import get_device
 from chainer.links.serializer import Serializer
-from chainer.training.dataset.convert import concat_examples
+from chainer.training.dataset.convert import ConverterLike, call_converter, concat_examples
+from chainer.training.optimizers.ada_delta import AdaDelta
+from chainer.training.optimizers.ada_grad import AdaGrad
+from chainer.training.optimizers.adam import Adam
+from chainer.training.optimizers.rmsprop import RMSprop
+from chainer.training.optimizers.rmsprop_graves import RMSpropGraves
 from chainer.training.updaters.gradient_exchange import exchange_for, uses_nccl
 from chainer.training.updaters.parallel_updater import separate_copy
 from chainer.training.updaters.parallel_workers import (
@@ -28,6 +34,13 @@ from chainer.training.updaters.standard_updater import (
     next_batch,
 )
 
+if TYPE_CHECKING:
+    from chainer.core.arrays.device import Device
+    from chainer.core.typing import DeviceLike
+    from chainer.links.serializer import AbstractSerializer
+    from chainer.training.dataset.iterator import Iterator
+    from chainer.training.optimizer import Optimizer
+
 
 class MultiprocessParallelUpdater(StandardUpdater):
     """Implementation of a multiprocess parallel GPU Updater.
@@ -35,12 +48,17 @@ class MultiprocessParallelUpdater(StandardUpdater):
     It behaves similarly to :class:`~chainer.training.updaters.StandardUpdater`, with data-parallel
     computation on several devices of one machine: a process for each device but the first computes
     the gradients of a minibatch from its own iterator; the main process sums all gradients and
-    updates the parameters, which the others then get (synchronous parallel SGD). As the gradients
-    are summed, divide the learning rate by the number of devices for the step of a mean.
+    updates the parameters, which the others then get (synchronous parallel SGD).
 
     Between GPUs, one for each process, gradients and parameters travel by NVIDIA NCCL, all of one
     dtype in one piece. Between other devices, also several times the same, they travel through
     shared memory of the host. Only values reported in the main process are seen.
+
+    As the gradients are summed, a step would be as many times too long as there are devices. So the
+    optimizer is changed, with a UserWarning: ``lr`` is divided by the number of devices. Adam and
+    its variants, AdaGrad and RMSprop normalize the gradient instead: their ``eps`` is multiplied by
+    the number. That of RMSpropGraves and AdaDelta, which is inside a square root, is multiplied by
+    its square.
 
     Parameters must be initialized after the first forward computation; those that are not are left
     alone, and an error if they are initialized later.
@@ -56,23 +74,24 @@ class MultiprocessParallelUpdater(StandardUpdater):
         auto_new_epoch (bool): See :class:`~chainer.training.updaters.StandardUpdater`.
 
     Raises:
-        TypeError: If ``iterators`` is an iterator itself, or ``devices`` is neither a dictionary
-            nor a list.
-        ValueError: If the numbers of iterators and devices differ.
+        TypeError: If ``iterators`` is an iterator itself.
+        ValueError: If ``devices`` is neither a dictionary nor a list, or contains None, or if the
+            numbers of iterators and devices differ.
         KeyError: If ``devices`` is a dictionary without ``'main'``.
         RuntimeError: If the devices are GPUs, and NCCL is missing.
     """
 
     def __init__(
         self,
-        iterators: Sequence[Any],
-        optimizer: Any,
-        converter: Callable[..., Any] = concat_examples,
-        devices: dict[str, Any] | Sequence[Any] | None = None,
+        iterators: Sequence[Iterator],
+        optimizer: Optimizer,
+        converter: ConverterLike = concat_examples,
+        devices: dict[str, DeviceLike] | Sequence[DeviceLike] | None = None,
         auto_new_epoch: bool = True,
     ) -> None:
         self._all_devices = _in_order(devices)
-        if hasattr(iterators, "__next__"):  # which list() would take endless batches from
+        # list() would take endless batches from an iterator.
+        if hasattr(iterators, "__next__"):
             raise TypeError(
                 f"iterators must be a list of iterators, one for each device, got one "
                 f"{type(iterators).__name__}"
@@ -92,6 +111,7 @@ class MultiprocessParallelUpdater(StandardUpdater):
             self._all_devices[0],
             auto_new_epoch=auto_new_epoch,
         )
+        _adapt(optimizer, len(self._all_devices))
         self._worker_iterators = iterators[1:]
         self._workers: list[Worker] = []
         self._exchange: Any = None
@@ -135,7 +155,7 @@ class MultiprocessParallelUpdater(StandardUpdater):
             )
             others = [worker.connection for worker in self._workers]
             self._workers.append(Worker(context, others, index, arguments))
-        self._exchange.connect(params, get_device(self._all_devices[0]), self._workers)
+        self._exchange.connect(params, self._all_devices[0], self._workers)
         # Python waits at its end for processes that wait for commands.
         atexit.register(_close_if_alive, weakref.ref(self))
 
@@ -145,7 +165,8 @@ class MultiprocessParallelUpdater(StandardUpdater):
         model = optimizer.target
         if self._workers:
             self._exchange.share(self._params(), self._workers)
-        arrays = self.converter(next_batch(self._iterators["main"]), self.device)
+        batch = next_batch(self._iterators["main"])
+        arrays = call_converter(self.converter, batch, self.input_device)
         loss = call_with_batch(self.loss_func or model, arrays)
         if not self._workers and self._worker_iterators:
             # Only now are all parameters initialized.
@@ -169,7 +190,7 @@ class MultiprocessParallelUpdater(StandardUpdater):
             )
         return list(params.values())
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes iterators (the workers' too), optimizers, model and iteration count.
 
         Args:
@@ -192,7 +213,7 @@ class MultiprocessParallelUpdater(StandardUpdater):
                 continue
             try:
                 iterator.serialize(child)
-            except KeyError:  # other releases do not save these iterators: they start afresh
+            except KeyError:  # other releases do not save these iterators: they start anew
                 continue
 
     def finalize(self) -> None:
@@ -206,7 +227,8 @@ class MultiprocessParallelUpdater(StandardUpdater):
         workers, self._workers = self._workers, []
         if not workers or not workers[0].belongs_here():
             return
-        # The link is ended by all at a time; nobody waits for one that is gone.
+        # All processes leave the exchange together. Without this check they would wait for one
+        # that has died.
         orderly = self._exchange.at_rest and all(worker.is_alive() for worker in workers)
         for worker in workers:
             worker.end(FINALIZE if orderly else ABORT)
@@ -215,16 +237,46 @@ class MultiprocessParallelUpdater(StandardUpdater):
             worker.join()
 
 
-def _in_order(devices: Any) -> list[Any]:
+def _in_order(devices: dict[str, DeviceLike] | Sequence[DeviceLike] | None) -> list[Device]:
+    """Returns the devices as a list, that of the main process first."""
     if isinstance(devices, dict):
         if "main" not in devices:
             raise KeyError("'devices' must contain a 'main' key.")
         others = [device for name, device in devices.items() if name != "main"]
-        return [devices["main"], *others]
-    if isinstance(devices, (list, tuple)):
-        return list(devices)
-    raise TypeError(
-        f"devices must be a dictionary or a list of devices, got {type(devices).__name__}"
+        specifiers = [devices["main"], *others]
+    elif isinstance(devices, (list, tuple)):
+        specifiers = list(devices)
+    else:
+        raise ValueError(
+            f"devices must be a dictionary or a list of devices, got {type(devices).__name__}"
+        )
+    if None in specifiers:
+        raise ValueError(f"devices must not contain None, got {specifiers!r}")
+    return [get_device(device) for device in specifiers]
+
+
+def _adapt(optimizer: Optimizer, count: int) -> None:
+    """Changes hyperparameters so that the sum of the devices' gradients makes a step of their mean.
+
+    A warning tells the new value.
+    """
+    if count == 1:
+        return
+    # A sum of n gradients is n times their mean, and so is the root of its mean square. Where eps
+    # is added to that root, n times eps gives the same quotient.
+    if isinstance(optimizer, (Adam, AdaGrad, RMSprop)):
+        name, value = "eps", optimizer.eps * count
+    elif isinstance(optimizer, (RMSpropGraves, AdaDelta)):
+        name, value = "eps", optimizer.eps * count**2
+    elif hasattr(optimizer, "lr"):
+        name, value = "lr", optimizer.lr / count
+    else:
+        return
+    setattr(optimizer, name, value)
+    warnings.warn(
+        f"optimizer.{name} is changed to {value} by MultiprocessParallelUpdater for new batch "
+        "size.",
+        stacklevel=3,
     )
 
 

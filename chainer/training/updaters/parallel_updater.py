@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from chainer.core.arrays.backend import get_device, using_device
 from chainer.links.serializer import Serializer
-from chainer.training.dataset.convert import concat_examples
+from chainer.training.dataset.convert import ConverterLike, concat_examples
 from chainer.training.updaters.standard_updater import (
     StandardUpdater,
     call_with_batch,
@@ -16,8 +16,13 @@ from chainer.training.updaters.standard_updater import (
 )
 
 if TYPE_CHECKING:
+    from chainer.core.autograd.parameter import Parameter
     from chainer.core.autograd.variable import Variable
+    from chainer.core.typing import DeviceLike
     from chainer.links.link import Link
+    from chainer.links.serializer import AbstractSerializer
+    from chainer.training.dataset.iterator import Iterator as DatasetIterator
+    from chainer.training.optimizer import Optimizer
     from chainer.training.trainer import Trainer
 
 
@@ -66,11 +71,11 @@ class ParallelUpdater(StandardUpdater):
 
     def __init__(
         self,
-        iterator: Any,
-        optimizer: Any,
-        converter: Callable[..., Any] = concat_examples,
+        iterator: DatasetIterator | dict[str, DatasetIterator],
+        optimizer: Optimizer | dict[str, Optimizer],
+        converter: ConverterLike = concat_examples,
         models: dict[str, Link] | None = None,
-        devices: dict[str, Any] | None = None,
+        devices: dict[str, DeviceLike] | None = None,
         loss_func: Callable[..., Variable] | None = None,
         loss_scale: float | None = None,
         auto_new_epoch: bool = True,
@@ -149,14 +154,13 @@ class ParallelUpdater(StandardUpdater):
             if model is not main:
                 main.addgrads(model)
         if self.loss_scale is not None:
+            # Also the parameters that only the data of another model reached.
             for param in main.params():
-                param.loss_scale = (
-                    self.loss_scale
-                )  # also where only another model's data reached it
+                param.loss_scale = self.loss_scale
         optimizer.update()
         self._share_parameters()
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes iterators, optimizers, the main model and the number of iterations.
 
         Args:
@@ -167,12 +171,12 @@ class ParallelUpdater(StandardUpdater):
             self._share_parameters()
 
 
-def _uninitialized(model: Link) -> Any:
+def _uninitialized(model: Link) -> Iterator[Parameter]:
     return (param for param in model.params() if not param.is_initialized)
 
 
 def separate_copy(model: Link) -> Link:
-    """Copies a model with its parameters; the copies are updated by nobody."""
+    """Copies a model with its parameters; the copies have no update rules."""
     copied = copy.deepcopy(model)
     for param in copied.params():
         param.update_rule = None

@@ -12,16 +12,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer.core.arrays.backend import get_device
 from chainer.links.serializers.npz import DictionarySerializer
+from chainer.training.dataset.convert import ConverterLike, call_converter
 from chainer.training.updaters.standard_updater import call_with_batch, next_batch
 
 if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.context import ForkContext, SpawnContext
+
+    from chainer.core.arrays.device import Device
     from chainer.links.link import Link
+    from chainer.training.dataset.iterator import Iterator
+    from chainer.training.updaters.gradient_exchange import WorkerSide
 
 #: Last command, where all the processes are well.
 FINALIZE = "finalize"
-#: Last command otherwise: nobody waits for another.
+#: Last command otherwise: the processes end without waiting for each other.
 ABORT = "abort"
 _JOIN_SECONDS = 5
 
@@ -42,7 +48,11 @@ class Worker:
     """
 
     def __init__(
-        self, context: Any, others: list[Any], index: int, arguments: tuple[Any, ...]
+        self,
+        context: ForkContext | SpawnContext,
+        others: list[Connection],
+        index: int,
+        arguments: tuple[Any, ...],
     ) -> None:
         self.connection, remote = context.Pipe()
         self._index = index
@@ -108,22 +118,23 @@ class Worker:
             self._process.join()
 
 
-def choose_context(devices: list[Any]) -> Any:
+def choose_context(devices: list[Device]) -> ForkContext | SpawnContext:
     """Returns the multiprocessing context: accelerators do not survive a fork."""
-    on_host = all(not get_device(device).backend.is_accelerator for device in devices)
-    fork = on_host and "fork" in multiprocessing.get_all_start_methods()
-    return multiprocessing.get_context("fork" if fork else "spawn")
+    on_host = all(not device.backend.is_accelerator for device in devices)
+    if on_host and "fork" in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("fork")
+    return multiprocessing.get_context("spawn")
 
 
 def run_worker(
-    connection: Any,
-    inherited: list[Any],
+    connection: Connection,
+    inherited: list[Connection],
     model: Link,
-    iterator: Any,
-    converter: Callable[..., Any],
-    device: Any,
+    iterator: Iterator,
+    converter: ConverterLike,
+    device: Device,
     loss_func: Callable[..., Any] | None,
-    exchange: Any,
+    exchange: WorkerSide,
     seed: int,
 ) -> None:
     """Main function of a worker process: computes the gradients of one batch for each command."""
@@ -135,27 +146,27 @@ def run_worker(
 
 
 def work(
-    connection: Any,
+    connection: Connection,
     model: Link,
-    iterator: Any,
-    converter: Callable[..., Any],
-    device: Any,
+    iterator: Iterator,
+    converter: ConverterLike,
+    device: Device,
     loss_func: Callable[..., Any] | None,
-    exchange: Any,
+    exchange: WorkerSide,
     seed: int,
 ) -> None:
     """Does the commands that come through a connection, until the last one."""
     numpy.random.seed(seed)
     abort = True
     try:
-        target = _move(model, device, seed)
+        _move(model, device, seed)
         params = list(initialized_params(model).values())
-        exchange.connect(params, target, connection)
+        exchange.connect(params, device, connection)
         while True:
             command = connection.recv()
             if command == "update":
                 exchange.receive(params)
-                arrays = converter(next_batch(iterator), device)
+                arrays = call_converter(converter, next_batch(iterator), device)
                 loss = call_with_batch(loss_func or model, arrays)
                 model.cleargrads()
                 loss.backward()
@@ -179,13 +190,10 @@ def work(
         iterator.finalize()
 
 
-def _move(model: Link, device: Any, seed: int) -> Any:
-    """Moves the model to its device and makes that one the current one; returns it."""
-    if device is None:
-        return None
+def _move(model: Link, device: Device, seed: int) -> None:
+    """Moves the model to its device, and makes that one the current one."""
     model.to_device(device)
-    target = get_device(device)
-    target.use()
-    if target.backend.name == "cupy":
-        target.xp.random.seed(seed)
-    return target
+    device.use()
+    # CuPy has a generator for each device, which NumPy's seed does not reach.
+    if device.backend.name == "cupy":
+        device.xp.random.seed(seed)

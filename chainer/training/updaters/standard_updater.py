@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from chainer.core.arrays.backend import get_device
-from chainer.core.arrays.device_resident import HostToDevice
-from chainer.links.link import Link
-from chainer.training.dataset.convert import concat_examples
+from chainer.training.dataset.convert import ConverterLike, call_converter, concat_examples
 from chainer.training.optimizer import Optimizer
 from chainer.training.updater import Updater
+from chainer.training.updaters.placement import move_model
 
 if TYPE_CHECKING:
     from chainer.core.arrays.device import Device
     from chainer.core.autograd.variable import Variable
+    from chainer.core.typing import ArrayTree, DeviceLike
+    from chainer.links.serializer import AbstractSerializer
+    from chainer.training.dataset.iterator import Iterator
+
+T = TypeVar("T")
 
 
-def call_with_batch(function: Callable[..., Any], arrays: Any) -> Any:
+def call_with_batch(function: Callable[..., T], arrays: ArrayTree) -> T:
     """Calls a function with a converted minibatch.
 
     A tuple is passed as positional arguments, a dictionary as keyword arguments, anything else as
@@ -30,29 +34,26 @@ def call_with_batch(function: Callable[..., Any], arrays: Any) -> Any:
     return function(arrays)
 
 
-def next_batch(iterator: Any) -> Any:
+def next_batch(iterator: Iterator) -> Any:
     """Returns the next minibatch of an iterator of the old or the new protocol."""
     return iterator.next() if hasattr(iterator, "next") else next(iterator)
 
 
-def _named(value: Any) -> dict[str, Any]:
+def named(value: T | dict[str, T]) -> dict[str, T]:
+    """Returns a dictionary of objects by name; a single object is called ``'main'``."""
     return dict(value) if isinstance(value, dict) else {"main": value}
 
 
-def _move(model: Link, device: Device) -> None:
-    """Moves a model to a device; where its parts are on several, those on accelerators stay."""
-    owners = [link for link in model.links() if any(True for _ in link.params())]
-    if len({link.device for link in owners}) < 2:
-        model.to_device(device)
-    else:
-        model.device_resident_accept(HostToDevice(device))
-
-
-def find_named(kind: str, objects: dict[str, Any], name: str) -> Any:
-    """Returns an object by its name; KeyError that tells the names there are."""
+def find_named(kind: str, objects: dict[str, T], name: str) -> T:
+    """Returns an object by its name; the KeyError lists the names that exist."""
     if name not in objects:
         raise KeyError(f"no {kind} is called {name!r}; there are: {', '.join(objects)}")
     return objects[name]
+
+
+def device_or_none(device: DeviceLike) -> Device | None:
+    """Returns a device for a specifier; None, unlike in ``get_device()``, is no device."""
+    return None if device is None else get_device(device)
 
 
 class StandardUpdater(Updater):
@@ -70,43 +71,48 @@ class StandardUpdater(Updater):
         optimizer: Optimizer to update parameters. It can also be a dictionary that maps strings to
             optimizers. If this is just an optimizer, then the optimizer is registered by the name
             ``'main'``.
-        converter: Converter function to build input arrays, called with a batch and ``device``.
+        converter: Converter function to build input arrays, called with a batch and
+            ``input_device`` (see :class:`chainer.dataset.Converter`).
             :func:`chainer.dataset.concat_examples` is used by default.
-        device: Device to which the training data is sent: anything :func:`chainer.get_device`
-            takes. A negative value indicates the host memory (CPU). The target links are moved to a
-            device other than the CPU. Of a model with parts on several devices, those that are not
-            on the CPU stay where they are.
+        device: Device to which the target links of all optimizers are moved, and the training data
+            is sent: anything :func:`chainer.get_device` accepts. A negative value means the CPU.
+            Links on another GPU stay there, with a FutureWarning. By default, the links are not
+            moved.
         loss_func: Loss function. The target link of the main optimizer is used by default.
         loss_scale (float): Loss scaling factor, against vanishing gradients of low precision data
             types like float16. Gradients of loss values are multiplied by it before backprop, and
             gradients of parameters divided by it before the parameters are updated.
         auto_new_epoch (bool): Whether :meth:`~chainer.Optimizer.new_epoch` of each optimizer is
             called when the main iterator finishes an epoch.
+        input_device: Device to which the training data is sent; ``device`` by default. If only
+            this argument is given, the target links are not moved, as a model on several devices
+            needs it.
 
     Attributes:
         converter: Converter function.
         loss_func: Loss function. If it is None, the target link of the main optimizer is used
             instead.
-        device: Device to which the training data is sent.
         iteration (int): Current number of completed updates.
 
     Raises:
-        TypeError: If ``iterator`` is no iterator or ``optimizer`` no optimizer, nor a dictionary of
-            them.
+        TypeError: If ``iterator`` is neither an iterator nor a dictionary of iterators, or
+            ``optimizer`` neither an optimizer nor a dictionary of optimizers.
     """
 
     def __init__(
         self,
-        iterator: Any,
-        optimizer: Any,
-        converter: Callable[..., Any] = concat_examples,
-        device: Any = None,
+        iterator: Iterator | dict[str, Iterator],
+        optimizer: Optimizer | dict[str, Optimizer],
+        converter: ConverterLike = concat_examples,
+        device: DeviceLike = None,
         loss_func: Callable[..., Variable] | None = None,
         loss_scale: float | None = None,
         auto_new_epoch: bool = True,
+        *,
+        input_device: DeviceLike = None,
     ) -> None:
-        self._iterators = _named(iterator)
-        self._optimizers: dict[str, Any] = _named(optimizer)
+        self._iterators: dict[str, Any] = named(iterator)
+        self._optimizers: dict[str, Any] = named(optimizer)
         for name, each in self._iterators.items():
             if not (hasattr(each, "__next__") or hasattr(each, "next")):
                 raise TypeError(
@@ -120,26 +126,37 @@ class StandardUpdater(Updater):
                 )
         self.converter = converter
         self.loss_func = loss_func
-        self.device = device
+        self._device = device_or_none(device)
+        self._input_device = self._device if input_device is None else get_device(input_device)
         self.iteration = 0
         self.loss_scale = loss_scale
         self.auto_new_epoch = auto_new_epoch
-        self._move_targets()
+        if self._device is not None:
+            for each in self._optimizers.values():
+                if each.target is not None:
+                    move_model(each.target, self._device)
         for each in self._optimizers.values():
             if loss_scale is not None:
                 each.set_loss_scale(loss_scale)
             if auto_new_epoch:
                 each.use_auto_new_epoch = True
 
-    def _move_targets(self) -> None:
-        if self.device is None:
-            return
-        device = get_device(self.device)
-        if device.backend.name == "numpy":
-            return
-        for optimizer in self._optimizers.values():
-            if optimizer.target is not None:
-                _move(optimizer.target, device)
+    @property
+    def device(self) -> Device | None:
+        """Device to which the models were moved (:class:`~chainer.backend.Device`), or None.
+
+        Setting it, as programs for release 4 do, changes where batches are sent.
+        """
+        return self._device
+
+    @device.setter
+    def device(self, device: DeviceLike) -> None:
+        self._device = self._input_device = device_or_none(device)
+
+    @property
+    def input_device(self) -> Device | None:
+        """Device to which batches are sent (:class:`~chainer.backend.Device`), or None."""
+        return self._input_device
 
     @property
     def epoch(self) -> int:
@@ -209,7 +226,7 @@ class StandardUpdater(Updater):
         self.iteration += 1
         if self.auto_new_epoch and getattr(self.get_iterator("main"), "is_new_epoch", False):
             for name, optimizer in self._optimizers.items():
-                # An update_core() written for release 7 has counted the epoch itself.
+                # Release 7 counts inside update_core(). An overridden one may have done it.
                 if optimizer.use_auto_new_epoch and optimizer.epoch == epochs.get(
                     name, optimizer.epoch
                 ):
@@ -219,9 +236,10 @@ class StandardUpdater(Updater):
         """Makes one update: a batch is fetched and converted, the main optimizer minimizes.
 
         Override it for another update routine; ``self.get_iterator()``, ``self.get_optimizer()``,
-        ``self.converter`` and ``self.device`` are what it works with.
+        ``self.converter`` and ``self.input_device`` are what it needs.
         """
-        arrays = self.converter(next_batch(self.get_iterator("main")), self.device)
+        batch = next_batch(self.get_iterator("main"))
+        arrays = call_converter(self.converter, batch, self._input_device)
         optimizer = self.get_optimizer("main")
         loss_func = self.loss_func or optimizer.target
         if isinstance(arrays, tuple):
@@ -231,7 +249,7 @@ class StandardUpdater(Updater):
         else:
             optimizer.update(loss_func, arrays)
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes iterators, optimizers, their target links and the number of iterations.
 
         Args:

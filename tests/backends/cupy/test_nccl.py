@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 import threading
 from types import SimpleNamespace
 
@@ -51,7 +52,9 @@ def make_updater(devices, model=None):
         SerialIterator([dataset[j] for j in range(i, 12, n)], 2, shuffle=False) for i in range(n)
     ]
     optimizer = optimizers.MomentumSGD(0.01).setup(model or Model())
-    return MultiprocessParallelUpdater(iterators, optimizer, devices=devices)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "optimizer.lr is changed")
+        return MultiprocessParallelUpdater(iterators, optimizer, devices=devices)
 
 
 @pytest.fixture

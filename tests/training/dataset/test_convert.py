@@ -140,7 +140,7 @@ def test_to_device():
     assert dataset.to_device(chainer.get_device(-1), (x, [x]))[1][0] is x
     check(dataset.to_device(-1, F(3)), np.array(3, F))
     with pytest.raises(TypeError):
-        dataset.to_device(-1, "text")
+        dataset.to_device(-1, {1, 2})
 
 
 @pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="CuPy is installed")
@@ -166,6 +166,46 @@ def test_converter_decorator():
     assert seen == [chainer.get_device("@numpy"), None]
     with pytest.raises(NotImplementedError):
         dataset.Converter()([], None)
+    with pytest.raises(TypeError, match="converter.. can only wrap a callable, got 3"):
+        dataset.converter()(3)
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "expected"),
+    [
+        ((1,), {}, ((1,), {})),
+        ((1, -1), {}, ((1, "@numpy"), {})),
+        ((1,), {"device": "@numpy"}, ((1,), {"device": "@numpy"})),
+        ((1, None, 0), {}, ((1, None, 0), {})),
+        ((1, -1, 2), {"x": 3}, ((1, "@numpy", 2), {"x": 3})),
+        ((), {"batch": 1, "device": -1}, ((), {"batch": 1, "device": "@numpy"})),
+    ],
+)
+def test_arguments_of_decorated_converters(args, kwargs, expected):
+    # As observed in 7.8.1: only the device is replaced.
+    name = lambda value: value.name if isinstance(value, chainer.backend.Device) else value
+
+    @dataset.converter()
+    def collect(*args, **kwargs):
+        return tuple(map(name, args)), {key: name(value) for key, value in kwargs.items()}
+
+    assert collect(*args, **kwargs) == expected
+
+
+@pytest.mark.parametrize(
+    ("specifier", "old"), [(None, None), (-1, -1), ("@numpy", -1), ("@ideep", -1)]
+)
+def test_form_of_the_device(specifier, old):
+    device = None if specifier is None else chainer.get_device(specifier)
+    returned = lambda batch, device: device
+
+    class New(dataset.Converter):
+        def __call__(self, batch, device):
+            return device
+
+    assert convert.call_converter(returned, [], device) == old
+    assert convert.call_converter(New(), [], device) is device
+    assert convert.call_converter(dataset.converter()(returned), [], device) is device
 
 
 def test_async_transfer_on_the_host():

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import queue
 import random
 import signal
 import subprocess
@@ -11,11 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from chainer.links.serializers.npz import load_npz, save_npz
+import chainer
+from chainer.links.serializers.npz import DictionarySerializer, load_npz, save_npz
 from chainer.training import extensions as E
-from chainer.training.extensions import snapshot_writers
+from chainer.training.extensions import _snapshot, snapshot_writers
 from chainer.training.extensions.snapshot_files import find_snapshots
-from tests.training.small_training import make_trainer, weights_of
+from tests.training.small_training import Regression, make_trainer, weights_of
 
 
 def names(directory):
@@ -125,28 +127,167 @@ class TestSnapshot:
     def test_mistakes(self):
         with pytest.raises(TypeError, match="'n_retain'"):
             E.snapshot(n_retain=3)
-        with pytest.raises(TypeError, match="need a file name that is a string"):
+        with pytest.raises(TypeError, match="needs a file name that is a string"):
             E.snapshot(filename=lambda t: "x", autoload=True)
         with pytest.raises(TypeError, match="savefun and writer"):
             E.snapshot(lambda path, t: None, writer=snapshot_writers.SimpleWriter())
 
     def test_find_snapshots(self, tmp_path):
-        for index, name in enumerate(["s_2.npz", "s_10.npz", "s_.npz", ".s_3.npz.tmp", "t_1.npz"]):
+        # As observed in 7.8.1: by prefix and suffix, sorted by time and then by name.
+        names = ["s_10.npz", "s_9.npz", "s_.npz", ".s_3.npz.tmp", "t_1.npz", "s_1", "s_11.npz"]
+        for name in names:
             (tmp_path / name).write_text("")
-            os.utime(tmp_path / name, (index, 100 - index))
-        found = find_snapshots("s_{.updater.iteration}.npz", str(tmp_path))
-        assert found == ["s_10.npz", "s_2.npz"]
+            os.utime(tmp_path / name, (0, 50 if name == "s_11.npz" else 100))
+        (tmp_path / "s_directory.npz").mkdir()
+        out = str(tmp_path)
+        expected = [(50.0, "s_11.npz"), (100.0, "s_.npz"), (100.0, "s_10.npz"), (100.0, "s_9.npz")]
+        assert _snapshot._find_snapshot_files("s_{.updater.iteration}.npz", out) == expected
+        assert find_snapshots("s_{}_{}.npz", out) == expected
+        assert _snapshot._find_latest_snapshot("s_{}.npz", out) == "s_9.npz"
+        assert _snapshot._find_latest_snapshot("u_{}", out) is None
+        assert list(_snapshot._find_stale_snapshots("s_{}.npz", out, 3)) == ["s_11.npz"]
+        assert list(_snapshot._find_stale_snapshots("s_{}.npz", out, 5)) == []
+        assert find_snapshots("s_1", out) == [(100.0, "s_1")]
         assert find_snapshots("s", str(tmp_path / "missing")) == []
+
+    def test_attributes(self):
+        snapshot = E.snapshot()
+        assert snapshot.filename == "snapshot_iter_{.updater.iteration}"
+        assert snapshot.condition() is True
+        assert isinstance(snapshot.writer, snapshot_writers.SimpleWriter)
+        assert (snapshot.n_retains, snapshot.autoload) == (-1, False)
+        condition, writer = (lambda: False), snapshot_writers.ThreadWriter()
+        snapshot = E.snapshot_object(
+            Regression(), "x", n_retains=2, autoload=True, condition=condition, writer=writer
+        )
+        assert snapshot.condition is condition
+        assert snapshot.writer is writer
+        assert (snapshot.filename, snapshot.n_retains, snapshot.autoload) == ("x", 2, True)
+
+    def test_num_retain(self):
+        with pytest.warns(DeprecationWarning, match="use n_retains instead"):
+            assert E.snapshot(num_retain=2, n_retains=3).n_retains == 2
+
+    def test_old_files_of_a_function_are_kept(self, tmp_path):
+        run(tmp_path, E.snapshot(filename=lambda t: f"s{t.updater.iteration}", n_retains=1))
+        assert names(tmp_path) == ["s1", "s2", "s3", "s4"]
+
+    @pytest.mark.parametrize("has_target", [False, True])
+    def test_what_savefun_gets(self, tmp_path, has_target):
+        seen = []
+
+        def save(path, state):
+            path = Path(path)
+            seen.append((path.name, isinstance(state, dict), path.parent != tmp_path))
+            if has_target:
+                assert set(state) == {"W"}
+                assert state.W.array.shape == state["W"].shape == (3,)  # of the link
+            else:
+                assert state["updater/iteration"] == state.updater.iteration
+                assert state.elapsed_time > 0  # of the trainer
+            with pytest.raises(AttributeError):
+                state.nothing  # noqa: B018
+            copied = {}
+            state.serialize(DictionarySerializer(copied))
+            assert copied.keys() == state.keys()
+            path.write_text("")
+
+        if has_target:
+            extension = E.snapshot_object(Regression(), "s_{.updater.iteration}.h5", save)
+        else:
+            extension = E.snapshot(save, "s_{.updater.iteration}.h5")
+        run(tmp_path, extension, stop=(2, "iteration"))
+        assert seen == [("s_1.h5", True, True), ("s_2.h5", True, True)]
+        assert names(tmp_path) == ["s_1.h5", "s_2.h5"]
+
+    def test_savefun_that_writes_elsewhere(self, tmp_path):
+        def save(path, state):
+            np.savez(path, **state)  # appends a suffix
+
+        with pytest.raises(FileNotFoundError, match=r"no file 's'; there are: \['s.npz'\]"):
+            run(tmp_path, E.snapshot(save, "s"))
+        assert names(tmp_path) == []
+
+    def test_link_as_the_file(self, tmp_path):
+        (tmp_path / "real").write_text("old")
+        (tmp_path / "out").mkdir()
+        (tmp_path / "out" / "s").symlink_to(tmp_path / "real")
+        run(tmp_path / "out", E.snapshot(filename="s"), stop=(1, "iteration"))
+        assert (tmp_path / "out" / "s").is_symlink()
+        with np.load(tmp_path / "real") as file:
+            assert file["updater/iteration"] == 1
+
+    def test_custom_writer(self, tmp_path):
+        # It need not have any method of the class Writer.
+        written = []
+
+        def writer(filename, outdir, target):
+            written.append((filename, outdir, dict(target)["updater/iteration"].item()))
+            Path(outdir, filename).write_text("")
+
+        run(tmp_path, E.snapshot(writer=writer, n_retains=1), stop=(2, "iteration"))
+        assert written == [(f"snapshot_iter_{i}", str(tmp_path), i) for i in (1, 2)]
+        assert names(tmp_path) == ["snapshot_iter_2"]
+
+    def test_autoload_tells_in_debug_mode(self, tmp_path, capsys):
+        for text in (
+            "No snapshot file that matches snapshot_iter_{.updater.iteration} was found",
+            f"Snapshot loaded from {tmp_path}{os.sep}snapshot_iter_1",
+        ):
+            with chainer.using_config("debug", True):
+                run(tmp_path, E.snapshot(autoload=True), stop=(1, "iteration"))
+            assert capsys.readouterr().out == text + "\n"
+
+    def test_autoload_does_not_go_back(self, tmp_path):
+        """A training that was interrupted is not reset to the last snapshot."""
+        trainer = make_trainer(tmp_path, (5, "iteration"))
+        trainer.extend(E.snapshot(autoload=True), trigger=(2, "iteration"))
+        iterations = []
+
+        def interrupt(trainer):
+            iterations.append(trainer.updater.iteration)
+            if iterations == [1, 2, 3]:
+                raise KeyboardInterrupt
+
+        trainer.extend(interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            trainer.run()
+        trainer.run()
+        assert iterations == [1, 2, 3, 4, 5]
+
+    def test_name_of_release_7(self, tmp_path):
+        trainer = make_trainer(tmp_path)
+        extensions = [E.snapshot(), E.snapshot_object(Regression(), "x"), E.snapshot()]
+        for extension in extensions:
+            trainer.extend(extension)
+        trainer.extend(E.snapshot(), name="named")
+        found = [trainer.get_extension(f"_Snapshot{end}") for end in ("", "_1", "_2")]
+        assert found == extensions
+        with pytest.raises(ValueError, match="_Snapshot_3 not found; .* snapshot_object"):
+            trainer.get_extension("_Snapshot_3")
 
 
 def save_badly(path, obj):
     raise ValueError("cannot save")
 
 
+def die(path, obj):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+ALL_WRITERS = [
+    "SimpleWriter",
+    "ThreadWriter",
+    "ProcessWriter",
+    "ThreadQueueWriter",
+    "ProcessQueueWriter",
+]
+
+
 class TestWriters:
-    @pytest.mark.parametrize("name", ["SimpleWriter", "ThreadWriter", "ProcessWriter"])
+    @pytest.mark.parametrize("name", ALL_WRITERS)
     def test_writes_the_state_of_the_time(self, name, tmp_path):
-        writer = getattr(snapshot_writers, name)(save_npz, compression=False)
+        writer = getattr(snapshot_writers, name)(save_npz)
         trainer = run(tmp_path, E.snapshot(writer=writer))
         assert names(tmp_path) == [f"snapshot_iter_{i}" for i in (1, 2, 3, 4)]
         plain = run(tmp_path / "plain", E.snapshot())
@@ -160,7 +301,32 @@ class TestWriters:
             for key, value in states[0].items():
                 np.testing.assert_array_equal(value, states[1][key])
 
-    @pytest.mark.parametrize("name", ["ThreadWriter", "ProcessWriter"])
+    @pytest.mark.parametrize("name", ALL_WRITERS)
+    def test_old_files_are_removed(self, name, tmp_path):
+        writer = getattr(snapshot_writers, name)()
+        run(tmp_path, E.snapshot(writer=writer, n_retains=2))
+        assert names(tmp_path) == ["snapshot_iter_3", "snapshot_iter_4"]
+
+    @pytest.mark.parametrize("name", ALL_WRITERS)
+    def test_dictionaries_and_objects(self, name, tmp_path):
+        writer = getattr(snapshot_writers, name)()
+        array = np.zeros(2)
+        writer("dictionary", str(tmp_path), {"a/b": array, "c": np.array("text")})
+        writer("object", str(tmp_path), Regression())
+        if name != "SimpleWriter":
+            array[...] = 1  # it was copied
+        writer.finalize()
+        writer.finalize()
+        with np.load(tmp_path / "dictionary") as file:
+            assert sorted(file) == ["a/b", "c"]
+            np.testing.assert_array_equal(file["a/b"], np.zeros(2))
+        with np.load(tmp_path / "object") as file:
+            assert list(file) == ["W"]
+        writer("again", str(tmp_path), {})  # by the next run of the trainer
+        writer.finalize()
+        assert "again" in names(tmp_path)
+
+    @pytest.mark.parametrize("name", ALL_WRITERS[1:])
     def test_errors_are_raised(self, name, tmp_path):
         writer = getattr(snapshot_writers, name)(save_badly)
         with pytest.raises(
@@ -168,6 +334,109 @@ class TestWriters:
         ):
             run(tmp_path, E.snapshot(writer=writer), stop=(1, "iteration"))
         assert names(tmp_path) == []
+
+    @pytest.mark.parametrize("name", ["ProcessWriter", "ProcessQueueWriter"])
+    def test_process_that_dies(self, name, tmp_path):
+        writer = getattr(snapshot_writers, name)(die)
+        writer("x", str(tmp_path), {})
+        with pytest.raises(RuntimeError, match="ended with exit code -9"):
+            writer.finalize()
+
+    @pytest.mark.parametrize("name", ["SimpleWriter", "ThreadWriter", "ProcessWriter"])
+    def test_further_arguments(self, name, tmp_path):
+        zeros = {"x": np.zeros(10000)}
+        for compression in (False, True):
+            writer = getattr(snapshot_writers, name)(save_npz, compression=compression)
+            writer(str(compression), str(tmp_path), zeros)
+            writer.finalize()
+        assert (tmp_path / "True").stat().st_size < (tmp_path / "False").stat().st_size / 10
+
+    def test_task(self, tmp_path):
+        done = []
+        writer = snapshot_writers.ThreadQueueWriter(
+            task=lambda filename, outdir, target: done.append((filename, outdir, target))
+        )
+        for filename in "abc":
+            writer(filename, "out", {"x": np.array(1)})
+        writer.finalize()
+        assert [(name, out, dict(target)) for name, out, target in done] == [
+            (name, "out", {"x": 1}) for name in "abc"
+        ]
+
+    def test_failure_does_not_stop_a_queue(self, tmp_path):
+        written = []
+
+        def task(filename, outdir, target):
+            if filename == "a":
+                raise OSError("disk is full")
+            written.append(filename)
+
+        writer = snapshot_writers.ThreadQueueWriter(task=task)
+        for filename in "abc":
+            writer(filename, str(tmp_path), {})
+        with pytest.raises(RuntimeError, match="OSError: disk is full"):
+            writer.finalize()
+        assert written == ["b", "c"]
+
+    def test_own_writers(self, tmp_path):
+        """The methods that subclasses define."""
+        log = []
+
+        class Worker:
+            def __init__(self, function):
+                self.function = function
+
+            def start(self):
+                log.append("start")
+
+            def join(self):
+                self.function()
+                log.append("join")
+
+        class Standard(snapshot_writers.StandardWriter):
+            def create_worker(self, filename, outdir, target, **kwds):
+                return Worker(lambda: self.save(filename, outdir, target, self._savefun, **kwds))
+
+        class Queue(snapshot_writers.QueueWriter):
+            def create_queue(self):
+                return queue.Queue()
+
+            def create_consumer(self, q):
+                return Worker(lambda: self.consume(q))
+
+        for writer in (Standard(), Queue()):
+            log.clear()
+            writer._add_cleanup_hook(lambda: log.append("hook"))
+            writer("x", str(tmp_path), {"a": np.array(1)})
+            writer.finalize()
+            assert [each for each in log if each != "start"] == ["hook", "join"]
+            assert names(tmp_path) == ["x"]
+            (tmp_path / "x").unlink()
+
+    @pytest.mark.parametrize(
+        ("name", "method", "arguments"),
+        [
+            ("Writer", "__call__", ("x", "y", {})),
+            ("StandardWriter", "create_worker", ("x", "y", {})),
+            ("QueueWriter", "create_queue", ()),
+            ("QueueWriter", "create_consumer", (None,)),
+        ],
+    )
+    def test_interface(self, name, method, arguments):
+        cls = getattr(snapshot_writers, name)
+        writer = cls.__new__(cls)
+        with pytest.raises(NotImplementedError, match=f"{name} must define {method}"):
+            getattr(writer, method)(*arguments)
+
+    def test_queue_is_written_at_the_end_of_the_program(self, tmp_path):
+        program = (
+            "import sys; from chainer.training.extensions import snapshot_writers as W\n"
+            "for name in ('ThreadQueueWriter', 'ProcessQueueWriter'):\n"
+            "    globals()[name] = getattr(W, name)()\n"
+            "    globals()[name](name, sys.argv[1], {})\n"
+        )
+        subprocess.run([sys.executable, "-c", program, tmp_path], check=True, timeout=60)
+        assert names(tmp_path) == ["ProcessQueueWriter", "ThreadQueueWriter"]
 
 
 PROGRAM = """
@@ -203,7 +472,7 @@ def kill_and_resume(out, times, seed):
         rest, _ = process.communicate(timeout=30)
         told = [int(line) for line in rest.split()]
         reached = max([first, *told])
-        for name in find_snapshots("snapshot_iter_{}", str(out)):
+        for _, name in find_snapshots("snapshot_iter_{}", str(out)):
             with np.load(out / name) as file:
                 assert int(file["updater/iteration"]) == int(name.rpartition("_")[2])
     process = start(out, reached + 2)

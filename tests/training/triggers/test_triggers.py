@@ -60,6 +60,8 @@ def test_updaters_without_previous_epoch_detail(trigger, expected, start):
     run.updater.iteration = start
     if start == 0:
         assert not run.trigger(run)  # a stop trigger asks before the first iteration
+    else:  # resumed from a file without the state
+        load_nothing(run.trigger)
     assert run.fired(9 - start) == [iteration for iteration in expected if iteration > start]
 
 
@@ -67,6 +69,12 @@ def save(obj):
     target = {}
     DictionarySerializer(target).save(obj)
     return {key: np.array(value) for key, value in target.items()}
+
+
+def load_nothing(trigger):
+    """Loads a file that has no entry of a trigger."""
+    with pytest.warns(UserWarning, match="the snapshot has no entry"):
+        NpzDeserializer({}).load(trigger)
 
 
 def fired_with_resumes(make, iterations, **kwargs):
@@ -145,6 +153,33 @@ class TestIntervalTrigger:
         assert not triggers.IntervalTrigger(3, "iteration")(run)
         assert not triggers.IntervalTrigger(3, "epoch")(run)
 
+    @pytest.mark.parametrize("make", [triggers.IntervalTrigger, triggers.ManualScheduleTrigger])
+    @pytest.mark.parametrize("unit", ["iteration", "epoch"])
+    def test_first_call_after_a_multiple_was_passed(self, make, unit):
+        # 4.3.1 and 7.8.1 fire: the position before the first call is 0.
+        run = Run(make(4, unit), batch=10)
+        run.updater.iteration = 9
+        assert run.fired(2) == [10]
+
+    @pytest.mark.parametrize("make", [triggers.IntervalTrigger, triggers.ManualScheduleTrigger])
+    @pytest.mark.parametrize("unit", ["iteration", "epoch"])
+    def test_first_call_after_a_file_without_the_position(self, make, unit):
+        run = Run(make(4, unit), batch=10)
+        run.updater.iteration = 9
+        with pytest.warns(UserWarning) as warned:
+            NpzDeserializer({}).load(run.trigger)
+        names = [str(each.message).split("'")[1] for each in warned]
+        assert names == ["previous_iteration", "previous_epoch_detail"]
+        assert run.fired(2) == []
+
+    def test_count(self):
+        trigger = triggers.IntervalTrigger(2, "epoch")
+        run = Run(trigger, batch=5)
+        assert trigger.count == 0
+        run.fired(9)
+        assert trigger.count == 2  # 4.5 epochs
+        assert triggers.IntervalTrigger(2, "iteration").count == 0
+
     def test_length(self):
         assert triggers.IntervalTrigger(3, "epoch").get_training_length() == (3, "epoch")
 
@@ -177,15 +212,64 @@ class TestManualScheduleTrigger:
             triggers.ManualScheduleTrigger([1], "day")
 
 
+    def test_finished(self):
+        trigger = triggers.ManualScheduleTrigger([2, 4], "iteration")
+        run = Run(trigger)
+        seen = []
+        for _ in range(5):
+            run.step()
+            seen.append(trigger.finished)
+        assert seen == [False, False, False, True, True]
+
+    def test_finished_is_not_in_the_file(self):
+        # As release 4 writes it.
+        run = Run(triggers.ManualScheduleTrigger([2], "iteration"))
+        run.fired(3)
+        trigger = triggers.ManualScheduleTrigger([2], "iteration")
+        state = save(run.trigger)
+        assert state.pop("finished")
+        NpzDeserializer(state).load(trigger)
+        assert not trigger.finished
+        assert not trigger(run)
+        assert trigger.finished
+
+
 class TestOnceTrigger:
     def test_iterations(self):
-        run = Run(triggers.OnceTrigger())
-        assert run.fired(3) == [1]
-        assert run.trigger.finished
+        trigger = triggers.OnceTrigger()
+        assert not trigger.finished
+        assert Run(trigger).fired(3) == [1]
+        assert trigger.finished
 
-    def test_resume(self):
-        assert fired_with_resumes(triggers.OnceTrigger, 3) == [1]
-        assert fired_with_resumes(lambda: triggers.OnceTrigger(call_on_resume=True), 3) == [1, 2, 3]
+    @pytest.mark.parametrize(("on_resume", "expected"), [(False, []), (True, [1])])
+    @pytest.mark.parametrize("in_file", [True, False])
+    def test_resume(self, on_resume, expected, in_file):
+        run = Run(triggers.OnceTrigger(on_resume))
+        run.step()
+        state = save(run.trigger)
+        assert {key: bool(value) for key, value in state.items()} == {"_flag_first": False}
+        trigger = triggers.OnceTrigger(on_resume)
+        if in_file:
+            NpzDeserializer(state).load(trigger)
+        else:  # counts as fired
+            load_nothing(trigger)
+        assert trigger.finished is not on_resume
+        assert Run(trigger).fired(3) == expected
+        assert trigger.finished
+
+    @pytest.mark.parametrize("on_resume", [False, True])
+    def test_resume_before_it_has_fired(self, on_resume):
+        trigger = triggers.OnceTrigger(on_resume)
+        NpzDeserializer(save(triggers.OnceTrigger(on_resume))).load(trigger)
+        assert not trigger.finished
+        assert Run(trigger).fired(3) == [1]
+
+    def test_saving_changes_nothing(self):
+        run = Run(triggers.OnceTrigger(True))
+        run.step()
+        save(run.trigger)
+        assert run.trigger.finished
+        assert run.fired(2) == []
 
 
 class TestTimeTrigger:
@@ -239,7 +323,7 @@ class TestBestValueTrigger:
 
     def test_files_of_release_4_do_not_contain_it(self):
         trigger = triggers.MaxValueTrigger("value")
-        NpzDeserializer({}).load(trigger)
+        load_nothing(trigger)
         assert trigger.best_value is None
 
 
@@ -272,6 +356,33 @@ class TestEarlyStoppingTrigger:
 
     def test_resume(self):
         assert fired_with_resumes(early_stop, 12, values=VALUES)[0] == 7
+
+    def test_names_of_patience(self):
+        make = triggers.EarlyStoppingTrigger
+        assert make().patience == make().patients == 3
+        assert make(patience=2).patients == make(patients=2).patience == 2
+        assert make((1, "epoch"), "value", 5).patience == 5
+        with pytest.raises(TypeError, match="give one of them"):
+            make(patience=2, patients=2)
+
+    def test_value_that_is_missing_when_compared(self):
+        # Numbers observed in 7.8.1: the values of that interval count in the next one.
+        values = [1, 2, 3, 4, 5, 6, 7, None, 3, 2, 2, 2, 1, 1, 1, 1]
+        trigger = early_stop(check_trigger=(4, "iteration"), max_trigger=(100, "iteration"))
+        run = Run(trigger)
+        counts = []
+        with pytest.warns(UserWarning, match="value is not in observation"):
+            for value in values:
+                run.updater.update()
+                run.observation = {} if value is None else {"value": value}
+                trigger(run)
+                counts.append((trigger.best, trigger.count))
+        assert counts[3::4] == [(2.5, 0), (2.5, 0), (2.5, 1), (1.0, 0)]
+
+    def test_files_of_other_releases_do_not_contain_it(self):
+        trigger = early_stop()
+        NpzDeserializer({}).load(trigger)
+        assert trigger.count == 0
 
     def test_auto_mode_maximizes_accuracy(self):
         trigger = early_stop(monitor="validation/main/accuracy")

@@ -35,8 +35,10 @@ def multiprocess(lazy=False, devices=DEVICES):
     iterators = [
         SerialIterator([dataset[j] for j in range(i, 12, 3)], 2, shuffle=False) for i in range(3)
     ]
-    optimizer = optimizers.MomentumSGD(0.01).setup(Regression(lazy))
-    return MultiprocessParallelUpdater(iterators, optimizer, devices=devices)
+    # The updater divides the learning rate by the number of devices.
+    optimizer = optimizers.MomentumSGD(0.03).setup(Regression(lazy))
+    with pytest.warns(UserWarning, match=r"optimizer.lr is changed to 0.0\d+ by Multiprocess"):
+        return MultiprocessParallelUpdater(iterators, optimizer, devices=devices)
 
 
 def run(updater, out, steps=6):
@@ -145,9 +147,10 @@ class TestMultiprocessParallelUpdater:
         model = cls()
         model.main_process = os.getpid()
         iterators = [SerialIterator(make_dataset(), 2) for _ in range(2)]
-        updater = MultiprocessParallelUpdater(
-            iterators, optimizers.SGD().setup(model), devices=[-1, -1]
-        )
+        with pytest.warns(UserWarning, match="optimizer.lr is changed"):
+            updater = MultiprocessParallelUpdater(
+                iterators, optimizers.SGD().setup(model), devices=[-1, -1]
+            )
         trainer = Trainer(updater, (3, "iteration"), out=str(tmp_path))
         with pytest.raises(RuntimeError, match=message):
             trainer.run(show_loop_exception_msg=False)
@@ -163,6 +166,29 @@ class TestMultiprocessParallelUpdater:
         trainer.run()
         assert len(processes) == 4
         assert not any(process.is_alive() for process in processes)
+
+    @pytest.mark.parametrize(
+        ("name", "attribute", "expected"),
+        [
+            ("SGD", "lr", 0.5),
+            ("SMORMS3", "lr", 0.5),
+            ("Adam", "eps", 2.0),
+            ("AMSBound", "eps", 2.0),
+            ("AdaGrad", "eps", 2.0),
+            ("RMSprop", "eps", 2.0),
+            ("RMSpropGraves", "eps", 4.0),
+            ("AdaDelta", "eps", 4.0),
+        ],
+    )
+    def test_hyperparameters(self, name, attribute, expected):
+        optimizer = getattr(optimizers, name)().setup(Regression())
+        setattr(optimizer, attribute, 1.0)
+        devices = {"main": -1, "other": "@numpy"}
+        iterators = [SerialIterator(make_dataset(), 2) for _ in devices]
+        with pytest.warns(UserWarning, match=f"{attribute} is changed to {expected}"):
+            MultiprocessParallelUpdater(iterators, optimizer, devices=devices)
+        assert getattr(optimizer, attribute) == expected
+        assert devices == {"main": -1, "other": "@numpy"}
 
     def test_loading_too_late(self, tmp_path):
         updater = multiprocess()
@@ -182,7 +208,9 @@ class TestMultiprocessParallelUpdater:
             make(iterator, optimizer, devices=[-1])
         with pytest.raises(ValueError, match="one iterator for each device, got 1 iterators and 2"):
             make([iterator], optimizer, devices=[-1, -1])
-        with pytest.raises(TypeError, match="devices must be a dictionary or a list"):
+        with pytest.raises(ValueError, match="devices must be a dictionary or a list"):
             make([iterator], optimizer)
+        with pytest.raises(ValueError, match=r"must not contain None, got \[-1, None\]"):
+            make([iterator, iterator], optimizer, devices=[-1, None])
         with pytest.raises(KeyError, match="'main'"):
             make([iterator], optimizer, devices={"x": -1})

@@ -3,6 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import chainer
+
 from chainer.links.serializers.npz import DictionarySerializer
 from chainer.training import optimizers
 from chainer.training.iterators.serial_iterator import SerialIterator
@@ -96,8 +98,28 @@ def test_converter_gets_the_device():
         x, t = zip(*batch, strict=True)
         return np.array(x), np.array(t)
 
-    make(converter=converter, device=-1).update()
-    assert seen == [(4, -1)]
+    for device in (None, -1, "@numpy", chainer.get_device("@numpy")):
+        make(converter=converter, device=device).update()
+    # Functions may have been written for release 4, where a device is a number.
+    assert seen == [(4, None), (4, -1), (4, -1), (4, -1)]
+
+
+def test_device():
+    updater = make()
+    assert updater.device is None
+    assert updater.input_device is None
+    host = chainer.get_device("@numpy")
+    updater = make(device=-1)
+    assert updater.device == updater.input_device == host
+    updater.device = None  # as in release 4
+    assert updater.input_device is None
+    updater.device = "@numpy"
+    assert updater.device == updater.input_device == host
+    updater = make(input_device="@numpy")
+    assert updater.device is None
+    assert updater.input_device == host
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        make(output_device=-1)
 
 
 def test_loss_scale():
