@@ -196,6 +196,7 @@ def mask_rcnn_fpn_resnet50():
     model = MaskRCNNFPNResNet50(n_fg_class=3, min_size=128, max_size=128)
     images = _images()
     # With random weights some boxes are empty; without offsets the boxes are the proposals.
+    del model.bbox_head.loc
     with model.bbox_head.init_scope():
         model.bbox_head.loc = L.Linear((3 + 1) * 4, initialW=0)
     masks, labels, scores = model.predict(images)
