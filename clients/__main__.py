@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ["setuptools<81", "wheel"]
 
 #: Seconds that a job may take.
-JOB_LIMIT = 300
+JOB_LIMIT = 900
 
 
 @dataclass(frozen=True)
