@@ -251,9 +251,7 @@ def classifier():
     labels = np.array([0, 1, 0, 1, 0, 1], np.int32)[:, None]
     examples = _data("nfp", labels)
     predictor = set_up_predictor("nfp", n_unit=8, conv_layers=2, class_num=1)
-    model = Classifier(
-        predictor, F.sigmoid_cross_entropy, metrics_fun=F.binary_accuracy, device=-1
-    )
+    model = Classifier(predictor, F.sigmoid_cross_entropy, metrics_fun=F.binary_accuracy, device=-1)
     _fit(model, examples, concat_mols, "main/accuracy")
     probabilities = model.predict_proba(examples, converter=_without_label(concat_mols))
     assert probabilities.shape[0] == len(SMILES)
@@ -283,8 +281,8 @@ def r2_score_and_scalers():
     from chainer_chemistry.links.scaler.max_abs_scaler import MaxAbsScaler
     from chainer_chemistry.links.scaler.min_max_scaler import MinMaxScaler
     from chainer_chemistry.links.scaler.standard_scaler import StandardScaler
-    from chainer_chemistry.models.prediction import GraphConvPredictor, Regressor
     from chainer_chemistry.models import MLP, NFP
+    from chainer_chemistry.models.prediction import GraphConvPredictor, Regressor
     from chainer_chemistry.training.extensions import R2ScoreEvaluator
 
     labels = np.linspace(0, 5, len(SMILES), dtype=np.float32)[:, None]

@@ -278,9 +278,7 @@ def segmentation_trainer():
     data = chainer.datasets.TupleDataset(_images(), labels)
     chain = PixelwiseSoftmaxClassifier(SegNetBasic(n_class=4))
     optimizer = chainer.optimizers.MomentumSGD(lr=0.01).setup(chain)
-    updater = chainer.training.StandardUpdater(
-        chainer.iterators.SerialIterator(data, 2), optimizer
-    )
+    updater = chainer.training.StandardUpdater(chainer.iterators.SerialIterator(data, 2), optimizer)
     with tempfile.TemporaryDirectory() as folder:
         trainer = chainer.training.Trainer(updater, (2, "iteration"), out=folder)
         once = chainer.iterators.SerialIterator(data, 1, repeat=False, shuffle=False)
@@ -334,9 +332,7 @@ def fcis_resnet101():
         m[b[0] : b[2], b[1] : b[3]] = True
 
     def loss():
-        return chain(
-            np.stack(_images(1, 128)), mask[None], label[None], box[None], np.array([1.0])
-        )
+        return chain(np.stack(_images(1, 128)), mask[None], label[None], box[None], np.array([1.0]))
 
     step(chain, loss)
 

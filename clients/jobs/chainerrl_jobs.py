@@ -165,9 +165,7 @@ def recurrent_dqn():
         chainer.optimizers.Adam(1e-2).setup(q_function),
         chainerrl.replay_buffer.EpisodicReplayBuffer(10**4),
         gamma=0.9,
-        explorer=chainerrl.explorers.ConstantEpsilonGreedy(
-            0.3, environment.action_space.sample
-        ),
+        explorer=chainerrl.explorers.ConstantEpsilonGreedy(0.3, environment.action_space.sample),
         replay_start_size=50,
         minibatch_size=4,
         episodic_update_len=4,
@@ -380,6 +378,7 @@ def td3():
 def soft_actor_critic():
     """SoftActorCritic with a tuned temperature."""
     import chainerrl
+
     environment, observations, actions = _continuous()
 
     def squashed(x):
@@ -387,7 +386,9 @@ def soft_actor_critic():
         scale = F.exp(F.clip(log_scale, -20.0, 2.0))
         return chainerrl.distribution.SquashedGaussianDistribution(mean, scale**2)
 
-    policy = chainer.Sequential(L.Linear(observations, 20), F.relu, L.Linear(20, actions * 2), squashed)
+    policy = chainer.Sequential(
+        L.Linear(observations, 20), F.relu, L.Linear(20, actions * 2), squashed
+    )
     critics = [chainerrl.q_functions.FCSAQFunction(observations, actions, 20, 1) for _ in range(2)]
     agent = chainerrl.agents.SoftActorCritic(
         policy,
@@ -421,9 +422,7 @@ def acer():
     from chainerrl.agents.acer import ACERSeparateModel
 
     environment = _environment()
-    model = ACERSeparateModel(
-        pi=_softmax_policy(environment), q=_q_function(environment)
-    )
+    model = ACERSeparateModel(pi=_softmax_policy(environment), q=_q_function(environment))
     agent = chainerrl.agents.ACER(
         model,
         chainer.optimizers.Adam(1e-2).setup(model),
@@ -506,7 +505,8 @@ def functions():
         scale_grad(x, 0.5),
         invert_gradients(x, np.full((3, 4), -1, np.float32), np.full((3, 4), 1, np.float32)),
         lower_triangular_matrix(
-            chainer.Variable(np.ones((3, 2), np.float32)), chainer.Variable(np.ones((3, 1), np.float32))
+            chainer.Variable(np.ones((3, 2), np.float32)),
+            chainer.Variable(np.ones((3, 1), np.float32)),
         ),
     ]
     np.testing.assert_allclose(results[0].array, np.arctanh(x.array), rtol=1e-5)

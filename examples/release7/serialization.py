@@ -1,17 +1,17 @@
 """Saves a model and an optimizer as npz and HDF5, loads parts of it, and goes on training.
 
-    python serialization.py --small
+python serialization.py --small
 """
 
 import argparse
 import os
 
 import numpy as np
+from small_data import add_options, images, set_weights, write_log
 
 import chainer
 import chainer.functions as F
 import chainer.links as L
-from small_data import add_options, images, set_weights, write_log
 
 
 class Network(chainer.Chain):
@@ -89,7 +89,7 @@ def main():
     with np.load(os.path.join(arguments.out, "model.npz")) as file:
         np.testing.assert_array_equal(larger.body[0].W.array, file["body/0/W"])
     write_log(arguments.out, losses + more)
-    print("saved, loaded and continued: loss {:.4f}".format(more[-1]))
+    print(f"saved, loaded and continued: loss {more[-1]:.4f}")
 
 
 if __name__ == "__main__":

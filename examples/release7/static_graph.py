@@ -1,16 +1,17 @@
 """Digits with a static graph: the steps of a static chain are recorded once and replayed.
 
-    python static_graph.py --epochs 20
-    python static_graph.py --small
+python static_graph.py --epochs 20
+python static_graph.py --small
 """
 
 import argparse
+
+from small_data import add_options, images, set_weights, write_log
 
 import chainer
 import chainer.functions as F
 import chainer.links as L
 from chainer import static_graph
-from small_data import add_options, images, set_weights, write_log
 
 
 class StaticPerceptron(chainer.Chain):
@@ -59,7 +60,7 @@ def main():
         optimizer.update()
         losses.append(float(loss.array))
         if iterator.is_new_epoch:
-            print("epoch {}: loss {:.4f}".format(iterator.epoch, losses[-1]))
+            print(f"epoch {iterator.epoch}: loss {losses[-1]:.4f}")
     write_log(arguments.out, losses)
 
 

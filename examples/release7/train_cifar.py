@@ -1,17 +1,18 @@
 """CIFAR-10 or CIFAR-100 with a VGG-like network, and a learning rate that falls.
 
-    python train_cifar.py --dataset cifar100
-    python train_cifar.py --small
+python train_cifar.py --dataset cifar100
+python train_cifar.py --small
 """
 
 import argparse
+
+from small_data import add_options, duration, extend, images, interval, set_weights
 
 import chainer
 import chainer.functions as F
 import chainer.links as L
 from chainer import training
 from chainer.training import extensions
-from small_data import add_options, duration, extend, images, interval, set_weights
 
 
 class Block(chainer.Chain):

@@ -1,19 +1,19 @@
 """DCGAN: a generator and a discriminator, with an updater of its own and spectral normalization.
 
-    python train_dcgan.py --epochs 100
-    python train_dcgan.py --small
+python train_dcgan.py --epochs 100
+python train_dcgan.py --small
 """
 
 import argparse
 
 import numpy as np
+from small_data import add_options, duration, extend, images, set_weights
 
 import chainer
 import chainer.functions as F
 import chainer.links as L
 from chainer import training
 from chainer.link_hooks import SpectralNormalization
-from small_data import add_options, duration, extend, images, set_weights
 
 
 class Generator(chainer.Chain):

@@ -1,7 +1,7 @@
 """Deep Q-learning of a pole that is balanced on a cart, with a replay buffer and a target network.
 
-    python train_dqn.py --episodes 200
-    python train_dqn.py --small
+python train_dqn.py --episodes 200
+python train_dqn.py --small
 """
 
 import argparse
@@ -9,11 +9,11 @@ import collections
 import copy
 
 import numpy as np
+from small_data import add_options, set_weights, write_log
 
 import chainer
 import chainer.functions as F
 import chainer.links as L
-from small_data import add_options, set_weights, write_log
 
 
 class CartPole:
@@ -67,7 +67,7 @@ class Agent:
         self.batch_size, self.gamma = batch_size, gamma
         self.target = copy.deepcopy(q)
         self.optimizer = chainer.optimizers.Adam(eps=1e-2).setup(q)
-        self.buffer = collections.deque(maxlen=10 ** 5)
+        self.buffer = collections.deque(maxlen=10**5)
 
     def act(self, observation, epsilon):
         if self.random.rand() < epsilon:
@@ -128,7 +128,7 @@ def main():
                 losses.append(agent.update())
             if steps % 100 == 0:
                 agent.target.copyparams(agent.q)
-        print("episode {}: {} steps".format(episode + 1, length))
+        print(f"episode {episode + 1}: {length} steps")
     write_log(arguments.out, losses)
     chainer.serializers.save_npz(arguments.out + "/q.npz", q)
 

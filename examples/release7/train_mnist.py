@@ -1,10 +1,12 @@
 """Handwritten digits with a trainer: evaluation, snapshots with autoload, time per link.
 
-    python train_mnist.py --epochs 20
-    python train_mnist.py --small
+python train_mnist.py --epochs 20
+python train_mnist.py --small
 """
 
 import argparse
+
+from small_data import add_options, duration, extend, images, interval, set_weights
 
 import chainer
 import chainer.functions as F
@@ -12,7 +14,6 @@ import chainer.links as L
 from chainer import training
 from chainer.link_hooks import TimerHook
 from chainer.training import extensions
-from small_data import add_options, duration, extend, images, interval, set_weights
 
 
 class Perceptron(chainer.Chain):

@@ -1,18 +1,18 @@
 """Handwritten digits without a trainer: the loop is written out.
 
-    python train_mnist_custom_loop.py --epochs 20
-    python train_mnist_custom_loop.py --small
+python train_mnist_custom_loop.py --epochs 20
+python train_mnist_custom_loop.py --small
 """
 
 import argparse
 import os
 
-import chainer
-import chainer.functions as F
-import chainer.links as L
-from chainer.dataset import concat_examples
 from small_data import add_options, images, set_weights, write_log
 from train_mnist import Perceptron
+
+import chainer
+import chainer.functions as F
+from chainer.dataset import concat_examples
 
 
 def evaluate(model, iterator, device):
@@ -66,9 +66,7 @@ def main():
         if train_iter.is_new_epoch:
             test_loss, accuracy = evaluate(model, test_iter, device)
             print(
-                "epoch {}: loss {:.4f}, test loss {:.4f}, test accuracy {:.4f}".format(
-                    train_iter.epoch, losses[-1], test_loss, accuracy
-                )
+                f"epoch {train_iter.epoch}: loss {losses[-1]:.4f}, test loss {test_loss:.4f}, test accuracy {accuracy:.4f}"
             )
     write_log(arguments.out, losses)
     chainer.serializers.save_npz(os.path.join(arguments.out, "model.npz"), model)

@@ -10,12 +10,12 @@ import argparse
 import re
 
 import numpy as np
+from small_data import add_options, duration, extend, set_weights
 
 import chainer
 import chainer.functions as F
 import chainer.links as L
 from chainer import reporter, training
-from small_data import add_options, duration, extend, set_weights
 
 
 def parse(line, vocabulary):
@@ -45,7 +45,7 @@ def small_trees(count=24, seed=0):
             return int(number >= 5), "({} {})".format(int(number >= 5), "abcdefghij"[number])
         left, right = make(depth - 1), make(depth - 1)
         label = left[0] if random.rand() < 0.5 else right[0]
-        return label, "({} {} {})".format(label, left[1], right[1])
+        return label, f"({label} {left[1]} {right[1]})"
 
     return [make(3)[1] for _ in range(count)]
 

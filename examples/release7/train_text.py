@@ -10,13 +10,13 @@ import argparse
 import collections
 
 import numpy as np
+from small_data import add_options, duration, extend, interval, sentences, set_weights
 
 import chainer
 import chainer.functions as F
 import chainer.links as L
 from chainer import training
 from chainer.training import extensions
-from small_data import add_options, duration, extend, interval, sentences, set_weights
 
 
 def read(path, least=2):
@@ -108,7 +108,7 @@ def main():
         arguments.batch_size, arguments.units, dropout = 8, 6, 0
     else:
         data, words, classes = read(arguments.train)
-    test = data[:: 10]
+    test = data[::10]
     train = [pair for i, pair in enumerate(data) if i % 10]
     width = arguments.units * (1 if arguments.model == "lstm" else 2)
     encoder = {"lstm": LSTMEncoder, "cnn": CNNEncoder}[arguments.model]

@@ -1,19 +1,19 @@
 """A variational autoencoder with chainer.distributions.
 
-    python train_vae.py --epochs 100
-    python train_vae.py --small
+python train_vae.py --epochs 100
+python train_vae.py --small
 """
 
 import argparse
 
 import numpy as np
+from small_data import add_options, duration, extend, images, set_weights
 
 import chainer
 import chainer.distributions as D
 import chainer.functions as F
 import chainer.links as L
 from chainer import reporter, training
-from small_data import add_options, duration, extend, images, set_weights
 
 
 class AutoEncoder(chainer.Chain):
@@ -47,7 +47,11 @@ class AutoEncoder(chainer.Chain):
         zeros = self.xp.zeros(posterior.loc.shape, np.float32)
         prior = D.Independent(D.Normal(zeros, self.xp.ones_like(zeros)), 1)
         noise = getattr(self, "noise", None)
-        z = posterior.sample() if noise is None else posterior.loc + posterior.scale * noise[: len(x)]
+        z = (
+            posterior.sample()
+            if noise is None
+            else posterior.loc + posterior.scale * noise[: len(x)]
+        )
         reconstruction = F.mean(self.likelihood(z).log_prob(x))
         divergence = F.mean(chainer.kl_divergence(D.Independent(posterior, 1), prior))
         loss = self.beta * divergence - reconstruction

@@ -17,9 +17,7 @@ from chainer.compat import dependencies
 def without_six(monkeypatch):
     """An environment without six: the other finders do not find it."""
     monkeypatch.delitem(sys.modules, "six", raising=False)
-    finder = next(
-        f for f in sys.meta_path if isinstance(f, dependencies.MissingDependencyFinder)
-    )
+    finder = next(f for f in sys.meta_path if isinstance(f, dependencies.MissingDependencyFinder))
     monkeypatch.setattr(sys, "meta_path", [finder])
 
 

@@ -11,7 +11,11 @@ import pytest
 import chainer
 import chainer.functions as F
 import chainer.links as L
-from chainer.link_hook import _ForwardPostprocessCallbackArgs, _ForwardPreprocessCallbackArgs, hook_count
+from chainer.link_hook import (
+    _ForwardPostprocessCallbackArgs,
+    _ForwardPreprocessCallbackArgs,
+    hook_count,
+)
 
 X = np.ones((1, 2), np.float32)
 

@@ -196,7 +196,8 @@ CHANGED: dict[str, dict[str, Callable[[], Any]]] = {
         "array": _constant(_array),
         "asarray": _constant(_asarray),
         **{
-            name: _of_iterables(name) for name in ("column_stack", "dstack", "hstack", "stack", "vstack")
+            name: _of_iterables(name)
+            for name in ("column_stack", "dstack", "hstack", "stack", "vstack")
         },
     },
     # Code that serves NumPy and CuPy writes ``xp.int``; CuPy removed these names, too.

@@ -40,9 +40,7 @@ REMOVED: dict[str, dict[str, Callable[[], Any]]] = {
         "encodestring": _constant(base64.encodebytes),
         "decodestring": _constant(base64.decodebytes),
     },
-    "collections": {
-        name: _constant(getattr(collections.abc, name)) for name in _ABSTRACT_CLASSES
-    },
+    "collections": {name: _constant(getattr(collections.abc, name)) for name in _ABSTRACT_CLASSES},
     "fractions": {"gcd": _constant(math.gcd)},
     "inspect": {"ArgSpec": _constant(ArgSpec), "getargspec": _constant(_getargspec)},
     "time": {"clock": _constant(time.perf_counter)},

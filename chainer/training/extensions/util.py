@@ -25,7 +25,7 @@ class ProgressBar:
         self._bar_length = 50 if bar_length is None else bar_length
         self._out = sys.stdout if out is None else out
         # Times of the recent updates: the speed is an average over them.
-        self._recent_timing: deque[tuple[int, float, float]] = deque([], maxlen=100)
+        self._recent_timing: deque[tuple[int, float, float]] = deque(maxlen=100)
 
     def update_speed(self, iteration: int, epoch_detail: float) -> tuple[float, float]:
         """Records the progress.
