@@ -77,6 +77,8 @@ _LAZY: dict[str, str] = {
     "report_scope": "chainer.core.reporting.reporter",
     "should_use_cudnn": "chainer.backends.cuda",
     "should_use_cudnn_tensor_core": "chainer.backends.cuda",
+    "static_code": "chainer.graph_optimizations.static_graph_utilities",
+    "static_graph": "chainer.graph_optimizations.static_graph",
 }
 
 # Packages that are imported when they are first used, and the second names of modules.
@@ -86,6 +88,7 @@ _SUBMODULES = frozenset(
         "compat",
         "distributions",
         "functions",
+        "graph_optimizations",
         "links",
         "plugins",
         "testing",

@@ -322,7 +322,8 @@ def _check_types(self: FunctionNode, in_data: Arrays) -> None:
     _refuse_uninitialized(self, in_data)
     try:
         with type_check.light_mode():
-            self.check_type_forward(type_check.get_light_types(in_data))
+            light_types: Any = type_check.get_light_types(in_data)
+            self.check_type_forward(light_types)
     except type_check.InvalidType:
         _explain_types(self, in_data)
 
@@ -337,7 +338,8 @@ def _explain_types(self: FunctionNode, in_data: Arrays) -> None:
     try:
         self.check_type_forward(type_check.get_types(in_data, "in_types"))
     except type_check.InvalidType as error:
-        raise type_check.InvalidType(error.expect, error.actual, msg=message) from None
+        # Some functions raise a subclass that belongs to a second class of errors.
+        raise type(error)(error.expect, error.actual, msg=message) from None
     except Exception as error:
         # A check that works on plain values only cannot say what it expected.
         actual = ", ".join([f"{array.dtype}{array.shape}" for array in in_data])

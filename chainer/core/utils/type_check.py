@@ -325,7 +325,11 @@ class _Product(Variable):
     """The function ``prod``: a number where a check runs on plain values, else an expression."""
 
     def __call__(self, *args: Operand) -> Any:
-        return numpy.prod(*args) if in_light_mode() else super().__call__(*args)
+        if in_light_mode():
+            product: Any = numpy.prod(*args)
+            return product
+        expression: Any = super().__call__(*args)
+        return expression
 
 
 #: The product of a shape, as in ``prod(in_types[0].shape)``.
@@ -498,11 +502,13 @@ class InvalidType(Exception):
         self.actual = actual
 
     def __reduce__(self) -> Any:
-        return (_restore_invalid_type, (self.expect, self.actual, self.args[0]))
+        return (_restore_invalid_type, (type(self), self.expect, self.actual, self.args[0]))
 
 
-def _restore_invalid_type(expect: str, actual: str, text: str) -> InvalidType:
-    error = InvalidType(expect, actual)
+def _restore_invalid_type(
+    cls: type[InvalidType], expect: str, actual: str, text: str
+) -> InvalidType:
+    error = cls(expect, actual)
     error.args = (text,)
     return error
 

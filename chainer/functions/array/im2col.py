@@ -9,7 +9,7 @@ from chainer.backends.operations.convolutions import im2col as im2col_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntPair, VariableLike
 from chainer.core.utils import type_check
-from chainer.core.utils.conv import get_conv_outsize, pair
+from chainer.core.utils.conv import OutputSizeError, get_conv_outsize, pair
 from chainer.functions.rules import LinearMap
 
 _Pair = tuple[int, int]
@@ -41,7 +41,7 @@ class Im2Col(LinearMap):
         ]
         for name, length in zip(("Height", "Width"), out_size, strict=True):
             if length <= 0:
-                raise ValueError(
+                raise OutputSizeError(
                     f"{name} in the output should be positive, got {length}: a patch of size "
                     f"{self.ksize} does not fit into an image of size {in_size}"
                 )

@@ -28,6 +28,11 @@ class Pad(UnaryFunction):
         widths = numpy.broadcast_to(numpy.asarray(self.pad_width), (ndim, 2))
         return [(int(before), int(after)) for before, after in widths]
 
+    @property
+    def pad_bw(self) -> Any:
+        """Widths before and after each axis: an integer array of shape ``(ndim, 2)``."""
+        return numpy.array(self._widths(len(self.input_shape(0)))).reshape(-1, 2)
+
     def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
         if x.ndim == 0:  # it has no axis to pad; numpy.pad refuses the empty list of widths

@@ -11,6 +11,7 @@ from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
+from chainer.functions._errors import InvalidValue, expect_as
 from chainer.functions.connection._n_step_composition import compose_n_step
 from chainer.functions.rules import ComposedFunction
 
@@ -61,7 +62,7 @@ class BaseNStepRNN(ComposedFunction):
         return self.states + count, self.states + 2 * count
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        first_bias, first_x = self._parts
+        first_x = self._parts[1]
         type_check.expect(in_types.size() > first_x)
         h_type = in_types[0]
         type_check.expect(
@@ -71,7 +72,12 @@ class BaseNStepRNN(ComposedFunction):
         )
         for other in in_types[1 : self.states]:
             type_check.expect(other.dtype == h_type.dtype, other.shape == h_type.shape)
-        x_type = in_types[first_x]
+        self._check_sequences(in_types)
+        self._check_parameters(in_types)
+
+    def _check_sequences(self, in_types: type_check.TypeInfoTuple) -> None:
+        first_x = self._parts[1]
+        h_type, x_type = in_types[0], in_types[first_x]
         type_check.expect(
             x_type.dtype == h_type.dtype,
             x_type.ndim == 2,
@@ -84,23 +90,26 @@ class BaseNStepRNN(ComposedFunction):
                 in_types[i].shape[0] <= in_types[i - 1].shape[0],
                 in_types[i].shape[1] == x_type.shape[1],
             )
-        size = h_type.shape[2]
+
+    def _check_parameters(self, in_types: type_check.TypeInfoTuple) -> None:
+        first_bias, first_x = self._parts
+        x_type = in_types[first_x]
+        size = in_types[0].shape[2]
         count = WEIGHTS[self.mode]
         for i in range(self.states, first_bias):
             layer, number = divmod(i - self.states, count)
+            w_type = in_types[i]
+            type_check.expect(w_type.dtype == x_type.dtype, w_type.ndim == 2)
+            # Release 7 raised ValueError for an input of another size than the weights expect.
+            error = type_check.InvalidType
             if number >= count // 2:
                 width = size
             elif layer < self.directions:
-                width = x_type.shape[1]
+                width, error = x_type.shape[1], InvalidValue
             else:
                 width = size * self.directions if self.directions > 1 else size
-            w_type = in_types[i]
-            type_check.expect(
-                w_type.dtype == x_type.dtype,
-                w_type.ndim == 2,
-                w_type.shape[0] == size,
-                w_type.shape[1] == width,
-            )
+            expect_as(error, w_type.shape[1] == width)
+            type_check.expect(w_type.shape[0] == size)
         for i in range(first_bias, first_x):
             b_type = in_types[i]
             type_check.expect(

@@ -18,7 +18,7 @@ def broadcast_from_axis(x: Array, y: Array, axis: int) -> tuple[Variable, Variab
     """Returns ``x``, and ``y`` broadcast to its shape with its first axis at ``axis`` of ``x``.
 
     Args:
-        x: Variable or array.
+        x: Variable or array; an array is cast to the dtype of ``y``.
         y: Variable or array whose shape is that of ``x`` from ``axis`` on, for as many axes as it
             has.
         axis: The first axis of ``x`` that ``y`` has.
@@ -26,6 +26,9 @@ def broadcast_from_axis(x: Array, y: Array, axis: int) -> tuple[Variable, Variab
     Raises:
         InvalidType: If the shapes do not fit; in debug mode it is an AssertionError as well.
     """
+    if not isinstance(x, Variable) and x.dtype != y.dtype:
+        # An array is a constant, which takes the dtype of the other operand.
+        x = x.astype(y.dtype)
     x, y = as_variable(x), as_variable(y)
     if config.debug and x.shape[axis : axis + y.ndim] != y.shape:
         raise AxesMismatchError(

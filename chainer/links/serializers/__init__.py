@@ -12,6 +12,7 @@ MODULES = {
     "hdf5": ("HDF5Deserializer", "HDF5Serializer", "load_hdf5", "save_hdf5"),
     "npz": ("DictionarySerializer", "NpzDeserializer", "load_npz", "save_npz"),
     "npz_archive": ("FileFormatError",),
+    "safetensors": ("load_safetensors", "save_safetensors"),
 }
 
 __getattr__, __dir__ = lazy_module(globals(), registry=registries.serializers)

@@ -12,6 +12,11 @@ from typing import Any, SupportsIndex
 
 import numpy
 
+from chainer.training.dataset.dataset_mixin import DatasetMixin
+
+#: Datasets of these classes can be sliced, which may be faster than reading single examples.
+_SLICEABLE = (DatasetMixin, list, tuple, numpy.ndarray)
+
 Index = slice | numpy.ndarray[Any, Any]
 
 
@@ -193,6 +198,9 @@ def read_batch(dataset: Any, index: Index) -> list[Any]:
     batch = fast_batch(dataset, index)
     if batch is not None:
         return batch
-    if isinstance(index, slice):
+    if not isinstance(index, slice):
+        return [dataset[i] for i in index.tolist()]
+    if isinstance(dataset, _SLICEABLE):
         return list(dataset[index])
-    return [dataset[i] for i in index.tolist()]
+    # Other datasets may accept integers only.
+    return [dataset[i] for i in range(index.start, index.stop)]

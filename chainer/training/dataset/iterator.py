@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from chainer.links.serializer import AbstractSerializer
 
 
 class Iterator:
@@ -64,10 +67,14 @@ class Iterator:
         internal resources. It may be called more than once.
         """
 
-    def __enter__(self) -> Any:
+    def __del__(self) -> None:
+        """Calls :meth:`finalize`, so that an iterator that is garbage ends its workers."""
+        self.finalize()
+
+    def __enter__(self) -> Self:
         """With statement context manager method
 
-        This method does nothing by default. Implementation may override it to better handle the
+        This method returns the iterator itself. Implementation may override it to better handle the
         internal resources by with statement.
         """
         return self
@@ -85,7 +92,7 @@ class Iterator:
         """
         self.finalize()
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the internal state of the iterator.
 
         This is a method to support serializer protocol of Chainer.

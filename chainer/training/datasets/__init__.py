@@ -14,7 +14,14 @@ MODULES = {
     "dict_dataset": ("DictDataset",),
     "fashion_mnist": ("get_fashion_mnist", "get_fashion_mnist_labels"),
     "image_dataset": ("ImageDataset", "LabeledImageDataset"),
+    "kuzushiji_mnist": ("get_kuzushiji_mnist", "get_kuzushiji_mnist_labels"),
     "mnist": ("get_mnist",),
+    "pickle_dataset": (
+        "PickleDataset",
+        "PickleDatasetWriter",
+        "open_pickle_dataset",
+        "open_pickle_dataset_writer",
+    ),
     "ptb": ("get_ptb_words", "get_ptb_words_vocabulary"),
     "sub_dataset": (
         "SubDataset",
@@ -26,6 +33,7 @@ MODULES = {
         "split_dataset_random",
     ),
     "svhn": ("get_svhn",),
+    "text_dataset": ("TextDataset",),
     "transform_dataset": ("TransformDataset",),
     "tuple_dataset": ("TupleDataset",),
     "zipped_image_dataset": (

@@ -6,15 +6,21 @@ import io
 import pickle
 import tarfile
 import zlib
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy
 
+from chainer.core.config.dtype import get_dtype
+from chainer.core.typing import DTypeLike, HostArray
 from chainer.links.serializers.npz_archive import FileFormatError
 from chainer.training.datasets.raw_files import Arrays, RawFile, load_arrays, require, scaled
 from chainer.training.datasets.tuple_dataset import TupleDataset
 
 _NAME = "pfnet/chainer/cifar"
+
+CifarLike: TypeAlias = tuple[TupleDataset | HostArray, TupleDataset | HostArray]
+"""Training set and test set: pairs of images and labels, or an array of images."""
 
 # Sums published by the authors.
 _CIFAR10 = RawFile(
@@ -47,8 +53,8 @@ class _ArrayUnpickler(pickle.Unpickler):
 
 
 def get_cifar10(
-    withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: Any = numpy.float32
-) -> tuple[Any, Any]:
+    withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: DTypeLike = None
+) -> CifarLike:
     """Gets the CIFAR-10 dataset.
 
     `CIFAR-10 <https://www.cs.toronto.edu/~kriz/cifar.html>`_ is a set of small natural images. Each
@@ -76,7 +82,7 @@ def get_cifar10(
 
         scale (float): Pixel value scale. If it is 1 (default), pixels are scaled to the interval
             ``[0, 1]``.
-        dtype: Data type of resulting image arrays.
+        dtype: Data type of resulting image arrays; ``chainer.config.dtype`` by default.
 
     Returns:
         A tuple of two datasets. If ``withlabel`` is ``True``, both datasets are
@@ -103,8 +109,8 @@ def get_cifar10(
 
 
 def get_cifar100(
-    withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: Any = numpy.float32
-) -> tuple[Any, Any]:
+    withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: DTypeLike = None
+) -> CifarLike:
     """Gets the CIFAR-100 dataset.
 
     `CIFAR-100 <https://www.cs.toronto.edu/~kriz/cifar.html>`_ is a set of small natural images.
@@ -131,7 +137,7 @@ def get_cifar100(
 
         scale (float): Pixel value scale. If it is 1 (default), pixels are scaled to the interval
             ``[0, 1]``.
-        dtype: Data type of resulting image arrays.
+        dtype: Data type of resulting image arrays; ``chainer.config.dtype`` by default.
 
     Returns:
         A tuple of two datasets. If ``withlabel`` is ``True``, both are
@@ -153,12 +159,14 @@ def get_cifar100(
     return _get_cifar("cifar-100.npz", _CIFAR100, parse, withlabel, ndim, scale, dtype)
 
 
-def _arrays(train_x: Any, train_y: Any, test_x: Any, test_y: Any) -> Arrays:
+def _arrays(train_x: HostArray, train_y: HostArray, test_x: HostArray, test_y: HostArray) -> Arrays:
     return {"train_x": train_x, "train_y": train_y, "test_x": test_x, "test_y": test_y}
 
 
-def _read_batches(path: str, names: list[str], label_key: str) -> dict[str, tuple[Any, Any]]:
-    batches: dict[str, tuple[Any, Any]] = {}
+def _read_batches(
+    path: str, names: list[str], label_key: str
+) -> dict[str, tuple[HostArray, HostArray]]:
+    batches: dict[str, tuple[HostArray, HostArray]] = {}
     try:
         with tarfile.open(path) as archive:
             for member in archive:
@@ -181,17 +189,18 @@ def _read_batches(path: str, names: list[str], label_key: str) -> dict[str, tupl
 def _get_cifar(
     npz_name: str,
     file: RawFile,
-    parse: Any,
+    parse: Callable[[str], Arrays],
     withlabel: bool,
     ndim: int,
     scale: float,
-    dtype: Any,
-) -> tuple[Any, Any]:
+    dtype: DTypeLike,
+) -> CifarLike:
     if ndim not in (1, 3):
         raise ValueError(f"invalid ndim for CIFAR dataset: expected 1 or 3, got {ndim}")
+    dtype = get_dtype(dtype)
     arrays = load_arrays(_NAME, npz_name, (file,), parse)
 
-    def preprocess(split: str) -> Any:
+    def preprocess(split: str) -> TupleDataset | HostArray:
         x, y = f"{split}_x", f"{split}_y"
         require(arrays, npz_name, **{x: (None, 3072)})
         require(arrays, npz_name, **{y: (len(arrays[x]),)})

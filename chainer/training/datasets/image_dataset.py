@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any
+from typing import IO, Any
 
 import numpy
 
+from chainer.core.config.dtype import get_dtype
+from chainer.core.typing import DType, DTypeLike, FilePath, HostArray
 from chainer.training.dataset.dataset_mixin import DatasetMixin
 
 
@@ -27,7 +30,14 @@ def pillow_image() -> ModuleType:
     return Image
 
 
-def read_image(file: Any, dtype: Any) -> numpy.ndarray[Any, Any]:
+def __getattr__(name: str) -> bool:
+    # Computed when it is asked for: importing Pillow takes time that most programs need not spend.
+    if name == "available":
+        return importlib.util.find_spec("PIL") is not None
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def read_image(file: FilePath | IO[bytes], dtype: DType) -> HostArray:
     """Reads an image.
 
     Args:
@@ -38,7 +48,7 @@ def read_image(file: Any, dtype: Any) -> numpy.ndarray[Any, Any]:
         numpy.ndarray: Array of shape (channels, height, width).
 
     Raises:
-        PIL.UnidentifiedImageError: (an OSError) If the file is no image of a known format.
+        PIL.UnidentifiedImageError: (an OSError) If the file is not an image of a known format.
     """
     with pillow_image().open(file) as image:
         array = numpy.asarray(image, dtype=dtype)
@@ -55,7 +65,7 @@ class ImageDataset(DatasetMixin):
     paths in distinct lines.
 
     Each image is automatically converted to arrays of shape ``channels, height, width``, where
-    ``channels`` represents the number of channels in each pixel (e.g., 1 for grey-scale images, and
+    ``channels`` represents the number of channels in each pixel (e.g., 1 for gray-scale images, and
     3 for RGB-color images).
 
     .. note::
@@ -74,7 +84,7 @@ class ImageDataset(DatasetMixin):
             the ``i``-th element represents the path to the ``i``-th image. In both cases, each path
             is a relative one from the root path given by another argument.
         root (str): Root directory to retrieve images from.
-        dtype: Data type of resulting image arrays.
+        dtype: Data type of resulting image arrays; ``chainer.config.dtype`` by default.
 
     Raises:
         ImportError: If Pillow is not installed.
@@ -83,22 +93,22 @@ class ImageDataset(DatasetMixin):
 
     def __init__(
         self,
-        paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-        root: str | os.PathLike[str] = ".",
-        dtype: Any = numpy.float32,
+        paths: FilePath | Sequence[FilePath],
+        root: FilePath = ".",
+        dtype: DTypeLike = None,
     ) -> None:
         pillow_image()
         if isinstance(paths, (str, os.PathLike)):
             paths = [line for _, line in read_lines(paths)]
         self._paths = paths
         self._root = root
-        self._dtype = dtype
+        self._dtype = get_dtype(dtype)
 
     def __len__(self) -> int:
         """Returns the number of data points."""
         return len(self._paths)
 
-    def get_example(self, i: int) -> numpy.ndarray[Any, Any]:
+    def get_example(self, i: int) -> HostArray:
         """Returns the i-th example.
 
         Args:
@@ -108,7 +118,7 @@ class ImageDataset(DatasetMixin):
             numpy.ndarray: Image, an array of shape (channels, height, width).
 
         Raises:
-            OSError: If the file cannot be read, or is no image.
+            OSError: If the file cannot be read, or is not an image.
         """
         return read_image(os.path.join(self._root, self._paths[i]), self._dtype)
 
@@ -139,35 +149,35 @@ class LabeledImageDataset(DatasetMixin):
             the corresponding label. In both cases, each path is a relative one from the root path
             given by another argument.
         root (str): Root directory to retrieve images from.
-        dtype: Data type of resulting image arrays.
+        dtype: Data type of resulting image arrays; ``chainer.config.dtype`` by default.
         label_dtype: Data type of the labels.
 
     Raises:
         ImportError: If Pillow is not installed.
-        ValueError: If a line of the file is no pair of a path and an integer.
+        ValueError: If a line of the file is not a pair of a path and an integer.
         OSError: If the list cannot be read.
     """
 
     def __init__(
         self,
-        pairs: str | os.PathLike[str] | Sequence[tuple[Any, Any]],
-        root: str | os.PathLike[str] = ".",
-        dtype: Any = numpy.float32,
-        label_dtype: Any = numpy.int32,
+        pairs: FilePath | Sequence[tuple[FilePath, Any]],
+        root: FilePath = ".",
+        dtype: DTypeLike = None,
+        label_dtype: DTypeLike = numpy.int32,
     ) -> None:
         pillow_image()
         if isinstance(pairs, (str, os.PathLike)):
             pairs = read_pairs(pairs)
         self._pairs = pairs
         self._root = root
-        self._dtype = dtype
+        self._dtype = get_dtype(dtype)
         self._label_dtype = label_dtype
 
     def __len__(self) -> int:
         """Returns the number of data points."""
         return len(self._pairs)
 
-    def get_example(self, i: int) -> tuple[numpy.ndarray[Any, Any], numpy.ndarray[Any, Any]]:
+    def get_example(self, i: int) -> tuple[HostArray, HostArray]:
         """Returns the i-th example.
 
         Args:
@@ -177,24 +187,24 @@ class LabeledImageDataset(DatasetMixin):
             tuple: Image (an array of shape (channels, height, width)) and label (of shape ()).
 
         Raises:
-            OSError: If the file cannot be read, or is no image.
+            OSError: If the file cannot be read, or is not an image.
         """
         path, label = self._pairs[i]
         image = read_image(os.path.join(self._root, path), self._dtype)
         return image, numpy.array(label, dtype=self._label_dtype)
 
 
-def read_lines(path: str | os.PathLike[str]) -> list[tuple[int, str]]:
+def read_lines(path: FilePath) -> list[tuple[int, str]]:
     """Returns the lines of a text file that are not blank, with their numbers (from 1)."""
     with open(path, encoding="utf-8") as file:
         return [(i, line.strip()) for i, line in enumerate(file, 1) if line.strip()]
 
 
-def read_pairs(path: str | os.PathLike[str]) -> list[tuple[str, int]]:
+def read_pairs(path: FilePath) -> list[tuple[str, int]]:
     """Reads a list of paths and labels.
 
     Raises:
-        ValueError: If a line is no pair of a path and an integer.
+        ValueError: If a line is not a pair of a path and an integer.
     """
     pairs: list[tuple[str, int]] = []
     for number, line in read_lines(path):

@@ -17,14 +17,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy
 
+from chainer.core.typing import DType, HostArray
 from chainer.links.serializers.npz_archive import FileFormatError, read_npz, write_npz
 from chainer.training.dataset import download
 
-Arrays = Mapping[str, numpy.ndarray[Any, Any]]
+Arrays = Mapping[str, HostArray]
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def require(arrays: Arrays, path: str, **shapes: tuple[int | None, ...]) -> None
     Args:
         arrays: Arrays by key.
         path: Where they come from, for the message.
-        shapes: Expected shape by key; None stands for any length.
+        shapes: Expected shape by key; None means any length.
 
     Raises:
         FileFormatError: If an array is missing or has another shape or dtype.
@@ -141,11 +141,11 @@ def require(arrays: Arrays, path: str, **shapes: tuple[int | None, ...]) -> None
             )
 
 
-def scaled(images: numpy.ndarray[Any, Any], scale: float, dtype: Any) -> numpy.ndarray[Any, Any]:
+def scaled(images: HostArray, scale: float, dtype: DType) -> HostArray:
     """Returns byte images as ``dtype``, with 255 scaled to ``scale``."""
-    dtype = numpy.dtype(dtype)
-    if dtype.kind == "f":
-        result = images.astype(dtype)
-        result *= scale / 255.0
-        return result
-    return numpy.rint(images * (scale / 255.0)).astype(dtype)
+    # Integers would lose everything below the scale if they were multiplied afterwards.
+    if dtype.kind in "biu":
+        return numpy.rint(images * (scale / 255.0)).astype(dtype)
+    result = images.astype(dtype)
+    result *= dtype.type(scale / 255.0)
+    return result

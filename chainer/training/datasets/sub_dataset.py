@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy
 
+from chainer.core.typing import DatasetLike
+from chainer.core.utils.argument import renamed_arguments
 from chainer.training.dataset import batch
 from chainer.training.dataset.dataset_mixin import DatasetMixin
 
@@ -60,7 +62,9 @@ class SubDataset(DatasetMixin):
         (2, 'b', 'c')
     """
 
-    def __init__(self, dataset: Any, start: int, finish: int, order: Order | None = None) -> None:
+    def __init__(
+        self, dataset: DatasetLike, start: int, finish: int, order: Order | None = None
+    ) -> None:
         if start < 0 or finish > len(dataset) or finish < start:
             raise ValueError(
                 "subset overruns the base dataset: start and finish must satisfy "
@@ -117,7 +121,7 @@ class SubDataset(DatasetMixin):
 
 
 def split_dataset(
-    dataset: Any, split_at: int, order: Order | None = None
+    dataset: DatasetLike, split_at: int, order: Order | None = None
 ) -> tuple[SubDataset, SubDataset]:
     """Splits a dataset into two subsets.
 
@@ -159,7 +163,7 @@ def split_dataset(
 
 
 def split_dataset_random(
-    dataset: Any, first_size: int, seed: int | None = None
+    dataset: DatasetLike, first_size: int, seed: int | None = None
 ) -> tuple[SubDataset, SubDataset]:
     """Splits a dataset into two subsets randomly.
 
@@ -183,7 +187,7 @@ def split_dataset_random(
     return split_dataset(dataset, first_size, _random_order(dataset, seed))
 
 
-def split_dataset_n(dataset: Any, n: int, order: Order | None = None) -> list[SubDataset]:
+def split_dataset_n(dataset: DatasetLike, n: int, order: Order | None = None) -> list[SubDataset]:
     """Splits a dataset into ``n`` subsets of equal size.
 
     Args:
@@ -203,7 +207,9 @@ def split_dataset_n(dataset: Any, n: int, order: Order | None = None) -> list[Su
     return [SubDataset(dataset, size * i, size * (i + 1), order) for i in range(n)]
 
 
-def split_dataset_n_random(dataset: Any, n: int, seed: int | None = None) -> list[SubDataset]:
+def split_dataset_n_random(
+    dataset: DatasetLike, n: int, seed: int | None = None
+) -> list[SubDataset]:
     """Splits a dataset into ``n`` subsets of equal size randomly.
 
     Args:
@@ -218,19 +224,20 @@ def split_dataset_n_random(dataset: Any, n: int, seed: int | None = None) -> lis
     return split_dataset_n(dataset, n, _random_order(dataset, seed))
 
 
+@renamed_arguments(n_fold="n_folds")
 def get_cross_validation_datasets(
-    dataset: Any, n_fold: int, order: Order | None = None
+    dataset: DatasetLike, n_folds: int | None = None, order: Order | None = None
 ) -> list[tuple[SubDataset, SubDataset]]:
     """Creates a set of training/test splits for cross validation.
 
-    This function generates ``n_fold`` splits of the given dataset. The first part of each split
+    This function generates ``n_folds`` splits of the given dataset. The first part of each split
     corresponds to the training dataset, while the second part to the test dataset. No pairs of test
     datasets share any examples, and all test datasets together cover the whole base dataset. Each
     test dataset contains almost same number of examples (the numbers may differ up to 1).
 
     Args:
         dataset: Dataset to split.
-        n_fold (int): Number of splits for cross validation.
+        n_folds (int): Number of splits for cross validation.
         order (sequence of ints): Order of indexes with which each split is determined. If it is
             None, then no permutation is used.
 
@@ -238,7 +245,7 @@ def get_cross_validation_datasets(
         list of tuples: List of dataset splits.
 
     Raises:
-        ValueError: If ``n_fold`` is not between one and the number of examples.
+        ValueError: If ``n_folds`` is not between one and the number of examples.
 
     .. admonition:: Example
 
@@ -247,14 +254,14 @@ def get_cross_validation_datasets(
         >>> [(train[:], test[:]) for train, test in splits]
         [([0, 1], [2, 3]), ([2, 3], [0, 1])]
     """
-    n_fold = _integer("n_fold", n_fold)
+    n_folds = _integer("n_folds", n_folds)
     size = len(dataset)
-    if not 1 <= n_fold <= max(size, 1):
+    if not 1 <= n_folds <= max(size, 1):
         raise ValueError(
-            f"n_fold must be between 1 and {size}, the number of examples, got {n_fold}"
+            f"n_folds must be between 1 and {size}, the number of examples, got {n_folds}"
         )
     indexes = numpy.arange(size) if order is None else numpy.asarray(order)
-    borders = [size * i // n_fold for i in range(n_fold + 1)]
+    borders = [size * i // n_folds for i in range(n_folds + 1)]
     splits: list[tuple[SubDataset, SubDataset]] = []
     for start, stop in reversed(list(pairwise(borders))):
         # The order begins behind the test set and ends with it.
@@ -263,8 +270,9 @@ def get_cross_validation_datasets(
     return splits
 
 
+@renamed_arguments(n_fold="n_folds")
 def get_cross_validation_datasets_random(
-    dataset: Any, n_fold: int, seed: int | None = None
+    dataset: DatasetLike, n_folds: int, seed: int | None = None
 ) -> list[tuple[SubDataset, SubDataset]]:
     """Creates a set of training/test splits for cross validation randomly.
 
@@ -273,7 +281,7 @@ def get_cross_validation_datasets_random(
 
     Args:
         dataset: Dataset to split.
-        n_fold (int): Number of splits for cross validation.
+        n_folds (int): Number of splits for cross validation.
         seed (int): Seed the generator used for the permutation of indexes. If an integer being
             convertible to 32 bit unsigned integers is specified, it is guaranteed that each sample
             in the given dataset always belongs to a specific subset. If None, the permutation is
@@ -282,10 +290,10 @@ def get_cross_validation_datasets_random(
     Returns:
         list of tuples: List of dataset splits.
     """
-    return get_cross_validation_datasets(dataset, n_fold, _random_order(dataset, seed))
+    return get_cross_validation_datasets(dataset, n_folds, _random_order(dataset, seed))
 
 
-def _random_order(dataset: Any, seed: int | None) -> numpy.ndarray[Any, Any]:
+def _random_order(dataset: DatasetLike, seed: int | None) -> numpy.ndarray[Any, Any]:
     return numpy.random.RandomState(seed).permutation(len(dataset))
 
 

@@ -9,6 +9,7 @@ from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
 
 MODULES = {
+    "dali_iterator": ("DaliIterator",),
     "multiprocess_iterator": ("MultiprocessIterator",),
     "multithread_iterator": ("MultithreadIterator",),
     "order_samplers": ("OrderSampler", "ShuffleOrderSampler"),

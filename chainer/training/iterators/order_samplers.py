@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy
 
-Order = numpy.ndarray[Any, Any]
+if TYPE_CHECKING:
+    from chainer.links.serializer import AbstractSerializer
+
+Order: TypeAlias = numpy.ndarray[Any, Any]
+"""Numbers of examples: an array of integers of shape (n,)."""
+
+Key: TypeAlias = numpy.ndarray[Any, Any]
+"""Seed of the orders of an iterator: four uint32."""
+
+RandomSource: TypeAlias = numpy.random.RandomState | numpy.random.Generator
+"""A random number generator of NumPy."""
 
 
 class OrderSampler:
@@ -38,35 +48,36 @@ class OrderSampler:
 class ShuffleOrderSampler(OrderSampler):
     """Sampler that generates random orders.
 
-    This is what iterators with ``shuffle=True`` do, with a generator of one's own.
+    The orders are those of release 7: successive calls of ``random_state.permutation``. Iterators
+    with ``shuffle=True`` shuffle as well, but in a way that a resumed run repeats.
 
     Args:
         random_state (numpy.random.RandomState, numpy.random.Generator or int): Source of the
-            orders, or its seed. If None, a new one is derived from the state of ``numpy.random`` at
-            the first call.
+            orders, or its seed; the global generator of ``numpy.random`` if None. A generator of
+            one's own is saved with the iterator.
     """
 
-    def __init__(self, random_state: Any = None) -> None:
+    def __init__(self, random_state: RandomSource | int | None = None) -> None:
         if isinstance(random_state, (int, numpy.integer)):
             random_state = numpy.random.RandomState(random_state)
-        self._random: Any = random_state
+        self._random: RandomSource | None = random_state
 
     def __call__(self, current_order: Order, current_position: int) -> Order:
-        """Returns a random permutation of the current order."""
-        return self._generator().permutation(current_order)
-
-    def _generator(self) -> Any:
+        """Returns a random permutation of ``numpy.arange(len(current_order))``."""
         if self._random is None:
-            self._random = numpy.random.RandomState(random_key())
-        return self._random
+            return numpy.random.permutation(len(current_order))
+        return self._random.permutation(len(current_order))
 
-    def serialize(self, serializer: Any) -> None:
-        """Serializes the state of the generator.
+    def serialize(self, serializer: AbstractSerializer) -> None:
+        """Serializes the state of the generator, unless that is the global one.
 
         Args:
             serializer: Serializer or deserializer.
         """
-        generator = self._generator()
+        generator = self._random
+        if generator is None:
+            # Its state belongs to the program, not to this sampler.
+            return
         if isinstance(generator, numpy.random.RandomState):
             state = serializer(
                 "state", json.dumps(generator.get_state(legacy=False), default=_to_list)
@@ -77,11 +88,11 @@ class ShuffleOrderSampler(OrderSampler):
             bits.state = json.loads(serializer("state", json.dumps(bits.state, default=_to_list)))
 
 
-def _to_list(value: Any) -> Any:
-    return value.tolist()  # arrays and NumPy scalars in the state of a generator
+def _to_list(value: numpy.ndarray[Any, Any] | numpy.generic) -> Any:
+    return value.tolist()
 
 
-def random_key() -> numpy.ndarray[Any, Any]:
+def random_key() -> Key:
     """Returns a seed that depends on the state of ``numpy.random``, without changing that.
 
     Returns:
@@ -92,12 +103,12 @@ def random_key() -> numpy.ndarray[Any, Any]:
     return numpy.frombuffer(digest.digest()[:16], numpy.uint32).copy()
 
 
-def shuffled(order: Order, key: numpy.ndarray[Any, Any], epoch: int) -> Order:
+def shuffled(order: Order, key: Key, epoch: int) -> Order:
     """Returns the order of an epoch: a permutation that depends on the arguments only.
 
     Every later order follows from the current one, the key and the number of the epoch. An iterator
-    that was saved and loaded therefore goes on as if nothing had happened, whoever used
-    ``numpy.random`` in between, and prefetching cannot disturb it.
+    that was saved and loaded therefore continues as if nothing had happened, even if the program
+    used ``numpy.random`` in between, and prefetching cannot disturb it.
 
     Args:
         order (numpy.ndarray): Order of the epoch before.
@@ -107,7 +118,7 @@ def shuffled(order: Order, key: numpy.ndarray[Any, Any], epoch: int) -> Order:
     return numpy.random.RandomState([*key.tolist(), epoch & 0xFFFFFFFF]).permutation(order)
 
 
-def example_seeds(key: numpy.ndarray[Any, Any], epoch: int, start: int, count: int) -> list[int]:
+def example_seeds(key: Key, epoch: int, start: int, count: int) -> list[int]:
     """Returns seeds for the random augmentation of successive examples.
 
     Args:

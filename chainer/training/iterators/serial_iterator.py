@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from chainer.core.typing import DatasetLike
 from chainer.training.dataset.batch import read_batch
 from chainer.training.dataset.iterator import Iterator
 from chainer.training.iterators.iteration_state import (
     IterationState,
+    OrderSamplerLike,
     check_arguments,
     serialize_state,
 )
+
+if TYPE_CHECKING:
+    from chainer.links.serializer import AbstractSerializer
 
 
 class SerialIterator(Iterator):
@@ -36,8 +41,9 @@ class SerialIterator(Iterator):
         batch_size (int): Number of examples within each batch.
         repeat (bool): If ``True``, it infinitely loops over the dataset. Otherwise, it stops
             iteration at the end of the first epoch.
-        shuffle (bool): If ``True`` (or None), the order of examples is shuffled at the beginning of
-            each epoch. Otherwise, examples are extracted in the order of indexes.
+        shuffle (bool): If ``True`` or ``None``, the order of examples is shuffled at the beginning
+            of each epoch. Otherwise, examples are extracted in the order of indexes. Must be
+            ``None`` if an order sampler is given.
         order_sampler (callable): What makes the order of each epoch instead, see
             :class:`~chainer.iterators.OrderSampler`.
 
@@ -59,13 +65,18 @@ class SerialIterator(Iterator):
         (['a', 'b'], ['c', 'a'], 1.3333333333333333)
     """
 
+    # Plain attributes, because programs assign to them.
+    current_position: int = 0
+    epoch: int = 0
+    is_new_epoch: bool = False
+
     def __init__(
         self,
-        dataset: Any,
+        dataset: DatasetLike,
         batch_size: int,
         repeat: bool = True,
-        shuffle: bool | None = True,
-        order_sampler: Any = None,
+        shuffle: bool | None = None,
+        order_sampler: OrderSamplerLike | None = None,
     ) -> None:
         self.batch_size, self._shuffle = check_arguments(batch_size, shuffle, order_sampler)
         self.dataset = dataset
@@ -73,7 +84,6 @@ class SerialIterator(Iterator):
         self._previous_epoch_detail: float | None = None
         self._set_state(IterationState.first(len(dataset), self._shuffle, order_sampler))
 
-    # The parts of the state are plain attributes: programs assign to them.
     def _set_state(self, state: IterationState) -> None:
         self.current_position = state.position
         self.epoch = state.epoch
@@ -136,7 +146,7 @@ class SerialIterator(Iterator):
         self._set_state(self._get_state().restarted(len(self.dataset)))
         self._previous_epoch_detail = None
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the internal state of the iterator.
 
         It consists of position, epoch, the current order and the seed of the orders to come.

@@ -159,6 +159,10 @@ class WorkerPool:
 
     def cancel(self, number: int) -> None:
         """Forgets a task, whether it is done or not."""
+        if self._pid != os.getpid():
+            # Inherited by a forked process. A thread of the parent may have held the lock at the
+            # moment of the fork, and nothing here would release it.
+            return
         with self._changed:
             self._wanted.discard(number)
             self._results.pop(number, None)

@@ -269,7 +269,7 @@ def _adapt(optimizer: Optimizer, count: int) -> None:
     elif isinstance(optimizer, (RMSpropGraves, AdaDelta)):
         name, value = "eps", optimizer.eps * count**2
     elif hasattr(optimizer, "lr"):
-        name, value = "lr", getattr(optimizer, "lr") / count
+        name, value = "lr", optimizer.lr / count
     else:
         return
     setattr(optimizer, name, value)

@@ -16,8 +16,8 @@ from chainer.training.updaters.standard_updater import (
 )
 
 if TYPE_CHECKING:
-    from chainer.core.autograd.variable import Variable
     from chainer.core.autograd.parameter import Parameter
+    from chainer.core.autograd.variable import Variable
     from chainer.core.typing import DeviceLike
     from chainer.links.link import Link
     from chainer.links.serializer import AbstractSerializer

@@ -9,7 +9,9 @@ from typing import Any
 import numpy
 
 from chainer.core.arrays.backend import get_device_from_array
+from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, Arrays, Shape
 from chainer.functions.activation.relu import ReLU
 from chainer.functions.activation.softmax import Softmax
 from chainer.functions.array.concat import Concat
@@ -26,13 +28,13 @@ from chainer.links.caffe import _schema
 
 Layer = dict[str, Any]
 #: Function, its input arrays and the shape of its output -> type of layer and its other fields.
-Conversion = Callable[[Any, tuple[Any, ...], tuple[int, ...]], tuple[str, Layer]]
+Conversion = Callable[[Any, Arrays, Shape], tuple[str, Layer]]
 
 
 def layers_of(
     inputs: Sequence[Variable],
     outputs: Sequence[Variable],
-    recorded: Mapping[int, tuple[Any, tuple[Any, ...]]],
+    recorded: Mapping[int, tuple[FunctionNode, Arrays]],
 ) -> list[Layer]:
     """Returns the layers of a graph, in order of computation.
 
@@ -96,12 +98,12 @@ def _functions(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> list[
     return sorted(reversed(found.values()), key=lambda function: function.rank)
 
 
-def _blob(array: Any) -> dict[str, Any]:
+def _blob(array: Array) -> dict[str, Any]:
     array = get_device_from_array(array).backend.to_host(array)
     return {"shape": {"dim": list(array.shape)}, "data": array.ravel()}
 
 
-def _blobs(arrays: Sequence[Any]) -> list[dict[str, Any]]:
+def _blobs(arrays: Sequence[Array]) -> list[dict[str, Any]]:
     return [_blob(array) for array in arrays]
 
 
@@ -117,7 +119,9 @@ def _size(ksize: Sequence[int], stride: Sequence[int], pad: Sequence[int]) -> La
     }
 
 
-def _convolution(function: Any, arrays: Any, shape: Any) -> tuple[str, Layer]:
+def _convolution(
+    function: Convolution2DFunction | Deconvolution2DFunction, arrays: Arrays, shape: Shape
+) -> tuple[str, Layer]:
     weight = arrays[1]
     geometry = function.geometry
     if getattr(function, "cover_all", False):
@@ -141,12 +145,14 @@ def _convolution(function: Any, arrays: Any, shape: Any) -> tuple[str, Layer]:
     return kind, {"convolution_param": param, "blobs": _blobs(arrays[1:])}
 
 
-def _linear(function: Any, arrays: Any, shape: Any) -> tuple[str, Layer]:
+def _linear(function: LinearFunction, arrays: Arrays, shape: Shape) -> tuple[str, Layer]:
     param = {"num_output": shape[1], "bias_term": len(arrays) == 3}
     return "InnerProduct", {"inner_product_param": param, "blobs": _blobs(arrays[1:])}
 
 
-def _pooling(function: Any, arrays: Any, shape: Any) -> tuple[str, Layer]:
+def _pooling(
+    function: AveragePooling2D | MaxPooling2D, arrays: Arrays, shape: Shape
+) -> tuple[str, Layer]:
     average = isinstance(function, AveragePooling2D)
     for i, (length, size) in enumerate(zip(arrays[0].shape[2:], shape[2:])):
         covered = length + 2 * function.pad[i] - function.ksize[i]
@@ -160,7 +166,9 @@ def _pooling(function: Any, arrays: Any, shape: Any) -> tuple[str, Layer]:
     return "Pooling", {"pooling_param": {"pool": pool, **size}}
 
 
-def _normalization(function: Any, arrays: Any, name: str, bottoms: list[str]) -> Layer:
+def _normalization(
+    function: FixedBatchNormalization, arrays: Arrays, name: str, bottoms: list[str]
+) -> Layer:
     """Returns the first of two layers: normalization without scale and bias."""
     x, gamma, _, mean, variance = arrays
     if gamma.ndim != 1 or x.shape[1:2] != gamma.shape:
@@ -175,14 +183,14 @@ def _normalization(function: Any, arrays: Any, name: str, bottoms: list[str]) ->
     }
 
 
-def _scale(function: Any, arrays: Any, shape: Any) -> tuple[str, Layer]:
+def _scale(function: FixedBatchNormalization, arrays: Arrays, shape: Shape) -> tuple[str, Layer]:
     return "Scale", {
         "scale_param": {"axis": 1, "bias_term": True},
         "blobs": _blobs(arrays[1:3]),
     }
 
 
-def _lrn(function: Any, arrays: Any, shape: Any) -> tuple[str, Layer]:
+def _lrn(function: LocalResponseNormalization, arrays: Arrays, shape: Shape) -> tuple[str, Layer]:
     param = {
         "norm_region": _schema.LRN_ACROSS_CHANNELS,
         "local_size": function.n,
@@ -193,19 +201,19 @@ def _lrn(function: Any, arrays: Any, shape: Any) -> tuple[str, Layer]:
     return "LRN", {"lrn_param": param}
 
 
-def _relu(function: Any, arrays: Any, shape: Any) -> tuple[str, Layer]:
+def _relu(function: ReLU, arrays: Arrays, shape: Shape) -> tuple[str, Layer]:
     return "ReLU", {}
 
 
-def _softmax(function: Any, arrays: Any, shape: Any) -> tuple[str, Layer]:
+def _softmax(function: Softmax, arrays: Arrays, shape: Shape) -> tuple[str, Layer]:
     return "Softmax", {"softmax_param": {"axis": function.axis}}
 
 
-def _concat(function: Any, arrays: Any, shape: Any) -> tuple[str, Layer]:
+def _concat(function: Concat, arrays: Arrays, shape: Shape) -> tuple[str, Layer]:
     return "Concat", {"concat_param": {"axis": function.axis}}
 
 
-def _reshape(function: Any, arrays: Any, shape: Any) -> tuple[str, Layer]:
+def _reshape(function: Reshape, arrays: Arrays, shape: Shape) -> tuple[str, Layer]:
     # -1 for the batch, so that the network takes batches of all sizes. Caffe's 0 would do as well,
     # but not all readers know it.
     same_batch = len(shape) > 0 and shape[:1] == arrays[0].shape[:1]
@@ -213,7 +221,7 @@ def _reshape(function: Any, arrays: Any, shape: Any) -> tuple[str, Layer]:
     return "Reshape", {"reshape_param": {"shape": {"dim": dims}}}
 
 
-def _add(function: Any, arrays: Any, shape: Any) -> tuple[str, Layer]:
+def _add(function: FunctionNode, arrays: Arrays, shape: Shape) -> tuple[str, Layer]:
     if any(array.shape != shape for array in arrays):
         raise ValueError("Caffe adds blobs of one shape only")
     return "Eltwise", {"eltwise_param": {"operation": _schema.ELTWISE_SUM}}
