@@ -65,9 +65,8 @@ def main():
         losses.append(float(loss.array))
         if train_iter.is_new_epoch:
             test_loss, accuracy = evaluate(model, test_iter, device)
-            print(
-                f"epoch {train_iter.epoch}: loss {losses[-1]:.4f}, test loss {test_loss:.4f}, test accuracy {accuracy:.4f}"
-            )
+            print(f"epoch {train_iter.epoch}: loss {losses[-1]:.4f}")
+            print(f"    test loss {test_loss:.4f}, test accuracy {accuracy:.4f}")
     write_log(arguments.out, losses)
     chainer.serializers.save_npz(os.path.join(arguments.out, "model.npz"), model)
     chainer.serializers.save_npz(os.path.join(arguments.out, "optimizer.npz"), optimizer)

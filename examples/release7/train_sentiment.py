@@ -1,6 +1,7 @@
 """Sentiment of sentences with a tree LSTM over binary parse trees.
 
-A file has one tree a line, as in the Stanford Sentiment Treebank: ``(3 (2 It) (4 (2 's) (4 good)))``.
+A file has one tree a line, as in the Stanford Sentiment Treebank:
+``(3 (2 It) (4 (2 's) (4 good)))``.
 
     python train_sentiment.py --train train.txt --epochs 10
     python train_sentiment.py --small
