@@ -15,9 +15,9 @@ from chainer import training
 def images(count=60, classes=10, shape=(1, 28, 28), seed=0):
     """Returns (image, label) pairs: a pattern for each class, and noise; values from 0 to 1."""
     random = np.random.RandomState(seed)
-    patterns = random.uniform(0, 1, (classes,) + shape)
+    patterns = random.uniform(0, 1, (classes, *shape))
     labels = random.randint(0, classes, count).astype(np.int32)
-    noise = random.uniform(-0.2, 0.2, (count,) + shape)
+    noise = random.uniform(-0.2, 0.2, (count, *shape))
     pixels = np.clip(patterns[labels] + noise, 0, 1).astype(np.float32)
     return list(zip(pixels, labels))
 
@@ -82,6 +82,6 @@ def extend(trainer, arguments, *columns):
     )
     trainer.extend(extensions.LogReport(trigger=interval(arguments)))
     trainer.extend(
-        extensions.PrintReport(["epoch", "iteration", "main/loss"] + list(columns)),
+        extensions.PrintReport(["epoch", "iteration", "main/loss", *list(columns)]),
         trigger=interval(arguments),
     )

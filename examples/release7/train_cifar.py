@@ -32,7 +32,7 @@ class VGG(chainer.Chain):
     def __init__(self, classes, widths=(64, 128, 256), repeats=2, dropout=0.4):
         super().__init__()
         self.dropout = dropout
-        sizes = (3,) + tuple(widths)
+        sizes = (3, *tuple(widths))
         with self.init_scope():
             self.stages = chainer.ChainList(
                 *[

@@ -30,7 +30,7 @@ def parse(line, vocabulary):
             if isinstance(rest[0], str):
                 rest = [vocabulary.setdefault(rest[0], len(vocabulary))]
             stack.pop()
-            stack[-1].append((label,) + tuple(rest))
+            stack[-1].append((label, *tuple(rest)))
         else:
             stack[-1].append(token)
     return stack[0][0]
