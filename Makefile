@@ -9,7 +9,7 @@ OUT ?= result/gpu
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test test-packs lint types layers check stubs bench gpu gpu-emulated clean help
+.PHONY: docs demo test test-packs lint types layers check stubs bench gpu gpu-emulated clients clean help
 
 help:
 	@echo "make demo [ARGS=--resume]  train a digit classifier on real data (result/)"
@@ -17,7 +17,9 @@ help:
 	@echo "make test-packs            run the tests of the packs in packs/"
 	@echo "make check                 lint, types and import layers"
 	@echo "make stubs                 rewrite type stubs and the reference of operations"
+	@echo "make docs                  the documentation as a web site (site/)"
 	@echo "make bench [ARGS=...]      benchmarks against PyTorch and Chainer 7.8.1, in one run"
+	@echo "make clients               released packages that depend on Chainer, in .venv-clients"
 	@echo "make gpu-emulated          the tests for GPUs, with CuPy on devices that g++ emulates"
 	@echo "make gpu [OUT=folder]       tests and benchmarks on a GPU, with PYTHON as it is set up"
 
@@ -79,6 +81,15 @@ layers: $(VENV)/.lint
 
 check: lint types layers
 
+$(VENV)/.docs: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet -e ".[docs]"
+	@touch $@
+
+docs: $(VENV)/.docs
+	$(BIN)/python scripts/run_guide.py --pictures
+	PYTHONPATH=. $(BIN)/mkdocs build --strict --quiet
+	@echo "open site/index.html"
+
 stubs: $(VENV)/.test
 	$(BIN)/python scripts/make_stubs.py
 	$(BIN)/python scripts/make_reference.py
@@ -86,6 +97,11 @@ stubs: $(VENV)/.test
 bench: $(VENV)/.test
 	$(BIN)/python scripts/setup_peers.py
 	$(BIN)/python -m benchmarks $(ARGS)
+
+# Not in .venv: released packages need old dependencies, and all this is downloaded.
+clients:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m clients $(ARGS)
 
 # Not in .venv: whoever has a GPU has an environment with CuPy (and PyTorch) for it.
 gpu:
@@ -105,4 +121,4 @@ gpu-emulated: $(EMULATION)/.done
 		pytest -m gpu -n $(WORKERS) --dist worksteal -q $(ARGS)
 
 clean:
-	rm -rf $(VENV) $(EMULATION) result build dist .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(EMULATION) .venv-clients result build dist .pytest_cache .ruff_cache .import_linter_cache

@@ -78,7 +78,7 @@ def find_peer(name: str, ours: str = sys.executable, folder: Path = ROOT / ".pee
 
 
 def thread_environment(threads: int) -> dict[str, str]:
-    """Returns the environment variables of a worker whose libraries shall use that many threads."""
+    """Returns the environment variables of a worker whose libraries use that many threads."""
     environment = dict(os.environ)
     for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR"):
         environment[f"{library}_NUM_THREADS"] = str(threads)

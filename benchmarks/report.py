@@ -138,7 +138,7 @@ def _budgets(result: Result) -> list[str]:
                 rows[max(starts, key=len)][label] = 1 / ratio
         for start, found in rows.items():
             limit = limits[start]
-            # Two digits, as printed: nobody can measure more here.
+            # Two digits, as printed: more cannot be measured here.
             missed = {k: ratio for k, ratio in found.items() if round(ratio, 2) > round(limit, 2)}
             what = f"each {start!r}" if start else "each other" if len(limits) > 1 else "each"
             if found:

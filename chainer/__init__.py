@@ -7,9 +7,13 @@ used.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from chainer import _aliases
+
+# Client libraries of release 7 read chainer._backend.Device.
+from chainer.core.arrays import device as _backend  # noqa: F401  # pyright: ignore
 from chainer.core.arrays.backend import get_device, using_device
 from chainer.core.arrays.device import Device
 from chainer.core.arrays.kernel import explain
@@ -65,19 +69,29 @@ _LAZY: dict[str, str] = {
     "Summary": "chainer.core.reporting.reporter",
     "UpdateRule": "chainer.training.optimizer",
     "cross_entropy": "chainer.distributions.distribution",
+    "get_array_types": "chainer.core.arrays.array_types",
+    "get_compute_mode": "chainer.core.config.compute_mode",
+    "get_cpu_array_types": "chainer.core.arrays.array_types",
     "get_current_reporter": "chainer.core.reporting.reporter",
+    "is_arrays_compatible": "chainer.core.arrays.array_types",
     "kl_divergence": "chainer.distributions.distribution",
     "register_kl": "chainer.distributions.distribution",
     "report": "chainer.core.reporting.reporter",
     "report_scope": "chainer.core.reporting.reporter",
+    "should_use_cudnn": "chainer.backends.cuda",
+    "should_use_cudnn_tensor_core": "chainer.backends.cuda",
+    "static_code": "chainer.graph_optimizations.static_graph_utilities",
+    "static_graph": "chainer.graph_optimizations.static_graph",
 }
 
 # Packages that are imported when they are first used, and the second names of modules.
 _SUBMODULES = frozenset(
     {
         "backends",
+        "compat",
         "distributions",
         "functions",
+        "graph_optimizations",
         "links",
         "plugins",
         "testing",
@@ -139,10 +153,16 @@ def _start() -> None:
     from chainer import plugins
     from chainer.backends.cupy import settings as cudnn_settings
     from chainer.backends.ideep import settings as ideep_settings
+    from chainer.compat import dependencies
 
     cudnn_settings.declare_entries()
     ideep_settings.declare_entries()
     plugins.start(__version__)
+    dependencies.install()
+    if os.environ.get("CHAINER_COMPAT_CLIENTS"):
+        from chainer.compat.clients.importing import enable_from_environment
+
+        enable_from_environment()
 
 
 _start()

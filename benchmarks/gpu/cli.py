@@ -22,7 +22,7 @@ class Neighbour(Peer):
 
     @property
     def packages(self) -> list[str]:
-        """Nothing: a worker cannot import what lies on PYTHONPATH before its program is loaded."""
+        """Nothing: a worker cannot import modules of PYTHONPATH before its program is loaded."""
         return []
 
 

@@ -15,7 +15,7 @@ A program is a Python file with a docstring, whose first line is its title, and 
     timed. Default False.
 ``BUDGETS``
     Dictionary from a peer's name to the largest ratio ours / peer that each row may have; ``"A/B"``
-    stands for the ratio of peers A and B. A dictionary instead of a ratio gives one for the rows
+    means the ratio of peers A and B. A dictionary instead of a ratio gives one for the rows
     whose names begin with each key, the longest of several; ``""`` is all others. Default: none.
 ``MEAN_BUDGETS``
     The same for the geometric mean of all rows.

@@ -7,34 +7,50 @@ used, everything that needs it raises a RuntimeError that says what is missing.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from functools import wraps
-from typing import Any
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from typing import Any, cast
 
 import numpy
 
 from chainer.backends.cupy import library
 from chainer.backends.cupy.copies import copy_array
 from chainer.backends.cupy.cudnn import library as cudnn_library
-from chainer.core.arrays.backend import find_backend, get_array_module
+from chainer.backends.cupy.device import GpuDevice
+from chainer.backends.cupy.placeholders import DummyDeviceType, MissingModule, missing_class
+from chainer.backends.cupy.user_kernels import (
+    clear_memo,
+    elementwise,
+    fuse,
+    is_cupy,
+    memoize,
+    raw,
+    reduce,
+)
+from chainer.core.arrays.backend import find_backend, get_array_module, get_backend
 from chainer.core.arrays.backend import get_device as _get_device
 from chainer.core.config.configuration import config
 from chainer.core.lazy import lazy_module
+from chainer.core.typing import Array, ArrayTree
 
 __all__ = [
     "DummyDevice",
     "DummyDeviceType",
+    "GpuDevice",
     "check_cuda_available",
     "clear_memo",
     "copy",
     "elementwise",
     "fuse",
     "get_array_module",
+    "get_cudnn_dropout_states",
     "get_device",
     "get_device_from_array",
     "get_device_from_id",
     "get_max_workspace_size",
     "memoize",
+    "raw",
     "reduce",
     "set_max_workspace_size",
     "should_use_cudnn",
@@ -43,31 +59,8 @@ __all__ = [
     "to_gpu",
 ]
 
-
-class _MissingModule:
-    """Placeholder for a missing module of CuPy, whose attributes raise an error with the reason."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        check_cuda_available()
-        raise AttributeError(f"{self._name} has no attribute {name!r}")
-
-    def __repr__(self) -> str:
-        return f"<{self._name}, not available>"
-
-
-class _NoCudaType(type):
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        check_cuda_available()
-        raise RuntimeError("CUDA is not available")
-
-
-class _NoCudaArray(metaclass=_NoCudaType):
-    """``cuda.ndarray`` and other classes where CuPy is missing: classes without instances."""
+#: Types of the numbers of devices; a name of release 7 that programs use.
+_integer_types = (int, numpy.integer)
 
 
 def _lazy(name: str) -> Any:
@@ -78,8 +71,8 @@ def _lazy(name: str) -> Any:
         return cupy is not None and cudnn_library.missing() is None
     if cupy is None:
         if name in ("cupy", "cupyx", "cudnn"):
-            return _MissingModule(name)
-        return type(name, (_NoCudaArray,), {"__module__": __name__})
+            return MissingModule(name)
+        return missing_class(name, __name__)
     if name == "cupy":
         return cupy
     if name == "cupyx":
@@ -89,7 +82,7 @@ def _lazy(name: str) -> Any:
     if name == "ndarray":
         return cupy.ndarray
     if name == "cudnn":
-        return _MissingModule(name)
+        return MissingModule(name)
     return getattr(cupy.cuda, name)
 
 
@@ -107,36 +100,6 @@ def check_cuda_available() -> None:
 
 
 # -- devices --------------------------------------------------------------------------------------
-
-
-class DummyDeviceType:
-    """Placeholder for a CUDA device that represents the CPU; its methods do nothing."""
-
-    id = -1
-
-    def __init__(self, device: Any = None) -> None:
-        pass
-
-    def __int__(self) -> int:
-        return -1
-
-    def __enter__(self) -> DummyDeviceType:
-        return self
-
-    def __exit__(self, *args: Any) -> None:
-        pass
-
-    def use(self) -> None:
-        """Does nothing."""
-
-    def synchronize(self) -> None:
-        """Does nothing."""
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, DummyDeviceType)
-
-    def __hash__(self) -> int:
-        return hash(DummyDeviceType)
 
 
 DummyDevice = DummyDeviceType()
@@ -171,7 +134,7 @@ def get_device_from_array(*arrays: Any) -> Any:
     """
     for array in arrays:
         for item in array if isinstance(array, (list, tuple)) else (array,):
-            if _is_cupy(item):
+            if is_cupy(item):
                 return item.device
     return DummyDevice
 
@@ -187,8 +150,13 @@ def get_device(*args: Any) -> Any:
     Returns:
         Device: The ``cupy.cuda.Device``, or a dummy that represents the CPU.
     """
+    warnings.warn(
+        "get_device is deprecated. Please use get_device_from_id or get_device_from_array instead.",
+        DeprecationWarning,
+        stacklevel=2,
+    )
     for arg in args:
-        if _is_cupy(arg):
+        if is_cupy(arg):
             return arg.device
         if isinstance(arg, (int, numpy.integer)) and not isinstance(arg, bool):
             return get_device_from_id(int(arg))
@@ -197,15 +165,10 @@ def get_device(*args: Any) -> Any:
     return DummyDevice
 
 
-def _is_cupy(obj: Any) -> bool:
-    backend = find_backend(type(obj))
-    return backend is not None and backend.name == "cupy"
-
-
 # -- copies ---------------------------------------------------------------------------------------
 
 
-def to_gpu(array: Any, device: Any = None, stream: Any = None) -> Any:
+def to_gpu(array: ArrayTree, device: Any = None, stream: Any = None) -> Any:
     """Copies the given CPU array to the specified device.
 
     Args:
@@ -220,25 +183,39 @@ def to_gpu(array: Any, device: Any = None, stream: Any = None) -> Any:
     Raises:
         RuntimeError: If there is no CUDA; the message says what is missing.
         TypeError: If something is not an array.
+        ValueError: If ``device`` is a negative number.
     """
+    if stream is not None:
+        warnings.warn(
+            "The stream option is deprecated in chainer.backends.cuda.to_gpu. "
+            "Please remove the option.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
     check_cuda_available()
-    target = _get_device("@cupy" if device is None else _specifier(device))
-    if stream is None:
-        return _map(array, lambda item: target.send(_array_or_scalar(item, "gpu")))
-    with target, stream:
-        return _map(array, lambda item: target.send(_array_or_scalar(item, "gpu")))
+    target = get_backend("cupy").device(_index(device))
+    with nullcontext() if stream is None else target, nullcontext() if stream is None else stream:
+        return map_arrays(array, lambda item: target.send(_array_or_scalar(item, "gpu")))
 
 
-def _specifier(device: Any) -> Any:
-    index = getattr(device, "id", None)
-    return device if index is None else int(index)
+def _array_or_scalar(item: Any, where: str) -> Array:
+    """Returns an array, or a number as an array without axes; raises TypeError otherwise."""
+    if isinstance(item, (numpy.generic, int, float, complex)):
+        return numpy.asarray(item)
+    if find_backend(type(item)) is None:
+        raise TypeError(
+            f"The array sent to {where} must be numpy.ndarray or cupy.ndarray, or a scalar.\n"
+            f"Actual type: {type(item)}."
+        )
+    return item
 
 
-def to_cpu(array: Any, stream: Any = None) -> Any:
+def to_cpu(array: ArrayTree, stream: Any = None) -> Any:
     """Copies the given GPU array to host CPU.
 
     Args:
-        array (array, None, list or tuple): Array or arrays to be sent to CPU.
+        array (array, None, list or tuple): Array or arrays to be sent to CPU. A number becomes an
+            array without axes.
         stream (cupy.cuda.Stream): CUDA stream.
 
     Returns:
@@ -248,45 +225,36 @@ def to_cpu(array: Any, stream: Any = None) -> Any:
     Raises:
         TypeError: If something is not an array.
     """
+    host = get_backend("numpy").device()
 
     def move(item: Any) -> Any:
         item = _array_or_scalar(item, "cpu")
-        if isinstance(item, (numpy.ndarray, numpy.generic)):
-            return item
-        if stream is not None and _is_cupy(item):
-            with item.device:
-                return item.get(stream=stream)
-        return _get_device("@numpy").send(item)
+        if stream is None or not is_cupy(item):
+            return host.send_array(item)
+        with item.device:
+            return item.get(stream=stream)
 
-    return _map(array, move)
+    return map_arrays(array, move)
 
 
-def _map(array: Any, function: Callable[[Any], Any]) -> Any:
-    if array is None:
+def map_arrays(arrays: ArrayTree, function: Callable[[Array], Array]) -> Any:
+    """Applies a function to an array, or to the arrays in a list or tuple.
+
+    Args:
+        arrays: The array or arrays. None is returned as it is.
+        function: The function. An array that occurs twice is passed to it once.
+    """
+    if arrays is None:
         return None
-    if isinstance(array, (list, tuple)):
-        moved: dict[int, Any] = {}  # an array that occurs twice is copied once
-        items = []
-        for item in array:
-            if item is None:
-                items.append(None)
-                continue
-            if id(item) not in moved:
-                moved[id(item)] = function(item)
-            items.append(moved[id(item)])
-        return items if isinstance(array, list) else tuple(items)
-    return function(array)
-
-
-def _array_or_scalar(item: Any, where: str) -> Any:
-    if isinstance(item, numpy.generic):
-        return item if where == "cpu" else numpy.asarray(item)
-    if find_backend(type(item)) is None:
-        raise TypeError(
-            f"The array sent to {where} must be numpy.ndarray or cupy.ndarray, or a NumPy scalar.\n"
-            f"Actual type: {type(item)}."
-        )
-    return item
+    if not isinstance(arrays, (list, tuple)):
+        return function(arrays)
+    results: dict[int, Any] = {}
+    items: list[Any] = []
+    for item in cast("Sequence[Any]", arrays):
+        if item is not None and id(item) not in results:
+            results[id(item)] = function(item)
+        items.append(results.get(id(item)))
+    return items if isinstance(arrays, list) else tuple(items)
 
 
 def copy(array: Any, out: Any = None, out_device: Any = None, stream: Any = None) -> Any:
@@ -309,122 +277,28 @@ def copy(array: Any, out: Any = None, out_device: Any = None, stream: Any = None
         ValueError: If ``out`` has another shape.
     """
     cupy = library.require()
-    index = None if out is not None or out_device is None else _index(out_device)
+    index = None if out is not None else _index(out_device)
     return copy_array(cupy, array, out, index, stream)
 
 
-def _index(device: Any) -> int:
-    """Returns the index of a CUDA device given by any specifier."""
-    index = _get_device(_specifier(device)).index
-    if index is None:
-        raise ValueError(f"a CUDA device is needed, got {device!r}")
-    return index
+def _index(device: Any) -> int | None:
+    """Returns the index of a CUDA device given by any specifier; None for the current device."""
+    if device is None or isinstance(device, DummyDeviceType):
+        return None
+    index = getattr(device, "id", device)
+    if not isinstance(index, _integer_types):
+        found = _get_device(device)
+        index = -1 if found.backend.name != "cupy" else found.index
+    if index is not None and index < 0:
+        raise ValueError(f"Invalid CUDA device specifier: {device!r}")
+    return None if index is None else int(index)
 
 
-# -- kernels --------------------------------------------------------------------------------------
-
-
-def memoize(for_each_device: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: a function memoizes its results for each argument and device.
-
-    Like ``cupy.memoize()``, but it can be used in the global scope even if CUDA is not available;
-    then the function is called each time.
-
-    Args:
-        for_each_device (bool): Whether results are kept for each device.
-    """
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        memoized: list[Callable[..., Any]] = []
-
-        @wraps(function)
-        def call(*args: Any, **kwargs: Any) -> Any:
-            if not memoized:
-                cupy, _ = library.find()
-                memoized.append(
-                    function if cupy is None else cupy.memoize(for_each_device)(function)
-                )
-            return memoized[0](*args, **kwargs)
-
-        return call
-
-    return decorate
-
-
-def clear_memo() -> None:
-    """Clears the memoized results of all functions decorated by :func:`memoize`."""
-    cupy, _ = library.find()
-    if cupy is not None:
-        cupy.clear_memo()
-
-
-@memoize(for_each_device=True)
-def elementwise(in_params: str, out_params: str, operation: str, name: str, **kwargs: Any) -> Any:
-    """Creates an elementwise kernel function, cached by its arguments and device.
-
-    Args:
-        in_params (str): Input arguments, such as ``'T x, T y'``.
-        out_params (str): Output arguments.
-        operation (str): Body of the loop.
-        name (str): Name of the kernel.
-        kwargs: Passed on to ``cupy.ElementwiseKernel``.
-
-    Raises:
-        RuntimeError: If there is no CUDA; the message says what is missing.
-    """
-    return library.require().ElementwiseKernel(in_params, out_params, operation, name, **kwargs)
-
-
-@memoize(for_each_device=True)
-def reduce(
-    in_params: str,
-    out_params: str,
-    map_expr: str,
-    reduce_expr: str,
-    post_map_expr: str,
-    identity: Any,
-    name: str,
-    **kwargs: Any,
-) -> Any:
-    """Creates a global reduction kernel function, cached by its arguments and device.
-
-    Args:
-        in_params (str): Input arguments.
-        out_params (str): Output arguments.
-        map_expr (str): Expression applied to each element.
-        reduce_expr (str): Expression that combines ``a`` and ``b``.
-        post_map_expr (str): Expression applied to the result.
-        identity: Value of an empty reduction.
-        name (str): Name of the kernel.
-        kwargs: Passed on to ``cupy.ReductionKernel``.
-
-    Raises:
-        RuntimeError: If there is no CUDA; the message says what is missing.
-    """
-    return library.require().ReductionKernel(
-        in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name, **kwargs
-    )
-
-
-def fuse(*args: Any, **kwargs: Any) -> Any:
-    """Decorator: fuses a function by ``cupy.fuse`` for CuPy arrays, and calls it for others."""
-    if len(args) == 1 and callable(args[0]) and not kwargs:
-        return fuse()(args[0])
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        fused: list[Callable[..., Any]] = []
-
-        @wraps(function)
-        def call(*arguments: Any, **keywords: Any) -> Any:
-            if not any(_is_cupy(argument) for argument in arguments):
-                return function(*arguments, **keywords)
-            if not fused:
-                fused.append(library.require().fuse(*args, **kwargs)(function))
-            return fused[0](*arguments, **keywords)
-
-        return call
-
-    return decorate
+def _get_device_or_current(device: Any) -> Any:
+    """Returns the CuPy device of a specifier, or the current one; a name of release 7."""
+    cupy = library.require()
+    index = _index(device)
+    return cupy.cuda.Device() if index is None else cupy.cuda.Device(index)
 
 
 # -- cuDNN ----------------------------------------------------------------------------------------
@@ -472,10 +346,12 @@ def should_use_cudnn(level: str, lowest_version: int = 0) -> bool:
     """
     # Through the module object, because a module's own code does not see its lazy attributes.
     this_module: Any = sys.modules[__name__]
-    allowed = _allowed("use_cudnn", level, config.use_cudnn) and this_module.cudnn_enabled
-    if not allowed or lowest_version == 0:
-        return allowed
-    return cudnn_library.require().backend_version() >= lowest_version
+    # Before the level is looked at: portable programs may give one that is not valid here.
+    if not this_module.cudnn_enabled:
+        return False
+    if lowest_version and cudnn_library.require().backend_version() < lowest_version:
+        return False
+    return _allowed("use_cudnn", level, config.use_cudnn)
 
 
 def should_use_cudnn_tensor_core(dtype: Any) -> bool:
@@ -490,3 +366,12 @@ def should_use_cudnn_tensor_core(dtype: Any) -> bool:
     if setting == "auto":
         return numpy.dtype(dtype) == numpy.float16
     return setting == "always"
+
+
+def get_cudnn_dropout_states() -> Any:
+    """Refuses: dropout keeps no states of cuDNN in this release.
+
+    Raises:
+        RuntimeError: Always, as in earlier releases where cuDNN is not enabled.
+    """
+    raise RuntimeError("cuDNN is not enabled for dropout: there are no dropout states.")

@@ -8,9 +8,11 @@ from typing import Any
 import numpy
 
 from chainer.backends.ideep import library
+from chainer.backends.ideep.device import Intel64Device
 from chainer.core.config.configuration import config
 
 __all__ = [
+    "Intel64Device",
     "check_ideep_available",
     "inputs_all_ready",
     "is_ideep_available",
@@ -61,11 +63,14 @@ def should_use_ideep(level: str) -> bool:
         bool: True if the configuration allows it and iDeep is available.
 
     Raises:
-        ValueError: If ``level`` is something else.
+        ValueError: If iDeep is available and ``level`` is something else.
     """
+    # Before the level is looked at: portable programs may give one that is not valid here.
+    if not is_ideep_available():
+        return False
     if level not in _LEVELS:
         raise ValueError(f"invalid level {level!r}; it must be '==always' or '>=auto'")
-    return config.use_ideep in _LEVELS[level] and is_ideep_available()
+    return config.use_ideep in _LEVELS[level]
 
 
 def inputs_all_ready(inputs: Sequence[Any], supported_ndim: Sequence[int] = (2, 4)) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy
 
@@ -89,6 +89,15 @@ Reduction: TypeAlias = Literal["sum", "mean", "no"]
 FilePath: TypeAlias = str | os.PathLike[str]
 """Path of a file."""
 
+
+class DatasetLike(Protocol):
+    """A dataset: a list, an array, or anything else with a length and numbered examples."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: Any, /) -> Any: ...
+
+
 __all__ = [
     "Array",
     "ArrayGrads",
@@ -99,6 +108,7 @@ __all__ = [
     "Axis",
     "DType",
     "DTypeLike",
+    "DatasetLike",
     "DeviceLike",
     "FilePath",
     "Grads",

@@ -5,3 +5,7 @@ from __future__ import annotations
 
 class PerformanceWarning(RuntimeWarning):
     """A computation is slower than it could be, for instance without an optional package."""
+
+
+class MissingStateWarning(UserWarning):
+    """A loaded file is of a release that did not save the state of an object."""

@@ -46,12 +46,15 @@ class BernoulliLogProb(FunctionNode):
         xp = self.xp
         self.retain_inputs((0, 1))
         x = x.astype(logit.dtype)
+        # Infinite logits are p = 0 and p = 1. The formula has inf - inf for them, so that they are
+        # computed apart, from a finite number in their place.
         infinite = xp.isinf(logit)
         finite = xp.where(infinite, xp.zeros_like(logit), logit)
         # softplus(-l) without overflow for large negative l
         softplus = xp.maximum(-finite, 0) + xp.log1p(xp.exp(-abs(finite)))
         y = finite * (x - 1) - softplus
         with numpy.errstate(divide="ignore", invalid="ignore"):
+            # The logarithm is taken of all values; those that are not certain are replaced below.
             certain = xp.log(xp.where(logit > 0, x, 1 - x))
         y = xp.where(infinite, certain, y)
         if self.binary_check:
@@ -67,6 +70,7 @@ class BernoulliLogProb(FunctionNode):
         undefined = xp.isinf(logit.array) | xp.zeros(gy.shape, bool)
         if self.binary_check:
             undefined = undefined | ~_is_binary(values)
+        # Release 7 gives NaN, too, where the derivative does not exist.
         nan = xp.asarray(math.nan, dtype=logit.dtype)
         slope = F.where(undefined, nan, values - F.sigmoid(logit))
         return F.sum_to(slope * gy, logit.shape), None
@@ -113,6 +117,7 @@ class Bernoulli(ParametricDistribution):
         super().__init__(**only_one(p=p, logit=logit))
         self.binary_check = binary_check
 
+    # Each of the two is computed from the other one, whichever is given.
     p = either("p", "Probability of 1.", lambda self: F.sigmoid(self.logit))
     logit = either("logit", "``log(p / (1 - p))``.", lambda self: log(self.p) - log(1 - self.p))
 
@@ -147,12 +152,14 @@ class Bernoulli(ParametricDistribution):
 
     def prob(self, x: VariableLike) -> Variable:
         points = self._point(x)
+        # A formula that is linear in x, for values between 0 and 1 as well.
         values = points * self.p + (1 - points) * (1 - self.p)
         if self.binary_check:
             values = masked(values, mask_of(lambda x: ~_is_binary(x), points), 0.0)
         return values
 
     def sample_n(self, n: int) -> Variable:
+        # Integers: there is no gradient to the parameter.
         return Variable(self._draw("binomial", n, 1, self.p.array))
 
 

@@ -65,7 +65,9 @@ class Beta(ParametricDistribution):
         a, b = self.a, self.b
         x = self._point(x)
         outside = mask_of(lambda x: (x < 0) | (x > 1), x)
+        # A value inside takes the place of those outside, whose logarithm and gradient are NaN.
         x = masked(x, outside, 0.5)
+        # xlogy, because a uniform distribution (a = b = 1) has 0 * log(0) at its ends.
         values = xlogy(a - 1, x) + xlogy(b - 1, 1 - x) - log_beta(a, b)
         return masked(values, outside, -float("inf"))
 

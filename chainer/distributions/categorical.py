@@ -47,6 +47,8 @@ class Categorical(ParametricDistribution):
     def __init__(self, p: VariableLike | None = None, *, logit: VariableLike | None = None) -> None:
         super().__init__(**only_one(p=p, logit=logit))
 
+    # log_p comes from logits by log_softmax: the logarithm of a softmax would lose small
+    # probabilities.
     p = either("p", "Probabilities.", lambda self: F.exp(self.log_p))
     log_p = either(
         "log_p",
@@ -73,10 +75,12 @@ class Categorical(ParametricDistribution):
         k = log_p.shape[-1]
         array = x.array if isinstance(x, Variable) else x
         with log_p.device:
+            # Samples are int64, labels usually int32; select_item takes int32.
             chosen = log_p.xp.asarray(array).astype("int32")
             shape = numpy.broadcast_shapes(chosen.shape, self.batch_shape)
             if bool(((chosen < -k) | (chosen >= k)).any()):
                 raise IndexError(f"x must be in [{-k}, {k}), as there are {k} classes")
+            # Negative numbers count from the end, as in an index.
             chosen = log_p.xp.broadcast_to(chosen % max(k, 1), shape).ravel()
         rows = F.broadcast_to(log_p, (*shape, k)).reshape(math.prod(shape), k)
         return F.select_item(rows, chosen).reshape(shape)

@@ -40,6 +40,7 @@ class Cauchy(ParametricDistribution):
     def support(self) -> str:
         return "real"
 
+    # Cached, so that a program is warned once for each distribution.
     @cached_property
     def mean(self) -> Variable:
         """NaN, of shape ``B``."""
@@ -51,6 +52,7 @@ class Cauchy(ParametricDistribution):
         return self._undefined("Variance")
 
     def _undefined(self, what: str) -> Variable:
+        # The warning names the line that reads the property: the cache is between it and this.
         warnings.warn(
             f"{what} of the cauchy distribution is undefined.", RuntimeWarning, stacklevel=4
         )

@@ -56,7 +56,9 @@ class Chisquare(ParametricDistribution):
         half = 0.5 * self.k
         x = self._point(x)
         outside = mask_of(lambda x: x < 0, x)
+        # The logarithm of a number outside is NaN, and so is its gradient.
         x = masked(x, outside, 1.0)
+        # xlogy, because k = 2 has 0 * log(0) at 0.
         values = xlogy(half - 1, x) - F.lgamma(half) - half * math.log(2) - 0.5 * x
         return masked(values, outside, -float("inf"))
 

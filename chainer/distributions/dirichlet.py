@@ -66,6 +66,7 @@ class Dirichlet(ParametricDistribution):
         )
 
     def log_prob(self, x: VariableLike) -> Variable:
+        # xlogy, because a concentration of 1 has 0 * log(0) where an element is 0.
         return F.sum(xlogy(self.alpha - 1, self._point(x)), axis=-1) - _log_beta(self.alpha)
 
     def sample_n(self, n: int) -> Variable:
@@ -78,6 +79,8 @@ class Dirichlet(ParametricDistribution):
                 parts = generator.gamma(alpha.array, size=(n, *alpha.shape))
                 values = parts / parts.sum(axis=-1, keepdims=True)
             else:
+                # NumPy takes one set of concentrations at a time. The order of the draws is that
+                # of release 7, so that a seed gives the same numbers.
                 rows = numpy.asarray(alpha.array).reshape(
                     math.prod(self.batch_shape), alpha.shape[-1]
                 )

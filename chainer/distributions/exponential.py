@@ -49,15 +49,18 @@ class Exponential(ParametricDistribution):
     def log_prob(self, x: VariableLike) -> Variable:
         x = self._point(x)
         outside = mask_of(lambda x: x < 0, x)
+        # The inner mask keeps exp and its gradient finite, the outer one sets the value.
         return masked(F.log(self.lam) - self.lam * masked(x, outside, 0.0), outside, -float("inf"))
 
     def cdf(self, x: VariableLike) -> Variable:
+        # expm1 and log1p are exact for small arguments, where 1 - exp(-x) loses digits.
         return -F.expm1(-self.lam * self._point(x))
 
     def icdf(self, x: VariableLike) -> Variable:
         return -F.log1p(-self._point(x)) / self.lam
 
     def sample_n(self, n: int) -> Variable:
+        # Numbers of rate 1 are scaled, so that the gradient reaches the rate.
         return self._draw_floats("standard_exponential", n) / self.lam
 
 

@@ -59,11 +59,14 @@ class Gamma(ParametricDistribution):
         k, theta = self.k, self.theta
         x = self._point(x)
         outside = mask_of(lambda x: x < 0, x)
+        # The logarithm of a number outside is NaN, and so is its gradient.
         x = masked(x, outside, 1.0)
+        # xlogy, because k = 1 has 0 * log(0) at 0.
         values = xlogy(k - 1, x) - F.lgamma(k) - k * F.log(theta) - x / theta
         return masked(values, outside, -float("inf"))
 
     def sample_n(self, n: int) -> Variable:
+        # The gradient reaches theta only: the numbers drawn are not a differentiable function of k.
         return self.theta * self._draw_floats("gamma", n, self.k.array)
 
 

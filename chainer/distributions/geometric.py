@@ -41,6 +41,7 @@ class Geometric(ParametricDistribution):
         return (1 - self.p) / self.p**2
 
     def log_prob(self, x: VariableLike) -> Variable:
+        # xlogy, because p = 1 has 0 * log(0) at x = 1.
         return xlogy(self._point(x) - 1, 1 - self.p) + F.log(self.p)
 
     def sample_n(self, n: int) -> Variable:
@@ -50,5 +51,6 @@ class Geometric(ParametricDistribution):
 @register_kl(Geometric, Geometric)
 def _kl_geometric_geometric(dist1: Geometric, dist2: Geometric) -> Variable:
     p1, p2 = dist1.p, dist2.p
+    # The expected number of failures; it is 0 for p = 1, where log(1 - p1) is infinite.
     failures = 1 / p1 - 1
     return xlogy(failures, 1 - p1) - xlogy(failures, 1 - p2) + F.log(p1) - F.log(p2)

@@ -70,6 +70,7 @@ def _kl_gumbel_gumbel(dist1: Gumbel, dist2: Gumbel) -> Variable:
         F.log(dist2.scale)
         - F.log(dist1.scale)
         + EULER * (ratio - 1)
+        # The gamma function itself would overflow for a large ratio of the scales.
         + F.exp(F.lgamma(ratio + 1) - shift)
         - 1
         + shift

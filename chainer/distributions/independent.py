@@ -33,6 +33,7 @@ class Independent(Distribution):
     ) -> None:
         ndim = len(distribution.batch_shape)
         if reinterpreted_batch_ndims is None:
+            # The first axis is usually the batch of examples.
             reinterpreted_batch_ndims = max(0, ndim - 1)
         elif reinterpreted_batch_ndims > ndim:
             raise ValueError(
@@ -154,6 +155,7 @@ class Independent(Distribution):
         )
 
     def survival_function(self, x: VariableLike) -> Variable:
+        # As in release 7: the probability that all elements are beyond x.
         return self._product(self.distribution.survival_function(x))
 
     def log_survival_function(self, x: VariableLike) -> Variable:
@@ -182,5 +184,6 @@ def _kl_independent_independent(dist1: Independent, dist2: Independent) -> Varia
             "the divergence of independent distributions is defined for inner distributions of "
             f"one event shape, got {inner1.event_shape} and {inner2.event_shape}"
         )
+    # Not reinterpreted_batch_ndims: the batch shapes may differ in length and broadcast.
     ndim = len(dist1.event_shape) - len(inner1.event_shape)
     return _sum_last(kl_divergence(inner1, inner2), ndim)

@@ -24,6 +24,7 @@ class LaplaceCDF(UnaryFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
         xp = self.xp
+        # One formula for both sides, with an argument that never overflows.
         return (0.5 - 0.5 * xp.sign(x) * xp.expm1(-abs(x)),)
 
     def gradient(self, ops: Any, y: Any, gy: Any) -> Any:

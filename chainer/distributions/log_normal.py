@@ -55,6 +55,7 @@ class LogNormal(ParametricDistribution):
     @property
     def variance(self) -> Variable:
         square = self.sigma**2
+        # expm1, because exp(s) - 1 loses digits for a small sigma.
         return F.exp(2 * self.mu + square) * F.expm1(square)
 
     @property
@@ -63,6 +64,7 @@ class LogNormal(ParametricDistribution):
 
     def log_prob(self, x: VariableLike) -> Variable:
         x = self._point(x)
+        # Negated, so that NaN counts as outside.
         outside = mask_of(lambda x: ~(x > 0), x)
         log_x = F.log(masked(x, outside, 1.0))
         square = ((log_x - self.mu) / self.sigma) ** 2

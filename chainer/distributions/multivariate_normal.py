@@ -51,6 +51,7 @@ class TriangularInv(FunctionNode):
         (gy,) = grad_outputs
         assert gy is not None
         triangle = self._triangle(self.xp.ones(y.shape[-2:], dtype=y.dtype))
+        # The other triangle is not read, so that its gradient is zero.
         gy = gy * triangle
         gx = -F.matmul(F.matmul(_transposed(y), gy), _transposed(y))
         return (gx * triangle,)
@@ -143,6 +144,7 @@ def _log_det(scale_tril: Variable) -> Variable:
 
 def _squared_norm(scale_tril: Variable, x: Variable) -> Variable:
     """Computes the squared length of ``inverse(scale_tril) x``."""
+    # A product with the inverse instead of a solution of equations: it broadcasts batch axes.
     solved = F.sum(_triangular_inv(scale_tril) * F.expand_dims(x, -2), axis=-1)
     return F.sum(solved**2, axis=-1)
 

@@ -58,6 +58,7 @@ class Normal(ParametricDistribution):
 
     loc = parameter("loc", "Mean.")
     scale = either("scale", "Standard deviation.", lambda self: F.exp(self.log_scale))
+    # A given log_scale is used as it is: computed from exp(log_scale) it would lose digits.
     log_scale = either(
         "log_scale", "Logarithm of the standard deviation.", lambda self: F.log(self.scale)
     )
@@ -103,6 +104,7 @@ class Normal(ParametricDistribution):
         return F.ndtr(self._standardized(x))
 
     def log_cdf(self, x: VariableLike) -> Variable:
+        # Not log(ndtr), which is -inf below -38 in float64.
         return F.log_ndtr(self._standardized(x))
 
     def icdf(self, x: VariableLike) -> Variable:

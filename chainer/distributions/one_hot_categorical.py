@@ -44,6 +44,7 @@ class OneHotCategorical(ParametricDistribution):
         return self.p * (1 - self.p)
 
     def log_prob(self, x: VariableLike) -> Variable:
+        # xlogy, because classes of probability 0 that do not occur count 0.
         return F.sum(xlogy(self._point(x), self.p), axis=-1)
 
     def sample_n(self, n: int) -> Variable:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from chainer.core.registry.tables import register_table
 
+if TYPE_CHECKING:
+    from chainer.plugins.staging import PackRegistry
 
-def chainer_distributions(registry: Any) -> None:
+
+def chainer_distributions(registry: PackRegistry) -> None:
     """Registers the distributions."""
     from chainer import distributions
 

@@ -40,6 +40,7 @@ class Pareto(ParametricDistribution):
     def mean(self) -> Variable:
         alpha = self._full(self.alpha)
         infinite = mask_of(lambda a: ~(a > 1), alpha)
+        # A number with a finite mean takes the place of the others: no division by zero.
         alpha = masked(alpha, infinite, 2.0)
         return masked(alpha * self.scale / (alpha - 1), infinite, float("inf"))
 
@@ -58,6 +59,7 @@ class Pareto(ParametricDistribution):
     def log_prob(self, x: VariableLike) -> Variable:
         alpha, scale = self.alpha, self.scale
         x = self._point(x)
+        # Negated, so that NaN counts as outside.
         outside = mask_of(lambda x, s: ~(x >= s), x, scale)
         x = masked(F.broadcast_to(x, outside.shape), outside, 1.0)
         values = F.log(alpha) + alpha * F.log(scale) - (alpha + 1) * F.log(x)

@@ -62,4 +62,5 @@ class Poisson(ParametricDistribution):
 @register_kl(Poisson, Poisson)
 def _kl_poisson_poisson(dist1: Poisson, dist2: Poisson) -> Variable:
     lam1, lam2 = dist1.lam, dist2.lam
+    # xlogy, because a mean of 0 has 0 * log(0).
     return xlogy(lam1, lam1) - lam1 * F.log(lam2) - lam1 + lam2

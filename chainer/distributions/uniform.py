@@ -47,6 +47,7 @@ class Uniform(ParametricDistribution):
         scale: VariableLike | None = None,
     ) -> None:
         bounds = low is not None and high is not None
+        # An incomplete pair is ignored, as in release 7.
         if bounds == (loc is not None and scale is not None):
             raise ValueError("Either `low, high` or `loc, scale` (not both) must have a value.")
         if bounds:
@@ -97,6 +98,7 @@ class Uniform(ParametricDistribution):
 
 @register_kl(Uniform, Uniform)
 def _kl_uniform_uniform(dist1: Uniform, dist2: Uniform) -> Variable:
+    # Where the first has values outside of the second, the divergence is infinite.
     beyond = mask_of(
         lambda l1, h1, l2, h2: (h1 > h2) | (l1 < l2), dist1.low, dist1.high, dist2.low, dist2.high
     )

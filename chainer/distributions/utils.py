@@ -19,6 +19,7 @@ class ModifiedXLogX(FunctionNode):
 
     def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
+        # The logarithm of 0 would warn.
         xp = self.xp
         self.retain_inputs((0,))
         return (x * xp.log(xp.where(x == 0, xp.ones_like(x), x)),)
@@ -29,7 +30,8 @@ class ModifiedXLogX(FunctionNode):
         if zero.any():
             warnings.warn("cannot calculate gradient for zero input.", RuntimeWarning, stacklevel=2)
         (gy,) = grad_outputs
-        return (masked(gy * (1 + F.log(masked(x, zero, 1.0))), zero, 0.0),)  # type: ignore[operator]
+        assert gy is not None
+        return (masked(gy * (1 + F.log(masked(x, zero, 1.0))), zero, 0.0),)
 
 
 def _modified_xlogx(x: VariableLike) -> Variable:

@@ -7,6 +7,7 @@ from typing import Any
 
 from chainer.core.typing import Shape
 from chainer.core.utils import type_check
+from chainer.functions._errors import expect_as
 from chainer.functions._scalars import as_int
 
 Axis = int | tuple[int, ...] | None
@@ -38,17 +39,20 @@ def expect_axis(x_type: Any, axis: int) -> None:
         type_check.expect(x_type.ndim >= -axis)
 
 
-def check_axes_exist(info: Any, axis: Axis) -> None:
+def check_axes_exist(
+    info: Any, axis: Axis, error: type[type_check.InvalidType] = type_check.InvalidType
+) -> None:
     """Type check: every axis is one of an input.
 
     Args:
         info: Expression of the input, ``in_types[0]``.
         axis: None, an int or a tuple of ints.
+        error: Class of the error.
     """
     if axis is None:
         return
     for a in (axis,) if isinstance(axis, int) else axis:
-        type_check.expect(info.ndim > (a if a >= 0 else -a - 1))
+        expect_as(error, info.ndim > (a if a >= 0 else -a - 1))
 
 
 def normalized_axes(axis: Axis, ndim: int) -> tuple[int, ...]:

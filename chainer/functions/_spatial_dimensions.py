@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from chainer.core.typing import Shape, VariableLike
+from chainer.core.utils.conv import OutputSizeError
 
 #: Names of the dimensions of two-dimensional images, for :func:`check_out_size`.
 HEIGHT_AND_WIDTH = ("Height", "Width")
@@ -37,15 +38,27 @@ def check_out_size(out_size: Shape, names: tuple[str, ...] = ()) -> None:
         names: Names of the dimensions, for the message; empty if they have none.
 
     Raises:
-        ValueError: If a size is not positive.
+        OutputSizeError: If a size is not positive. It is a ValueError and an AssertionError, too,
+            which programs that try sizes catch.
     """
     if min(out_size, default=1) > 0:
         return
     if not names:
-        raise ValueError(f"Output sizes should be positive. Actual: {out_size}")
+        raise OutputSizeError(f"Output sizes should be positive. Actual: {out_size}")
     for name, size in zip(names, out_size, strict=True):
         if size <= 0:
-            raise ValueError(f"{name} in the output should be positive. Actual: {size}")
+            raise OutputSizeError(f"{name} in the output should be positive. Actual: {size}")
+
+
+def component(attribute: str, index: int, doc: str) -> property:
+    """Returns a property for one element of an attribute, by the name that release 4 gave it.
+
+    Args:
+        attribute: Name of an attribute that is a tuple.
+        index: Which element.
+        doc: Documentation of the property.
+    """
+    return property(lambda self: getattr(self, attribute)[index], doc=doc)
 
 
 class _Geometry(Protocol):
@@ -79,22 +92,7 @@ class WindowAttributes:
 class PlanarAttributes(WindowAttributes):
     """Attributes of functions with windows in two dimensions, by which programs know them."""
 
-    @property
-    def sy(self) -> int:
-        """Vertical stride."""
-        return self.geometry.stride[0]
-
-    @property
-    def sx(self) -> int:
-        """Horizontal stride."""
-        return self.geometry.stride[1]
-
-    @property
-    def ph(self) -> int:
-        """Vertical padding."""
-        return self.geometry.pad[0]
-
-    @property
-    def pw(self) -> int:
-        """Horizontal padding."""
-        return self.geometry.pad[1]
+    sy = component("stride", 0, "Vertical stride.")
+    sx = component("stride", 1, "Horizontal stride.")
+    ph = component("pad", 0, "Vertical padding.")
+    pw = component("pad", 1, "Horizontal padding.")

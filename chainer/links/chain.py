@@ -51,7 +51,7 @@ class Chain(Composite):
         """Equivalent to getattr."""
         return getattr(self, name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if self._within_init_scope and isinstance(value, Link):
             # A child must not hide a method or an attribute of the class.
             if hasattr(self, name):

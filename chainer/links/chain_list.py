@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, MutableSequence
 from typing import TYPE_CHECKING, Any
 
+from chainer.core.utils.argument import renamed_arguments
 from chainer.links.composite import Composite
 from chainer.links.link import Link
 
@@ -41,7 +42,7 @@ class ChainList(Composite, MutableSequence[Any]):
     # Methods that change the list end in _rename(), because the name of a child in files is its
     # position. MutableSequence defines the other ones by these.
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if self._within_init_scope and isinstance(value, Link):
             raise TypeError(
                 'cannot register a new link within a "with chainlist.init_scope():" block.'
@@ -92,7 +93,7 @@ class ChainList(Composite, MutableSequence[Any]):
         """Returns the number of children."""
         return len(self._children)
 
-    def _check_link(self, link: Any) -> None:
+    def _check_link(self, link: object) -> None:
         if not isinstance(link, Link):
             raise TypeError(f"children of a ChainList must be links, got {type(link).__name__}")
 
@@ -100,6 +101,7 @@ class ChainList(Composite, MutableSequence[Any]):
         for i, link in enumerate(self._children):
             link.name = str(i)
 
+    @renamed_arguments(link="value")  # release 4 called it so
     def append(self, value: Link) -> None:
         """Registers a child link and adds it to the tail of the list.
 

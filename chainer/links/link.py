@@ -273,7 +273,7 @@ class Link(DeviceResident):
         finally:
             self._within_init_scope = before
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if self._within_init_scope and isinstance(value, Parameter):
             value.name = name
             self._params.add(name)
@@ -315,7 +315,7 @@ class Link(DeviceResident):
         with self.init_scope():
             setattr(self, name, Parameter(initializer, shape))
 
-    def add_persistent(self, name: str, value: Any) -> None:
+    def add_persistent(self, name: str, value: object) -> None:
         """Registers a persistent value to the link and sets it as an attribute.
 
         Args:
@@ -362,7 +362,7 @@ class Link(DeviceResident):
         members = vars(self)
         for name in self._params:
             param = members[name]
-            if include_uninit or param.array is not None:
+            if include_uninit or param.raw_array is not None:
                 yield param
 
     def namedparams(self, include_uninit: bool = True) -> Iterator[tuple[str, Parameter]]:
@@ -374,7 +374,7 @@ class Link(DeviceResident):
         members = vars(self)
         for name in self._params:
             param = members[name]
-            if include_uninit or param.array is not None:
+            if include_uninit or param.raw_array is not None:
                 yield "/" + name, param
 
     def links(self, skipself: bool = False) -> Iterator[Link]:
@@ -468,7 +468,7 @@ class Link(DeviceResident):
                     )
                 self._copy_persistent(name, vars(link)[name])
 
-    def _copy_persistent(self, name: str, source: Any) -> None:
+    def _copy_persistent(self, name: str, source: object) -> None:
         members = vars(self)
         # In place, because others may refer to the array, and across devices.
         if _is_array(members[name]) and _is_array(source):
@@ -528,7 +528,7 @@ class Link(DeviceResident):
         """Returns the number of scalars in all parameters; warns about uninitialized parameters."""
         size = 0
         for path, param in self.namedparams():
-            if param.array is None:
+            if param.raw_array is None:
                 warnings.warn(
                     f"Parameter '{path}' has not been initialized, so the resulting count will not "
                     "include the number of parameters in it.",
@@ -651,14 +651,14 @@ class Link(DeviceResident):
             members["_device"] = get_device(f"@cupy:{state['_device_id']}")
 
 
-def _shape_and_dtype(value: Any) -> tuple[ShapeLike | None, DTypeLike]:
+def _shape_and_dtype(value: object) -> tuple[ShapeLike | None, DTypeLike]:
     """Splits a value of the constructor into shape and dtype."""
     if isinstance(value, tuple):
         pair = cast("tuple[Any, ...]", value)
         # (2, 3) is a shape, (2, numpy.float16) a length and a dtype.
         if len(pair) == 2 and not isinstance(pair[1], (int, numpy.integer)):
             return pair
-    return value, numpy.float32
+    return cast("ShapeLike | None", value), numpy.float32
 
 
 def _is_array(value: object) -> bool:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from chainer.core.registry.tables import register_table
 
+if TYPE_CHECKING:
+    from chainer.plugins.staging import PackRegistry
 
-def chainer_links(registry: Any) -> None:
+
+def chainer_links(registry: PackRegistry) -> None:
     """Registers the links."""
     from chainer.links import activation, connection, loss, model, normalization, rnn, theano
     from chainer.links.model import vision
@@ -17,21 +20,21 @@ def chainer_links(registry: Any) -> None:
     )
 
 
-def chainer_link_hooks(registry: Any) -> None:
+def chainer_link_hooks(registry: PackRegistry) -> None:
     """Registers the link hooks."""
     from chainer.links import hooks
 
     register_table(registry, hooks)
 
 
-def chainer_initializers(registry: Any) -> None:
+def chainer_initializers(registry: PackRegistry) -> None:
     """Registers the initializers."""
     from chainer.links import initializers
 
     register_table(registry, initializers)
 
 
-def chainer_serializers(registry: Any) -> None:
+def chainer_serializers(registry: PackRegistry) -> None:
     """Registers the serializers."""
     from chainer.links import serializers
 

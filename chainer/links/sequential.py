@@ -83,7 +83,7 @@ class Sequential(ChainList):
 
     # -- list interface ---------------------------------------------------------------------------
 
-    def _check_layer(self, layer: Any) -> None:
+    def _check_layer(self, layer: object) -> None:
         if not callable(layer):
             raise ValueError(
                 "All elements of the argument should be callable. "
@@ -105,7 +105,7 @@ class Sequential(ChainList):
 
     # A link may be a layer twice. It then is a child twice, and either entry may be removed.
 
-    def _remove_child(self, layer: Any) -> None:
+    def _remove_child(self, layer: object) -> None:
         for k, child in enumerate(self._children):
             if child is layer:
                 del self._children[k]
@@ -174,7 +174,7 @@ class Sequential(ChainList):
         return Sequential(*self._layers, *other._layers)
 
     def __iadd__(self, other: Iterable[Any]) -> Self:
-        if not isinstance(other, Iterable):
+        if not isinstance(other, Sequential):
             raise ValueError(
                 "add (+) operator supports only objects of Sequential class, "
                 f"but {type(other)} is given."
@@ -220,7 +220,7 @@ class Sequential(ChainList):
         del self[i]
         return layer
 
-    def remove(self, layer: Any) -> None:
+    def remove(self, layer: Callable[..., Any]) -> None:
         """Removes the first occurrence of a layer.
 
         Raises:
@@ -232,7 +232,9 @@ class Sequential(ChainList):
         """Removes all layers."""
         del self[:]
 
-    def index(self, layer: Any, start: int | None = None, end: int | None = None) -> int:
+    def index(
+        self, layer: Callable[..., Any], start: int | None = None, end: int | None = None
+    ) -> int:
         """Returns the position of a layer.
 
         Raises:
@@ -243,7 +245,7 @@ class Sequential(ChainList):
                 return i
         raise ValueError(f"{_layer_name(layer)} is not in the Sequential")
 
-    def count(self, layer: Any) -> int:
+    def count(self, layer: object) -> int:
         """Returns how often a layer occurs."""
         return sum(own is layer for own in self._layers)
 

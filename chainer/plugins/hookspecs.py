@@ -133,6 +133,14 @@ def chainer_triggers(registry: PackRegistry) -> None:
 
 
 @hookspec
+def chainer_onnx_converters(registry: PackRegistry) -> None:
+    """Registers converters to ONNX, by the names of the classes of function nodes.
+
+    The distribution ``onnx-chainer`` asks for them when an export meets the function.
+    """
+
+
+@hookspec
 def chainer_trainer_start(trainer: Trainer) -> None:
     """Called when a trainer begins to run, before its extensions are initialized.
 

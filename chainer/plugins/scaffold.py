@@ -165,5 +165,7 @@ def _values(kind: str, names: PluginNames, license: str, author: str) -> dict[st
         "module": names.module,
         "next_major": str(int(__version__.partition(".")[0]) + 1),
         "plugin": names.plugin,
+        # A kind whose tests need more has a file _test_requires.txt.template.
+        "test_requires": '"pytest>=8"',
         "year": str(datetime.date.today().year),
     }

@@ -8,7 +8,7 @@ What our own tests use is here for authors of plugins as well:
   (:class:`FunctionTestCase`, :class:`LinkTestCase`, :class:`LinkInitializersTestCase`,
   :class:`OptimizerTestCase`), and tests that run once for each backend
   (:func:`inject_backend_tests`);
-- assertions, parameterised test cases, markers, retries, seeds;
+- assertions, parameterized test cases, markers, retries, seeds;
 - :mod:`~chainer.testing.op_spec` and the conformance suite, which tests any backend or kernel
   provider with ``pytest --pyargs chainer.testing.conformance --chainer-backend=NAME``.
 

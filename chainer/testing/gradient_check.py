@@ -204,6 +204,13 @@ def _as_tuple(value: Any) -> tuple[Any, ...]:
     return (value,)
 
 
+def _check_outputs(ys: tuple[Any, ...]) -> None:
+    """Raises TypeError unless the outputs of the function under test are Variables or None."""
+    for i, y in enumerate(ys):
+        if y is not None and not isinstance(y, Variable):
+            raise TypeError(f"func must return Variables, got {type(y)} for output {i}")
+
+
 def _as_input(x: Any) -> Variable | None:
     """Returns an array as an input of the function; integer arrays require no gradient."""
     return None if x is None else Variable(x, requires_grad=x.dtype.kind == "f")
@@ -274,6 +281,7 @@ class _CheckBackward:
         self.gys = None if y_grad is None else _as_tuple(y_grad)
         self.params = _as_tuple(params)
         self.eps, self.atol, self.rtol = eps, atol, rtol
+        self.excluded = no_grads is not None
         self.skipped = _skipped(self.x_data, no_grads)
         self.dtype = dtype
         self.detect = detect_nondifferentiable
@@ -286,6 +294,8 @@ class _CheckBackward:
         ys, gradients = self._backward()
         arrays = [x for x, skip in zip(self.x_data, self.skipped, strict=True) if not skip]
         arrays += [p.array for p in self.params]
+        if not arrays and self.excluded:
+            return  # what is excluded has got no gradient
         if not arrays:
             raise ValueError("there is no floating-point input to check the gradient of")
         directions = self._directions(arrays)
@@ -307,9 +317,7 @@ class _CheckBackward:
             param.cleargrad()
         with using_config("enable_backprop", True):
             ys = _as_tuple(self.func(*xs))
-            for i, y in enumerate(ys):
-                if y is not None and not isinstance(y, Variable):
-                    raise TypeError(f"func must return Variables, got {type(y)} for output {i}")
+            _check_outputs(ys)
             gys = self._initial_gradients(ys)
             outputs = tuple(
                 None if y is None else backend_of(y.array).copy(y.array, y.device) for y in ys
@@ -318,17 +326,19 @@ class _CheckBackward:
                 (y, g) for y, g in zip(ys, gys, strict=True) if y is not None and g is not None
             ]
             if reached:
-                start = StartOfBackward(tuple(g for _, g in reached))
-                start.apply([y for y, _ in reached])[0].backward()
+                roots, seeds = zip(*reached, strict=True)
+                StartOfBackward(seeds).apply(roots)[0].backward()
+        checked: list[Variable] = []
         for i, (x, skip) in enumerate(zip(xs, self.skipped, strict=True)):
+            if x is None:
+                continue
+            if not skip:
+                checked.append(x)
             # Gradients of integer inputs do not arrive: these Variables require none.
-            if skip and x is not None and x.requires_grad and x.grad is not None:
+            elif x.requires_grad and x.grad is not None:
                 raise RuntimeError(
                     f"gradient of int variable must be None: no_grads is set for inputs[{i}]"
                 )
-        checked = [
-            x for x, skip in zip(xs, self.skipped, strict=True) if x is not None and not skip
-        ]
         return outputs, [v.grad for v in [*checked, *self.params]]
 
     def _initial_gradients(self, ys: tuple[Any, ...]) -> tuple[Any, ...]:

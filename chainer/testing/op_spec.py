@@ -209,7 +209,7 @@ class Draw:
 
         Args:
             shape: Shape.
-            step: Mean distance of neighbours.
+            step: Mean distance of adjacent values.
         """
         size = int(numpy.prod(shape))
         values = (numpy.arange(size) - size / 2 + self.generator.uniform(-0.25, 0.25, size)) * step

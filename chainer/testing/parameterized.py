@@ -185,25 +185,39 @@ def _pairwise_product_dict(*parameters: Sequence[Parameters]) -> list[dict[str, 
             for i in range(sizes[other])
             for j in range(sizes[column])
         }
-        for number, row in enumerate(rows):
-            choice = max(
-                # The rotation spreads choices evenly where several cover equally many pairs.
-                ((number + k) % sizes[column] for k in range(sizes[column])),
-                key=lambda j: sum((other, row[other], j) in missing for other in range(column)),
-            )
-            missing -= {(other, row[other], choice) for other in range(column)}
-            row.append(choice)
-        while missing:
-            other, i, j = min(missing)
-            row = [0] * column
-            row[other] = i
-            for k in range(column):
-                if k != other:
-                    row[k] = next((c for c in range(sizes[k]) if (k, c, j) in missing), 0)
-            row.append(j)
-            missing -= {(k, row[k], j) for k in range(column)}
-            rows.append(row)
+        _extend_rows(rows, sizes[column], missing)
+        _append_rows(rows, sizes[:column], missing)
     return [_merged([items[i] for items, i in zip(parameters, row, strict=True)]) for row in rows]
+
+
+def _extend_rows(rows: list[list[int]], size: int, missing: set[tuple[int, int, int]]) -> None:
+    """Adds to each row the choice from the next list that covers most of the missing pairs.
+
+    Args:
+        rows: Choices made so far, one from each list before.
+        size: Length of the next list.
+        missing: Pairs ``(list, choice from it, choice from the next list)`` that do not occur yet.
+    """
+    for number, row in enumerate(rows):
+        choice = max(
+            # The rotation spreads choices evenly where several cover equally many pairs.
+            ((number + k) % size for k in range(size)),
+            key=lambda j: sum((other, i, j) in missing for other, i in enumerate(row)),
+        )
+        missing -= {(other, i, choice) for other, i in enumerate(row)}
+        row.append(choice)
+
+
+def _append_rows(
+    rows: list[list[int]], sizes: list[int], missing: set[tuple[int, int, int]]
+) -> None:
+    """Adds rows until no pair is missing; ``sizes`` are the lengths of the lists before."""
+    while missing:
+        other, i, j = min(missing)
+        row = [next((c for c in range(n) if (k, c, j) in missing), 0) for k, n in enumerate(sizes)]
+        row[other] = i
+        missing -= {(k, c, j) for k, c in enumerate(row)}
+        rows.append([*row, j])
 
 
 def _merged(parts: Iterable[Parameters]) -> dict[str, Any]:

@@ -7,7 +7,6 @@ Third-party extensions may use it, too: ``chainer.training.Accumulator`` and, fr
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -90,15 +89,8 @@ class Accumulator:
         A file without the accumulated values leaves the accumulator empty, with a warning.
         """
         serialize_if_able(self.trigger, serializer["_trigger"])
-        try:
-            self._summary.serialize(serializer["_summary"])
-        except KeyError:
-            # Rather a mean over fewer iterations than a snapshot that cannot be loaded.
-            warnings.warn(
-                "the snapshot has no values that were accumulated since the last output",
-                stacklevel=2,
-            )
-            self._summary = DictSummary()
+        # Rather a mean over fewer iterations than a snapshot that cannot be loaded.
+        self._summary.serialize(serializer["_summary"])
 
 
 def serialize_json(serializer: AbstractSerializer, key: str, value: Any) -> Any:

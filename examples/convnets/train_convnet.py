@@ -78,7 +78,7 @@ def main():
     print(f"{len(train)} + {len(test)} images of {size}x{size} pixels, classes: {', '.join(names)}")
 
     predictor = architecture()
-    # What the layers take in is found out at the first call.
+    # The sizes of the inputs are inferred at the first call.
     with chainer.no_backprop_mode(), chainer.using_config("train", False):
         outputs = predictor(np.zeros((1, architecture.channels, size, size), np.float32)).shape[1]
     if len(names) > outputs:

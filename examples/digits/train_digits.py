@@ -25,7 +25,7 @@ class MLP(chainer.Chain):
     def __init__(self, n_units, n_out):
         super().__init__()
         with self.init_scope():
-            # The input sizes are found out at the first call.
+            # The input sizes are inferred at the first call.
             self.l1 = L.Linear(None, n_units)
             self.l2 = L.Linear(None, n_units)
             self.l3 = L.Linear(None, n_out)

@@ -4,7 +4,7 @@ import collections
 import math
 
 MAX_N = 4
-# Stands for a count of 0: method 1 of Chen and Cherry (WMT 2014).
+# Replaces a count of 0: method 1 of Chen and Cherry (WMT 2014).
 EPSILON = 0.1
 
 

@@ -216,7 +216,7 @@ def parse_args():
         "-m",
         choices=["skipgram", "cbow"],
         default="skipgram",
-        help="predict a word from each of its neighbours, or from their mean",
+        help="predict a word from each of its neighbors, or from their mean",
     )
     parser.add_argument(
         "--out-type",

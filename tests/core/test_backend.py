@@ -25,7 +25,7 @@ from tests.core.nodes import f32, var
 
 
 class OtherArray:
-    """An array type nobody knows until a test registers it."""
+    """An array type that is not known until a test registers it."""
 
     def __init__(self, host):
         self.host = host
@@ -169,12 +169,28 @@ class TestGetDevice:
         device = get_device("@strict:1")
         assert get_device(device) is device
 
-    @pytest.mark.parametrize(
-        "spec", ["", "@", "@:0", "@numpy:x", "@numpy:-1", 1.5, [], True, object()]
-    )
+    @pytest.mark.parametrize("spec", ["@", "@:0", "@numpy:x", "@numpy:-1", "@numpy:"])
     def test_nonsense(self, spec):
         with pytest.raises(ValueError, match="device"):
             get_device(spec)
+
+    @pytest.mark.parametrize("spec", ["", "native:0:1", "nonsense", "nonsense:0", "3.5", ":0"])
+    def test_text_that_would_name_a_device_of_chainerx(self, spec):
+        with pytest.raises(RuntimeError, match="ChainerX is not available"):
+            get_device(spec)
+
+    @pytest.mark.parametrize("spec", [1.5, [], object(), b"@numpy", np.float32, np.zeros(1)])
+    def test_wrong_types(self, spec):
+        with pytest.raises(TypeError, match="device must be"):
+            get_device(spec)
+
+    def test_bool_is_an_integer(self, monkeypatch):
+        found = []
+        name = "chainer.core.arrays.backend.available_device"
+        monkeypatch.setattr(name, lambda *args: found.append(args))
+        get_device(True)
+        get_device(" 3 ")
+        assert found == [("cupy", 1), ("cupy", 3)]
 
     def test_unknown_backend(self):
         with pytest.raises(ValueError, match="unknown backend in device specifier '@nonsense'"):
@@ -222,6 +238,15 @@ class TestGetDevice:
             assert current.get() == 1
         assert current.get() == 0
 
+    def test_device_becomes_current_in_the_block(self):
+        from chainer_strict_backend import current
+
+        context = using_device("@strict:1")
+        assert current.get() == 0
+        with context:
+            assert current.get() == 1
+        assert current.get() == 0
+
     def test_of_arrays(self):
         array = get_device("@strict:1").send(f32(1))
         assert get_device_from_array().name == "@numpy"
@@ -244,9 +269,26 @@ class TestCopyto:
         copyto(array, f32(1, 2))
         assert array.tolist() == [[1, 2], [1, 2]]
 
-    def test_refuses_others(self):
+    @pytest.mark.parametrize("source", [2, 2.0, np.float64(2), [2, 2], (np.int8(2), 2.0)])
+    def test_numbers(self, source):
+        array = np.zeros(2, np.float32)
+        copyto(array, source)
+        assert array.tolist() == [2, 2]
+
+    @pytest.mark.parametrize(("dst", "src"), [([0], f32(1)), (f32(1), None), (f32(1), object())])
+    def test_refuses_others(self, dst, src):
         with pytest.raises(TypeError, match="expected"):
-            copyto([0], f32(1))
+            copyto(dst, src)
+
+    def test_refuses_numbers_for_an_accelerator(self):
+        with pytest.raises(TypeError, match="expected"):
+            copyto(get_device("@strict:0").send(f32(1)), 2.0)
+
+    def test_casts_of_the_same_kind_only(self):
+        with pytest.raises(TypeError, match="same_kind"):
+            copyto(np.zeros(1, np.int32), 2.5)
+        with pytest.raises(ValueError, match="broadcast"):
+            copyto(f32(1, 2), f32(1, 2, 3))
 
 
 class TestRepeatedAxes:

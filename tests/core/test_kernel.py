@@ -361,6 +361,6 @@ def test_kernel_of_a_base_class_of_another_backend(operation):
     try:
         assert operation.select(np.ones(2).view(Mine)).name == "reference"
         assert operation.select(np.ones(2)).name == "fast"
-        assert operation.select(np.ones(2).view(np.recarray)).name == "fast"  # nobody claims it
+        assert operation.select(np.ones(2).view(np.recarray)).name == "fast"
     finally:
         registries.backends.unregister("test_mine")

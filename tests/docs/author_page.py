@@ -16,7 +16,7 @@ _BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE 
 
 @dataclass(frozen=True)
 class Command:
-    """A command line and the output the page shows, where ``...`` stands for anything."""
+    """A command line and the output the page shows, where ``...`` matches anything."""
 
     line: str
     output: str

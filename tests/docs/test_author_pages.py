@@ -23,6 +23,10 @@ def test_add_a_link(tmp_path):
     _follow("add-a-link", tmp_path)
 
 
+def test_add_a_distribution(tmp_path):
+    _follow("add-a-distribution", tmp_path)
+
+
 def test_add_a_plugin(tmp_path):
     _follow("add-a-plugin", tmp_path)
 

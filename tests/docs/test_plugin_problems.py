@@ -23,7 +23,7 @@ SECTIONS = {
 
 
 def shown(wanted: str, output: str) -> None:
-    """Raises unless the output has the wanted lines, in this order; ``...`` stands for anything."""
+    """Raises unless the output has the wanted lines, in this order; ``...`` matches anything."""
     checker = doctest.OutputChecker()
     lines = iter(output.splitlines())
     for line in wanted.splitlines():

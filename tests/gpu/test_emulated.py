@@ -175,7 +175,7 @@ def test_idle_devices():
 
 @pytest.mark.parametrize("network", sorted(steps.NETWORKS))
 def test_steps_do_not_touch_the_host(network):
-    """Labels and inputs are on the device; what is learnt once for a signature is behind."""
+    """Labels and inputs are on the device; what is done once for a signature is done."""
     model, optimizer, x, t = steps.training(network, "@cupy:0")
     with chainer.using_config("use_cudnn", "never"):
         for _ in range(3):

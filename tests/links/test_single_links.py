@@ -8,6 +8,7 @@ import pytest
 import chainer
 import chainer.functions as F
 import chainer.links as L
+from chainer.links.loss.hierarchical_softmax import BinaryHierarchicalSoftmaxFunction, TreeParser
 from chainer.utils.type_check import InvalidType
 from tests.links.link_cases import COUNTS, IMAGE, TIMES, X2, floats, ints, sequences
 
@@ -451,6 +452,45 @@ class TestHierarchicalSoftmax:
     def test_huffman_tree(self, counts, tree):
         assert L.BinaryHierarchicalSoftmax.create_huffman_tree(counts) == tree
 
+    def test_parser(self):
+        parser = TreeParser(np.float64)
+        parser.parse((("a", 3), 2))
+        assert parser.size() == 2
+        paths, codes = parser.get_paths(), parser.get_codes()
+        assert {leaf: path.tolist() for leaf, path in paths.items()} == {
+            "a": [0, 1],
+            3: [0, 1],
+            2: [0],
+        }
+        assert {leaf: code.tolist() for leaf, code in codes.items()} == {
+            "a": [1, 1],
+            3: [1, -1],
+            2: [-1],
+        }
+        assert codes["a"].dtype == np.float64 and paths["a"].dtype == np.int32
+
+    @pytest.mark.parametrize("tree", [(0, 1, 2), (0, (1,)), [0, 1], ((0, 0), 1), (0, -1)])
+    def test_wrong_trees(self, tree):
+        with pytest.raises(
+            ValueError, match="two child nodes|tuples and leaves|two leaves|non-neg"
+        ):
+            L.BinaryHierarchicalSoftmax(3, tree)
+
+    def test_function(self):
+        link = L.BinaryHierarchicalSoftmax(3, ((0, 1), 2))
+        function = BinaryHierarchicalSoftmaxFunction(((0, 1), 2), np.float32)
+        assert function.parser_size == 2
+        np.testing.assert_array_equal(function.begins, [0, 2, 4, 5])
+        np.testing.assert_array_equal(function.paths, [0, 1, 0, 1, 0])
+        np.testing.assert_array_equal(function.codes, [1, 1, 1, -1, -1])
+        t = ints(0, 2, 1, 2)
+        np.testing.assert_array_equal(function(X2, t, link.W).array, link(X2, t).array)
+
+    def test_only_leaf(self):
+        link = L.BinaryHierarchicalSoftmax(3, 0)
+        with chainer.using_config("debug", True):
+            assert float(link(X2, ints(0, 0, 0, 0)).array) == 0
+
     def test_deep_tree(self):
         tree = 0
         for leaf in range(1, 3000):
@@ -458,6 +498,25 @@ class TestHierarchicalSoftmax:
         link = L.BinaryHierarchicalSoftmax(2, tree)
         assert link.W.shape == (2999, 2)
         assert np.isfinite(link(np.zeros((1, 2), np.float32), ints(0)).array)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: L.NegativeSampling(3, COUNTS, 2),
+        lambda: L.BlackOut(3, COUNTS, 2),
+        lambda: L.BinaryHierarchicalSoftmax(3, ((0, 1), 2)),
+    ],
+    ids=["NegativeSampling", "BlackOut", "BinaryHierarchicalSoftmax"],
+)
+def test_shared_copies_move_by_themselves(make):
+    pytest.importorskip("chainer_strict_backend")
+    link = make()
+    copy = link.copy()
+    copy.to_device("@strict")
+    assert link(X2, ints(0, 2, 1, 2)).device == chainer.get_device("@numpy")
+    strict = copy.device
+    assert copy(strict.send(X2), strict.send(ints(0, 2, 1, 2))).device == strict
 
 
 def test_crf_of_sequences():

@@ -57,7 +57,7 @@ def test_failed_plugins_set_the_exit_status(mixed_site: Any) -> None:
     done = command(mixed_site, "plugins", "--failed")
     assert done.returncode == 1
     assert "plugin 'bad' of bad-pack 0.2 -> bad\n  ZeroDivisionError" in done.stdout
-    assert "'off' of off-pack" in done.stdout  # claims a name of good-pack
+    assert "'off' of off-pack" in done.stdout  # registers a name of good-pack
     done = command(mixed_site, "plugins", "--failed", CHAINER_DISABLE_PLUGINS="off,bad")
     assert (done.returncode, done.stdout) == (0, "no plugins with problems\n")
 

@@ -202,7 +202,7 @@ def test_a_blocked_plugin(site: Any) -> None:
     assert error["cause"] == "blocked"
     assert "blocked by CHAINER_DISABLE_PLUGINS" in error["text"]
     value = doctor(site, CHAINER_DISABLE_PLUGINS="good-pack")
-    assert value["sound"]  # somebody wanted it so
+    assert value["sound"]  # the user wanted it so
 
 
 def test_variables_that_name_nobody(site: Any) -> None:

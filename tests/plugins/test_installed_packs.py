@@ -45,7 +45,7 @@ def test_a_function_pack(site: Any) -> None:
         assert "halve_pack" not in sys.modules
         x = chainer.Variable(np.array([4.0], "f"))
         F.tanh(x)
-        assert "halve_pack" not in sys.modules       # nobody asked for what it supplies
+        assert "halve_pack" not in sys.modules       # no code asked for what it supplies
         y = F.halve(x)
         y.backward()
         assert "halve" in vars(F)                    # a plain attribute from now on

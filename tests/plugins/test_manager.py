@@ -186,7 +186,7 @@ def test_a_pack_that_fails_midway_leaves_nothing(manager: Any, tables: Any, site
             UnknownHookError,
             "unknown hook 'entirely_different'; hooks are chainer_backends",
         ),
-        ("def chainer_functions(registry, colour): pass", Exception, "colour"),
+        ("def chainer_functions(registry, color): pass", Exception, "color"),
         (
             "def chainer_functions(registry):\n  registry.register('f', 'no colon')",
             ValueError,
@@ -246,7 +246,7 @@ def test_strict_mode_raises_at_once(
     assert isinstance(info.value.__cause__, OSError)
 
 
-# Names claimed twice
+# Names registered twice
 
 
 def test_two_packs_that_claim_one_name(manager: Any, tables: Any, site: Any) -> None:

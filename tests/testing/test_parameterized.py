@@ -1,4 +1,4 @@
-"""Parameterised test cases."""
+"""Parameterized test cases."""
 
 import unittest
 

@@ -39,6 +39,8 @@ def same_logs(ones, others):
             close(drop(entry), drop(expected))
 
 
+# Release 4 does not save whether a schedule is finished, nor the triggers of best values.
+@pytest.mark.filterwarnings("ignore:the snapshot has no entry")
 @pytest.mark.parametrize("release", RELEASES)
 def test_resumed_training_goes_on(release, tmp_path):
     trainer = make_snapshot.make_trainer(str(tmp_path), (4, "epoch"))

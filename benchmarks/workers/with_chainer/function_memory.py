@@ -3,7 +3,7 @@
 Each row is the largest sum of the blocks that Python and NumPy had allocated at one time, according
 to tracemalloc, while the function was applied and differentiated once more; inputs exist before. A
 scalar loss is put on top of the outputs, as in training: its gradients for them are new arrays that
-nobody else holds. Peaks below 64 KiB count as 64 KiB, since there Python objects are compared.
+no other code holds. Peaks below 64 KiB count as 64 KiB, since there Python objects are compared.
 """
 
 from __future__ import annotations

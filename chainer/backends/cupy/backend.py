@@ -12,6 +12,7 @@ import numpy
 
 from chainer.backends.cupy import library
 from chainer.backends.cupy.copies import copy_between_devices
+from chainer.backends.cupy.device import GpuDevice
 from chainer.core.arrays.device import Device
 from chainer.core.arrays.protocol import Backend
 from chainer.core.typing import Array
@@ -43,7 +44,7 @@ class CupyBackend(Backend):
         return library.find()[1]
 
     def devices(self) -> Sequence[Device]:
-        return [Device(self, i) for i in range(self.xp.cuda.runtime.getDeviceCount())]
+        return [self._numbered(i) for i in range(self.xp.cuda.runtime.getDeviceCount())]
 
     def device(self, index: int | None = None) -> Device:
         cupy = self.xp
@@ -60,7 +61,7 @@ class CupyBackend(Backend):
     def _numbered(self, index: int) -> Device:
         device = self._devices.get(index)
         if device is None:  # one object for each: what every operation asks for
-            device = self._devices.setdefault(index, Device(self, index))
+            device = self._devices.setdefault(index, GpuDevice.from_device_id(index))
         return device
 
     def use(self, device: Device) -> Array:

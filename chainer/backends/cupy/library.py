@@ -14,6 +14,11 @@ _MINIMUM = 14
 _DRAWN_BY = "CHAINER_SEED_DRAWN_BY"
 
 
+def is_installed() -> bool:
+    """Returns whether a package of this name is installed, without importing it."""
+    return importlib.util.find_spec("cupy") is not None
+
+
 @cache
 def find() -> tuple[ModuleType | None, str | None]:
     """Imports CuPy.
@@ -21,7 +26,7 @@ def find() -> tuple[ModuleType | None, str | None]:
     Returns:
         tuple: ``(cupy, None)``, or ``(None, reason)`` where it cannot be used.
     """
-    if importlib.util.find_spec("cupy") is None:
+    if not is_installed():
         return None, (
             "No module named 'cupy'; install CuPy for your CUDA version with "
             'pip install "chainer[cuda12]" or pip install "chainer[cuda13]"'

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
 from types import ModuleType
 from typing import Any
 
 import numpy
 
 from chainer.backends.ideep import library
+from chainer.backends.ideep.device import Intel64Device
 from chainer.core.arrays.device import Device
 from chainer.core.arrays.lookup import HOST_FAMILY, get_backend
 from chainer.core.arrays.opaque_layouts import OpaqueLayoutBackend
@@ -37,6 +40,13 @@ class IdeepBackend(OpaqueLayoutBackend):
         ideep4py = library.require()
         onednn = ".".join(map(str, ideep4py.ONEDNN_VERSION))
         return f"{ideep4py.__version__} (oneDNN {onednn})"
+
+    @cached_property
+    def _devices(self) -> Sequence[Device]:
+        return (Intel64Device(),)
+
+    def devices(self) -> Sequence[Device]:
+        return self._devices
 
     def from_host(self, array: numpy.ndarray[Any, Any], device: Device) -> Array:
         """Returns an mdarray if oneDNN has a layout for the array, else the array itself.

@@ -1,1 +1,1 @@
-"""The NumPy backend: the embedded default, and the home of the reference kernels."""
+"""The NumPy backend: the embedded default, and the package of the reference kernels."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
 from types import ModuleType
 from typing import Any
 
 import numpy
 
+from chainer.backends._cpu import CpuDevice
 from chainer.core.arrays.device import Device
 from chainer.core.arrays.lookup import HOST_FAMILY
 from chainer.core.arrays.protocol import Backend
@@ -22,6 +25,13 @@ class NumpyBackend(Backend):
     @property
     def xp(self) -> ModuleType:
         return numpy
+
+    @cached_property
+    def _devices(self) -> Sequence[Device]:
+        return (CpuDevice(),)
+
+    def devices(self) -> Sequence[Device]:
+        return self._devices
 
     def from_host(self, array: numpy.ndarray[Any, Any], device: Device) -> numpy.ndarray[Any, Any]:
         return array

@@ -28,7 +28,7 @@ class LeakyReLU(Operation):
     Methods:
         ``forward(x, slope) -> y``: shape and dtype of ``x``.
 
-        ``backward(signed, gy, slope) -> gx``: ``gy`` where ``signed >= 0``, else ``slope * gy``.
+        ``backward(signed, gy, slope) -> gx``: ``gy`` where ``signed > 0``, else ``slope * gy``.
         ``signed`` is ``x``, or ``y`` if ``slope > 0``, where it has the sign of ``x``.
     """
 
@@ -59,7 +59,7 @@ class ELU(Operation):
     Methods:
         ``forward(x, alpha) -> y``: shape and dtype of ``x``.
 
-        ``backward(x, y, gy, alpha) -> gx``: ``gy`` where ``x >= 0``, else ``gy * (y + alpha)``.
+        ``backward(x, y, gy, alpha) -> gx``: ``gy`` where ``x > 0``, else ``gy * (y + alpha)``.
         ``x`` may be None if ``alpha > 0``, where ``y`` has the sign of ``x``.
     """
 

@@ -9,8 +9,8 @@ class BatchNormalization(Operation):
     """Batch normalization with the statistics of the batch.
 
     ``x`` is normalized over the axes ``axis``, a sorted tuple. The parameters have the shape of
-    the other axes of ``x``, in their order. They have the dtype of ``x``; if ``x`` is float16, they
-    may have more bits.
+    the other axes of ``x``, in their order. All have one floating-point dtype, which may differ
+    from that of ``x``. The wider of the two is that of the computation, at least float32.
 
     ``select(x, gamma, beta, axis=, eps=)``.
 
@@ -23,7 +23,7 @@ class BatchNormalization(Operation):
 
         ``backward(x, gamma, gy, mean, inv_std, residual, axis) -> (gx, ggamma, gbeta)``.
 
-    float16 is computed in float32. An empty batch changes no running statistic.
+    An empty batch changes no running statistic.
     """
 
     name = "batch_normalization"

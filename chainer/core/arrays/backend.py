@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from types import ModuleType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy
 
@@ -24,17 +24,30 @@ from chainer.core.arrays.lookup import (
 )
 from chainer.core.arrays.opaque_layouts import OpaqueLayoutBackend
 from chainer.core.arrays.protocol import Backend
-from chainer.core.typing import Array, DeviceLike
+from chainer.core.lazy import lazy_module
+from chainer.core.registry import registries
+from chainer.core.typing import Array, ArrayLike, DeviceLike
+
+if TYPE_CHECKING:
+    from chainer.backends._chainerx import ChainerxDevice, from_chx, to_chx
+    from chainer.backends._cpu import CpuDevice
+    from chainer.backends.cuda import GpuDevice
+    from chainer.backends.intel64 import Intel64Device
 
 __all__ = [
     "HOST_FAMILY",
     "Backend",
+    "ChainerxDevice",
+    "CpuDevice",
     "Device",
+    "GpuDevice",
+    "Intel64Device",
     "OpaqueLayoutBackend",
     "backend_of",
     "copied",
     "copyto",
     "find_backend",
+    "from_chx",
     "get_array_module",
     "get_backend",
     "get_device",
@@ -42,6 +55,7 @@ __all__ = [
     "is_array",
     "is_array_type",
     "not_an_array_message",
+    "to_chx",
     "using_device",
     "wrap",
 ]
@@ -50,56 +64,72 @@ __all__ = [
 _Integer: Any = numpy.integer
 
 #: Device specifiers of earlier releases -> name of the backend.
-_OTHER_NAMES = {"cuda": "cupy", "intel64": "ideep"}
-
-_HOST_SPECIFIERS = (None, "native", "@native", "cpu")
+_OTHER_NAMES = {"cpu": "numpy", "cuda": "cupy", "intel64": "ideep", "native": "numpy"}
 
 
 def get_device(device_spec: DeviceLike) -> Device:
     """Returns a device for a specifier.
 
     Args:
-        device_spec: A :class:`Device`; a string such as ``'@numpy'``, ``'@cupy:0'``, ``'@ideep'``,
-            ``'0'`` or ``'native'``; an integer (a negative one means the CPU, others a CUDA
-            device); None for the CPU; a CUDA device object.
+        device_spec: A :class:`Device`; a string such as ``'@numpy'``, ``'@cupy:0'``, ``'@intel64'``
+            or ``'0'``; an integer (a negative one means the CPU, others a CUDA device); None for
+            the CPU; a CUDA device object. The ``'@'`` may be left out.
 
     Raises:
-        ValueError: If the specifier has no meaning.
-        RuntimeError: If the backend is not available; the message says what is missing.
+        TypeError: If the specifier is of a type that has no meaning.
+        ValueError: If a string that begins with ``'@'`` has no meaning.
+        RuntimeError: If the backend is not available; the message says what is missing. Also if a
+            string without ``'@'`` has no meaning: in release 7 it names a device of ChainerX.
     """
     if isinstance(device_spec, Device):
         return device_spec
-    if device_spec in _HOST_SPECIFIERS:
+    if device_spec is None:
         return get_backend("numpy").device()
     if isinstance(device_spec, str):
         return _device_of_text(device_spec)
     other: Any = device_spec
-    if isinstance(other, (int, _Integer)) and not isinstance(other, bool):
-        if other < 0:
-            return get_backend("numpy").device()
-        return available_device("cupy", int(other))
+    if isinstance(other, (int, _Integer)):
+        return _device_of_number(int(other))
     if isinstance(device_spec, tuple) and len(device_spec) == 2:
         name, number = device_spec  # ('@cupy', 0), a form of release 6 and later
         return get_device(f"{name}:{number}")
     index: Any = getattr(device_spec, "id", None)
-    # A device object of CuPy. Its class is recognized by name, so that CuPy is not imported here.
-    library = type(device_spec).__module__.split(".")[0]
+    # A device object of CuPy, or the placeholder for the host that chainer.backends.cuda gives.
+    # Their classes are recognized by name, so that neither module is imported here.
+    kind = type(device_spec)
+    library = kind.__module__.split(".")[0]
+    if kind.__module__ == "chainer.backends.cuda" and index == -1:
+        return get_backend("numpy").device()
     if isinstance(index, int) and library in ("cupy", "cupy_backends"):
         return available_device("cupy", index)
-    raise ValueError(
+    raise TypeError(
         "device must be a Device, a specifier such as '@numpy' or '@cupy:0', an integer or None, "
         f"got {device_spec!r}"
     )
 
 
+def _device_of_number(number: int) -> Device:
+    return get_backend("numpy").device() if number < 0 else available_device("cupy", number)
+
+
 def _device_of_text(text: str) -> Device:
-    if text.lstrip("-").isdigit():
-        return get_device(int(text))
-    name, _, index = text.removeprefix("@").partition(":")
+    try:
+        number = int(text)
+    except ValueError:
+        pass
+    else:
+        return _device_of_number(number)
+    name, separator, index = text.removeprefix("@").partition(":")
     name = _OTHER_NAMES.get(name, name)
-    if not name or (index and not index.isdigit()):
+    if name and index.isdigit() == bool(separator):
+        if text.startswith("@") or name in registries.backends:
+            return available_device(name, int(index) if separator else None)
+    elif text.startswith("@"):
         raise ValueError(f"device specifier must look like '@numpy' or '@cupy:0', got {text!r}")
-    return available_device(name, int(index) if index else None)
+    raise RuntimeError(
+        f"unknown device specifier {text!r}: a specifier that does not begin with '@' names a "
+        "backend, or a device of ChainerX, and ChainerX is not available"
+    )
 
 
 def using_device(device_spec: DeviceLike) -> AbstractContextManager[Any]:
@@ -108,8 +138,7 @@ def using_device(device_spec: DeviceLike) -> AbstractContextManager[Any]:
     Args:
         device_spec: Anything :func:`get_device` accepts.
     """
-    device = get_device(device_spec)
-    return device.backend.use(device)
+    return get_device(device_spec).create_context()
 
 
 def get_array_module(*args: object) -> ModuleType:
@@ -133,24 +162,19 @@ def get_array_module(*args: object) -> ModuleType:
 
 
 def get_device_from_array(*arrays: object) -> Device:
-    """Returns the device of the first argument that is an array or a Variable with an array.
+    """Returns the device of the first argument that holds an array of another type than NumPy's.
 
-    Arrays outside host memory come before NumPy arrays. Without any array, the CPU device is
-    returned.
+    Without any such array, the CPU device is returned.
 
     Args:
         arrays: Arrays, :class:`~chainer.Variable` objects, or other values, which are ignored.
     """
-    host: Device | None = None
     for arg in arrays:
         array = _array_of(arg)
         backend = find_backend(array.__class__)
-        if backend is None:
-            continue
-        if backend.family != HOST_FAMILY:
+        if backend is not None and backend.name != "numpy":
             return backend.device_of(array)
-        host = host or backend.device_of(array)
-    return host or get_backend("numpy").device()
+    return get_backend("numpy").device()
 
 
 def _array_of(arg: object) -> Any:
@@ -184,17 +208,41 @@ def copied(array: Array) -> Array:
     return backend.copy(array, backend.device_of(array))
 
 
-def copyto(dst: Array, src: Array) -> None:
+def copyto(dst: Array, src: ArrayLike) -> None:
     """Copies the elements of an array to another array, across backends and devices.
 
     Args:
         dst: Destination array.
-        src: Source array, on any device. Its shape can be broadcast to that of ``dst``.
+        src: Source array, on any device. Its shape can be broadcast to that of ``dst``. For a
+            destination in host memory also a number, or a list or tuple of numbers.
+
+    Raises:
+        TypeError: If ``dst`` is not an array or ``src`` has no values, or if the data type of
+            ``src`` cannot be cast to that of ``dst`` by the rule ``'same_kind'``.
+        ValueError: If the shapes do not fit.
     """
-    target, source = backend_of(dst), backend_of(src)
-    if target.family != source.family:
+    target, source = backend_of(dst), find_backend(src.__class__)
+    if source is None:
+        if target.family != HOST_FAMILY or src is None:
+            raise TypeError(not_an_array_message(src))
+        src = get_backend("numpy").device().send(src)
+    elif target.family != source.family:
         src = target.from_host(source.to_host(src), target.device_of(dst))
     elif source is target and target.multi_device:
         src = target.device_of(dst).send(src)
     with target.device_of(dst):
-        target.xp.copyto(dst, target.to_xp(src))
+        target.xp.copyto(dst, src if source is None else target.to_xp(src))
+
+
+# The device classes of our own backends, which this module must not import.
+__getattr__, __dir__ = lazy_module(
+    globals(),
+    {
+        "ChainerxDevice": "chainer.backends._chainerx",
+        "CpuDevice": "chainer.backends._cpu",
+        "GpuDevice": "chainer.backends.cuda",
+        "Intel64Device": "chainer.backends.intel64",
+        "from_chx": "chainer.backends._chainerx",
+        "to_chx": "chainer.backends._chainerx",
+    },
+)

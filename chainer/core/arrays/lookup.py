@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from chainer.core.lazy import resolve
 from chainer.core.registry import registries
 from chainer.core.registry.registry import Entry, EntryLoadError
 from chainer.core.typing import Array
@@ -112,6 +114,28 @@ def is_array_type(candidate: type | str, cls: type) -> bool:
     """
     distance = _distance(candidate, cls)
     return distance is not None and distance <= _search(cls)[1]
+
+
+def array_classes(backend: Backend) -> tuple[type, ...]:
+    """Returns the classes of the arrays of a backend; imports the libraries that define them.
+
+    Args:
+        backend: A backend that is available.
+    """
+    return tuple([_load_class(candidate) for candidate in backend.array_types])
+
+
+def _load_class(candidate: type | str) -> type:
+    try:
+        return resolve(candidate)
+    except AttributeError:
+        # The class is not an attribute of the module of its lazy name, see _distance().
+        package, _, name = str(candidate).partition(":")
+        for module in list(sys.modules):
+            cls = getattr(sys.modules[module], name, None) if module.startswith(package) else None
+            if isinstance(cls, type) and _distance(candidate, cls) == 0:
+                return cls
+        raise
 
 
 def not_an_array_message(obj: object) -> str:

@@ -83,7 +83,7 @@ class Backend(ArrayConversions):
         """
         if index not in (None, 0):
             raise ValueError(f"backend {self.name!r} has one device only, got index {index}")
-        return Device(self)
+        return self.devices()[0]
 
     def device_of(self, array: Array) -> Device:
         """Returns the device of an array.

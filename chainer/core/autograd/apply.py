@@ -28,13 +28,15 @@ from chainer.core.arrays.backend import (
 )
 from chainer.core.autograd.array_checks import has_nan, is_current
 from chainer.core.autograd.gradient_arrays import ONE_DEVICE
+from chainer.core.autograd.laid_out import LAYOUTS, apply_with_layouts, layouts_of
 from chainer.core.autograd.node_traits import NodeTraits
-from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.autograd.variable import Variable
 from chainer.core.autograd.variable_node import VariableNode
 from chainer.core.config.configuration import ThreadState, threads
 from chainer.core.utils import type_check
 
 if TYPE_CHECKING:
+    from chainer.core.arrays.device import Device
     from chainer.core.autograd.function_node import FunctionNode
     from chainer.core.typing import Array, Arrays, Indexes, VariableLike, Variables
 
@@ -43,8 +45,18 @@ _ndarray = numpy.ndarray
 _Scalar: Any = numpy.generic
 _ref = weakref.ref
 _new = object.__new__
-#: All indexes of the inputs, by their number: most functions differentiate w.r.t. all inputs.
-_ALL_INDEXES = tuple(tuple(range(n)) for n in range(8))
+
+
+class _AllIndexes(dict[int, "Indexes"]):
+    """The indexes of all inputs, by the number of inputs; tuples are made once."""
+
+    def __missing__(self, count: int) -> Indexes:
+        self[count] = indexes = tuple(range(count))
+        return indexes
+
+
+#: Most functions are differentiated w.r.t. all inputs.
+_ALL_INDEXES = _AllIndexes()
 
 
 def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
@@ -81,8 +93,7 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
         node = x._graph_node or x.node
         if node._rank > rank:
             rank = node._rank
-        if not x._requires_grad:
-            constants += 1
+        constants += not x._requires_grad
         arrays.append(array)
         node_list.append(node)
         types.append(node._type)
@@ -90,20 +101,22 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
     nodes = tuple(node_list)
 
     if not all_numpy:
+        if LAYOUTS.are_in_use and any(layouts := layouts_of(inputs)):
+            return apply_with_layouts(self, inputs, layouts)
         in_data = _convert_inputs(self, in_data, state)
-        if self._device is not None and not is_current(self._device):
-            with self._device:
+        device = _device_to_enter(self)
+        if device is not None:
+            with device:
                 return apply(self, inputs)
-    outputs = _run(self, inputs, in_data, types, state)
+    outputs = _run(self, in_data, types, state)
 
     if self.inputs is not None:
         _check_reusable(self)
     self.inputs = nodes
     count = len(nodes)
-    self._targets = _targets_of(nodes) if constants or count >= 8 else _ALL_INDEXES[count]
-    if self._retained_inputs:
-        for i in self._retained_inputs:
-            nodes[i].data = in_data[i]
+    self._targets = _targets_of(nodes) if constants else _ALL_INDEXES[count]
+    for i in self._retained_inputs:
+        nodes[i].data = in_data[i]
     if state.lazy_grad_sum:
         self.lazy_grad_sum = True
     if len(outputs) != 1 or outputs[0] is None:
@@ -140,9 +153,29 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
     return (variable,)
 
 
+def apply_checking_layouts(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
+    """Is :func:`apply` for functions that define ``check_layout_forward``.
+
+    Args:
+        inputs: Tuple of input variables.
+    """
+    return apply_with_layouts(self, inputs, layouts_of(inputs))
+
+
 def _targets_of(nodes: tuple[VariableNode, ...]) -> Indexes:
     """Returns the indexes of the inputs that require gradients."""
     return tuple([i for i, node in enumerate(nodes) if node._requires_grad])
+
+
+def _types_of(in_data: Arrays) -> list[Any]:
+    """Returns dtype and shape of each array."""
+    return [(None, None) if x is None else (x.dtype, x.shape) for x in in_data]
+
+
+def _device_to_enter(self: FunctionNode) -> Device | None:
+    """Returns the device a function has to run on, if it is not the current one."""
+    device = self._device
+    return None if device is None or is_current(device) else device
 
 
 def _check_reusable(self: FunctionNode) -> None:
@@ -191,7 +224,6 @@ def _apply_without_graph(
 ) -> Variables:
     """Computes the outputs; nothing is recorded."""
     arrays: list[Array] = []
-    types: list[Any] = []
     all_numpy = True
     requires_grad = False
     for x in inputs:
@@ -206,13 +238,14 @@ def _apply_without_graph(
         arrays.append(array)
     in_data = tuple(arrays)
     if not all_numpy:
+        if LAYOUTS.are_in_use and any(layouts := layouts_of(inputs)):
+            return apply_with_layouts(self, inputs, layouts)
         in_data = _convert_inputs(self, in_data, state)
-        if self._device is not None and not is_current(self._device):
-            with self._device:
+        device = _device_to_enter(self)
+        if device is not None:
+            with device:
                 return _apply_without_graph(self, inputs, state)
-    for array in in_data:
-        types.append((None, None) if array is None else (array.dtype, array.shape))
-    outputs = _run(self, inputs, in_data, types, state)
+    outputs = _run(self, in_data, _types_of(in_data), state)
     if len(outputs) == 1 and in_data and type(outputs[0]) is type(in_data[0]):
         return (Variable._from_array(outputs[0], requires_grad),)
     if not all_numpy or any([type(y) is not _ndarray for y in outputs]):
@@ -220,18 +253,11 @@ def _apply_without_graph(
     return tuple([Variable._from_array(y, requires_grad) for y in outputs])
 
 
-def _run(
-    self: FunctionNode,
-    inputs: Sequence[VariableLike],
-    in_data: Arrays,
-    types: list[Any],
-    state: ThreadState,
-) -> Arrays:
+def _run(self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadState) -> Arrays:
     """Checks the types of the inputs and runs ``forward``, with hooks and debug checks if any.
 
     Args:
         self: The function.
-        inputs: The inputs as they were given.
         in_data: The input arrays.
         types: Dtype and shape of each input.
         state: State of the thread.
@@ -257,8 +283,6 @@ def _run(
                 traits.remember_checked(signature)
     elif state.type_check and not traits.checks_types and _has_own_check(self):
         _check_types(self, in_data)
-    if traits.checks_layouts:
-        self.check_layout_forward(tuple([as_variable(x) for x in inputs]))
     if state.hooks or traits.has_hooks or state.debug:
         return _forward_observed(self, in_data, state)
     try:
@@ -294,13 +318,42 @@ def _refuse_uninitialized(
 
 
 def _check_types(self: FunctionNode, in_data: Arrays) -> None:
+    """Raises InvalidType unless the arrays pass ``check_type_forward``.
+
+    The check runs on plain values first: that is quicker, and checks may branch on them
+    (``if in_types[0].ndim == 3``). If it fails it runs again on expressions, which know the text
+    of the message.
+    """
     _refuse_uninitialized(self, in_data)
-    in_types = type_check.get_types(in_data, "in_types")
     try:
+        with type_check.light_mode():
+            light_types: Any = type_check.get_light_types(in_data)
+            self.check_type_forward(light_types)
+    except type_check.InvalidType:
+        _explain_types(self, in_data)
+
+
+def _explain_types(self: FunctionNode, in_data: Arrays) -> None:
+    """Raises InvalidType with the expression that does not hold for the arrays.
+
+    It passes if the expressions hold: they know that bfloat16, whose ``kind`` is not ``'f'``, is a
+    floating-point type.
+    """
+    message = f"\nInvalid operation is performed in: {self.label} (Forward)\n"
+    try:
+        in_types = type_check.get_types(in_data, "in_types")
+        names = self.argument_names
+        if names is not None and len(names) >= len(in_types):
+            type_check.argname(in_types, names[: len(in_types)])
         self.check_type_forward(in_types)
     except type_check.InvalidType as error:
-        message = f"\nInvalid operation is performed in: {self.label} (Forward)\n"
-        raise type_check.InvalidType(error.expect, error.actual, msg=message) from None
+        # Some functions raise a subclass that belongs to a second class of errors.
+        raise type(error)(error.expect, error.actual, msg=message) from None
+    except Exception as error:
+        # A check that works on plain values only cannot say what it expected.
+        actual = ", ".join([f"{array.dtype}{array.shape}" for array in in_data])
+        expected = f"inputs that pass {self._impl_name}.check_type_forward"
+        raise type_check.InvalidType(expected, actual, msg=message) from error
 
 
 def _forward_observed(self: FunctionNode, in_data: Arrays, state: ThreadState) -> Arrays:
@@ -351,22 +404,26 @@ def _convert_inputs(self: FunctionNode, in_data: Arrays, state: ThreadState) -> 
     if xp is not numpy:
         self.xp = xp
     if backend.multi_device:
-        device = self._device = backend.device_of(first)
+        self._device = backend.device_of(first)
         # The gradients, too, have to be computed with the device made current.
         self._has_direct_rule = False
-        for array in in_data[1:]:
-            other = device if array is None else backend.device_of(array)
-            if other is not device and other != device:
-                names = ", ".join([str(get_device_from_array(array)) for array in in_data])
-                raise TypeError(
-                    f"inputs of {self.label} are on several devices: {names}\n{ONE_DEVICE}"
-                )
+        _check_one_device(self, backend, in_data)
     if backend.makes_xp_arrays:
         return in_data
     if not self.accepts_opaque_arrays or state.policy.forbids(backend.name):
         self._converted = backend
         return tuple([None if array is None else backend.to_xp(array) for array in in_data])
     return in_data
+
+
+def _check_one_device(self: FunctionNode, backend: Backend, in_data: Arrays) -> None:
+    """Raises if the inputs are arrays of several devices of a backend."""
+    device = self._device
+    for array in in_data[1:]:
+        other = device if array is None else backend.device_of(array)
+        if other is not device and other != device:
+            names = ", ".join([str(get_device_from_array(array)) for array in in_data])
+            raise TypeError(f"inputs of {self.label} are on several devices: {names}\n{ONE_DEVICE}")
 
 
 def _common_backend(self: FunctionNode, in_data: Arrays) -> Backend | None:

@@ -113,6 +113,15 @@ class BackwardPass:
         #: Function that is differentiated although its outputs have no gradients.
         self._unseeded: FunctionNode | None = None
 
+    def start_with(self, root: VariableNode, gradient: Variable) -> None:
+        """Adds a gradient that the user gave to the sums, before :meth:`run`."""
+        if self.on_variables:
+            self.sums.add(root, gradient)
+        else:
+            # The array belongs to the user: gradients that arrive later must not be added to it.
+            self.delivery.mark_borrowed(gradient.array)
+            self.sums.add(root, gradient.array)
+
     def run(self, roots: Iterable[VariableNode], unseeded: FunctionNode | None = None) -> None:
         """Visits the creators of the roots and all functions before them.
 
@@ -225,7 +234,7 @@ class BackwardPass:
         return node
 
     def _array(self, gradient: Gradient | None) -> Array | None:
-        return gradient.array if self.on_variables and gradient is not None else gradient
+        return gradient._array if self.on_variables and gradient is not None else gradient
 
     def _accumulate(
         self, function: FunctionNode, targets: Indexes, gxs: Gradients
@@ -243,7 +252,7 @@ class BackwardPass:
             if gx is None:
                 continue
             x = inputs[i]
-            array = gx.array if on_variables else gx
+            array = gx._array if on_variables else gx
             if (array.dtype, array.shape) != x._type:
                 check_input_gradient(function, i, array, self._any_dtype)
             if add(x, gx):
@@ -290,7 +299,7 @@ class BackwardPass:
             return None
         if self.on_variables:
             return variable.grad_var
-        gradient = variable.grad
+        gradient = variable._grad
         if gradient is not None:
             self.delivery.mark_borrowed(gradient)
         return gradient
@@ -313,7 +322,7 @@ class BackwardPass:
             variable.grad_var = gradient
             return
         array = self._array(gradient)
-        variable.grad = array
+        variable._set_gradient(array)
         variable._gradient = self.delivery.deliver(variable, variable._gradient)
 
     # -- rules ------------------------------------------------------------------------------------
@@ -386,4 +395,4 @@ def _array_of(function: FunctionNode, gx: Variable) -> Array:
             f"type of gradients returned from backward is incorrect: {type(gx)} != expected "
             f"{variable_class}\n{describe(function)}"
         )
-    return gx.array
+    return gx._array

@@ -122,10 +122,18 @@ class FunctionAdapter(FunctionNode):
         )
         if not threads.state.enable_backprop:
             return tuple([None if gx is None else as_variable(gx) for gx in gxs])
+        return self._refuse_second_derivatives(gxs, grad_outputs)
+
+    def _refuse_second_derivatives(
+        self, gxs: tuple[Any, ...], grad_outputs: tuple[Variable | None, ...]
+    ) -> tuple[Variable | None, ...]:
+        """Returns gradients as outputs of a node that raises when it is differentiated.
+
+        Without the node, the gradients would look like constants in the graph of gradients.
+        """
         found = tuple([gx for gx in gxs if gx is not None])
         if not found:
             return gxs
-        # A node that refuses to be differentiated: gradients must not look like constants.
         sources = [x.get_variable() for x in self.inputs or () if x.data is not None]
         sources += [gy for gy in grad_outputs if gy is not None]
         results = iter(FunctionAdapterGradient(self._wrapped, found).apply(sources))

@@ -78,39 +78,54 @@ def grad(
 
     targets = {x.node for x in inputs}
     reachable = _nodes_between([y.node for y in outputs], targets)
-    seeds = [
-        _seed(y, None if grad_outputs is None else grad_outputs[i], i, loss_scale)
-        for i, y in enumerate(outputs)
-    ]
-    any_dtype = any([gy.dtype != y.dtype for y, gy in zip(outputs, seeds, strict=True)])
+    given = [None] * len(outputs) if grad_outputs is None else grad_outputs
+    starts = [(y, _seed(y, given[i], i, loss_scale)) for i, y in enumerate(outputs)]
+    any_dtype = any([gy.dtype != y.dtype for y, gy in starts])
     backward_pass = BackwardPass(enable_double_backprop, retain_grad, targets, reachable, any_dtype)
-    on_variables = backward_pass.on_variables
-    for y, gy in zip(outputs, seeds, strict=True):
-        if not on_variables:
-            backward_pass.delivery.mark_borrowed(gy.array)
-        backward_pass.sums.add(y.node, gy if on_variables else gy.array)
+    for y, gy in starts:
+        backward_pass.start_with(y.node, gy)
     # One node once, though it may be given as several outputs.
     backward_pass.run(dict.fromkeys(y.node for y in outputs if y.node in reachable))
 
-    with using_config("enable_backprop", enable_double_backprop):
-        found = {node: _gradient_of(node, backward_pass) for node in targets}
-        results = [found[x.node] for x in inputs]
-        for i, x in enumerate(inputs):
-            initial = None if grad_inputs is None else grad_inputs[i]
-            if initial is not None:
-                initial = as_variable(initial)
-                check_gradient(x.array, initial.array, f"grad_inputs[{i}]: ")
-                result = results[i]
-                results[i] = initial if result is None else initial + result
-            if loss_scale is not None:
-                x.loss_scale = loss_scale
-            if set_grad or retain_grad:
-                x.grad_var = results[i]
-        if retain_grad:
-            for y, gy in zip(outputs, seeds, strict=True):
-                if y.node not in targets:
-                    y.grad_var = gy
+    # One Variable for each node, though it may be given as several inputs.
+    found = {node: _gradient_of(node, backward_pass) for node in targets}
+    results = [found[x.node] for x in inputs]
+    if grad_inputs is not None:
+        with using_config("enable_backprop", enable_double_backprop):
+            results = _add_initial(results, inputs, grad_inputs)
+    if loss_scale is not None:
+        for x in inputs:
+            x.loss_scale = loss_scale
+    if set_grad or retain_grad:
+        for x, result in zip(inputs, results, strict=True):
+            x.grad_var = result
+    if retain_grad:
+        _keep_initial(starts, targets)
     return results
+
+
+def _keep_initial(starts: list[tuple[Variable, Variable]], targets: set[VariableNode]) -> None:
+    """Stores the initial gradients in outputs that are not inputs, too."""
+    for y, gy in starts:
+        if y.node not in targets:
+            y.grad_var = gy
+
+
+def _add_initial(
+    results: list[Variable | None],
+    inputs: Sequence[Variable],
+    grad_inputs: Sequence[Variable | None],
+) -> list[Variable | None]:
+    """Adds the values that the user gave as ``grad_inputs`` to the gradients of the inputs."""
+    sums: list[Variable | None] = []
+    for i, (x, initial, result) in enumerate(zip(inputs, grad_inputs, results, strict=True)):
+        if initial is None:
+            sums.append(result)
+            continue
+        initial = as_variable(initial)
+        check_gradient(x.array, initial.array, f"grad_inputs[{i}]: ")
+        sums.append(initial if result is None else initial + result)
+    return sums
 
 
 def backward(
@@ -174,11 +189,7 @@ def backward(
             continue
         gy = as_variable(gy)
         roots[y.node] = None
-        if backward_pass.on_variables:
-            backward_pass.sums.add(y.node, gy)
-        else:
-            backward_pass.delivery.mark_borrowed(gy.array)
-            backward_pass.sums.add(y.node, gy.array)
+        backward_pass.start_with(y.node, gy)
     backward_pass.run(roots)
     deliver_to_leaves(backward_pass, enable_double_backprop, None)
     for node in roots:

@@ -29,8 +29,8 @@ class CooMatrix:
         col (array): Column of each element, integers of the shape of ``data``.
         shape (tuple of int): Number of rows and of columns of each matrix.
         order ('C', 'F', 'other' or None): Order of the elements: sorted by row and by column within
-            a row, the other way around, or not known. With None it is determined. It is a hint: results do not
-            depend on it.
+            a row, the other way around, or not known. With None it is determined. It is a hint:
+            results do not depend on it.
         requires_grad (bool): Whether the elements get a gradient.
 
     Attributes:

@@ -26,7 +26,9 @@ def array_text(variable: Variable, for_repr: bool) -> str:
         return f"{prefix}(None)"
     host = backend_of(array).to_host(array)
     if not host.size:
-        return f"{prefix}([], shape={host.shape})" if for_repr else f"{prefix}([])"
+        # The text of NumPy arrays up to version 2.0, which tells no shape of one dimension.
+        shape = f", shape={host.shape}" if for_repr and host.ndim > 1 else ""
+        return f"{prefix}([]{shape})"
     separator = ", " if for_repr else " "
     text = numpy.array2string(host, prefix=prefix + "(", separator=separator)
     return f"{prefix}({text})"

@@ -49,6 +49,7 @@ class ThreadState:
         enable_backprop: Effective value of the entry of this name. The same holds for ``debug``,
             ``type_check`` and ``lazy_grad_sum``.
         policy: The effective :class:`KernelPolicy`.
+        light_type_check: Whether a ``check_type_forward`` runs on plain values at the moment.
     """
 
     __slots__ = (
@@ -58,6 +59,7 @@ class ThreadState:
         "enable_backprop",
         "hooks",
         "lazy_grad_sum",
+        "light_type_check",
         "policy",
         "type_check",
         "values",
@@ -67,6 +69,7 @@ class ThreadState:
         self._global = global_config
         self.values: dict[str, Any] = {}
         self.hooks: dict[str, FunctionHook] = {}
+        self.light_type_check = False
         self.refresh()
 
     def refresh(self) -> None:
@@ -241,25 +244,13 @@ config = LocalConfig(global_config)
 threads: _States = _states_of(config)
 
 
-class using_config(contextlib.ContextDecorator):  # used like a function
-    """Context manager that sets a configuration entry of the current thread.
+class ConfigContext(contextlib.ContextDecorator):
+    """What :func:`using_config` returns; also a decorator of functions.
 
     It may be entered several times, one after the other or nested.
-
-    Args:
-        name (str): Name of the entry.
-        value: Value that it has inside the block.
-        config (LocalConfig): Configuration to change; ``chainer.config`` by default.
-
-    Example:
-        >>> with chainer.using_config('train', False):
-        ...     chainer.config.train
-        False
-        >>> chainer.config.train
-        True
     """
 
-    def __init__(self, name: str, value: Any, config: LocalConfig = config) -> None:
+    def __init__(self, name: str, value: Any, config: LocalConfig) -> None:
         self._name = name
         self._value = value
         self._config = config
@@ -277,3 +268,23 @@ class using_config(contextlib.ContextDecorator):  # used like a function
             setattr(self._config, self._name, previous)
         elif self._name in _states_of(self._config).state.values:
             delattr(self._config, self._name)
+
+
+def using_config(name: str, value: Any, config: LocalConfig = config) -> ConfigContext:
+    """Context manager that sets a configuration entry of the current thread.
+
+    It may be entered several times, one after the other or nested.
+
+    Args:
+        name (str): Name of the entry.
+        value: Value that it has inside the block.
+        config (LocalConfig): Configuration to change; ``chainer.config`` by default.
+
+    Example:
+        >>> with chainer.using_config('train', False):
+        ...     chainer.config.train
+        False
+        >>> chainer.config.train
+        True
+    """
+    return ConfigContext(name, value, config)

@@ -64,6 +64,9 @@ extensions = Registry("extensions")
 triggers = Registry("triggers")
 """``chainer.training.triggers``."""
 
+onnx_converters = Registry("onnx_converters", "ONNX converter")
+"""Converters of function nodes to ONNX, for the distribution ``onnx-chainer``."""
+
 # Written down rather than collected, so that the order is that of the command line and the pages.
 ALL: dict[str, Registry] = {
     registry.kind: registry
@@ -86,6 +89,7 @@ ALL: dict[str, Registry] = {
         updaters,
         extensions,
         triggers,
+        onnx_converters,
     )
 }
 """All registries by kind."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
@@ -11,6 +12,7 @@ import numpy
 from chainer.core.arrays import backend
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, VariableLike
+from chainer.core.warnings import MissingStateWarning
 
 
 def _scalar(value: VariableLike) -> Array:
@@ -104,15 +106,25 @@ class Summary:
     def serialize(self, serializer: _Serializer) -> None:
         """Serializes the sums.
 
+        A file without them gives a UserWarning and leaves the sums as they are.
+
         Args:
             serializer: Serializer or deserializer.
         """
-        self._x = serializer("_x", self._x)
-        self._x2 = serializer("_x2", self._x2)
         try:
-            self._n = serializer("_n", self._n)
-        except TypeError:  # a sum of fractional weights cannot be loaded into an integer
-            self._n = serializer("_n", float(self._n))
+            x = serializer("_x", self._x)
+            x2 = serializer("_x2", self._x2)
+            try:
+                n = serializer("_n", self._n)
+            except TypeError:  # a sum of fractional weights cannot be loaded into an integer
+                n = serializer("_n", float(self._n))
+        except KeyError:
+            # A snapshot of a release whose summaries saved nothing.
+            warnings.warn(
+                "The previous statistics are not saved.", MissingStateWarning, stacklevel=2
+            )
+            return
+        self._x, self._x2, self._n = x, x2, n
 
 
 class DictSummary:
@@ -179,10 +191,19 @@ class DictSummary:
     def serialize(self, serializer: _Serializer) -> None:
         """Serializes the summaries of all entries.
 
+        A file without them gives a UserWarning; then the summary is empty.
+
         Args:
             serializer: Serializer or deserializer.
         """
-        names = json.loads(serializer("_names", json.dumps(list(self._summaries))))
+        try:
+            names: list[str] = json.loads(serializer("_names", json.dumps(list(self._summaries))))
+        except KeyError:
+            # A snapshot of a release whose summaries saved nothing.
+            warnings.warn(
+                "The names of statistics are not saved.", MissingStateWarning, stacklevel=2
+            )
+            names = []
         # A serializer returns the names it was given; a deserializer those of the file.
         self._summaries = {name: self._summaries.get(name) or Summary() for name in names}
         for index, name in enumerate(names):

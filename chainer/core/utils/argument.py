@@ -1,14 +1,15 @@
 """Keyword arguments: those that earlier releases had, and those read from ``**kwargs``.
 
 A function declares keyword-only arguments in its signature. :func:`removed_arguments` and
-:func:`renamed_arguments` handle the arguments of older releases, so that the signature shows only
-what the function accepts today. The other functions of this module are for code that takes
+:func:`renamed_arguments` handle the arguments of older releases, so that the code shows only what
+the function accepts today. The other functions of this module are for code that takes
 ``**kwargs``, as functions did before Python 3.
 """
 
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 import warnings
 from collections.abc import Callable
@@ -77,7 +78,7 @@ def renamed_arguments(**new_names: str) -> Callable[[Callable[_P, _R]], Callable
     Returns:
         callable: The decorator. The decorated function accepts the old names by keyword with a
         DeprecationWarning, and raises TypeError if an argument is given by both names. Its
-        signature is that of the function.
+        signature is that of the function with ``**old_names`` at its end.
 
     Example:
         >>> from chainer.core.utils.argument import renamed_arguments
@@ -107,9 +108,21 @@ def renamed_arguments(**new_names: str) -> Callable[[Callable[_P, _R]], Callable
                 kwargs[new] = kwargs.pop(old)
             return function(*args, **kwargs)
 
+        # Tools that read signatures learn that there are more keywords than the names of today.
+        signature = _with_old_names(function)
+        wrapper.__signature__ = signature  # pyright: ignore[reportAttributeAccessIssue]
         return wrapper
 
     return decorate
+
+
+def _with_old_names(function: Callable[..., Any]) -> inspect.Signature:
+    """Returns the signature of a function that accepts older names by keyword as well."""
+    signature = inspect.signature(function)
+    parameters = list(signature.parameters.values())
+    if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        parameters.append(inspect.Parameter("old_names", inspect.Parameter.VAR_KEYWORD))
+    return signature.replace(parameters=parameters)
 
 
 def check_unexpected_kwargs(kwargs: dict[str, Any], **unexpected: str) -> None:

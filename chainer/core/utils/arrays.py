@@ -24,20 +24,18 @@ def force_array(x: ArrayLike, dtype: DTypeLike = None) -> Array:
 
 
 def force_type(dtype: DTypeLike, value: ArrayLike) -> ArrayLike:
-    """Returns a scalar in a data type; arrays are returned as they are.
+    """Returns a scalar or an array in a data type.
 
     Args:
         dtype: Data type.
         value: Array or scalar.
 
-    Raises:
-        ValueError: If ``value`` is an array of another data type.
+    Returns:
+        A NumPy scalar, or an array; ``value`` itself if it is an array of that data type.
     """
     if numpy.isscalar(value):
         return numpy.dtype(dtype).type(value)
-    if value.dtype != dtype:
-        raise ValueError(f"cannot convert an array of dtype {value.dtype} to {numpy.dtype(dtype)}")
-    return value
+    return value if value.dtype == dtype else value.astype(dtype)
 
 
 def sum_to(x: Array, shape: Shape) -> Array:

@@ -12,11 +12,18 @@ from chainer.core.arrays.windows import add_patches, copy_patches
 from chainer.core.typing import Array, IntPair
 
 
-class OutputSizeError(AssertionError, ValueError):
-    """Raised where a convolution would have an output without elements.
+class WindowSizeError(AssertionError, ValueError):
+    """Raised where a size does not have one value for each dimension.
 
     Earlier releases raised :class:`AssertionError`; this is a bad argument, so it is a
     :class:`ValueError` as well.
+    """
+
+
+class OutputSizeError(AssertionError, ValueError):
+    """Raised where a convolution would have an output without elements.
+
+    It has two base classes for the same reason as :class:`WindowSizeError`.
     """
 
 
@@ -86,7 +93,8 @@ def pair(value: IntPair, name: str, least: int | None = 1) -> tuple[int, int]:
         least: Smallest allowed value; None if values are not to be checked.
 
     Raises:
-        ValueError: If there are not two values, or if one is not an int or too small.
+        WindowSizeError: If there are not two values, or if one is not an int.
+        ValueError: If a value is too small.
     """
     first, second = as_sizes(value, 2, name, least)
     return first, second
@@ -104,7 +112,8 @@ def as_sizes(
         least: Smallest allowed value; None if values are not to be checked.
 
     Raises:
-        ValueError: If there are not ``n`` values, or if one is not an int or too small.
+        WindowSizeError: If there are not ``n`` values, or if one is not an int.
+        ValueError: If a value is too small.
     """
     if type(value) is int and least is not None and value >= least:  # the most frequent case
         return (value,) * n
@@ -113,7 +122,7 @@ def as_sizes(
         least is not None and not all(isinstance(v, (int, numpy.integer)) for v in values)
     ):
         expected = "a pair of ints" if n == 2 else f"a tuple of {n} ints"
-        raise ValueError(f"{name} must be an int or {expected}, got {value!r}")
+        raise WindowSizeError(f"{name} must be an int or {expected}, got {value!r}")
     if least is not None and min(values, default=least) < least:
         expected = "positive" if least == 1 else f"at least {least}"
         raise ValueError(f"{name} must be {expected}, got {value!r}")

@@ -5,12 +5,27 @@ from __future__ import annotations
 from chainer.core.arrays.backend import get_array_module
 from chainer.core.arrays.windows import Sizes, add_patches, copy_patches
 from chainer.core.typing import Array, IntTuple
-from chainer.core.utils.conv import OutputSizeError, as_sizes, get_conv_outsize
+from chainer.core.utils.conv import OutputSizeError, WindowSizeError, as_sizes, get_conv_outsize
 
 
 def as_tuple(x: IntTuple, n: int) -> Sizes:
-    """Returns an int as a tuple of ``n`` times itself, and ``n`` ints as a tuple."""
+    """Returns an int as a tuple of ``n`` times itself, and ``n`` ints as a tuple.
+
+    Args:
+        x: An int or ``n`` ints.
+        n: Number of dimensions.
+
+    Raises:
+        WindowSizeError: If ``x`` has another number of values.
+    """
     return as_sizes(x, n, "x", least=None)
+
+
+def _check_lengths(ndim: int, **sizes: Sizes) -> None:
+    """Raises WindowSizeError unless each size has one value for each spatial dimension."""
+    for name, size in sizes.items():
+        if len(size) != ndim:
+            raise WindowSizeError(f"{name} must have {ndim} values, got {size}")
 
 
 def im2col_nd_cpu(
@@ -37,8 +52,11 @@ def im2col_nd_cpu(
         array: Patches of shape ``(N, C, k_1, ..., k_n, l_1, ..., l_n)``.
 
     Raises:
+        WindowSizeError: If ``ksize``, ``stride`` or ``pad`` does not have one value for each
+            dimension.
         OutputSizeError: If the output would be empty.
     """
+    _check_lengths(img.ndim - 2, ksize=ksize, stride=stride, pad=pad)
     dilations = as_tuple(dilate, len(stride))
     out_size = tuple(
         get_conv_outsize(d, k, s, p, cover_all, di)
@@ -65,7 +83,12 @@ def col2im_nd_cpu(
 
     Returns:
         array: Images of shape ``(N, C, *dims)``.
+
+    Raises:
+        WindowSizeError: If ``stride``, ``pad`` or ``dims`` does not have one value for each
+            dimension.
     """
+    _check_lengths((col.ndim - 2) // 2, stride=stride, pad=pad, dims=dims)
     img = get_array_module(col).zeros((*col.shape[:2], *dims), col.dtype)
     add_patches(col, img, stride, pad, as_tuple(dilate, len(stride)))
     return img

@@ -8,7 +8,8 @@ Checks*.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
 from typing import Any, TypeAlias, cast
 
 import numpy
@@ -21,7 +22,7 @@ from chainer.core.typing import Array, DType, Shape
 Operand: TypeAlias = Any
 
 # Precedence levels of Python's grammar, loosest first.
-_COMPARE, _ADD, _MULTIPLY, _UNARY, _POWER, _CALL, _ATOM = 1, 4, 5, 6, 7, 8, 10
+_COMPARE, _OR, _XOR, _AND, _SHIFT, _ADD, _MULTIPLY, _UNARY, _POWER, _CALL, _ATOM = range(11)
 
 # As Any: some of its functions are without types.
 _operator: Any = operator
@@ -71,17 +72,69 @@ class TypeInfoTuple(tuple[Any, ...]):
         return Variable(len(self), f"{self.name}.size")
 
 
+class LightTypeInfoTuple(tuple[Any, ...]):
+    """Type information of the inputs of a function: a tuple of plain values.
+
+    The i-th element is the :class:`TypeInfo` of the i-th input, so that comparisons give booleans.
+    ``check_type_forward`` gets such a tuple first. Only if it then raises :class:`InvalidType` it
+    runs again, with the :class:`TypeInfoTuple` that makes the message.
+    """
+
+    def size(self) -> int:
+        """Returns the number of inputs."""
+        return len(self)
+
+
+def get_light_types(data: tuple[Array, ...]) -> LightTypeInfoTuple:
+    """Describes arrays for a type check that makes no message.
+
+    Args:
+        data (tuple of arrays): Arrays.
+
+    Returns:
+        LightTypeInfoTuple: The :class:`TypeInfo` of each array.
+    """
+    _require_tuple(data)
+    return LightTypeInfoTuple([TypeInfo(array.shape, array.dtype) for array in data])
+
+
+def in_light_mode() -> bool:
+    """Returns whether this thread runs ``check_type_forward`` on plain values."""
+    return threads.state.light_type_check
+
+
+@contextmanager
+def light_mode() -> Generator[None, None, None]:
+    """Makes :func:`expect` and :func:`make_variable` work on plain values inside the block."""
+    state = threads.state
+    outer, state.light_type_check = state.light_type_check, True
+    try:
+        yield
+    finally:
+        state.light_type_check = outer
+
+
+def _require_tuple(data: object) -> None:
+    # Tests of functions written for earlier releases expect this class of error.
+    if not isinstance(data, (tuple, list)):
+        raise AssertionError(f"data must be a tuple of arrays, got {type(data).__name__}")
+
+
 def get_types(data: Iterable[Array], name: str, accept_none: bool = False) -> TypeInfoTuple:
     """Describes arrays for a type check.
 
     Args:
-        data: Arrays, or None where ``accept_none`` allows it.
+        data: Tuple of arrays, or of None where ``accept_none`` allows it.
         name: Name shown in messages, usually ``'in_types'``.
         accept_none: Whether an element may be None.
 
     Returns:
         TypeInfoTuple: One expression for each array.
+
+    Raises:
+        AssertionError: If ``data`` is not a tuple or a list.
     """
+    _require_tuple(data)
     infos = TypeInfoTuple(
         Variable(
             TypeInfo((), None)
@@ -113,13 +166,14 @@ def eval(exp: Operand) -> Any:
 def make_variable(value: Operand, name: str) -> Any:
     """Wraps a value so that messages show its name.
 
-    With ``config.type_check`` off the value itself is returned.
+    With ``config.type_check`` off, and while a check runs on plain values, the value itself is
+    returned.
 
     Args:
         value: Value to wrap; an expression is returned unchanged.
         name: Text that represents the value in messages.
     """
-    if isinstance(value, Expr) or not config.type_check:
+    if isinstance(value, Expr) or not config.type_check or in_light_mode():
         return value
     return Variable(value, name)
 
@@ -228,9 +282,22 @@ class Expr:
     __rmod__ = _reflected("%", _operator.mod, _MULTIPLY)
     __pow__ = _binary("**", _operator.pow, _POWER, right=True)
     __rpow__ = _reflected("**", _operator.pow, _POWER, right=True)
+    __lshift__ = _binary("<<", _operator.lshift, _SHIFT)
+    __rlshift__ = _reflected("<<", _operator.lshift, _SHIFT)
+    __rshift__ = _binary(">>", _operator.rshift, _SHIFT)
+    __rrshift__ = _reflected(">>", _operator.rshift, _SHIFT)
+    __and__ = _binary("&", _operator.and_, _AND)
+    __rand__ = _reflected("&", _operator.and_, _AND)
+    __xor__ = _binary("^", _operator.xor, _XOR)
+    __rxor__ = _reflected("^", _operator.xor, _XOR)
+    __or__ = _binary("|", _operator.or_, _OR)
+    __ror__ = _reflected("|", _operator.or_, _OR)
 
     def __neg__(self) -> Expr:
         return UnaryOperator(_UNARY, self, "-", _operator.neg)
+
+    def __invert__(self) -> Expr:
+        return UnaryOperator(_UNARY, self, "~", _operator.invert)
 
 
 class Variable(Expr):
@@ -254,8 +321,19 @@ class Variable(Expr):
         return self.name
 
 
+class _Product(Variable):
+    """The function ``prod``: a number where a check runs on plain values, else an expression."""
+
+    def __call__(self, *args: Operand) -> Any:
+        if in_light_mode():
+            product: Any = numpy.prod(*args)
+            return product
+        expression: Any = super().__call__(*args)
+        return expression
+
+
 #: The product of a shape, as in ``prod(in_types[0].shape)``.
-prod = Variable(numpy.prod, "prod")
+prod = _Product(numpy.prod, "prod")
 
 
 class GetAttribute(Expr):
@@ -424,11 +502,13 @@ class InvalidType(Exception):
         self.actual = actual
 
     def __reduce__(self) -> Any:
-        return (_restore_invalid_type, (self.expect, self.actual, self.args[0]))
+        return (_restore_invalid_type, (type(self), self.expect, self.actual, self.args[0]))
 
 
-def _restore_invalid_type(expect: str, actual: str, text: str) -> InvalidType:
-    error = InvalidType(expect, actual)
+def _restore_invalid_type(
+    cls: type[InvalidType], expect: str, actual: str, text: str
+) -> InvalidType:
+    error = cls(expect, actual)
     error.args = (text,)
     return error
 
@@ -446,11 +526,16 @@ def expect(*bool_exprs: Operand) -> None:
     Raises:
         InvalidType: If a comparison does not hold; the message shows the expression and the values.
     """
-    if not threads.state.type_check:
+    state = threads.state
+    if not state.type_check:
         return
     for expression in bool_exprs:
         if isinstance(expression, BoolExpression):
             expression.expect()
+        elif state.light_type_check:
+            # The text does not matter: the check runs again on expressions, to make one.
+            if not expression:
+                raise InvalidType("True", str(expression))
         elif isinstance(expression, (bool, numpy.bool)):
             if not expression:
                 raise InvalidType("True", "False")
@@ -462,10 +547,18 @@ def expect(*bool_exprs: Operand) -> None:
 
 
 def same_types(*arrays: Array) -> bool:
-    """Tells whether all arrays are NumPy arrays or all are arrays of one other backend."""
-    from chainer.core.arrays.backend import backend_of
+    """Tells whether all arrays are NumPy arrays or all are arrays of one other backend.
 
-    return len({backend_of(array).family for array in arrays}) <= 1
+    Args:
+        arrays: Arrays. Objects that are not arrays are told apart by their class.
+    """
+    from chainer.core.arrays.backend import find_backend
+
+    def family(array: object) -> object:
+        backend = find_backend(array.__class__)
+        return array.__class__ if backend is None else backend.family
+
+    return len({family(array) for array in arrays}) <= 1
 
 
 def expect_broadcast_shapes(shape_exp: str, *shapes: Expr | tuple[int, ...]) -> None:
@@ -485,16 +578,20 @@ def expect_broadcast_shapes(shape_exp: str, *shapes: Expr | tuple[int, ...]) -> 
         ) from None
 
 
-def argname(in_types: TypeInfoTuple, names: tuple[str, ...]) -> None:
+def argname(in_types: TypeInfoTuple | LightTypeInfoTuple, names: tuple[str, ...]) -> None:
     """Checks the number of inputs and gives each the name of its argument.
 
     Args:
-        in_types (TypeInfoTuple): Type information of the inputs.
+        in_types: Type information of the inputs.
         names (tuple of str): Names of the arguments, shown in messages.
     """
     if len(in_types) != len(names):
-        raise InvalidType(
-            f"{in_types.name}.size == {len(names)}", f"{len(in_types)} != {len(names)}"
-        )
+        raise InvalidType(f"in_types.size == {len(names)}", f"{len(in_types)} != {len(names)}")
+    if isinstance(in_types, LightTypeInfoTuple):
+        return
     for info, name in zip(in_types, names, strict=True):
         info.name = name
+
+
+# The name that function code copied from release 7 uses.
+_argname = argname

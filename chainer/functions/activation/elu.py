@@ -38,7 +38,8 @@ class ELU(KernelFunction):
     def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         y, gy = values[-2:]
         signed = values[0].array  # the input if it is retained, else the output
-        negative = (signed < 0).astype(gy.dtype)
+        # At 0 the derivative is alpha, the limit from the left.
+        negative = (signed <= 0).astype(gy.dtype)
         return (gy * ((y + self.alpha) * negative + (1 - negative)),)
 
 
@@ -49,9 +50,11 @@ def elu(x: VariableLike, alpha: float = 1.0) -> Variable:
 
     .. math::
        f(x) = \\left \\{ \\begin{array}{ll}
-       x & {\\rm if}~ x \\ge 0 \\\\
-       \\alpha (\\exp(x) - 1) & {\\rm if}~ x < 0,
+       x & {\\rm if}~ x > 0 \\\\
+       \\alpha (\\exp(x) - 1) & {\\rm if}~ x \\le 0,
        \\end{array} \\right.
+
+    The derivative at 0 is :math:`\\alpha`.
 
     See: https://arxiv.org/abs/1511.07289
 

@@ -43,11 +43,11 @@ def leaky_relu(x: VariableLike, slope: float = 0.2) -> Variable:
 
     .. math::
        f(x) = \\left \\{ \\begin{array}{ll}
-       x  & {\\rm if}~ x \\ge 0 \\\\
-       ax & {\\rm if}~ x < 0,
+       x  & {\\rm if}~ x > 0 \\\\
+       ax & {\\rm if}~ x \\le 0,
        \\end{array} \\right.
 
-    where :math:`a` is a configurable slope value.
+    where :math:`a` is a configurable slope value, which is the derivative at 0, too.
 
     Args:
         x (:class:`~chainer.Variable` or array): Input of a floating point dtype and shape

@@ -9,6 +9,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import REMOVED_TRAIN, removed_arguments
 from chainer.functions.rules import PiecewiseLinearFunction
 
 
@@ -26,11 +27,13 @@ class RReLU(PiecewiseLinearFunction):
 
     retained_inputs = (0,)
 
-    def __init__(self, lower: float, upper: float, r: Array | None = None) -> None:
+    def __init__(
+        self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, r: Array | None = None
+    ) -> None:
         if not 0.0 <= lower < 1.0:
             raise ValueError(f"l (lower) must be in the range [0, 1), got {lower}")
-        if not 0.0 < upper <= 1.0:
-            raise ValueError(f"u (upper) must be in the range (0, 1], got {upper}")
+        if not 0.0 <= upper < 1.0:
+            raise ValueError(f"u (upper) must be in the range [0, 1), got {upper}")
         if lower >= upper:
             raise ValueError(f"l (lower) must be less than u (upper), got {lower} and {upper}")
         self.lower = lower
@@ -59,6 +62,7 @@ class RReLU(PiecewiseLinearFunction):
         return (self._kernel.backward(x, self.r, grad_outputs[0]),)
 
 
+@removed_arguments(train=REMOVED_TRAIN)
 def rrelu(
     x: VariableLike,
     l: float = 1.0 / 8,  # noqa: E741 - the name of the argument since release 5
@@ -78,7 +82,7 @@ def rrelu(
     Args:
         x (:class:`~chainer.Variable` or array): Input of any shape, floating point.
         l (float): Lower bound of the slopes, in :math:`[0, 1)`.
-        u (float): Upper bound of the slopes, in :math:`(0, 1]`.
+        u (float): Upper bound of the slopes, in :math:`[0, 1)`, greater than ``l``.
         r (array): Slopes of the shape and dtype of ``x``, instead of random ones; used while
             training only.
         return_r (bool): If True, the slopes are returned, too.
@@ -88,7 +92,7 @@ def rrelu(
 
     Raises:
         InvalidType: If ``x`` is not of floating point numbers, or ``r`` does not fit.
-        ValueError: If the bounds do not fit.
+        ValueError: If the bounds do not fit, or for the removed argument ``train``.
 
     Example:
         >>> x = np.array([-1, 2], np.float32)

@@ -7,7 +7,14 @@ import numpy
 from chainer.backends.operations.activations import tanh as tanh_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
-from chainer.functions.rules import KernelFunction, Ops, Value, Values, expect_one_float
+from chainer.functions.rules import (
+    ExpressionFunction,
+    KernelFunction,
+    Ops,
+    Value,
+    Values,
+    expect_one_float,
+)
 
 
 class Tanh(KernelFunction):
@@ -33,6 +40,29 @@ class Tanh(KernelFunction):
         gx = y * y
         gx *= gy
         return (gy - gx,)
+
+
+class TanhGrad(ExpressionFunction):
+    """Gradient of the hyperbolic tangent as a differentiable function of the output.
+
+    Programs that define activations of their own apply it to the output ``y`` of the function and
+    the gradient of ``y``.
+
+    Args:
+        x: Input of the hyperbolic tangent; not used.
+    """
+
+    retained_inputs = (0, 1)
+
+    def __init__(self, x: VariableLike | None = None) -> None:
+        self.x = x
+
+    def forward(self, inputs: Arrays) -> Arrays:
+        y, gy = inputs
+        return (gy * (1 - y * y),)
+
+    def gradients(self, ops: Ops, targets: Indexes, y: Value, gy: Value, ggx: Value) -> Values:
+        return tuple([ggx * (1 - y * y) if i else -2 * y * gy * ggx for i in targets])
 
 
 def tanh(x: VariableLike) -> Variable:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 
 from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.config.configuration import config
 from chainer.core.typing import Arrays, DTypeLike, VariableLike
 from chainer.functions.rules import Ops, UnaryFunction, Value, expect_one_array
 
@@ -22,7 +23,8 @@ class Cast(UnaryFunction):
     check_type_forward = expect_one_array
 
     def forward(self, inputs: Arrays) -> Arrays:
-        return (inputs[0].astype(self.type),)
+        # Without a copy, as in earlier releases: the arrays are not changed in place.
+        return (inputs[0].astype(self.type, copy=False),)
 
     def gradient(self, ops: Ops, gy: Value) -> Value:
         return ops.cast(gy, self.input_nodes[0].dtype)
@@ -36,7 +38,8 @@ def cast(x: VariableLike, typ: DTypeLike) -> Variable:
         typ (str or numpy.dtype): Typecode or data type to cast to.
 
     Returns:
-        ~chainer.Variable: Variable holding the cast array; ``x`` itself if it is of that dtype.
+        ~chainer.Variable: Variable with the cast array. If ``x`` is of that dtype, its array is not
+        copied; the Variable is still another one than ``x``, unless backpropagation is disabled.
 
     Raises:
         TypeError: If ``typ`` is not a data type.
@@ -48,7 +51,8 @@ def cast(x: VariableLike, typ: DTypeLike) -> Variable:
         >>> F.cast(x, 'float16').dtype
         dtype('float16')
     """
-    # An input that has the dtype already needs no node in the graph.
-    if x.dtype == typ:
+    # With backpropagation even a cast to the same dtype makes a node, so that each result is a
+    # Variable of its own, and chainer.grad can tell the results of two casts apart.
+    if x.dtype == typ and not config.enable_backprop:
         return as_variable(x)
     return Cast(typ).apply((x,))[0]

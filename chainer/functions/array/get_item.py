@@ -9,15 +9,21 @@ import numpy
 from chainer.backends.numpy.kernels.indexing import selects_once
 from chainer.backends.operations.indexing import scatter_add as scatter_add_operation
 from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import threads
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.functions.rules import LinearMap, expect_one_array
+
+
+class EllipsisError(IndexError, ValueError):
+    """An index has two ellipses. NumPy raises IndexError, Chainer in debug mode ValueError."""
 
 
 def normalize_index(slices: Any) -> Any:
     """Checks an index and turns a list that holds more than numbers into a tuple.
 
     Raises:
-        IndexError: If the index contains a Variable.
+        IndexError: If the index contains a Variable, or (in debug mode) two ellipses; then it is a
+            ValueError as well.
     """
     if isinstance(slices, list) and not all(isinstance(s, (int, numpy.integer)) for s in slices):
         slices = tuple(slices)
@@ -27,6 +33,9 @@ def normalize_index(slices: Any) -> Any:
                 "a Variable cannot be used as an index, which has no gradient; "
                 "use its 'array' attribute"
             )
+    in_debug = threads.state.debug and isinstance(slices, tuple)
+    if in_debug and sum([s is Ellipsis for s in slices]) > 1:
+        raise EllipsisError("Only one Ellipsis is allowed in an index")
     return slices
 
 

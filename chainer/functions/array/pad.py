@@ -28,14 +28,24 @@ class Pad(UnaryFunction):
         widths = numpy.broadcast_to(numpy.asarray(self.pad_width), (ndim, 2))
         return [(int(before), int(after)) for before, after in widths]
 
+    @property
+    def pad_bw(self) -> Any:
+        """Widths before and after each axis: an integer array of shape ``(ndim, 2)``."""
+        return numpy.array(self._widths(len(self.input_shape(0)))).reshape(-1, 2)
+
     def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
+        if x.ndim == 0:  # it has no axis to pad; numpy.pad refuses the empty list of widths
+            self._inner: tuple[slice, ...] = ()
+            return (x.copy(),)
         widths = self._widths(x.ndim)
         # Where the input is in the output.
         self._inner = tuple([slice(b, b + n) for (b, _), n in zip(widths, x.shape, strict=True)])
         return (self.xp.pad(x, widths, mode=self.mode, **self.keywords),)
 
     def gradient(self, ops: Ops, gy: Value) -> Value:
+        if not self._inner:
+            return gy
         if self.mode == "constant":
             return gy[self._inner]
         if self.mode not in _COPYING or self.keywords.get("reflect_type", "even") != "even":

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy
+
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Indexes
 from chainer.core.utils import type_check
@@ -37,10 +39,16 @@ class PadSequence(ExpressionFunction):
         length = max([len(x) for x in xs]) if self.length is None else self.length
         shape = (len(xs), length, *xs[0].shape[1:])
         # Every element is written once, either from a sequence or as padding.
-        y = self.xp.empty(shape, dtype=xs[0].dtype)
+        dtype = xs[0].dtype
+        y = self.xp.empty(shape, dtype=dtype)
+        padding = self.padding
+        if isinstance(padding, int) and getattr(dtype, "kind", "") in "iu":
+            # A number out of the range wraps round, as it does when an array is cast: -1 is the
+            # largest number of an unsigned type. NumPy refuses to assign it.
+            padding = numpy.asarray(padding).astype(dtype).item()
         for row, x in zip(y, xs, strict=True):
             row[: len(x)] = x
-            row[len(x) :] = self.padding
+            row[len(x) :] = padding
         return (y,)
 
     def gradients(self, ops: Ops, targets: Indexes, gy: Value) -> Values:

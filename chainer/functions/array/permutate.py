@@ -2,37 +2,66 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
-from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions._axes import expect_axis
-from chainer.functions.rules import PiecewiseLinearFunction
+from chainer.functions._errors import InvalidValue, expect_as
+from chainer.functions.rules import PiecewiseLinearFunction, array_of
 
 
 class Permutate(PiecewiseLinearFunction):
-    """Reorders an array along an axis."""
+    """Reorders an array along an axis.
 
-    type_check_key = ("axis", "inv")
-    retained_inputs = (1,)
+    It is applied to ``(x,)``. A node of release 4, ``Permutate(axis, inv)``, is applied to ``(x,
+    indices)``.
 
-    def __init__(self, axis: int, inv: bool) -> None:
+    Args:
+        indices (array): Permutation.
+        axis (int): Axis.
+        inv (bool): Whether ``indices`` is the inverse of the permutation.
+    """
+
+    def __init__(self, indices: Any = None, axis: int = 0, inv: bool = False) -> None:
+        if isinstance(indices, int):
+            # The arguments of release 4: axis and inv.
+            indices, axis, inv = None, indices, bool(axis)
+        self.indices: Any = array_of(indices)
         self.axis = axis
         self.inv = inv
+        if indices is not None:
+            self._check_indices()
+
+    def apply(self, inputs: Iterable[VariableLike]) -> Variables:
+        inputs = tuple(inputs)
+        if self.indices is None and len(inputs) == 2:
+            self.indices = array_of(inputs[1])
+            self._check_indices()
+            inputs = inputs[:1]
+        return super().apply(inputs)
+
+    def _check_indices(self) -> None:
+        dtype, ndim = self.indices.dtype, self.indices.ndim
+        if dtype.kind != "i" or ndim != 1:
+            raise InvalidValue(
+                "indices should be a one-dimensional int array", f"{ndim} dimensions of {dtype}"
+            )
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 2)
-        x_type, index_type = in_types
+        type_check.expect(in_types.size() == 1)
+        (x_type,) = in_types
         expect_axis(x_type, self.axis)
-        type_check.expect(
-            index_type.dtype.kind == "i",
-            index_type.ndim == 1,
-            x_type.shape[self.axis] == index_type.shape[0],
-        )
+        # Release 7 took fewer or more indices, but could not compute the gradient.
+        expect_as(InvalidValue, x_type.shape[self.axis] == len(self.indices))
 
-    def _order(self, indices: Array, inv: bool) -> Array:
+    def _order(self, inv: bool) -> Array:
+        indices = self.indices
         if not inv:
             return indices
         xp = self.xp
@@ -44,19 +73,19 @@ class Permutate(PiecewiseLinearFunction):
         return order
 
     def forward(self, inputs: Arrays) -> Arrays:
-        x, indices = inputs
+        (x,) = inputs
+        indices = self.indices
         # Sorting costs more than the permutation: in debug mode only.
         if config.debug and (self.xp.sort(indices) != self.xp.arange(len(indices))).any():
             raise ValueError(f"indices must be a permutation of 0 to {len(indices) - 1}")
-        return (x.take(self._order(indices, self.inv), axis=self.axis),)
+        return (x.take(self._order(self.inv), axis=self.axis),)
 
     def jvp(self, targets: Indexes, tangents: Arrays) -> Arrays:
-        return self.forward((tangents[0], self.retained_input_arrays[0]))
+        return self.forward(tangents)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         gy: Array = grad_outputs[0]
-        order = self._order(self.retained_input_arrays[0], not self.inv)
-        return tuple([None if i else gy.take(order, axis=self.axis) for i in target_input_indexes])
+        return (gy.take(self._order(not self.inv), axis=self.axis),)
 
 
 def permutate(x: VariableLike, indices: VariableLike, axis: int = 0, inv: bool = False) -> Variable:
@@ -64,8 +93,8 @@ def permutate(x: VariableLike, indices: VariableLike, axis: int = 0, inv: bool =
 
     Args:
         x (Variable or array): Variable to permutate, of any shape.
-        indices (Variable or array): Permutation of ``[0, 1, ..., n - 1]``, integer, ``n`` being the
-            length of the axis.
+        indices (Variable or array): Permutation of ``[0, 1, ..., n - 1]``, signed integer, ``n``
+            being the length of the axis. It is a constant, not an input of the graph.
         axis (int): Axis along which the variable is permutated.
         inv (bool): If True, ``indices`` is treated as its inverse: ``y[indices[i]] = x[i]``.
 
@@ -73,7 +102,8 @@ def permutate(x: VariableLike, indices: VariableLike, axis: int = 0, inv: bool =
         Variable: Output of the shape of ``x``.
 
     Raises:
-        InvalidType: If dtypes or shapes do not fit.
+        InvalidType: If dtypes or shapes do not fit. If ``indices`` does not, the error is a
+            ValueError as well.
         ValueError: In debug mode, if ``indices`` is not a permutation.
 
     Example:
@@ -83,4 +113,4 @@ def permutate(x: VariableLike, indices: VariableLike, axis: int = 0, inv: bool =
         >>> F.permutate(x, np.array([2, 0, 1], np.int32), inv=True)
         variable([11, 12, 10])
     """
-    return Permutate(axis, inv).apply((x, indices))[0]
+    return Permutate(indices, axis, inv).apply((x,))[0]

@@ -26,7 +26,8 @@ class Repeat(LinearMap):
             raise ValueError(f"all elements in repeats must be zero or larger, got {repeats}")
         if axis is not None and (not isinstance(axis, int) or isinstance(axis, bool)):
             raise TypeError(f"axis must be int or None, got {axis!r}")
-        self.repeats: tuple[int, ...] = repeats
+        # A bool counts as 0 or 1, but NumPy takes it neither as a length nor as a count.
+        self.repeats: tuple[int, ...] = tuple(map(int, repeats))
         self.axis = axis
 
     def forward(self, inputs: Arrays) -> Arrays:
@@ -38,7 +39,8 @@ class Repeat(LinearMap):
         gy: Array = grad_outputs[0]
         in_shape = self.input_shape(0)
         # One axis before, one after and one along which elements were repeated.
-        if self.axis is None:
+        if self.axis is None or not in_shape:
+            # An array without axes is repeated like a vector of one element.
             before, length, after = 1, math.prod(in_shape), 1
         else:
             axis = self.axis % len(in_shape)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy
+
 from chainer.backends.operations.indexing import scatter_add as scatter_add_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Indexes, VariableLike
@@ -15,13 +17,15 @@ from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 class ScatterAdd(ExpressionFunction):
     """Adds values to selected elements of a copy of an array."""
 
-    type_check_key = ()
+    type_check_key = ("indexed_ndim",)
 
     def __init__(self, slices: Any) -> None:
         self.slices = slices
+        self.indexed_ndim = sum(map(_indexed_ndim, slices)) if isinstance(slices, tuple) else 0
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 2)
+        type_check.expect(in_types[0].ndim >= self.indexed_ndim)
 
     def forward(self, inputs: Arrays) -> Arrays:
         a, b = inputs
@@ -48,6 +52,15 @@ class ScatterAdd(ExpressionFunction):
                 dtype = self.input_nodes[1].dtype
                 gxs.append(gb if gb.dtype == dtype else ops.cast(gb, dtype))
         return tuple(gxs)
+
+
+def _indexed_ndim(index: Any) -> int:
+    """Returns how many dimensions one element of an index selects from."""
+    if index is None or index is Ellipsis:
+        return 0
+    # A mask has the dimensions that it selects from; other arrays index one dimension.
+    dtype = getattr(index, "dtype", None)
+    return index.ndim if dtype == numpy.bool else 1
 
 
 def scatter_add(a: VariableLike, slices: Any, b: VariableLike) -> Variable:

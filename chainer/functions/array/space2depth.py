@@ -5,6 +5,7 @@ from __future__ import annotations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions._errors import InvalidValue, expect_as
 from chainer.functions._scalars import require_int
 from chainer.functions.array._pixel_shuffle import depth_to_space, space_to_depth
 from chainer.functions.rules import LinearMap
@@ -23,6 +24,10 @@ class Space2Depth(LinearMap):
             in_types.size() == 1,
             in_types[0].dtype.kind == "f",
             in_types[0].ndim == 4,
+        )
+        # Earlier releases left it to reshape(), which raised ValueError.
+        expect_as(
+            InvalidValue,
             in_types[0].shape[2] % self.r == 0,
             in_types[0].shape[3] % self.r == 0,
         )

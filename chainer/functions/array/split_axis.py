@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from chainer.backends.operations.joining import split_axis as split_operation
 from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._scalars import require_int
 from chainer.functions.rules import LinearMap
 
 
+class InvalidSections(ValueError, ZeroDivisionError):
+    """A number of sections that is not positive; earlier releases divided by it."""
+
+
 class SplitAxis(LinearMap):
-    """Splits an array along an axis."""
+    """Splits an array along an axis.
+
+    Args:
+        indices_or_sections: Number of sections, or positions where to split.
+        axis: Axis.
+
+    Attributes:
+        sections: Number of sections; None if there are positions.
+        indices: Positions; None if there is a number of sections.
+    """
 
     accepts_opaque_arrays = True
     type_check_key = ("axis", "sections", "_positions")
@@ -23,15 +38,26 @@ class SplitAxis(LinearMap):
         self.axis = require_int(axis, "axis")
         self.sections: int | None = None
         self._positions: tuple[int, ...] = ()
-        # A number of sections or positions: the two meanings numpy.split gives the argument.
+        #: The argument, as programs that read graphs expect it.
+        self.indices_or_sections = indices_or_sections
+        self.indices: Any = None
+        # A number of sections or positions: the two meanings numpy.split gives the argument. An
+        # array without dimensions is a number, too.
+        if getattr(indices_or_sections, "ndim", None) == 0 and (
+            indices_or_sections.dtype.kind in "iu"
+        ):
+            indices_or_sections = int(indices_or_sections)
         if isinstance(indices_or_sections, int):
             if indices_or_sections <= 0:
-                raise ValueError(
+                raise InvalidSections(
                     f"indices_or_sections must be positive, got {indices_or_sections} sections"
                 )
             self.sections = indices_or_sections
         else:
+            self.indices = indices_or_sections
             self._positions = _as_positions(indices_or_sections)
+            if config.debug and any(a > b for a, b in pairwise(self._positions)):
+                raise ValueError(f"indices_or_sections must be sorted, got {self._positions}")
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)
@@ -70,11 +96,6 @@ def _as_positions(indices: Array) -> tuple[int, ...]:
         return tuple([int(i) for i in indices])
     if isinstance(indices, (list, tuple, range)):
         return tuple([i.__index__() for i in indices])
-    if ndim == 0 and indices.dtype.kind in "iu":
-        raise TypeError(
-            "indices_or_sections must be integer or 1-D array; "
-            f"pass int({indices}) for a number of sections"
-        )
     raise TypeError(f"indices_or_sections must be integer or 1-D array.\nActual: {type(indices)}")
 
 
@@ -85,7 +106,7 @@ def split_axis(
 
     Args:
         x (:class:`~chainer.Variable` or array): Variable to be split.
-        indices_or_sections (int or 1-D array): If an integer ``N``, the array will be divided into
+        indices_or_sections (int or array): If an integer ``N``, the array will be divided into
             ``N`` equal arrays along ``axis``. If a 1-D array of sorted integers, it indicates the
             positions where the array is split.
         axis (int): Axis that the input array is split along.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy
 
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Array, ArrayModule, Arrays, Indexes, VariableLike
+from chainer.core.typing import Array, ArrayModule, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, array_of
 
@@ -16,33 +17,64 @@ _BITWISE_SIZE = 2048
 
 
 class Where(ExpressionFunction):
-    """Takes elements of one array where a condition holds, of another elsewhere."""
+    """Takes elements of one array where a condition holds, of another elsewhere.
 
-    type_check_key = ()
-    retained_inputs = (0,)
+    It is applied to ``(x, y)``. A node of release 4, ``Where()``, is applied to ``(condition, x,
+    y)``.
+
+    Args:
+        condition (array): Condition, bool: an array or a single value.
+    """
+
+    argument_names = ("x", "y")
+
+    def __init__(self, condition: Any = None) -> None:
+        self.condition: Any = array_of(condition)
+
+    def apply(self, inputs: Iterable[VariableLike]) -> Variables:
+        inputs = tuple(inputs)
+        if self.condition is None and len(inputs) == 3:
+            self.condition = array_of(inputs[0])
+            inputs = inputs[1:]
+        return super().apply(inputs)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 3)
-        cond_type, x_type, y_type = in_types
-        type_check.expect(cond_type.dtype == numpy.bool_, x_type.dtype == y_type.dtype)
-        type_check.expect_broadcast_shapes(
-            "condition, x and y", cond_type.shape, x_type.shape, y_type.shape
-        )
+        type_check.expect(in_types.size() == 2)
+        x_type, y_type = in_types
+        condition = self.condition
+        shape: tuple[int, ...] = ()
+        if not isinstance(condition, bool):
+            if not hasattr(condition, "dtype"):
+                raise InvalidConditionType(
+                    "condition is a bool or an array", f"{type(condition).__name__}"
+                )
+            if condition.dtype != numpy.bool_:
+                raise type_check.InvalidType(
+                    "condition.dtype == bool", f"{condition.dtype} != bool"
+                )
+            shape = condition.shape
+        type_check.expect(x_type.dtype == y_type.dtype)
+        type_check.expect_broadcast_shapes("condition, x and y", shape, x_type.shape, y_type.shape)
 
     def forward(self, inputs: Arrays) -> Arrays:
-        condition, x, y = inputs
-        return (_choose(self.xp, condition, x, y),)
+        x, y = inputs
+        condition, xp = self.condition, self.xp
+        if not getattr(condition, "ndim", 0):
+            # A single value; not every array library takes one of Python.
+            condition = self.condition = xp.asarray(condition)
+        return (_choose(xp, condition, x, y),)
 
-    def gradients(self, ops: Ops, targets: Indexes, condition: Value, gy: Value) -> Values:
-        mask = array_of(condition)
+    def gradients(self, ops: Ops, targets: Indexes, gy: Value) -> Values:
+        condition = self.condition
         gradients: list[Any] = []
         for i in targets:
-            if i == 0:
-                gradients.append(None)
-            else:
-                gx = gy * (mask if i == 1 else ~mask)
-                gradients.append(ops.sum_to(gx, self.input_shape(i)))
+            gx = gy * (~condition if i else condition)
+            gradients.append(ops.sum_to(gx, self.input_shape(i)))
         return tuple(gradients)
+
+
+class InvalidConditionType(type_check.InvalidType, TypeError):
+    """A condition that is not an array, such as a list."""
 
 
 def _choose(xp: ArrayModule, condition: Array, x: Array, y: Array) -> Any:
@@ -70,7 +102,8 @@ def where(condition: VariableLike, x: VariableLike, y: VariableLike) -> Variable
     """Chooses elements depending on a condition.
 
     Args:
-        condition (Variable or array): Condition, bool.
+        condition (Variable, array or bool): Condition, bool. It is a constant, not an input of the
+            graph.
         x (Variable or array): Values where the condition holds.
         y (Variable or array): Values elsewhere, of the same dtype. The shapes of all three are
             broadcast.
@@ -86,4 +119,4 @@ def where(condition: VariableLike, x: VariableLike, y: VariableLike) -> Variable
         >>> F.where(cond, np.array([1., 2., 3.]), np.array([4., 5., 6.]))
         variable([1., 5., 3.])
     """
-    return Where().apply((condition, x, y))[0]
+    return Where(condition).apply((x, y))[0]

@@ -37,7 +37,9 @@ from chainer.functions._spatial_dimensions import (
     PlanarAttributes,
     WindowAttributes,
     check_out_size,
+    component,
 )
+from chainer.functions.array.cast import cast
 from chainer.functions.connection._convolution_checks import (
     as_outsize,
     check_convolution_types,
@@ -122,6 +124,9 @@ class _SizedNode(ConvolutionNode):
     def forward(self, inputs: Arrays) -> Arrays:
         self.retain_inputs((0, 1))
         x, W, b = inputs if len(inputs) == 3 else (*inputs, None)
+        if b is not None and b.dtype != x.dtype:
+            # With mixed precision; the output has the dtype of x.
+            b = b.astype(x.dtype)
         geometry, out_size = self.geometry, self._given_size
         if out_size is None:
             out_size = self._compute_size(x.shape[2:], W.shape[2:])
@@ -148,7 +153,9 @@ class _SizedNode(ConvolutionNode):
                 image, windows = (gy, x) if self.transposed else (x, gy)
                 gradients.append(self.differentiate_weight(image, windows, W))
             else:
-                gradients.append(sum_axes(gy, axis=_all_but_channels(gy)))
+                gb = sum_axes(gy, axis=_all_but_channels(gy))
+                dtype = self.input_nodes[2].dtype
+                gradients.append(gb if gb.dtype == dtype else cast(gb, dtype))
         return tuple(gradients)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
@@ -173,7 +180,9 @@ class _SizedNode(ConvolutionNode):
                     gW, gb = both(image, windows, W.shape[2:], W.dtype, geometry)
                     gradients.append(gW)
             else:
-                gradients.append(bias_gradient(gy) if gb is None else gb)
+                gb = bias_gradient(gy) if gb is None else gb
+                dtype = self.input_nodes[2].dtype
+                gradients.append(gb if gb.dtype == dtype else gb.astype(dtype))
         return tuple(gradients)
 
 
@@ -224,6 +233,8 @@ class DeconvolutionND(_SizedNode):
     """
 
     transposed = True
+    #: For programs that read graphs; a deconvolution has no such mode.
+    cover_all = False
     type_check_key = ("outsize", "geometry")
 
     def __init__(
@@ -288,15 +299,8 @@ class _TwoDimensional(PlanarAttributes, ConvolutionNode):
     Programs that read graphs know the two-dimensional nodes by the names of their classes.
     """
 
-    @property
-    def dy(self) -> int:
-        """Vertical dilation."""
-        return self.geometry.dilate[0]
-
-    @property
-    def dx(self) -> int:
-        """Horizontal dilation."""
-        return self.geometry.dilate[1]
+    dy = component("dilate", 0, "Vertical dilation.")
+    dx = component("dilate", 1, "Horizontal dilation.")
 
     def convolve(self, x: Variable, W: Variable, out_size: Shape) -> Variable:
         stride, pad, dilate, groups = self.geometry
@@ -322,6 +326,8 @@ class Convolution2DFunction(_TwoDimensional, ConvolutionND):
         cover_all (bool): Whether each position of the input is covered.
         dilate (int or pair of ints): Dilation.
         groups (int): Number of groups of channels.
+        cudnn_fast (bool): Hint for GPUs that channels should be last in memory; an error on other
+            devices, as in earlier releases.
     """
 
     type_check_key = ("groups",)
@@ -334,11 +340,18 @@ class Convolution2DFunction(_TwoDimensional, ConvolutionND):
         *,
         dilate: IntTuple = 1,
         groups: int = 1,
+        cudnn_fast: bool = False,
     ) -> None:
         super().__init__(2, stride, pad, cover_all, dilate, groups)
+        self.cudnn_fast = cudnn_fast
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        check_convolution_types(in_types, 2, self.groups, show_groups=True)
+        check_convolution_types(in_types, 2, self.groups, show_groups=True, any_dtype=False)
+
+    def forward(self, inputs: Arrays) -> Arrays:
+        if self.cudnn_fast and not backend_of(inputs[0]).is_accelerator:
+            raise RuntimeError("'cudnn_fast' can't be used in the CPU backend")
+        return super().forward(inputs)
 
     def _check_size(self, out_size: Shape) -> None:
         check_out_size(out_size, HEIGHT_AND_WIDTH)
@@ -365,6 +378,9 @@ class Deconvolution2DFunction(_TwoDimensional, DeconvolutionND):
         groups: int = 1,
     ) -> None:
         super().__init__(2, stride, pad, outsize, dilate, groups)
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        check_deconvolution_types(in_types, self.geometry, self.outsize, any_dtype=False)
 
     @property
     def outh(self) -> int | None:

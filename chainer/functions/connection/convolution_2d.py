@@ -22,6 +22,7 @@ def convolution_2d(
     *,
     dilate: IntPair = 1,
     groups: int = 1,
+    cudnn_fast: bool = False,
 ) -> Variable:
     r"""Two-dimensional convolution function.
 
@@ -57,13 +58,16 @@ def convolution_2d(
         dilate (int or pair of ints): Dilation factor of filter applications.
         groups (int): Number of groups of channels. Each group of output channels sees its group of
             input channels only; both channel numbers must be divisible by it.
+        cudnn_fast (bool): Hint for GPUs that channels should be last in memory.
 
     Returns:
         ~chainer.Variable: Output of shape :math:`(n, c_O, h_O, w_O)` and the dtype of ``x``.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.
-        ValueError: If the output would be empty, or for the removed argument ``deterministic``.
+        ValueError: If the output would be empty (an AssertionError as well), or for the removed
+            argument ``deterministic``.
+        RuntimeError: If ``cudnn_fast`` is set for arrays that are not on a GPU.
 
     .. seealso:: :class:`~chainer.links.Convolution2D`
 
@@ -76,5 +80,7 @@ def convolution_2d(
         >>> F.convolution_2d(x, W, b, stride=(5, 7), pad=(5, 5), cover_all=True).shape
         (10, 1, 7, 7)
     """
-    node = Convolution2DFunction(stride, pad, cover_all, dilate=dilate, groups=groups)
+    node = Convolution2DFunction(
+        stride, pad, cover_all, dilate=dilate, groups=groups, cudnn_fast=cudnn_fast
+    )
     return node.apply((x, W) if b is None else (x, W, b))[0]

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy
 
+from chainer.backends.compute_dtypes import compute_dtype
 from chainer.backends.operations.embeddings import embedding
 from chainer.core.arrays.chunks import chunk_bytes, chunks
-from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import Operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes
@@ -43,6 +43,8 @@ class SampledLoss(KernelFunction):
 
     def forward(self, inputs: Arrays) -> Arrays:
         x, W = inputs[0], inputs[2]
+        dtype = x.dtype if x.dtype == W.dtype else numpy.result_type(x.dtype, W.dtype)
+        self._dtype = compute_dtype(x.dtype, W.dtype)
         self._ids, self._used = self.classes(inputs)
         self._rows = embedding.select(self._ids, W, ignore_label=None)
         rows = self._gather(W, self._ids)
@@ -56,11 +58,10 @@ class SampledLoss(KernelFunction):
             losses = losses.sum()
             if self.reduce == "mean":
                 losses = losses / max(len(x), 1)
-        return (self.xp.asarray(losses, dtype=x.dtype),)
+        return (self.xp.asarray(losses, dtype=dtype),)
 
     def _gather(self, W: Array, ids: Array) -> Any:
-        rows = self._rows.forward(ids, W, None)
-        return rows.astype(numpy.float32) if is_half(rows.dtype) else rows
+        return self._rows.forward(ids, W, None).astype(self._dtype, copy=False)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         x, W = self.retained_input_arrays
@@ -94,12 +95,15 @@ class SampledLoss(KernelFunction):
     def _gradient_of_weights(self, x: Array, slopes: Array, shape: tuple[int, int]) -> Any:
         backward_outer = getattr(self._rows, "backward_outer", None)
         if backward_outer is not None:
-            return backward_outer(self._ids, slopes, x, shape)
+            return backward_outer(self._ids, slopes, x.astype(slopes.dtype, copy=False), shape)
         g_rows = slopes[:, :, None] * x[:, None, :]
         return self._rows.backward(self._ids, g_rows, shape, None)
 
     def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         x, W, gy = values
+        dtypes = (x.dtype, W.dtype)
+        if x.dtype != W.dtype:
+            x, W = ops.cast(x, gy.dtype), ops.cast(W, gy.dtype)
         ignored = None if self._used is None else -1
 
         def loss(x: Variable, W: Variable) -> tuple[Variable]:
@@ -112,4 +116,7 @@ class SampledLoss(KernelFunction):
             return (ops.sum(losses) * (1.0 / max(len(x), 1) if self.reduce == "mean" else 1.0),)
 
         gx, gW = gradients_of_composition(loss, (x, W), (0, 1), (gy,))
+        if gx.dtype != dtypes[0] or gW.dtype != dtypes[1]:
+            # Each gradient has the dtype of its input.
+            gx, gW = ops.cast(gx, dtypes[0]), ops.cast(gW, dtypes[1])
         return tuple([{0: gx, 2: gW}[i] for i in targets])

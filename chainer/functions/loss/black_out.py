@@ -41,7 +41,7 @@ class BlackOut(SampledLoss):
             t_type.dtype.kind == "i",
             t_type.ndim == 1,
             x_type.shape[0] == t_type.shape[0],
-            w_type.dtype == x_type.dtype,
+            w_type.dtype.kind == "f",
             w_type.ndim == 2,
             w_type.shape[1] == x_type.shape[1],
             samples_type.dtype.kind == "i",
@@ -85,13 +85,13 @@ def black_out(
         x (Variable or array): Batch of input vectors, shape ``(N, D)``, floating point.
         t (Variable or array): Correct classes, shape ``(N,)``, signed integer. A negative one
             counts from the end of ``W``, as indexes do.
-        W (Variable or array): Weights of the ``V`` classes, shape ``(V, D)`` and the dtype of
-            ``x``.
+        W (Variable or array): Weights of the ``V`` classes, shape ``(V, D)``, floating
+            point.
         samples (Variable or array): Negative samples, shape ``(N, S)``, signed integer.
         reduce (str): ``'mean'``: the mean of the losses. ``'no'``: the loss of each input.
 
     Returns:
-        Variable: The loss, a scalar or of shape ``(N,)``.
+        Variable: The loss, a scalar or of shape ``(N,)``, of the wider dtype of ``x`` and ``W``.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.

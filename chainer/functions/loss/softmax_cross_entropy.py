@@ -28,6 +28,8 @@ class SoftmaxCrossEntropy(KernelFunction):
         eps: Added to probabilities whose logarithm is taken.
     """
 
+    argument_names = ("x", "t")
+
     type_check_key = ()
     eps = 1e-7
     soft_target: bool = False
@@ -58,6 +60,10 @@ class SoftmaxCrossEntropy(KernelFunction):
                 )
             if not is_array(class_weight):
                 raise TypeError(f"class_weight should be an array, got {type(class_weight)}")
+            if kind_of(class_weight.dtype) != "f":
+                raise ValueError(
+                    f"The dtype of class_weight should be a floating one, got {class_weight.dtype}"
+                )
             if class_weight.ndim != 1:
                 raise ValueError(f"class_weight.ndim should be 1, got {class_weight.ndim}")
         self.normalize = normalize

@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.config.configuration import config
 from chainer.core.typing import Array
+from chainer.core.utils.type_check import InvalidType
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.reshape import reshape
+
+
+class AxesMismatchError(InvalidType, AssertionError):
+    """Two shapes do not fit along an axis. Earlier releases assert in debug mode that they do."""
 
 
 def broadcast_from_axis(x: Array, y: Array, axis: int) -> tuple[Variable, Variable]:
     """Returns ``x``, and ``y`` broadcast to its shape with its first axis at ``axis`` of ``x``.
 
     Args:
-        x: Variable or array.
+        x: Variable or array; an array is cast to the dtype of ``y``.
         y: Variable or array whose shape is that of ``x`` from ``axis`` on, for as many axes as it
             has.
         axis: The first axis of ``x`` that ``y`` has.
 
     Raises:
-        InvalidType: If the shapes do not fit.
+        InvalidType: If the shapes do not fit; in debug mode it is an AssertionError as well.
     """
+    if not isinstance(x, Variable) and x.dtype != y.dtype:
+        # An array is a constant, which takes the dtype of the other operand.
+        x = x.astype(y.dtype)
     x, y = as_variable(x), as_variable(y)
+    if config.debug and x.shape[axis : axis + y.ndim] != y.shape:
+        raise AxesMismatchError(
+            f"x.shape[{axis}:{axis + y.ndim}] == y.shape",
+            f"{x.shape[axis : axis + y.ndim]} != {y.shape}",
+        )
     lifted = (1,) * axis + y.shape + (1,) * (x.ndim - axis - y.ndim)
     return x, broadcast_to(reshape(y, lifted), x.shape)

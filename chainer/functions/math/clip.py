@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Arrays, VariableLike
+from chainer.core.typing import Array, Arrays, VariableLike
 from chainer.functions._scalars import as_number
 from chainer.functions.rules import Ops, UnaryFunction, Value, array_of, expect_one_float
 
@@ -15,13 +15,13 @@ class Clip(UnaryFunction):
     retained_inputs = (0,)
     check_type_forward = expect_one_float
 
-    def __init__(self, x_min: float | None, x_max: float | None) -> None:
-        self.x_min = None if x_min is None else as_number(x_min, "x_min")
-        self.x_max = None if x_max is None else as_number(x_max, "x_max")
-        if x_min is None and x_max is None:
+    def __init__(self, x_min: float | Array | None, x_max: float | Array | None) -> None:
+        low = self.x_min = _as_bound(x_min, "x_min")
+        high = self.x_max = _as_bound(x_max, "x_max")
+        if low is None and high is None:
             raise ValueError("x_min and x_max must not both be None")
-        if x_min is not None and x_max is not None and x_min > x_max:
-            raise ValueError(f"x_min must not be greater than x_max, got {x_min} > {x_max}")
+        if low is not None and high is not None and low > high:
+            raise ValueError(f"x_min must not be greater than x_max, got {low} > {high}")
 
     def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.clip(inputs[0], self.x_min, self.x_max),)
@@ -36,13 +36,22 @@ class Clip(UnaryFunction):
         return gy * ((self.x_min <= array) & (array <= self.x_max))
 
 
-def clip(x: VariableLike, x_min: float, x_max: float) -> Variable:
+def _as_bound(bound: float | Array | None, name: str) -> float | None:
+    """Returns a bound as a number: an array without dimensions counts as one."""
+    if bound is None:
+        return None
+    if getattr(bound, "ndim", None) == 0 and not isinstance(bound, Variable):
+        bound = bound.item()  # type: ignore[union-attr]
+    return as_number(bound, name)
+
+
+def clip(x: VariableLike, x_min: float | None, x_max: float | None) -> Variable:
     """Clips (limits) elements of the input to ``[x_min, x_max]``.
 
     Args:
         x (Variable or array): Input of any shape, floating point.
-        x_min (float): Lower bound; None for none.
-        x_max (float): Upper bound; None for none.
+        x_min (float): Lower bound, a number or an array without dimensions; None for none.
+        x_max (float): Upper bound, likewise.
 
     Returns:
         Variable: Output of the shape and dtype of ``x``. Its gradient is zero where elements were

@@ -11,7 +11,8 @@ def scale(x: VariableLike, y: VariableLike, axis: int = 1) -> Variable:
     """Elementwise product with broadcasting.
 
     Args:
-        x (Variable or array): Input to be scaled, of shape ``(s_1, ..., s_N)``.
+        x (Variable or array): Input to be scaled, of shape ``(s_1, ..., s_N)``. An
+            array is cast to the dtype of ``y``.
         y (Variable or array): Factors; their shape is that of ``x`` from ``axis`` on.
         axis (int): The first axis of ``x`` along which ``y`` is applied.
 

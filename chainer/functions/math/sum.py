@@ -13,6 +13,7 @@ from chainer.functions._axes import (
     normalized_axes,
 )
 from chainer.functions._broadcasting import reduce_to_shape
+from chainer.functions._errors import InvalidValue
 from chainer.functions.rules import Ops, UnaryFunction, Value
 
 
@@ -55,7 +56,7 @@ class SumTo(UnaryFunction):
         actual = type_check.eval(in_types[0].shape)
         lead = len(actual) - len(self._shape)
         if lead < 0 or any(n not in (1, actual[lead + i]) for i, n in enumerate(self._shape)):
-            raise type_check.InvalidType(
+            raise InvalidValue(
                 f"{self._shape} can be broadcast to in_types[0].shape",
                 f"in_types[0].shape: {actual}",
             )

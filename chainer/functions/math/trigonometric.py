@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Indexes, VariableLike
+from chainer.core.utils import type_check
 from chainer.functions.math._operators import FloatBroadcastingFunction
 from chainer.functions.rules import ElementwiseFunction, Ops, Value
 
@@ -57,15 +58,32 @@ class Arctan(ElementwiseFunction):
 class Arctan2(FloatBroadcastingFunction):
     """Inverse tangent of a quotient, in the right quadrant."""
 
+    argument_names = ("x1", "x2")
+
     label = "arctan2"
     retained_inputs = (0, 1)
 
     def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.arctan2(*inputs),)
 
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 2)
+        x1_type, x2_type = in_types
+        # The dtypes may differ; the result has the wider one.
+        type_check.expect(x1_type.dtype.kind == "f", x2_type.dtype.kind == "f")
+        type_check.expect_broadcast_shapes("x1 and x2", x1_type.shape, x2_type.shape)
+
     def partials(self, ops: Ops, targets: Indexes, x1: Value, x2: Value, gy: Value) -> list[Value]:
+        dtypes = (x1.dtype, x2.dtype)
+        if x1.dtype != x2.dtype:
+            x1, x2 = ops.cast(x1, gy.dtype), ops.cast(x2, gy.dtype)
         scaled = gy / (x1 * x1 + x2 * x2)
-        return [-x1 * scaled if i else x2 * scaled for i in targets]
+        gxs = [-x1 * scaled if i else x2 * scaled for i in targets]
+        # A cast makes a node, so only where it is needed.
+        return [
+            gx if gx.dtype == dtypes[i] else ops.cast(gx, dtypes[i])
+            for i, gx in zip(targets, gxs, strict=True)
+        ]
 
 
 def sin(x: VariableLike) -> Variable:
@@ -187,11 +205,11 @@ def arctan2(x1: VariableLike, x2: VariableLike) -> Variable:
 
     Args:
         x1 (Variable or array): Ordinates, floating point.
-        x2 (Variable or array): Abscissas of the same dtype and of a shape that broadcasts with that
-            of ``x1``.
+        x2 (Variable or array): Abscissas, floating point, of a shape that broadcasts with that of
+            ``x1``.
 
     Returns:
-        Variable: Angles in ``[-pi, pi]``.
+        Variable: Angles in ``[-pi, pi]``, of the wider dtype of the two.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.

@@ -7,6 +7,7 @@ from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import VariableLike
 from chainer.functions.activation.softmax import softmax
 from chainer.functions.array.broadcast import broadcast_to
+from chainer.functions.array.reshape import reshape
 
 
 def gumbel_softmax(log_pi: VariableLike, tau: float | Variable = 0.1, axis: int = 1) -> Variable:
@@ -24,7 +25,7 @@ def gumbel_softmax(log_pi: VariableLike, tau: float | Variable = 0.1, axis: int 
 
     Args:
         log_pi (~chainer.Variable or array): Pre-normalized log-probability :math:`\log\pi`,
-            floating point.
+            floating point. Without dimensions it is one category.
         tau (float or ~chainer.Variable): Temperature :math:`\tau`; a Variable of one element or of
             the shape of ``log_pi``.
         axis (int): Axis of the categories.
@@ -55,4 +56,6 @@ def gumbel_softmax(log_pi: VariableLike, tau: float | Variable = 0.1, axis: int 
         scores = scores / broadcast_to(tau, scores.shape)
     else:
         scores = scores * (1.0 / tau)
+    if scores.ndim == 0:  # one category
+        return reshape(softmax(reshape(scores, (1, 1))), ())
     return softmax(scores, axis=axis)

@@ -6,7 +6,7 @@ from typing import Any
 
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import config
-from chainer.core.typing import Arrays, Indexes, VariableLike
+from chainer.core.typing import Array, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import REMOVED_TRAIN, removed_arguments
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
@@ -17,7 +17,12 @@ class Zoneout(ExpressionFunction):
 
     Args:
         zoneout_ratio (float): Probability of an element of the first input.
+
+    Attributes:
+        flag_x: Mask of the elements of the second input that were chosen; None before the call.
     """
+
+    argument_names = ("h", "x")
 
     type_check_key = ()
 
@@ -26,6 +31,11 @@ class Zoneout(ExpressionFunction):
             raise ValueError(f"zoneout ratio must be in the range [0, 1], got {zoneout_ratio}")
         self.zoneout_ratio = zoneout_ratio
         self.flag_x: Any = None
+
+    @property
+    def flag_h(self) -> Array:
+        """Mask of the elements of the first input that were chosen; None before the call."""
+        return None if self.flag_x is None else ~self.flag_x
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 2)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
+from chainer.backends.compute_dtypes import compute_dtype
 from chainer.backends.operations.normalizations import (
     batch_normalization as operation,
 )
 from chainer.backends.operations.normalizations import (
     fixed_batch_normalization as fixed_operation,
 )
-from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Axis, Indexes, Shape, VariableLike
 from chainer.core.utils import type_check
@@ -60,24 +61,58 @@ def check_types(in_types: type_check.TypeInfoTuple, axis: Axes | None, count: in
             x_type.shape[1 : 1 + gamma_ndim] == gamma_type.shape,
         )
     else:
+        if axis:
+            type_check.expect(x_type.ndim > axis[-1])
+            if axis[0] < 0:
+                raise type_check.InvalidType("axis >= 0", f"{axis[0]} < 0")
         kept = [i for i in range(type_check.eval(x_type.ndim)) if i not in axis]
         type_check.expect(gamma_type.ndim == len(kept))
         for i, j in enumerate(kept):
             type_check.expect(x_type.shape[j] == gamma_type.shape[i])
-    if is_half(type_check.eval(x_type.dtype)):
-        # Parameters may be kept in higher precision than halves.
-        type_check.expect(gamma_type.dtype.kind == "f")
-    else:
-        type_check.expect(gamma_type.dtype == x_type.dtype)
+    # The dtype of the parameters is independent of that of x: with mixed precision they have more
+    # bits.
+    type_check.expect(gamma_type.dtype.kind == "f")
     for other in in_types[2:]:
-        dtype = x_type.dtype if gamma_type.dtype.eval() == x_type.dtype.eval() else gamma_type.dtype
+        same = type_check.eval(gamma_type.dtype) == type_check.eval(x_type.dtype)
+        dtype = x_type.dtype if same else gamma_type.dtype
         type_check.expect(other.dtype == dtype)
     type_check.expect(gamma_type.shape == in_types[2].shape)
     for other in in_types[3:]:
         type_check.expect(other.shape == gamma_type.shape)
 
 
-class BatchNormalization(KernelFunction):
+class _ReducedAxes:
+    """Attributes of both nodes that tell which axes are averaged over.
+
+    Attributes:
+        axis: Axes that are averaged over: a tuple, as soon as the node is applied.
+    """
+
+    axis: Axes | None
+    _ndim: int | None = None
+
+    def _reduce(self, x: Array, gamma: Array) -> Axes:
+        self._ndim = x.ndim
+        self.axis = reduced_axes(self.axis, x.ndim, gamma.ndim)
+        return self.axis
+
+    @property
+    def key_axis(self) -> Axes | None:
+        """The other axes, which are those of the parameters; None before the node is applied."""
+        if self._ndim is None or self.axis is None:
+            return None
+        return tuple([i for i in range(self._ndim) if i not in self.axis])
+
+    @property
+    def expander(self) -> tuple[slice | None, ...] | None:
+        """Index that lets a parameter broadcast to the input; None before the node is applied."""
+        key_axis = self.key_axis
+        if key_axis is None or self._ndim is None:
+            return None
+        return tuple([slice(None) if i in key_axis else None for i in range(self._ndim)])
+
+
+class BatchNormalization(_ReducedAxes, KernelFunction):
     """Batch normalization with the statistics of the batch.
 
     Args:
@@ -93,6 +128,8 @@ class BatchNormalization(KernelFunction):
         running_mean: Running mean.
         running_var: Running variance.
     """
+
+    keeps_layout = True
 
     accepts_opaque_arrays = True
     type_check_key = ("axis",)
@@ -124,13 +161,19 @@ class BatchNormalization(KernelFunction):
 
     def forward(self, inputs: Arrays) -> Arrays:
         x, gamma, beta = inputs
-        self._reduced = reduced_axes(self.axis, x.ndim, gamma.ndim)
+        self._reduced = self._reduce(x, gamma)
         self._kernel = operation.select(x, gamma, beta, axis=self._reduced, eps=self.eps)
         running = None if self.running_mean is None else (self.running_mean, self.running_var)
         y, self.mean, self.inv_std, self._residual = self._kernel.forward(
             x, gamma, beta, running, self.eps, self.decay, self._reduced
         )
         return (y,)
+
+    @property
+    def var(self) -> Array | None:
+        """Biased variance of the batch; None before the node is applied."""
+        # Computed here, because only programs that look at the node need it.
+        return None if self.inv_std is None else self.inv_std**-2.0 - self.eps
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         x, gamma = self.retained_input_arrays
@@ -140,11 +183,10 @@ class BatchNormalization(KernelFunction):
         return tuple([gradients[i] for i in target_input_indexes])
 
     def gradients(self, ops: Ops, targets: Indexes, x: Value, gamma: Value, gy: Value) -> Values:
-        # Sums of halves lose too many digits.
-        compute_dtype = "f" if is_half(x.dtype) else x.dtype
+        dtype = compute_dtype(x.dtype, gamma.dtype)
         axis, parameter_shape = self._reduced, gamma.shape
         dtypes = (x.dtype, gamma.dtype, gamma.dtype)
-        x, gamma, gy = (ops.cast(v, compute_dtype) for v in (x, gamma, gy))
+        x, gamma, gy = (ops.cast(v, dtype) for v in (x, gamma, gy))
         # At least one, so that nothing is divided by zero if the batch is empty.
         count = max(1, x.size // max(1, gamma.size))
         centered = x - ops.sum(x, axis, keepdims=True) / count
@@ -158,13 +200,15 @@ class BatchNormalization(KernelFunction):
         return tuple([ops.cast(gradients[i], dtypes[i]) for i in targets])
 
 
-class FixedBatchNormalization(KernelFunction):
+class FixedBatchNormalization(_ReducedAxes, KernelFunction):
     """Batch normalization with given statistics.
 
     Args:
         eps (float): Added to the variance.
         axis (tuple of int): Axes to normalize over.
     """
+
+    keeps_layout = True
 
     accepts_opaque_arrays = True
     type_check_key = ("axis",)
@@ -180,11 +224,21 @@ class FixedBatchNormalization(KernelFunction):
 
     def forward(self, inputs: Arrays) -> Arrays:
         x, gamma, beta, mean, var = inputs
-        self._reduced = reduced_axes(self.axis, x.ndim, gamma.ndim)
+        self._reduced = self._reduce(x, gamma)
         self._kernel = fixed_operation.select(
             x, gamma, beta, mean, var, axis=self._reduced, eps=self.eps
         )
         return (self._kernel.forward(x, gamma, beta, mean, var, self.eps, self._reduced),)
+
+    @property
+    def inv_var(self) -> Array:
+        """Reciprocal of the variance, with ``eps`` added."""
+        return 1 / (self.retained_input_arrays[3] + self.eps)
+
+    @property
+    def inv_std(self) -> Array:
+        """Reciprocal of the standard deviation, with ``eps`` added to the variance."""
+        return self.inv_var**0.5
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
         gradients = self._kernel.backward(
@@ -193,9 +247,9 @@ class FixedBatchNormalization(KernelFunction):
         return tuple([gradients[i] for i in target_input_indexes])
 
     def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
-        dtype, gamma_dtype = values[0].dtype, values[1].dtype
-        compute_dtype = "f" if is_half(dtype) else dtype
-        x, gamma, mean, var, gy = (ops.cast(v, compute_dtype) for v in values)
+        x_dtype, gamma_dtype = values[0].dtype, values[1].dtype
+        dtype = compute_dtype(x_dtype, gamma_dtype)
+        x, gamma, mean, var, gy = (ops.cast(v, dtype) for v in values)
         shape = expanded_shape(x.shape, self._reduced)
         inv_std = (var + self.eps) ** -0.5
         factor = gamma * inv_std
@@ -203,7 +257,7 @@ class FixedBatchNormalization(KernelFunction):
         ggamma = ops.sum(gy * (x - mean.reshape(shape)), self._reduced) * inv_std
         gvar = ggamma * factor * inv_std * -0.5
         gradients = (gy * factor.reshape(shape), ggamma, gbeta, -factor * gbeta, gvar)
-        return tuple([ops.cast(gradients[i], gamma_dtype if i else dtype) for i in targets])
+        return tuple([ops.cast(gradients[i], gamma_dtype if i else x_dtype) for i in targets])
 
 
 @removed_arguments(train=REMOVED_TRAIN)
@@ -228,8 +282,10 @@ def batch_normalization(
 
     Args:
         x (~chainer.Variable or array): Input, floating point.
-        gamma (~chainer.Variable or array): Scaling parameter of normalized data.
-        beta (~chainer.Variable or array): Shifting parameter of scaled normalized data.
+        gamma (~chainer.Variable or array): Scaling parameter of normalized data, of any floating
+            point dtype. Statistics are computed in the wider dtype of the two.
+        beta (~chainer.Variable or array): Shifting parameter of scaled normalized data, of the
+            dtype of ``gamma``.
         eps (float): Added to the variance for numerical stability.
         running_mean (array): Running average of the mean over several batches, updated in place by
             ``running_mean * decay + mean * (1 - decay)``. If None, there is none.
@@ -244,8 +300,12 @@ def batch_normalization(
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.
+        RuntimeError: If ``axis`` is not in ascending order.
         ValueError: If only one of the running averages is given, or for the removed argument
             ``train``.
+
+    Warns:
+        UserWarning: If every axis that is averaged over has length one: the output is ``beta``.
 
     See: `Batch Normalization: Accelerating Deep Network Training by Reducing Internal Covariate
         Shift <https://arxiv.org/abs/1502.03167>`_
@@ -269,7 +329,31 @@ def batch_normalization(
     if isinstance(running_var, Variable):
         running_var = running_var.array
     node = BatchNormalization(eps, running_mean, running_var, decay, axis)
-    return node.apply((x, gamma, beta))[0]
+    y = node.apply((x, gamma, beta))[0]
+    # Each average is that of one element. An empty batch has no elements at all.
+    if x.size == gamma.size != 0:
+        _warn_of_single_samples(node.axis or ())
+    return y
+
+
+def _warn_of_single_samples(axis: Axes) -> None:
+    """Warns that all averages are those of one element."""
+    if 0 in axis:
+        text = (
+            "A batch with no more than one sample has been given to F.batch_normalization. "
+            "F.batch_normalization will always output a zero tensor for such batches. This could "
+            "be caused by incorrect configuration in your code (such as running evaluation while "
+            "chainer.config.train=True), but could also happen in the last batch of training if "
+            "non-repeating iterator is used."
+        )
+    else:
+        text = (
+            "F.batch_normalization received a batch with single dimensions along all axes that are "
+            "used for aggregating statistics. F.batch_normalization will always output a zero "
+            "tensor for such batches."
+        )
+    # The line that called batch_normalization.
+    warnings.warn(text, UserWarning, stacklevel=4)
 
 
 def fixed_batch_normalization(

@@ -15,6 +15,7 @@ from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Grads, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions._errors import InvalidValue, expect_as
 from chainer.functions._scalars import require_int
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, once_differentiable
 
@@ -108,8 +109,11 @@ class FixedDecorrelatedBatchNormalization(ExpressionFunction):
         )
         type_check.expect(x.shape[1] % self.groups == 0)
         size = type_check.eval(x.shape[1]) // self.groups
-        type_check.expect(
-            mean.shape == (self.groups, size), projection.shape == (self.groups, size, size)
+        # Release 7 left it to the product of matrices, which raised ValueError.
+        expect_as(
+            InvalidValue,
+            mean.shape == (self.groups, size),
+            projection.shape == (self.groups, size, size),
         )
 
     def forward(self, inputs: Arrays) -> Arrays:

@@ -15,6 +15,7 @@ from chainer.core.typing import (
     Variables,
 )
 from chainer.core.utils import type_check
+from chainer.functions._errors import InvalidAxis, expect_as
 from chainer.functions._scalars import as_int, as_number
 from chainer.functions.array.cast import cast
 from chainer.functions.math.sum import sum as sum_axes
@@ -45,9 +46,9 @@ class NormalizeL2(ComposedFunction):
         ndim = type_check.eval(in_types[0].ndim)
         for axis in self.axis:
             if axis >= 0:
-                type_check.expect(in_types[0].ndim > axis)
+                expect_as(InvalidAxis, in_types[0].ndim > axis)
             else:
-                type_check.expect(in_types[0].ndim >= -axis)
+                expect_as(InvalidAxis, in_types[0].ndim >= -axis)
         if len({axis % ndim for axis in self.axis}) != len(self.axis):
             raise ValueError(f"duplicate value in 'axis': {self.axis}")
 

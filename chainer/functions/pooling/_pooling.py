@@ -8,11 +8,13 @@ from chainer.backends.operations.poolings import PoolingGeometry, pooling_size
 from chainer.core.typing import IntTuple, Shape
 from chainer.core.utils import type_check
 from chainer.core.utils.conv import as_sizes
+from chainer.functions._errors import InvalidValue, expect_as
 from chainer.functions._spatial_dimensions import (
     HEIGHT_AND_WIDTH,
     PlanarAttributes,
     WindowAttributes,
     check_out_size,
+    component,
 )
 from chainer.functions.rules import PiecewiseLinearFunction
 
@@ -26,6 +28,7 @@ class PoolingNode(WindowAttributes, PiecewiseLinearFunction):
         stride: Distance between windows; ``ksize`` if None.
         pad: Padding.
         cover_all: Whether each position of the input is covered.
+        return_indices: Whether a max pooling returns the positions of the maxima.
 
     Attributes:
         geometry: Where the windows are.
@@ -36,7 +39,13 @@ class PoolingNode(WindowAttributes, PiecewiseLinearFunction):
     axis_names: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
-        self, ndim: int, ksize: IntTuple, stride: IntTuple | None, pad: IntTuple, cover_all: bool
+        self,
+        ndim: int,
+        ksize: IntTuple,
+        stride: IntTuple | None = None,
+        pad: IntTuple = 0,
+        cover_all: bool = True,
+        return_indices: bool = False,
     ) -> None:
         if ndim <= 0:
             raise ValueError("pooling operation requires at least one spatial dimension.")
@@ -48,18 +57,22 @@ class PoolingNode(WindowAttributes, PiecewiseLinearFunction):
             as_sizes(pad, ndim, "pad", least=0),
         )
         self.cover_all = cover_all
+        self.return_indices = return_indices
 
     @property
     def ksize(self) -> Shape:
         """Size of a window."""
         return self.geometry.ksize
 
+    @property
+    def is_cudnn_used(self) -> bool:
+        """Whether a kernel of cuDNN computes the pooling; False before the node is applied."""
+        return type(self._kernel).__module__.startswith("chainer.backends.cupy.cudnn")
+
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(
-            in_types.size() == 1,
-            in_types[0].dtype.kind == "f",
-            in_types[0].ndim == 2 + self.ndim,
-        )
+        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
+        # Release 7 raised a ValueError in max_pooling_2d and an InvalidType elsewhere.
+        expect_as(InvalidValue, in_types[0].ndim == 2 + self.ndim)
 
     def pooled_size(self, in_size: Shape) -> Shape:
         """Returns the number of windows in each dimension.
@@ -77,12 +90,15 @@ class TwoDimensionalPooling(PlanarAttributes, PoolingNode):
 
     axis_names = HEIGHT_AND_WIDTH
 
-    @property
-    def kh(self) -> int:
-        """Height of a window."""
-        return self.geometry.ksize[0]
+    kh = component("ksize", 0, "Height of a window.")
+    kw = component("ksize", 1, "Width of a window.")
 
-    @property
-    def kw(self) -> int:
-        """Width of a window."""
-        return self.geometry.ksize[1]
+    def __init__(
+        self,
+        ksize: IntTuple,
+        stride: IntTuple | None = None,
+        pad: IntTuple = 0,
+        cover_all: bool = True,
+        return_indices: bool = False,
+    ) -> None:
+        super().__init__(2, ksize, stride, pad, cover_all, return_indices)

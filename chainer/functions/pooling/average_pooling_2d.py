@@ -16,6 +16,7 @@ class AveragePooling2D(TwoDimensionalPooling, AveragePoolingND):
         stride (int or pair of ints): Distance between windows; ``ksize`` if None.
         pad (int or pair of ints): Padding, which counts as zeros.
         cover_all (bool): Whether each position of the input is covered.
+        return_indices (bool): Without effect; an argument of all two-dimensional poolings.
     """
 
     def __init__(
@@ -24,8 +25,10 @@ class AveragePooling2D(TwoDimensionalPooling, AveragePoolingND):
         stride: IntPair | None = None,
         pad: IntPair = 0,
         cover_all: bool = True,
+        return_indices: bool = False,
     ) -> None:
-        super().__init__(2, ksize, stride, pad, cover_all)
+        AveragePoolingND.__init__(self, 2, ksize, stride, pad, cover_all)
+        self.return_indices = return_indices
 
 
 def average_pooling_2d(

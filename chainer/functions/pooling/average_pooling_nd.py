@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chainer.backends.operations.poolings import average_pooling_nd as operation
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import ArrayGrads, Arrays, Indexes, IntTuple, Shape, VariableLike
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntTuple, Shape, VariableLike
 from chainer.functions._spatial_dimensions import check_spatial_ndim
 from chainer.functions.pooling._pooling import PoolingNode
 from chainer.functions.rules import LinearMap
@@ -24,6 +24,7 @@ class AveragePoolingND(PoolingNode, LinearMap):
     """
 
     accepts_opaque_arrays = True
+    _out_size: Shape | None = None
 
     def __init__(
         self,
@@ -39,10 +40,24 @@ class AveragePoolingND(PoolingNode, LinearMap):
         super().__init__(ndim, ksize, stride, pad, cover_all)
         self.pad_value = pad_value
 
+    @property
+    def width(self) -> Array | None:
+        """Divisors, of the shape of an output channel; None with ``pad_value=0``."""
+        if self.pad_value == 0 or self._out_size is None:
+            return None
+        xp, node = self.xp, self.input_nodes[0]
+        width = xp.ones((), node.dtype)
+        for n, out, k, s, p in zip(self._in_size, self._out_size, *self.geometry, strict=True):
+            starts = xp.arange(out) * s - p
+            # How many positions of each window are inside the image, along this axis.
+            inside = xp.minimum(starts + k, n) - xp.maximum(starts, 0)
+            width = width[..., None] * inside.astype(node.dtype)
+        return width
+
     def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
         self._in_size: Shape = x.shape[2:]
-        out_size = self.pooled_size(self._in_size)
+        out_size = self._out_size = self.pooled_size(self._in_size)
         self._kernel = operation.select(
             x, geometry=self.geometry, out_size=out_size, pad_value=self.pad_value
         )

@@ -16,16 +16,8 @@ class MaxPooling2D(TwoDimensionalPooling, MaxPoolingND):
         stride (int or pair of ints): Distance between windows; ``ksize`` if None.
         pad (int or pair of ints): Padding.
         cover_all (bool): Whether each position of the input is covered.
+        return_indices (bool): Whether the positions of the maxima are found at once.
     """
-
-    def __init__(
-        self,
-        ksize: IntPair,
-        stride: IntPair | None = None,
-        pad: IntPair = 0,
-        cover_all: bool = True,
-    ) -> None:
-        super().__init__(2, ksize, stride, pad, cover_all)
 
 
 def max_pooling_2d(
@@ -71,4 +63,5 @@ def max_pooling_2d(
         array([[[[3, 3],
                  [3, 3]]]])
     """
-    return apply_max_pooling(MaxPooling2D(ksize, stride, pad, cover_all), x, return_indices)
+    node = MaxPooling2D(ksize, stride, pad, cover_all, return_indices)
+    return apply_max_pooling(node, x)

@@ -7,6 +7,7 @@ from typing import Any
 from chainer.backends.operations.poolings import max_pooling_nd as operation
 from chainer.backends.operations.poolings import window_indexing
 from chainer.core.autograd.variable import Variable
+from chainer.core.lazy import lazy_module
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntTuple, VariableLike
 from chainer.functions._spatial_dimensions import check_spatial_ndim
 from chainer.functions.pooling._pooling import PoolingNode
@@ -21,34 +22,23 @@ class MaxPoolingND(PoolingNode):
         stride (int or tuple of ints): Distance between windows; ``ksize`` if None.
         pad (int or tuple of ints): Padding.
         cover_all (bool): Whether each position of the input is covered.
+        return_indices (bool): Whether the positions of the maxima are found at once.
 
     Attributes:
         indexes: Row-major position of each maximum in its window; None until needed.
-        wants_indexes: Whether forward finds the indexes.
     """
 
     accepts_opaque_arrays = True
     retained_inputs = (0,)
     retained_outputs = (0,)
     indexes: Array | None = None
-    wants_indexes: bool = False
-
-    def __init__(
-        self,
-        ndim: int,
-        ksize: IntTuple,
-        stride: IntTuple | None = None,
-        pad: IntTuple = 0,
-        cover_all: bool = True,
-    ) -> None:
-        super().__init__(ndim, ksize, stride, pad, cover_all)
 
     def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
         out_size = self.pooled_size(x.shape[2:])
         self._kernel = operation.select(x, geometry=self.geometry, out_size=out_size)
         y, self._residual = self._kernel.forward(x, out_size, self.geometry)
-        if self.wants_indexes:
+        if self.return_indices:
             self.indexes = self._find(x, y)
         return (y,)
 
@@ -103,17 +93,16 @@ def max_pooling_nd(
         >>> F.max_pooling_nd(x, 5).array
         array([[[ 4.,  9., 11.]]], dtype=float32)
     """
-    node = MaxPoolingND(len(x.shape) - 2, ksize, stride, pad, cover_all)
-    return apply_max_pooling(node, x, return_indices)
+    node = MaxPoolingND(len(x.shape) - 2, ksize, stride, pad, cover_all, return_indices)
+    return apply_max_pooling(node, x)
 
 
 def apply_max_pooling(
-    node: MaxPoolingND, x: VariableLike, return_indices: bool
-) -> Variable | tuple[Variable, Array]:
+    node: MaxPoolingND, x: VariableLike
+) -> Variable | tuple[Variable, Array | None]:
     """Applies a max pooling and returns the output, with the indices if they are wanted."""
-    node.wants_indexes = return_indices
     y = node.apply((x,))[0]
-    return (y, node.indexes) if return_indices else y
+    return (y, node.indexes) if node.return_indices else y
 
 
 def max_pooling_1d(
@@ -190,3 +179,9 @@ def max_pooling_3d(
     """
     check_spatial_ndim(x, 3)
     return max_pooling_nd(x, ksize, stride, pad, cover_all, return_indices)
+
+
+# Release 7 defines max_pooling_2d here.
+__getattr__, __dir__ = lazy_module(
+    globals(), {"max_pooling_2d": "chainer.functions.pooling.max_pooling_2d"}
+)

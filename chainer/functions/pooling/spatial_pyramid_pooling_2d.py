@@ -15,7 +15,7 @@ from chainer.functions.pooling.max_pooling_2d import MaxPooling2D
 def spatial_pyramid_pooling_2d(
     x: VariableLike,
     pyramid_height: int,
-    pooling_class: type[MaxPooling2D] | None = None,
+    pooling_class: type[MaxPooling2D] | str | None = None,
     pooling: str | None = None,
 ) -> Variable:
     r"""Spatial pyramid pooling function.
@@ -35,7 +35,8 @@ def spatial_pyramid_pooling_2d(
     Args:
         x (~chainer.Variable or array): Input of shape (batch size, channels, height, width).
         pyramid_height (int): Number of pyramid levels :math:`H`.
-        pooling_class (MaxPooling2D): Deprecated since v4; use ``pooling``.
+        pooling_class (MaxPooling2D): Deprecated since v4; use ``pooling``. In release 7 this is the
+            place of ``pooling``: a string given here is taken for it.
         pooling (str): Only ``max`` is supported.
 
     Returns:
@@ -50,6 +51,8 @@ def spatial_pyramid_pooling_2d(
         >>> F.spatial_pyramid_pooling_2d(x, 3, pooling='max').shape
         (2, 63, 1, 1)
     """
+    if isinstance(pooling_class, str):
+        pooling, pooling_class = pooling_class, None
     if (pooling is None) == (pooling_class is None):
         raise ValueError(
             "Specify the pooling operation either using the pooling_class or the pooling argument."

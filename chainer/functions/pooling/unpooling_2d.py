@@ -28,7 +28,7 @@ class Unpooling2D(TwoDimensionalPooling, UnpoolingND):
         outsize: IntPair | None = None,
         cover_all: bool = True,
     ) -> None:
-        super().__init__(2, ksize, stride, pad, outsize, cover_all)
+        UnpoolingND.__init__(self, 2, ksize, stride, pad, outsize, cover_all)
 
     @property
     def outh(self) -> int | None:

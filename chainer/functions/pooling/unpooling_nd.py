@@ -8,7 +8,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntTuple, Shape, VariableLike
 from chainer.core.utils import type_check
 from chainer.core.utils.conv import as_sizes
-from chainer.functions._spatial_dimensions import check_out_size, check_spatial_ndim
+from chainer.functions._spatial_dimensions import check_spatial_ndim
 from chainer.functions.pooling._pooling import PoolingNode
 from chainer.functions.rules import LinearMap
 
@@ -60,12 +60,11 @@ class UnpoolingND(PoolingNode, LinearMap):
     def unpooled_size(self, x: Array) -> Shape:
         """Returns the spatial size of the output; ``outs`` from now on.
 
-        Raises:
-            ValueError: If the output would have no elements.
+        Padding may leave nothing of the output: a size that would be negative is zero.
         """
         if self.outs is None:
-            self.outs = unpooling_size(self.geometry, x.shape[2:], self.cover_all)
-            check_out_size(self.outs, self.axis_names)
+            sizes = unpooling_size(self.geometry, x.shape[2:], self.cover_all)
+            self.outs = tuple([max(size, 0) for size in sizes])
         return self.outs
 
     def forward(self, inputs: Arrays) -> Arrays:

@@ -13,6 +13,7 @@ from typing import Any
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import using_config
+from chainer.core.typing import VariableLike
 from chainer.functions.activation.leaky_relu import leaky_relu
 from chainer.functions.activation.relu import relu
 from chainer.functions.array.concat import concat
@@ -30,7 +31,7 @@ class Call:
     function: Callable[..., Variable]
     args: tuple[Any, ...] = ()
 
-    def __call__(self, x: Any) -> Variable:
+    def __call__(self, x: VariableLike) -> Variable:
         return self.function(x, *self.args)
 
 
@@ -40,7 +41,7 @@ class TestMode:
 
     link: Callable[..., Variable]
 
-    def __call__(self, x: Any) -> Variable:
+    def __call__(self, x: VariableLike) -> Variable:
         with using_config("train", False):
             return self.link(x)
 
@@ -51,7 +52,7 @@ class ReLU:
 
     slope: float
 
-    def __call__(self, x: Any) -> Variable:
+    def __call__(self, x: VariableLike) -> Variable:
         return leaky_relu(x, self.slope) if self.slope else relu(x)
 
 
@@ -64,7 +65,7 @@ class Pooling:
     stride: tuple[int, int]
     pad: tuple[int, int]
 
-    def __call__(self, x: Any) -> Variable:
+    def __call__(self, x: VariableLike) -> Variable:
         ksize = x.shape[2:] if self.ksize is None else self.ksize
         return self.function(x, ksize, stride=self.stride, pad=self.pad)
 
@@ -75,7 +76,7 @@ class Concat:
 
     axis: int
 
-    def __call__(self, *xs: Any) -> Variable:
+    def __call__(self, *xs: VariableLike) -> Variable:
         return concat(xs, axis=self.axis)
 
 
@@ -87,7 +88,7 @@ class Slice:
     points: tuple[int, ...]
     outputs: int
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: VariableLike) -> tuple[Variable, ...] | Variable:
         sections = list(self.points) if self.points else self.outputs
         return split_axis(x, sections, self.axis, force_tuple=True)
 
@@ -99,7 +100,7 @@ class Eltwise:
     operation: int
     coefficients: tuple[float, ...]
 
-    def __call__(self, *xs: Any) -> Variable:
+    def __call__(self, *xs: VariableLike) -> Variable:
         if self.operation == _schema.ELTWISE_PROD:
             return reduce(lambda x, y: x * y, xs)
         if self.operation == _schema.ELTWISE_MAX:
@@ -116,13 +117,13 @@ class Eltwise:
 
 @dataclass(frozen=True)
 class Reshape:
-    """Change of the shape from an axis on; 0 keeps a length, -1 stands for what is left."""
+    """Change of the shape from an axis on; 0 keeps a length, -1 means all that is left."""
 
     dims: tuple[int, ...]
     axis: int
     num_axes: int
 
-    def __call__(self, x: Any) -> Variable:
+    def __call__(self, x: VariableLike) -> Variable:
         shape = tuple(x.shape)
         axis = self.axis + (len(shape) + 1 if self.axis < 0 else 0)
         end = len(shape) if self.num_axes < 0 else axis + self.num_axes
@@ -146,10 +147,10 @@ class SoftmaxWithLoss:
     normalize: bool
     ignore_label: int
 
-    def __call__(self, x: Any, t: Any) -> Variable:
+    def __call__(self, x: VariableLike, t: VariableLike) -> Variable:
         return softmax_cross_entropy(x, t, normalize=self.normalize, ignore_label=self.ignore_label)
 
 
-def identity(x: Any) -> Any:
+def identity(x: VariableLike) -> VariableLike:
     """Returns the input."""
     return x

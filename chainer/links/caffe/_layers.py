@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy
 
+from chainer.core.typing import Array, Shape
 from chainer.functions.activation.sigmoid import sigmoid
 from chainer.functions.activation.softmax import softmax
 from chainer.functions.noise.dropout import dropout
@@ -87,7 +88,7 @@ def _pair(param: Message, repeated: str, h: str, w: str, default: int, low: int)
     return _checked(repeated, low, *(value or [default]))
 
 
-def _fixed(array: Any) -> Any:
+def _fixed(array: Array) -> Constant:
     """Returns an initializer by a copy of an array: its memory is that of the whole file."""
     return Constant(array)
 
@@ -98,6 +99,21 @@ def _convolution(layer: Message) -> Any:
 
 def _deconvolution(layer: Message) -> Any:
     return _make_convolution(layer, transposed=True)
+
+
+def _channels(shape: Shape, param: Message, transposed: bool) -> tuple[int, int]:
+    """Returns the numbers of input and output channels of a convolution, given its weight."""
+    # Only the second axis of a weight is that of one group.
+    if transposed:
+        n_in, n_out = shape[0], shape[1] * param.group
+    else:
+        n_in, n_out = shape[1] * param.group, shape[0]
+    if n_out != param.num_output or n_in % param.group or n_out % param.group:
+        raise ValueError(
+            f"weight of shape {shape} does not fit {param.num_output} outputs in "
+            f"{param.group} groups"
+        )
+    return n_in, n_out
 
 
 def _make_convolution(layer: Message, transposed: bool) -> Any:
@@ -115,15 +131,7 @@ def _make_convolution(layer: Message, transposed: bool) -> Any:
         raise ValueError(
             f"weight must have shape (out, in, {ksize[0]}, {ksize[1]}), got {weight.shape}"
         )
-    if transposed:
-        n_in, n_out = weight.shape[0], weight.shape[1] * param.group
-    else:
-        n_in, n_out = weight.shape[1] * param.group, weight.shape[0]
-    if n_out != param.num_output or n_in % param.group or n_out % param.group:
-        raise ValueError(
-            f"weight of shape {weight.shape} does not fit {param.num_output} outputs in "
-            f"{param.group} groups"
-        )
+    n_in, n_out = _channels(weight.shape, param, transposed)
     bias = rest[0].reshape(-1) if rest else None
     if bias is not None and bias.size != n_out:
         raise ValueError(f"bias must have {n_out} values, got {bias.size}")
@@ -208,9 +216,9 @@ def _shapes(blobs: list[Any]) -> list[tuple[int, ...]]:
     return [blob.shape for blob in blobs]
 
 
-def _with_bias(link: Any, blobs: list[Any]) -> Any:
+def _with_bias(link: Scale, blobs: list[Array]) -> Scale:
     if blobs:
-        bias = link.bias.b.array
+        bias: Array = link.bias.b.array
         if bias.shape != blobs[0].shape:
             raise ValueError(f"bias must have shape {bias.shape}, got {blobs[0].shape}")
         bias[...] = blobs[0]

@@ -1,7 +1,7 @@
 """The encoding of protocol buffers: fields read from bytes and written to them.
 
 See https://protobuf.dev/programming-guides/encoding. Messages are read by a schema that names the
-fields of interest by number; all others are skipped. Each value lies within the bytes of its
+fields of interest by number; all others are skipped. Each value is within the bytes of its
 message, messages nest no deeper than their schema, and their number is limited, so that no file can
 make the reader use more than a small multiple of its size.
 """
@@ -22,7 +22,7 @@ _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
 
 class WireError(ValueError):
-    """Bytes that are no message."""
+    """Bytes that are not a message."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def read_message(schema: Schema, data: Any) -> Message:
         data: Bytes of the whole message. Arrays of the result may share their memory.
 
     Raises:
-        WireError: If the bytes are no such message; says where.
+        WireError: If the bytes are not such a message; the text names the place.
     """
     view = memoryview(data).cast("B")
     return _Reader(view).message(schema, 0, len(view))
@@ -189,7 +189,7 @@ class _Reader:
             try:
                 return bytes(raw).decode("utf-8")
             except UnicodeDecodeError as error:
-                raise WireError(f"{where} is no UTF-8 text: {error}") from error
+                raise WireError(f"{where} is not UTF-8 text: {error}") from error
         return struct.unpack("<f" if kind == "float" else "<d", raw)[0]
 
 

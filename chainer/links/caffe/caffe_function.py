@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import stat
 import warnings
@@ -41,9 +42,10 @@ class CaffeFunction(Chain):
     Attributes:
         forwards (dict): Layer name -> function or link.
         layers (list): Tuples of layer name, names of bottom blobs and names of top blobs.
+        split_map (dict): Name of a blob that a Split layer makes -> name of the blob it copies.
 
     Raises:
-        ValueError: If the file is no such model, or a layer has parameters that are not supported
+        ValueError: If the file is not such a model, or if parameters of a layer are not supported
             or do not fit each other.
         FileNotFoundError: If there is no such file.
 
@@ -64,6 +66,7 @@ class CaffeFunction(Chain):
         super().__init__()
         self.forwards: dict[str, Callable[..., Any]] = {}
         self.layers: list[tuple[str, list[str], list[str]]] = []
+        self.split_map: dict[str, str] = {}
         self._test_mode: set[str] = set()
         for layer in _read_layers(model_path):
             try:
@@ -95,6 +98,9 @@ class CaffeFunction(Chain):
             self.add_link(layer.name, function)
             if parameters(layer, "batch_norm_param").use_global_stats:
                 self._test_mode.add(layer.name)
+        if layer.type == "Split":
+            source = self.split_map.get(layer.bottom[0], layer.bottom[0])
+            self.split_map.update(dict.fromkeys(layer.top, source))
         self.forwards[layer.name] = function
         self.layers.append((layer.name, list(layer.bottom), list(layer.top)))
 
@@ -169,18 +175,32 @@ class CaffeFunction(Chain):
 def _read_layers(path: str | os.PathLike[str]) -> list[Message]:
     """Returns the layers of a file; those of earlier files get the type as text."""
     if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe would never end
-        raise ValueError(f"{os.fspath(path)} is no regular file")
+        raise ValueError(f"{os.fspath(path)} is not a regular file")
     with open(path, "rb") as file:
         data = file.read()
     try:
         net = read_message(_schema.NET, data)
     except WireError as error:
-        raise ValueError(f"{os.fspath(path)} is no model file of Caffe: {error}") from error
+        raise ValueError(f"{os.fspath(path)} is not a model file of Caffe: {error}") from error
     layers = list(net.layer)
     if not layers:
         for layer in net.layers:
             layer.type = _schema.V1_TYPES.get(layer.type, f"{layer.type} (old number)")
             layers.append(layer)
     if not layers:
-        raise ValueError(f"{os.fspath(path)} is no model file of Caffe: it has no layers")
+        raise ValueError(f"{os.fspath(path)} is not a model file of Caffe: it has no layers")
     return layers
+
+
+def __getattr__(name: str) -> Any:
+    # Programs written for release 7 take the classes of Caffe's messages from here. They need the
+    # protobuf library, which this module does without.
+    if name != "caffe_pb":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        module = importlib.import_module("chainer.links.caffe.protobuf3.caffe_pb2")
+    except ImportError as error:
+        # An AttributeError, so that hasattr() and inspection of the module work.
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}: {error}") from error
+    globals()[name] = module
+    return module

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import VariableLike
 from chainer.links.link import Link
 from chainer.links.link_hook import (
     LinkHook,
@@ -91,10 +92,11 @@ class WeightHook(LinkHook):
         self._restore(args.link)
 
 
-def _initialize_weight(link: Any, x: Any) -> None:
+def _initialize_weight(link: Link, x: VariableLike) -> None:
     """Initializes the weight of a link for its first input."""
     infer_sizes = getattr(link, "_infer_sizes", None)
     if infer_sizes is None:
-        link._initialize_params(x.shape[1])
+        # The links of third parties may define it as those of release 7 do.
+        link._initialize_params(x.shape[1])  # type: ignore[attr-defined]
     else:
         infer_sizes(x)

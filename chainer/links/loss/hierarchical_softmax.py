@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import heapq
-from collections.abc import Iterator, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Hashable, Iterator, Mapping
+from typing import Any, TypeAlias, cast
 
 import numpy
 
@@ -13,7 +14,7 @@ from chainer.core.arrays.device_resident import DeviceResidentsVisitor
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import config
-from chainer.core.typing import Array, DTypeLike, VariableLike
+from chainer.core.typing import Array, DTypeLike, HostArray, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions.activation.softplus import softplus
 from chainer.functions.connection.embed_id import embed_id
@@ -25,78 +26,145 @@ from chainer.links.link import Link
 Tree: TypeAlias = "int | tuple[Tree, Tree]"
 
 
-class TreePaths:
-    """The paths from the root of a binary tree to its leaves.
+class TreeParser:
+    """Finds the paths from the root of a binary tree to its leaves.
 
     Inner nodes are numbered in the order in which they are first seen when the tree is walked from
     left to right, the root being 0.
 
     Args:
-        tree: Nested pairs of leaves, which are non-negative integers.
+        dtype: Data type of the directions.
 
-    Attributes:
-        n_nodes (int): Number of inner nodes.
-        begins (array): Where the path of each leaf begins in ``nodes`` and ``codes``, int32.
-        lengths (array): Lengths of the paths, int32; -1 for a number that is not a leaf.
-        nodes (array): Inner nodes on the paths, int32.
-        codes (array): 1 where a path goes to the left, -1 where to the right, float32.
+    Example:
+        >>> from chainer.links.loss.hierarchical_softmax import TreeParser
+        >>> parser = TreeParser(np.float32)
+        >>> parser.parse(((0, 1), 2))
+        >>> parser.size(), parser.get_paths()[1], parser.get_codes()[1]
+        (2, array([0, 1], dtype=int32), array([ 1., -1.], dtype=float32))
     """
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, dtype: DTypeLike) -> None:
+        self.dtype = dtype
+        self.next_id = 0
+        self.paths: dict[Hashable, HostArray] = {}
+        self.codes: dict[Hashable, HostArray] = {}
+
+    def parse(self, tree: object) -> None:
+        """Reads a tree.
+
+        Args:
+            tree: Nested pairs (tuples) of leaves.
+
+        Raises:
+            ValueError: If a tuple has not two elements, or a leaf occurs twice.
+        """
+        steps: dict[Hashable, list[tuple[int, float]]] = {}
+        self.next_id = 0
         # A stack instead of recursion: trees of rare words may be deeper than Python's limit.
-        paths: dict[int, list[tuple[int, float]]] = {}
-        self.n_nodes = 0
-        todo: list[tuple[Any, list[tuple[int, float]]]] = [(tree, [])]
+        todo: list[tuple[object, list[tuple[int, float]]]] = [(tree, [])]
         while todo:
             node, path = todo.pop()
             if isinstance(node, tuple):
-                if len(node) != 2:
+                children = cast("tuple[object, ...]", node)
+                if len(children) != 2:
                     raise ValueError(
-                        f"All internal nodes must have two child nodes, got {len(node)}: {node}"
+                        "All internal nodes must have two child nodes, "
+                        f"got {len(children)}: {children}"
                     )
-                todo.append((node[1], [*path, (self.n_nodes, -1.0)]))
-                todo.append((node[0], [*path, (self.n_nodes, 1.0)]))
-                self.n_nodes += 1
-            elif not isinstance(node, (int, numpy.integer)) or node < 0:
-                raise ValueError(f"leaves of the tree must be non-negative integers, got {node!r}")
-            elif int(node) in paths:
+                todo.append((children[1], [*path, (self.next_id, -1.0)]))
+                todo.append((children[0], [*path, (self.next_id, 1.0)]))
+                self.next_id += 1
+            elif not isinstance(node, Hashable):
+                raise ValueError(f"a tree is made of tuples and leaves, got {node!r}")
+            elif node in steps:
                 raise ValueError(f"the tree has two leaves {node}")
             else:
-                paths[int(node)] = path
-        size = max(paths) + 1
-        lengths = numpy.full(size, -1, numpy.int32)
-        for leaf, path in paths.items():
-            lengths[leaf] = len(path)
-        steps = [step for leaf in sorted(paths) for step in paths[leaf]]
-        self.lengths: Array = lengths
-        ends = numpy.cumsum(numpy.maximum(lengths, 0))
-        self.begins: Array = (ends - numpy.maximum(lengths, 0)).astype(numpy.int32)
-        self.nodes: Array = numpy.array([node for node, _ in steps], numpy.int32)
-        self.codes: Array = numpy.array([code for _, code in steps], numpy.float32)
+                steps[node] = path
+        for leaf, path in steps.items():
+            self.paths[leaf] = numpy.array([node for node, _ in path], numpy.int32)
+            self.codes[leaf] = numpy.array([code for _, code in path], self.dtype)
 
-    @classmethod
-    def of_arrays(cls, begins: Array, nodes: Array, codes: Array) -> TreePaths:
-        """Returns the paths that given arrays describe.
+    def size(self) -> int:
+        """Returns the number of inner nodes."""
+        return self.next_id
+
+    def get_paths(self) -> dict[Hashable, HostArray]:
+        """Returns leaf -> inner nodes on the path to it, int32."""
+        return self.paths
+
+    def get_codes(self) -> dict[Hashable, HostArray]:
+        """Returns leaf -> directions on the path to it: 1 to the left, -1 to the right."""
+        return self.codes
+
+
+class BinaryHierarchicalSoftmaxFunction:
+    """The loss of :class:`BinaryHierarchicalSoftmax` for a given tree.
+
+    Pickles of links of the releases 4 and 7 contain an object of this class, with the same
+    attributes.
+
+    Args:
+        tree: Nested pairs of leaves, which are non-negative integers.
+        dtype: Data type of the directions.
+
+    Attributes:
+        begins (array): Where the path of each leaf begins in ``paths``, and the end of the last,
+            int32. A number that is not a leaf has an empty path.
+        paths (array): Inner nodes on the paths, int32.
+        codes (array): Directions on the paths.
+        parser_size (int): Number of inner nodes.
+    """
+
+    def __init__(self, tree: Tree, dtype: DTypeLike = numpy.float32) -> None:
+        parser = TreeParser(dtype)
+        parser.parse(tree)
+        paths, codes = parser.get_paths(), parser.get_codes()
+        for leaf in paths:
+            if not isinstance(leaf, (int, numpy.integer)) or leaf < 0:
+                raise ValueError(f"leaves of the tree must be non-negative integers, got {leaf!r}")
+        leaves = sorted(cast("dict[int, HostArray]", paths))
+        lengths = numpy.zeros(leaves[-1] + 2, numpy.int32)
+        for leaf in leaves:
+            lengths[leaf + 1] = len(paths[leaf])
+        self.begins: Array = numpy.cumsum(lengths, dtype=numpy.int32)
+        self.paths: Array = numpy.concatenate([paths[leaf] for leaf in leaves])
+        self.codes: Array = numpy.concatenate([codes[leaf] for leaf in leaves])
+        self.parser_size = parser.size()
+
+    def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
+        """Shows a visitor the arrays.
 
         Args:
-            begins: Where the path of each leaf begins in ``nodes``, and the end of the last.
-            nodes: Inner nodes on the paths.
-            codes: Directions on the paths.
+            visitor (DeviceResidentsVisitor): The visitor.
         """
-        paths = cls.__new__(cls)
-        lengths = begins[1:] - begins[:-1]
-        # A number that is not a leaf has an empty path there.
-        lengths[lengths == 0] = -1
-        paths.lengths, paths.begins, paths.nodes, paths.codes = lengths, begins[:-1], nodes, codes
-        paths.n_nodes = int(nodes.max()) + 1 if nodes.size else 0
-        return paths
-
-    def accept(self, visitor: DeviceResidentsVisitor) -> None:
-        """Shows a visitor the arrays."""
-        for name in ("lengths", "begins", "nodes", "codes"):
+        for name in ("begins", "paths", "codes"):
             setattr(self, name, visitor.visit_array(getattr(self, name)))
 
-    def select(self, t: Array, device: Device) -> tuple[Array, Array, Array]:
+    def __call__(self, x: VariableLike, t: VariableLike, W: VariableLike) -> Variable:
+        """Computes the loss.
+
+        Args:
+            x (Variable or array): Input vectors of shape ``(B, in_size)``.
+            t (Variable or array): Labels, int32 of shape ``(B,)``.
+            W (Variable or array): Weight, of shape ``(parser_size, in_size)``.
+
+        Returns:
+            Variable: The sum of the losses over the batch.
+
+        Raises:
+            InvalidType: If dtypes or shapes do not fit.
+        """
+        x, t, W = as_variable(x), as_variable(t), as_variable(W)
+        if config.type_check:
+            _check_types(x, t)
+        owners, nodes, codes = self._select(t.array, W.device)
+        # The sign of the product of the weight of a node and the input vector is the direction.
+        scores = sum_of(embed_id(owners, x) * embed_id(nodes, W), axis=1)
+        with W.device:
+            codes = codes.astype(scores.dtype)
+        return sum_of(softplus(-scores * codes))
+
+    def _select(self, t: Array, device: Device) -> tuple[Array, Array, Array]:
         """Returns the steps of the paths of several leaves.
 
         Args:
@@ -108,31 +176,22 @@ class TreePaths:
         """
         xp = device.xp
         with device.backend.use(device):
-            lengths = self.lengths[t]
-            if config.debug and bool((unknown := (lengths < 0) | (t < 0)).any()):
-                raise ValueError(f"t contains labels that are not leaves: {t[unknown]}")
+            begins = self.begins
+            all_lengths = begins[1:] - begins[:-1]
+            # The only leaf of a tree without nodes has an empty path, too.
+            if config.debug and self.parser_size:
+                unknown = (t < 0) | (t >= len(all_lengths))
+                unknown |= all_lengths[xp.where(unknown, 0, t)] == 0
+                if bool(unknown.any()):
+                    raise ValueError(f"t contains labels that are not leaves: {t[unknown]}")
             # Paths have different lengths. They are joined to one list of steps, each with the
             # number of the element of the batch that it belongs to.
-            lengths = xp.maximum(lengths, 0)
+            lengths = all_lengths[t]
             ends = xp.cumsum(lengths)
             steps = xp.arange(int(ends[-1]) if len(t) else 0)
             owners = xp.searchsorted(ends, steps, side="right")
-            positions = steps - (ends - lengths)[owners] + self.begins[t][owners]
-            return owners.astype(numpy.int32), self.nodes[positions], self.codes[positions]
-
-
-class BinaryHierarchicalSoftmaxFunction:
-    """What links of the releases 4 and 7 contain; pickles refer to it.
-
-    Attributes:
-        begins (array): Where the path of each leaf begins in ``paths``, and the end of the last.
-        paths (array): Inner nodes on the paths.
-        codes (array): Directions on the paths.
-    """
-
-    begins: Array
-    paths: Array
-    codes: Array
+            positions = steps - (ends - lengths)[owners] + begins[t][owners]
+            return owners.astype(numpy.int32), self.paths[positions], self.codes[positions]
 
 
 class BinaryHierarchicalSoftmax(Link):
@@ -172,26 +231,16 @@ class BinaryHierarchicalSoftmax(Link):
 
     def __init__(self, in_size: int, tree: Tree, dtype: DTypeLike = None) -> None:
         super().__init__()
-        self._paths = TreePaths(tree)
+        # Only W takes the data type. The directions, 1 and -1, are converted at each call.
+        self._func = BinaryHierarchicalSoftmaxFunction(tree)
         with self.init_scope():
-            self.W = Parameter(Uniform(1, dtype=dtype), (self._paths.n_nodes, in_size))
+            self.W = Parameter(Uniform(1, dtype=dtype), (self._func.parser_size, in_size))
 
     @property
     def printable_specs(self) -> Iterator[tuple[str, Any]]:
         """Pairs of name and value that describe the link when it is printed."""
         yield "in_size", self.W.shape[1]
-        yield "n_leaves", self._paths.n_nodes + 1
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restores a link; pickles of the releases 4 and 7 can be read.
-
-        Args:
-            state (dict): Attributes of the link.
-        """
-        super().__setstate__(state)
-        function = state.get("_func")
-        if isinstance(function, BinaryHierarchicalSoftmaxFunction):
-            self._paths = TreePaths.of_arrays(function.begins, function.paths, function.codes)
+        yield "n_leaves", self._func.parser_size + 1
 
     @staticmethod
     def create_huffman_tree(word_counts: Mapping[Any, float]) -> Any:
@@ -231,7 +280,9 @@ class BinaryHierarchicalSoftmax(Link):
             visitor (DeviceResidentsVisitor): The visitor.
         """
         super().device_resident_accept(visitor)
-        self._paths.accept(visitor)
+        # A shared copy of the link refers to the same object, and may stay where it is.
+        self._func = copy.copy(self._func)
+        self._func.device_resident_accept(visitor)
 
     def forward(self, x: VariableLike, t: VariableLike) -> Variable:
         """Computes the loss value for given input and ground truth labels.
@@ -247,15 +298,7 @@ class BinaryHierarchicalSoftmax(Link):
         Raises:
             InvalidType: If dtypes or shapes do not fit.
         """
-        x, t = as_variable(x), as_variable(t)
-        if config.type_check:
-            _check_types(x, t)
-        owners, nodes, codes = self._paths.select(t.array, self.device)
-        # The sign of the product of the weight of a node and the input vector is the direction.
-        scores = sum_of(embed_id(owners, x) * embed_id(nodes, self.W), axis=1)
-        with self.device:
-            codes = codes.astype(scores.dtype)
-        return sum_of(softplus(-scores * codes))
+        return self._func(x, t, self.W)
 
 
 def _check_types(x: Variable, t: Variable) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -77,6 +78,8 @@ class NegativeSampling(Link):
             visitor (DeviceResidentsVisitor): The visitor.
         """
         super().device_resident_accept(visitor)
+        # A shared copy of the link refers to the same object, and may stay where it is.
+        self.sampler = copy.copy(self.sampler)
         self.sampler.device_resident_accept(visitor)
 
     def forward(

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
 
@@ -12,6 +14,11 @@ MODULES = {
     "hdf5": ("HDF5Deserializer", "HDF5Serializer", "load_hdf5", "save_hdf5"),
     "npz": ("DictionarySerializer", "NpzDeserializer", "load_npz", "save_npz"),
     "npz_archive": ("FileFormatError",),
+    "safetensors": ("load_safetensors", "save_safetensors"),
 }
 
 __getattr__, __dir__ = lazy_module(globals(), registry=registries.serializers)
+
+# Programs look these modules up in sys.modules, to replace what is in them.
+for _name in ("hdf5", "npz"):
+    importlib.import_module(f"chainer.serializers.{_name}")

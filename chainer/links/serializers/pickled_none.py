@@ -49,7 +49,7 @@ def is_pickled_none(data: bytes) -> bool:
         tokens = tuple(_tokens(data))
     except (ValueError, KeyError, IndexError):  # truncated, unknown opcode, bad memo reference
         return False
-    at = 8  # where the byte string b'b' is spelt as a call in protocol 2
+    at = 8  # protocol 2 writes the byte string b'b' as a call, here
     if tokens[at : at + len(_ENCODED_B)] == _ENCODED_B:
         tokens = (*tokens[:at], "b", *tokens[at + len(_ENCODED_B) :])
     return tokens == _NONE_TOKENS

@@ -15,17 +15,20 @@ from chainer.plugins.commands._output import did_you_mean, print_json, print_tab
 
 HELP = "list functions, links, optimizers and other names, and the plugins that supply them"
 
+#: Names of kinds that are shorter than those of the registries.
+_SHORT_NAMES = {"onnx": "onnx_converters"}
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of the subcommand."""
-    parser.add_argument("kind", choices=list(registries.ALL), help="what to list")
+    parser.add_argument("kind", choices=[*registries.ALL, *_SHORT_NAMES], help="what to list")
     parser.add_argument("pattern", nargs="?", metavar="NAME", help="only this; '*' for any text")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(options: argparse.Namespace) -> int:
     """Lists the names."""
-    registry = registries.ALL[options.kind]
+    registry = registries.ALL[_SHORT_NAMES.get(options.kind, options.kind)]
     registry.load_all()
     entries = registry.entries()
     if options.pattern is not None:

@@ -12,7 +12,7 @@ from chainer.core.arrays.device import Device
 from chainer.core.autograd.variable import Variable
 from chainer.testing.array import to_host
 
-__all__ = ["assert_at_home", "assert_equal", "homes", "values"]
+__all__ = ["assert_equal", "assert_on_device", "devices_of_results", "values"]
 
 
 def values(dtype: Any = "float32", shape: tuple[int, ...] = (2, 3)) -> np.ndarray:
@@ -25,18 +25,22 @@ def values(dtype: Any = "float32", shape: tuple[int, ...] = (2, 3)) -> np.ndarra
     return np.arange(int(np.prod(shape)), dtype=np.float64).reshape(shape).astype(dtype)
 
 
-def homes(device: Device) -> tuple[Device, ...]:
-    """Returns where arrays sent to a device may be: there, or where its plain arrays are.
+def devices_of_results(device: Device) -> tuple[Device, ...]:
+    """Returns the devices that a result computed on a device may be on.
+
+    A backend with arrays of its own, such as iDeep, may also return arrays of its ``xp``.
 
     Args:
         device: The device.
     """
-    plain: Backend = device.backend.xp_backend
-    return (device,) if plain is device.backend else (device, plain.device())
+    base: Backend = device.backend.xp_backend
+    return (device,) if base is device.backend else (device, base.device())
 
 
-def assert_at_home(array: Any, device: Device) -> None:
-    """Raises unless an array or Variable is on a device, or a plain array that stands for such.
+def assert_on_device(array: Any, device: Device) -> None:
+    """Raises unless an array or Variable is on a device.
+
+    A backend with arrays of its own may also have returned an array of its ``xp``.
 
     Args:
         array: The array.
@@ -48,7 +52,7 @@ def assert_at_home(array: Any, device: Device) -> None:
         f"{type(array)} is an array of backend {backend.name!r}, expected {device.backend.name!r}"
     )
     place = backend.device_of(array)
-    assert place in homes(device), f"the array is on {place}, expected {device}"
+    assert place in devices_of_results(device), f"the array is on {place}, expected {device}"
 
 
 def assert_equal(array: Any, expected: Any, rtol: float = 0) -> None:

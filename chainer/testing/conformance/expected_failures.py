@@ -1,4 +1,4 @@
-"""The file of expected failures, honoured strictly."""
+"""The file of expected failures, applied strictly: an expected failure that passes is a failure."""
 
 from __future__ import annotations
 

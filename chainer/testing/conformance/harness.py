@@ -54,6 +54,12 @@ def is_float(array: Any) -> bool:
     return np.dtype(array.dtype).kind == "f"
 
 
+def assert_unmodified(arrays: Sequence[Any], before: Sequence[np.ndarray]) -> None:
+    """Raises if the values of input arrays are not those from before the call."""
+    for i, (array, value) in enumerate(zip(arrays, before, strict=True)):
+        np.testing.assert_array_equal(to_host(array), value, err_msg=f"input {i} was modified")
+
+
 class Case:
     """A row of the table on one sample, dtype, layout and device.
 
@@ -216,33 +222,30 @@ class Case:
         arrays = self.arrays()
         before = [np.array(to_host(array)) for array in arrays]
         xs, ys = self.call(arrays, needed, linked=linked)
-        started = [
-            (y, Variable(self.send(gy, y.dtype, turn=1), requires_grad=False))
+        roots = [y for y, gy in zip(ys, gys, strict=True) if gy is not None]
+        seeds = [
+            Variable(self.send(gy, y.dtype, turn=1), requires_grad=False)
             for y, gy in zip(ys, gys, strict=True)
             if gy is not None
         ]
         targets = [xs[i] for i in needed]
         if recorded:
-            found = grad(
-                [y for y, _ in started],
-                targets,
-                [gy for _, gy in started],
-                enable_double_backprop=True,
-            )
+            found = grad(roots, targets, seeds, enable_double_backprop=True)
         else:
-            start = StartOfBackward(tuple(gy for _, gy in started))
-            start.apply([y for y, _ in started])[0].backward()
+            StartOfBackward(tuple(seeds)).apply(roots)[0].backward()
             found = [x.grad_var for x in targets]
         for x, gx in zip(targets, found, strict=True):
             if gx is not None:
-                self.check_place(gx.array, "gradient")
-                assert gx.dtype == x.dtype, f"gradient of {x.dtype} input is {gx.dtype}"
-                assert gx.shape == x.shape, f"gradient of {x.shape} input has shape {gx.shape}"
-        for i, x in enumerate(xs):
-            assert i in needed or x.grad is None, f"input {i} needs no gradient but got one"
-        for i, (array, value) in enumerate(zip(arrays, before, strict=True)):
-            np.testing.assert_array_equal(to_host(array), value, err_msg=f"input {i} was modified")
+                self._check_gradient(x, gx)
+        for i in set(range(len(xs))) - set(needed):
+            assert xs[i].grad is None, f"input {i} needs no gradient but got one"
+        assert_unmodified(arrays, before)
         return [None if gx is None else np.array(to_host(gx)) for gx in found]
+
+    def _check_gradient(self, x: Variable, gx: Variable) -> None:
+        self.check_place(gx.array, "gradient")
+        assert gx.dtype == x.dtype, f"gradient of {x.dtype} input is {gx.dtype}"
+        assert gx.shape == x.shape, f"gradient of {x.shape} input has shape {gx.shape}"
 
     def check_place(self, array: Any, what: str) -> None:
         """Raises unless an array is on the device under test."""

@@ -110,7 +110,7 @@ def chosen_kernels() -> list[str]:
 
 
 class Report:
-    """What a run of the suite found out.
+    """The results of a run of the suite.
 
     Args:
         device: The device under test.

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from chainer.core.autograd.variable import Variable
-from chainer.testing.conformance.contract import assert_at_home, assert_equal, values
+from chainer.testing.conformance.contract import assert_equal, assert_on_device, values
 
 ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
 COMPARISONS = ("lt", "le", "eq", "ne", "gt", "ge")
@@ -26,14 +26,14 @@ def test_creation_functions(device, xp):
             (xp.eye(3, dtype="float32"), np.eye(3, dtype=np.float32)),
         )
     for array, expected in pairs:
-        assert_at_home(array, device)
+        assert_on_device(array, device)
         assert array.dtype == expected.dtype
         assert_equal(array, expected)
 
 
 def test_creation_like_an_array(device, xp, array):
     for made, value in ((xp.zeros_like(array), 0), (xp.ones_like(array), 1)):
-        assert_at_home(made, device)
+        assert_on_device(made, device)
         assert (made.shape, made.dtype) == (array.shape, array.dtype)
         assert_equal(made, np.full((2, 3), value))
     assert xp.empty_like(array).shape == (2, 3)
@@ -57,7 +57,7 @@ def test_arithmetic(device, array, name):
         (function(array, 2.5), function(x, np.float32(2.5))),
         (function(2, array + 1), function(2, x + 1)),
     ):
-        assert_at_home(result, device)
+        assert_on_device(result, device)
         assert result.dtype == np.float32, "Python numbers do not change the dtype"
         assert_equal(result, expected, rtol=1e-5)
 
@@ -69,7 +69,7 @@ def test_comparisons(device, array, name):
         (function(array, 2), function(values(), 2)),
         (function(array, device.send(values()[::-1].copy())), function(values(), values()[::-1])),
     ):
-        assert_at_home(result, device)
+        assert_on_device(result, device)
         assert result.dtype == np.bool_
         assert_equal(result, expected)
 
@@ -205,7 +205,7 @@ def test_random_numbers_are_repeatable(backend, device):
         random.seed(3)
         second = random.uniform(size=(5,))
         third = random.uniform(size=(5,))
-    assert_at_home(first, device)
+    assert_on_device(first, device)
     np.testing.assert_array_equal(backend.to_host(first), backend.to_host(second))
     assert (backend.to_host(second) != backend.to_host(third)).any()
 

@@ -22,7 +22,7 @@ from chainer.core.arrays.backend import (
     is_array,
 )
 from chainer.core.autograd.variable import Variable
-from chainer.testing.conformance.contract import assert_at_home, assert_equal, values
+from chainer.testing.conformance.contract import assert_equal, assert_on_device, values
 
 
 def test_is_a_backend(backend):
@@ -123,7 +123,7 @@ def test_asarray_of_scalars(backend, device):
     with device:
         scalar = backend.asarray(2.5, "float32")
         integers = backend.asarray([1, 2], "int32")
-    assert_at_home(scalar, device)
+    assert_on_device(scalar, device)
     assert scalar.shape == ()
     assert scalar.dtype == np.float32
     assert float(scalar) == 2.5
@@ -142,7 +142,7 @@ def test_plain_arrays_are_those_of_the_namespace(backend, device, array):
     plain = backend.to_xp(array)
     assert_equal(plain, values())
     assert backend_of(plain) is backend.xp_backend
-    assert_at_home(plain, device)
+    assert_on_device(plain, device)
     assert backend.to_xp(plain) is plain
     if backend.makes_xp_arrays:
         assert plain is array
@@ -156,7 +156,7 @@ def test_plain_views_share_memory(backend, array):
 def test_adopted_arrays_are_adopted_once(backend, device, array):
     adopted = backend.wrap(array)
     assert backend.wrap(adopted) is adopted
-    assert_at_home(adopted, device)
+    assert_on_device(adopted, device)
     assert_equal(adopted, values())
     assert type(Variable(array).array) is type(adopted)
 

@@ -12,7 +12,7 @@ import pytest
 
 from chainer.core.arrays.backend import get_device, using_device
 from chainer.core.arrays.device import Device
-from chainer.testing.conformance.contract import assert_at_home, values
+from chainer.testing.conformance.contract import assert_on_device, values
 
 
 def test_has_at_least_one_device(backend):
@@ -120,7 +120,7 @@ def test_current_device_is_that_of_the_thread(backend):
 def test_creation_functions_use_the_current_device(backend):
     for entry in backend.devices():
         with entry:
-            assert_at_home(backend.xp.zeros((2,), "float32"), entry)
+            assert_on_device(backend.xp.zeros((2,), "float32"), entry)
 
 
 def test_synchronises(backend, device):

@@ -12,7 +12,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import using_config
 from chainer.core.lazy import resolve
 from chainer.core.registry import registries
-from chainer.testing.conformance.contract import assert_at_home, assert_equal, values
+from chainer.testing.conformance.contract import assert_equal, assert_on_device, values
 
 
 def _softmax():
@@ -59,7 +59,7 @@ def test_a_kernel_serves_the_arrays(backend, device, array):
     assert_equal(y, _softmax(), rtol=1e-5)
     if backend.makes_xp_arrays:
         y = operation.reference_for(backend).forward(array, 1)
-        assert_at_home(y, device)
+        assert_on_device(y, device)
         assert_equal(y, _softmax(), rtol=1e-5)
 
 

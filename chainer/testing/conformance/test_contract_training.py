@@ -14,7 +14,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import using_config
 from chainer.core.registry import registries
 from chainer.links.chain import Chain
-from chainer.testing.conformance.contract import assert_at_home, assert_equal, values
+from chainer.testing.conformance.contract import assert_equal, assert_on_device, values
 from chainer.testing.serializer import save_and_load_npz
 from chainer.training.dataset.convert import concat_examples
 
@@ -58,7 +58,7 @@ def _trained(device, optimizer, steps=5):
         losses.append(float(loss.array))
         optimizer.update()
     for param in model.params():
-        assert_at_home(param, device)
+        assert_on_device(param, device)
     model.to_device("@numpy")
     return {name: param.array for name, param in model.namedparams()}, losses
 
@@ -76,8 +76,8 @@ def test_links_move(device):
         assert param.device == device, name
         assert_equal(param, before[name])
     for array in (model.l1.W.grad, model.bn.avg_mean, model.bn.avg_var):
-        assert_at_home(array, device)
-    assert_at_home(model(device.send(device_free)), device)
+        assert_on_device(array, device)
+    assert_on_device(model(device.send(device_free)), device)
     model.to_device("@numpy")
     assert model.device == get_device("@numpy")
     assert {type(param.array) for param in model.params()} == {np.ndarray}
@@ -104,7 +104,7 @@ def test_links_refuse_host_inputs(backend, device):
     model = _Model().to_device(device)
     x = values(shape=(4, 3))
     if backend.family == get_backend("numpy").family:
-        assert_at_home(model(x), device)
+        assert_on_device(model(x), device)
         return
     with pytest.raises(TypeError, match="incompatible array types are mixed"):
         model(x)
@@ -116,7 +116,7 @@ def test_outputs_are_those_of_the_host(device):
         with using_config("train", train):
             host = _loss(_Model(), x, t)
             there = _loss(_Model().to_device(device), *device.send((x, t)))
-        assert_at_home(there, device)
+        assert_on_device(there, device)
         assert_equal(there, host.array, rtol=1e-4)
 
 
@@ -149,7 +149,7 @@ def test_optimizer_states_follow_the_parameters(device):
     optimizer.update(_loss, model, *device.send((x, t)))
     for param in model.params():
         for state in param.update_rule.state.values():
-            assert_at_home(state, device)
+            assert_on_device(state, device)
 
 
 def test_models_are_saved_and_loaded(device):
@@ -163,7 +163,7 @@ def test_models_are_saved_and_loaded(device):
     save_and_load_npz(on_host, there)
     assert there.device == device
     for param in there.params():
-        assert_at_home(param, device)
+        assert_on_device(param, device)
     with using_config("train", False):
         assert_equal(on_host(values(shape=(4, 3))), expected, rtol=1e-4)
         assert_equal(there(x), expected, rtol=1e-5)
@@ -181,15 +181,15 @@ def test_optimizers_are_saved_and_loaded(device):
     for one, link in ((optimizer, model), (restored, other)):
         one.update(_loss, link, *examples)
     for a, b in zip(model.params(), other.params(), strict=True):
-        assert_at_home(b, device)
+        assert_on_device(b, device)
         assert_equal(b, device.backend.to_host(a.array), rtol=1e-6)
 
 
 def test_batches_are_made_on_the_device(device):
     batch = [(values(shape=(3,)), np.int32(1)), (values(shape=(3,)) + 1, np.int32(0))]
     x, t = concat_examples(batch, device)
-    assert_at_home(x, device)
-    assert_at_home(t, device)
+    assert_on_device(x, device)
+    assert_on_device(t, device)
     assert_equal(x, [[0, 1, 2], [1, 2, 3]])
     assert_equal(t, [1, 0])
 

@@ -10,7 +10,7 @@ import pytest
 from chainer.core.arrays.backend import backend_of, copyto, get_backend, get_device
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
-from chainer.testing.conformance.contract import assert_at_home, assert_equal, values
+from chainer.testing.conformance.contract import assert_equal, assert_on_device, values
 
 DTYPES = ("float16", "float32", "float64", "int32", "int64", "uint8", "bool")
 
@@ -20,7 +20,7 @@ DTYPES = ("float16", "float32", "float64", "int32", "int64", "uint8", "bool")
 def test_arrays_survive_the_way_there_and_back(backend, device, dtype, shape):
     host = values(dtype, shape)
     array = backend.from_host(host, device)
-    assert_at_home(array, device)
+    assert_on_device(array, device)
     assert array.shape == shape
     assert array.dtype == host.dtype
     back = backend.to_host(array)
@@ -52,7 +52,7 @@ def test_send_takes_nested_arrays(device):
     sent = device.send({"a": [values(), None], "b": (values(),)})
     assert sent["a"][1] is None
     assert isinstance(sent["b"], tuple)
-    assert_at_home(sent["b"][0], device)
+    assert_on_device(sent["b"][0], device)
     np.testing.assert_array_equal(get_device("@numpy").send(sent["a"][0]), values())
 
 
@@ -73,7 +73,7 @@ def test_arrays_are_sent_to_every_device(backend):
 
 def test_copies_are_independent(backend, device, array):
     copied = backend.copy(array, device)
-    assert_at_home(copied, device)
+    assert_on_device(copied, device)
     copied[0, 0] = 100
     assert_equal(array, values())
 

@@ -1,5 +1,8 @@
 """What a dataset, an iterator and a converter are (``chainer.dataset``), and the download cache."""
 
+from typing import TYPE_CHECKING
+
+from chainer.core.lazy import lazy_module
 from chainer.training.dataset import convert, dataset_mixin, download, iterator
 from chainer.training.dataset.async_transfer import ConcatWithAsyncTransfer
 from chainer.training.dataset.convert import Converter, concat_examples, converter, to_device
@@ -13,11 +16,16 @@ from chainer.training.dataset.download import (
 )
 from chainer.training.dataset.iterator import Iterator
 
+if TYPE_CHECKING:
+    from chainer.training.dataset import tabular
+    from chainer.training.dataset.tabular.tabular_dataset import TabularDataset
+
 __all__ = [
     "ConcatWithAsyncTransfer",
     "Converter",
     "DatasetMixin",
     "Iterator",
+    "TabularDataset",
     "cache_or_load_file",
     "cached_download",
     "concat_examples",
@@ -29,5 +37,11 @@ __all__ = [
     "get_dataset_root",
     "iterator",
     "set_dataset_root",
+    "tabular",
     "to_device",
 ]
+
+# Imported at first use, because most programs do not need it.
+__getattr__, __dir__ = lazy_module(
+    globals(), {"TabularDataset": ".tabular.tabular_dataset"}, submodules=("tabular",)
+)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar
 
 import numpy
 
@@ -12,16 +13,26 @@ from chainer.core.arrays import backend
 from chainer.core.arrays.device import Device
 from chainer.core.lazy import lazy_module
 from chainer.core.typing import Array, ArrayTree, DeviceLike, HostArray
-from chainer.training.dataset.batch import Batch
+from chainer.training.dataset.batch import Batch as FastBatch
+from chainer.training.dataset.batch import Example
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+Batch: TypeAlias = Sequence[Example]
+"""Examples that an iterator returned."""
+
+Converted: TypeAlias = ArrayTree
+"""What a converter returns: an array, or a tuple or dictionary of arrays."""
 
 ConverterLike: TypeAlias = Callable[..., Any]
 """A :class:`Converter`, or any function that takes a batch and a device."""
 
 Padding: TypeAlias = Any
-"""A scalar, or one for each element of an example (a tuple or a dictionary), or None."""
+"""None, a number, or one of these for each element of an example, as a tuple or dictionary."""
 
 
-def to_device(device: DeviceLike, x: ArrayTree) -> Any:
+def to_device(device: DeviceLike, x: ArrayTree) -> ArrayTree:
     """Sends an array to a given device.
 
     This method sends a given array to a given device. This method is used in
@@ -49,14 +60,119 @@ def to_device(device: DeviceLike, x: ArrayTree) -> Any:
     # The usual case, once for each array of each batch: nothing has to be moved.
     if type(x) is numpy.ndarray and device.backend.name == "numpy":
         return x
+    # Scalars of NumPy are what the elements of arrays of labels are.
     if isinstance(x, numpy.generic):
         x = numpy.asarray(x)
     return device.send(x)
 
 
-def concat_examples(
-    batch: Sequence[Any], device: DeviceLike = None, padding: Padding = None
-) -> Any:
+class Converter:
+    """Base class of converters.
+
+    A converter makes arrays of a batch. An updater also accepts any other function of a batch and a
+    device. The difference is the device: an instance of this class gets a
+    :class:`~chainer.backend.Device` or None, other functions a number, as in release 4: -1 for the
+    CPU, and the index of a CUDA device.
+    """
+
+    def __call__(self, batch: Batch, device: Device | None) -> Converted:
+        """Converts a batch.
+
+        Args:
+            batch (list): A list of examples.
+            device (chainer.backend.Device): Device to send the arrays to, or None.
+
+        Returns:
+            Array, a tuple of arrays, or a dictionary of arrays.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define __call__()")
+
+
+class FunctionConverter(Converter, Generic[_P, _R]):
+    """A function as a converter, made by :func:`converter`.
+
+    Args:
+        function: Function of a batch and a device.
+    """
+
+    def __init__(self, function: Callable[_P, _R]) -> None:
+        self._function = function
+        self.__name__ = getattr(function, "__name__", type(function).__name__)
+        self.__qualname__ = getattr(function, "__qualname__", self.__name__)
+        self.__module__ = getattr(function, "__module__", __name__)
+        self.__doc__ = function.__doc__
+        self._requires_device = _requires_device(function)
+
+    def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        """Calls the function with the device as a Device object.
+
+        Args:
+            args: The batch, the device, and more arguments of the function.
+            kwargs: Keyword arguments of the function. ``device`` may be among them.
+        """
+        positional: Any = args
+        # Positional or keyword, as the function has it; everything else is passed on.
+        if len(args) > 1:
+            positional = (args[0], as_device(args[1]), *args[2:])
+        elif "device" in kwargs or self._requires_device:
+            kwargs["device"] = as_device(kwargs.get("device"))
+        return self._function(*positional, **kwargs)
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        module = sys.modules.get(self.__module__)
+        if getattr(module, self.__name__, None) is self:
+            # The name of a decorated function denotes the converter, so that the function itself
+            # cannot be pickled. The name is enough.
+            return self.__name__
+        return FunctionConverter, (self._function,)
+
+
+def _requires_device(function: Callable[..., Any]) -> bool:
+    """Tells whether a function has a parameter ``device`` without a default."""
+    try:
+        parameter = inspect.signature(function).parameters.get("device")
+    except (TypeError, ValueError):  # not a callable, or one without a signature
+        return False
+    keyword = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return (
+        parameter is not None
+        and parameter.default is inspect.Parameter.empty
+        and parameter.kind in keyword
+    )
+
+
+def as_device(device: Any) -> Device | None:
+    """Returns a device as a Device object; None stays None."""
+    return None if device is None else backend.get_device(device)
+
+
+def converter() -> Callable[[Callable[_P, _R]], FunctionConverter[_P, _R]]:
+    """Decorator of functions that are converters.
+
+    The function gets the device as a :class:`~chainer.backend.Device` (or None), even
+    if a specifier was given. All other arguments are passed on.
+
+    .. admonition:: Example
+
+        >>> import numpy as np
+        >>> import chainer
+        >>> @chainer.dataset.converter()
+        ... def halves(batch, device):
+        ...     return device.send(np.array(batch) / 2)
+        >>> halves([1, 2], -1)
+        array([0.5, 1. ])
+    """
+    return _make_converter
+
+
+def _make_converter(function: Callable[_P, _R]) -> FunctionConverter[_P, _R]:
+    if not callable(function):
+        raise TypeError(f"converter() can only wrap a callable, got {function!r}")
+    return FunctionConverter(function)
+
+
+@converter()
+def concat_examples(batch: Batch, device: DeviceLike = None, padding: Padding = None) -> Converted:
     """Concatenates a list of examples into array(s).
 
     This function converts an "array of tuples" into a "tuple of arrays". Specifically, given a list
@@ -133,11 +249,12 @@ def concat_examples(
         ValueError: If the batch is empty, the examples have different numbers of elements, or
             shapes differ and ``padding`` does not help.
         KeyError: If a dictionary lacks a key of the first one.
-        TypeError: If an array cannot hold the elements.
+        TypeError: If the elements are nothing an array can hold.
     """
     if len(batch) == 0:
         raise ValueError("batch is empty")
-    if type(batch) is Batch and padding is None:
+    # Rows of arrays that an iterator took are copied at once.
+    if type(batch) is FastBatch and padding is None:
         result = batch.concatenated(lambda array: to_device(device, array))
         if result is not None:
             return result
@@ -155,8 +272,8 @@ def concat_examples(
 
 
 def _concat_tuples(
-    batch: Sequence[Any], first: tuple[Any, ...], device: DeviceLike, padding: Padding
-) -> tuple[Any, ...]:
+    batch: Batch, first: tuple[Any, ...], device: DeviceLike, padding: Padding
+) -> tuple[Array, ...]:
     size = len(first)
     if not isinstance(padding, tuple):
         padding = (padding,) * size
@@ -164,6 +281,7 @@ def _concat_tuples(
         raise ValueError(
             f"padding must have {size} elements, as the examples have, got {len(padding)}"
         )
+    # zip would cut off the elements that only some examples have.
     if any(len(example) != size for example in batch):
         sizes = sorted({len(example) for example in batch})
         raise ValueError(f"all examples must have the same number of elements, got {sizes}")
@@ -172,20 +290,25 @@ def _concat_tuples(
     )
 
 
-def _concat(arrays: Sequence[ArrayTree], padding: Padding) -> Array:
-    """Stacks arrays along a new first axis."""
+def _concat(arrays: Sequence[Array], padding: Padding) -> Array:
+    """Returns the arrays, or values, joined along a new first axis."""
     first = arrays[0]
-    # The first example tells what all are: looking at each would take longer than copying them.
-    if type(first) is not numpy.ndarray and not backend.is_array(first):
-        if padding is None:
-            return _array_of_values(arrays)
+    is_host = type(first) is numpy.ndarray
+    if not is_host and padding is None and not backend.is_array(first):
+        return _array_of_values(arrays)
+    # Values among arrays, and values to be padded, become arrays first.
+    if not all(map(backend.is_array, arrays)):
         arrays = [numpy.asarray(value) for value in arrays]
-    elif not all(map(backend.is_array, arrays)):
-        arrays = [numpy.asarray(value) for value in arrays]
-    if type(first) is not numpy.ndarray:
+    if not is_host:
+        # Arrays of some backends need an object around them.
         arrays = [backend.wrap(array) for array in arrays]
     if padding is not None:
         return _concat_with_padding(arrays, padding)
+    return _stack(arrays)
+
+
+def _stack(arrays: Sequence[Array]) -> Array:
+    """Returns arrays of the same shape joined along a new first axis."""
     shape = arrays[0].shape
     if any(array.shape != shape for array in arrays):
         shapes = sorted({array.shape for array in arrays})
@@ -193,23 +316,17 @@ def _concat(arrays: Sequence[ArrayTree], padding: Padding) -> Array:
             f"all examples must have the same shape, got {', '.join(map(str, shapes[:5]))}; "
             "give a padding value to fill the smaller ones"
         )
-    return _stack(arrays)
-
-
-def _stack(arrays: Sequence[Array]) -> Array:
-    """Stacks arrays of the same shape along a new first axis, on the device of the first one."""
-    shape = arrays[0].shape
     xp = backend.get_array_module(*arrays)
     if xp is numpy:
         if not shape:
             return numpy.array(arrays)
-        # Faster than numpy.stack(), which makes a view of each array.
+        # Faster than numpy.stack, which makes a view of each array first.
         return numpy.concatenate(arrays).reshape((len(arrays), *shape))
     with backend.get_device_from_array(*arrays):
         return xp.concatenate([array[None] for array in arrays])
 
 
-def _array_of_values(values: Sequence[Any]) -> HostArray:
+def _array_of_values(values: Sequence[Example]) -> HostArray:
     """Returns an array of scalars or nested lists."""
     array = numpy.asarray(values)
     if array.dtype.hasobject:
@@ -236,82 +353,12 @@ def _concat_with_padding(arrays: Sequence[Array], padding: Padding) -> Array:
     return result
 
 
-class Converter:
-    """Base class of converters.
-
-    A converter makes arrays of a batch. An updater also accepts any other function of a batch and a
-    device. The difference is the device: an instance of this class gets a
-    :class:`~chainer.backend.Device` or None, other functions a number, as in release 4: -1 for the
-    CPU, and the index of a CUDA device.
-    """
-
-    def __call__(self, batch: Sequence[Any], device: Device | None) -> Any:
-        """Converts a batch.
-
-        Args:
-            batch (list): A list of examples.
-            device (Device): Device to send the arrays to, or None.
-
-        Returns:
-            Array, a tuple of arrays, or a dictionary of arrays.
-        """
-        raise NotImplementedError(f"{type(self).__name__} must define __call__()")
+# Names of these functions up to release 7. Converters of released packages call them.
+_concat_arrays = _concat
+_concat_arrays_with_padding = _concat_with_padding
 
 
-class _FunctionConverter(Converter):
-    """A converter that calls a function, with the device as a Device."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        if not callable(function):
-            raise TypeError(f"converter() decorates a callable, got {type(function).__name__}")
-        self._function = function
-        self.__name__ = getattr(function, "__name__", type(function).__name__)
-        self.__doc__ = function.__doc__
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        # The device is the second positional argument or the keyword; everything else is passed on.
-        if len(args) > 1:
-            args = (args[0], _device_or_none(args[1]), *args[2:])
-        elif "device" in kwargs:
-            kwargs["device"] = _device_or_none(kwargs["device"])
-        elif self._needs_device:
-            kwargs["device"] = None
-        return self._function(*args, **kwargs)
-
-    @property
-    def _needs_device(self) -> bool:
-        """Whether the function has an argument ``device`` without a default."""
-        try:
-            parameter = inspect.signature(self._function).parameters.get("device")
-        except ValueError:  # a function in C may have no signature
-            return False
-        return parameter is not None and parameter.default is parameter.empty
-
-
-def converter() -> Callable[[Callable[..., Any]], Converter]:
-    """Decorator of functions that are converters.
-
-    The function gets the device as a :class:`~chainer.backend.Device` (or None), whatever specifier
-    was given.
-
-    .. admonition:: Example
-
-        >>> import numpy as np
-        >>> import chainer
-        >>> @chainer.dataset.converter()
-        ... def halves(batch, device):
-        ...     return device.send(np.array(batch) / 2)
-        >>> halves([1, 2], -1)
-        array([0.5, 1. ])
-    """
-    return _FunctionConverter
-
-
-def _device_or_none(device: DeviceLike) -> Device | None:
-    return None if device is None else backend.get_device(device)
-
-
-def call_converter(converter: ConverterLike, batch: Sequence[Any], device: Device | None) -> Any:
+def call_converter(converter: ConverterLike, batch: Batch, device: Device | None) -> Any:
     """Calls a converter with a device in the form that it expects.
 
     Converters of this package and instances of :class:`Converter` get the device itself. Other
@@ -327,7 +374,7 @@ def call_converter(converter: ConverterLike, batch: Sequence[Any], device: Devic
     Returns:
         Array, a tuple of arrays, or a dictionary of arrays.
     """
-    if device is None or converter is concat_examples or isinstance(converter, Converter):
+    if device is None or isinstance(converter, Converter):
         return converter(batch, device)
     if not device.backend.is_accelerator:
         return converter(batch, -1)
@@ -336,3 +383,17 @@ def call_converter(converter: ConverterLike, batch: Sequence[Any], device: Devic
 
 # Also public here. async_transfer imports this module.
 __getattr__, __dir__ = lazy_module(globals(), {"ConcatWithAsyncTransfer": ".async_transfer"})
+
+
+def _concat_arrays(  # pyright: ignore[reportUnusedFunction]
+    arrays: Sequence[Any], padding: Any
+) -> Any:
+    """Joins the arrays of a column of a batch; the name that converters of client libraries use."""
+    return _concat(arrays, padding)
+
+
+def _concat_arrays_with_padding(  # pyright: ignore[reportUnusedFunction]
+    arrays: Sequence[Any], padding: Any
+) -> Any:
+    """Joins arrays of different shapes; a name that converters of client libraries use."""
+    return _concat([numpy.asarray(x) if numpy.isscalar(x) else x for x in arrays], padding)

@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy
 
-from chainer.core.typing import Index
-
-
-class DatasetLike(Protocol):
-    """Anything that has a length and examples by index: a dataset, a list, an array."""
-
-    def __len__(self) -> int:
-        """Returns the number of examples."""
-        ...
-
-    def __getitem__(self, index: Any, /) -> Any:
-        """Returns an example."""
-        ...
+from chainer.core.typing import HostArray, Index
 
 
 class DatasetMixin:
@@ -99,7 +87,7 @@ class DatasetMixin:
         raise NotImplementedError(f"{type(self).__name__} must define get_example()")
 
 
-def index_list(index: Any, length: int) -> list[Any]:
+def index_list(index: list[int] | HostArray, length: int) -> list[int]:
     """Returns a one-dimensional index list or array as a list of integers.
 
     Args:
@@ -109,6 +97,7 @@ def index_list(index: Any, length: int) -> list[Any]:
     Raises:
         IndexError: If an array has not one dimension, or a mask has the wrong length.
     """
+    # A list may hold anything that the dataset accepts, such as negative integers.
     if isinstance(index, list):
         return index
     if index.ndim == 0:

@@ -9,18 +9,27 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
+
+from chainer.core.typing import FilePath
+from chainer.training.dataset.file_lock import file_lock
+
+_Content = TypeVar("_Content")
 
 _root: str | None = None
 
 #: Directory of downloaded files below the root; names are MD5 sums of URLs, as in earlier releases.
 _CACHE = "_dl_cache"
-_TIMEOUT = 30  # seconds without data
+_TIMEOUT_SECONDS = 30  # without data
 
 
 class DownloadError(OSError):
     """A file could not be downloaded, or is not what it should be."""
+
+
+class DirectoryError(RuntimeError, OSError):
+    """The directory of a dataset cannot be created. Earlier releases raise RuntimeError."""
 
 
 def get_dataset_root() -> str:
@@ -33,11 +42,12 @@ def get_dataset_root() -> str:
     """
     if _root is not None:
         return _root
+    # The same directory as in earlier releases, so that their downloads are found.
     default = os.path.join("~", ".chainer", "dataset")
     return os.environ.get("CHAINER_DATASET_ROOT") or os.path.expanduser(default)
 
 
-def set_dataset_root(path: str | os.PathLike[str]) -> None:
+def set_dataset_root(path: FilePath) -> None:
     """Sets the root directory to download and cache datasets.
 
     There are two ways to set the dataset root directory. One is by setting the environment variable
@@ -117,10 +127,10 @@ def download(
     """Downloads a file that several servers have, and caches it.
 
     Args:
-        urls: Where the file can be had, in the order to try. A file that was cached under any of
-            them is found.
+        urls: Addresses of the file, in the order to try. A file that was cached under any of them
+            is found.
         md5: MD5 sum of the file, if it is known.
-        verify: Called with the path of the downloaded file; raises :class:`ValueError` where it is
+        verify: Called with the path of the downloaded file; raises :class:`ValueError` if it is
             not what it should be.
         advice: What to do instead, appended to the message if everything fails.
         cache_url: URL under which the file is cached; the first one by default.
@@ -129,15 +139,32 @@ def download(
         Path to the file.
 
     Raises:
-        DownloadError: If no server has the file; the message tells what each answered.
+        DownloadError: If no server has the file; the message contains what each answered.
         ImportError: If pooch is not installed.
     """
+    # Looked up before pooch is needed, so that cached files need no further package.
     for url in urls:
         if os.path.exists(cached_path(url)):
             return cached_path(url)
-    _pooch(advice)
+    if _replaced_client() is None:
+        _pooch(advice)
     target = cached_path(cache_url or urls[0])
     os.makedirs(os.path.dirname(target), exist_ok=True)
+    # Processes that start together, as those of distributed training do, download a file once.
+    with file_lock(f"{target}.lock"):
+        if os.path.exists(target):
+            return target
+        return _download_to(target, urls, md5, verify, advice)
+
+
+def _download_to(
+    target: str,
+    urls: Sequence[str],
+    md5: str | None,
+    verify: Callable[[str], None] | None,
+    advice: str,
+) -> str:
+    """Downloads a file from the first server that has it; see :func:`download`."""
     failures: list[str] = []
     for url in urls:
         with tempfile.TemporaryDirectory(dir=os.path.dirname(target), prefix="tmp") as directory:
@@ -153,6 +180,18 @@ def download(
     raise DownloadError("\n".join(["could not download:", *failures, *filter(None, [advice])]))
 
 
+def _replaced_client() -> Callable[[str, str], Any] | None:
+    """Returns what a program has put in the place of ``urllib.request.urlretrieve``; else None.
+
+    Programs replace that function to work offline or to show progress: earlier releases download
+    with it.
+    """
+    from urllib import request  # takes 20 ms to import
+
+    retrieve = request.urlretrieve
+    return None if getattr(retrieve, "__module__", None) == "urllib.request" else retrieve
+
+
 def _pooch(advice: str) -> ModuleType:
     try:
         import pooch
@@ -165,14 +204,21 @@ def _pooch(advice: str) -> ModuleType:
 
 
 def _retrieve(url: str, md5: str | None, directory: str, advice: str) -> str:
+    replaced = _replaced_client()
+    if replaced is not None:
+        path = os.path.join(directory, "download")
+        replaced(url, path)
+        if md5 is not None and _md5(path) != md5:
+            raise ValueError(f"the MD5 sum must be {md5}, got {_md5(path)}")
+        return path
     pooch = _pooch(advice)
     progress = sys.stderr.isatty()
     scheme = urlsplit(url).scheme
-    downloader: Any
+    downloader: Callable[..., Any]
     if scheme == "file":
         downloader = _copy
     elif scheme in ("http", "https"):
-        downloader = pooch.HTTPDownloader(progressbar=progress, timeout=_TIMEOUT)
+        downloader = pooch.HTTPDownloader(progressbar=progress, timeout=_TIMEOUT_SECONDS)
     else:
         downloader = pooch.core.choose_downloader(url, progressbar=progress)
     known_hash = None if md5 is None else f"md5:{md5}"
@@ -185,15 +231,20 @@ def _retrieve(url: str, md5: str | None, directory: str, advice: str) -> str:
         pooch.get_logger().setLevel(level)
 
 
-def _copy(url: str, output_file: Any, pooch: Any) -> None:
+def _md5(path: str) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "md5").hexdigest()
+
+
+def _copy(url: str, output_file: str, pooch: object) -> None:
     from urllib.request import url2pathname  # takes 20 ms to import
 
     shutil.copyfile(url2pathname(urlsplit(url).path), output_file)
 
 
 def cache_or_load_file(
-    path: str, creator: Callable[[str], Any], loader: Callable[[str], Any]
-) -> Any:
+    path: str, creator: Callable[[str], _Content], loader: Callable[[str], _Content]
+) -> _Content:
     """Caches a file if it does not exist, or loads it otherwise.
 
     This is a utility function used in dataset loading routines. The ``creator`` creates the file to
@@ -215,7 +266,8 @@ def cache_or_load_file(
         It returns the returned values by the creator or the loader.
 
     Raises:
-        OSError: If the directory of ``path`` cannot be created.
+        DirectoryError: (a RuntimeError and an OSError) If the directory of ``path`` cannot be
+            created.
         FileNotFoundError: If the creator made no file.
 
     .. admonition:: Example
@@ -235,10 +287,16 @@ def cache_or_load_file(
     if os.path.exists(path):
         return loader(path)
     directory = os.path.dirname(os.path.abspath(path))
-    os.makedirs(directory, exist_ok=True)
+    try:
+        os.makedirs(directory, exist_ok=True)
+    except OSError as error:
+        raise DirectoryError(f"cannot create dataset directory {directory}: {error}") from error
     # A directory of its own, so that the name of the file (and its suffix) can be the final one.
     with tempfile.TemporaryDirectory(dir=directory, prefix="tmp") as temporary_directory:
         temporary = os.path.join(temporary_directory, os.path.basename(path))
         content = creator(temporary)
-        os.replace(temporary, path)
+        # Another process may have made the file meanwhile, and may be reading it.
+        with file_lock(f"{path}.lock"):
+            if not os.path.exists(path):
+                os.replace(temporary, path)
     return content

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
@@ -67,10 +67,14 @@ class Iterator:
         internal resources. It may be called more than once.
         """
 
-    def __enter__(self) -> Any:
+    def __del__(self) -> None:
+        """Calls :meth:`finalize`, so that an iterator that is garbage ends its workers."""
+        self.finalize()
+
+    def __enter__(self) -> Self:
         """With statement context manager method
 
-        This method does nothing by default. Implementation may override it to better handle the
+        This method returns the iterator itself. Implementation may override it to better handle the
         internal resources by with statement.
         """
         return self

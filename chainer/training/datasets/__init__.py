@@ -8,13 +8,21 @@ from __future__ import annotations
 from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
 
+#: Nothing is imported before it is used: image files and downloads need further packages.
 MODULES = {
     "cifar": ("get_cifar10", "get_cifar100"),
     "concatenated_dataset": ("ConcatenatedDataset",),
     "dict_dataset": ("DictDataset",),
     "fashion_mnist": ("get_fashion_mnist", "get_fashion_mnist_labels"),
     "image_dataset": ("ImageDataset", "LabeledImageDataset"),
+    "kuzushiji_mnist": ("get_kuzushiji_mnist", "get_kuzushiji_mnist_labels"),
     "mnist": ("get_mnist",),
+    "pickle_dataset": (
+        "PickleDataset",
+        "PickleDatasetWriter",
+        "open_pickle_dataset",
+        "open_pickle_dataset_writer",
+    ),
     "ptb": ("get_ptb_words", "get_ptb_words_vocabulary"),
     "sub_dataset": (
         "SubDataset",
@@ -26,6 +34,7 @@ MODULES = {
         "split_dataset_random",
     ),
     "svhn": ("get_svhn",),
+    "text_dataset": ("TextDataset",),
     "transform_dataset": ("TransformDataset",),
     "tuple_dataset": ("TupleDataset",),
     "zipped_image_dataset": (

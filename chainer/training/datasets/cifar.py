@@ -6,18 +6,21 @@ import io
 import pickle
 import tarfile
 import zlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy
 
+from chainer.core.config.dtype import get_dtype
+from chainer.core.typing import DTypeLike, HostArray
 from chainer.links.serializers.npz_archive import FileFormatError
 from chainer.training.datasets.raw_files import Arrays, RawFile, load_arrays, require, scaled
 from chainer.training.datasets.tuple_dataset import TupleDataset
 
-if TYPE_CHECKING:
-    from chainer.core.typing import DTypeLike
-
 _NAME = "pfnet/chainer/cifar"
+
+CifarLike: TypeAlias = tuple[TupleDataset | HostArray, TupleDataset | HostArray]
+"""Training set and test set: pairs of images and labels, or an array of images."""
 
 # Sums published by the authors.
 _CIFAR10 = RawFile(
@@ -31,7 +34,7 @@ _CIFAR100 = RawFile(
     "eb9058c3a382ffc7106e4002c42a8d85",
 )
 
-# What pickled NumPy arrays of the official files refer to, by old and new releases of NumPy.
+#: What pickles of arrays refer to. Pickles from the network may not call anything else.
 _ARRAY_PARTS = {
     ("numpy.core.multiarray", "_reconstruct"),
     ("numpy._core.multiarray", "_reconstruct"),
@@ -46,13 +49,13 @@ class _ArrayUnpickler(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in _ARRAY_PARTS:
-            raise pickle.UnpicklingError(f"{module}.{name} is not allowed in this dataset")
+            raise pickle.UnpicklingError(f"{module}.{name} does not belong there")
         return super().find_class(module, name)
 
 
 def get_cifar10(
-    withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: DTypeLike = numpy.float32
-) -> tuple[Any, Any]:
+    withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: DTypeLike = None
+) -> CifarLike:
     """Gets the CIFAR-10 dataset.
 
     `CIFAR-10 <https://www.cs.toronto.edu/~kriz/cifar.html>`_ is a set of small natural images. Each
@@ -80,7 +83,7 @@ def get_cifar10(
 
         scale (float): Pixel value scale. If it is 1 (default), pixels are scaled to the interval
             ``[0, 1]``.
-        dtype: Data type of resulting image arrays.
+        dtype: Data type of resulting image arrays; ``chainer.config.dtype`` by default.
 
     Returns:
         A tuple of two datasets. If ``withlabel`` is ``True``, both datasets are
@@ -107,8 +110,8 @@ def get_cifar10(
 
 
 def get_cifar100(
-    withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: DTypeLike = numpy.float32
-) -> tuple[Any, Any]:
+    withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: DTypeLike = None
+) -> CifarLike:
     """Gets the CIFAR-100 dataset.
 
     `CIFAR-100 <https://www.cs.toronto.edu/~kriz/cifar.html>`_ is a set of small natural images.
@@ -135,7 +138,7 @@ def get_cifar100(
 
         scale (float): Pixel value scale. If it is 1 (default), pixels are scaled to the interval
             ``[0, 1]``.
-        dtype: Data type of resulting image arrays.
+        dtype: Data type of resulting image arrays; ``chainer.config.dtype`` by default.
 
     Returns:
         A tuple of two datasets. If ``withlabel`` is ``True``, both are
@@ -157,20 +160,24 @@ def get_cifar100(
     return _get_cifar("cifar-100.npz", _CIFAR100, parse, withlabel, ndim, scale, dtype)
 
 
-def _arrays(train_x: Any, train_y: Any, test_x: Any, test_y: Any) -> Arrays:
+def _arrays(train_x: HostArray, train_y: HostArray, test_x: HostArray, test_y: HostArray) -> Arrays:
     return {"train_x": train_x, "train_y": train_y, "test_x": test_x, "test_y": test_y}
 
 
-def _read_batches(path: str, names: list[str], label_key: str) -> dict[str, tuple[Any, Any]]:
-    batches: dict[str, tuple[Any, Any]] = {}
+def _read_batches(
+    path: str, names: list[str], label_key: str
+) -> dict[str, tuple[HostArray, HostArray]]:
+    batches: dict[str, tuple[HostArray, HostArray]] = {}
     try:
         with tarfile.open(path) as archive:
             for member in archive:
                 name = member.name.rpartition("/")[2]
+                # Compared without directories: some archives of parts of the data have none.
                 if not member.isfile() or name not in names:
                     continue
                 file = archive.extractfile(member)
                 content = b"" if file is None else file.read()
+                # The files were written by Python 2, whose strings are bytes.
                 batch = _ArrayUnpickler(io.BytesIO(content), encoding="latin1").load()
                 labels = numpy.array(batch[label_key], dtype=numpy.uint8)
                 batches[name] = (batch["data"], labels)
@@ -185,17 +192,19 @@ def _read_batches(path: str, names: list[str], label_key: str) -> dict[str, tupl
 def _get_cifar(
     npz_name: str,
     file: RawFile,
-    parse: Any,
+    parse: Callable[[str], Arrays],
     withlabel: bool,
     ndim: int,
     scale: float,
-    dtype: Any,
-) -> tuple[Any, Any]:
+    dtype: DTypeLike,
+) -> CifarLike:
     if ndim not in (1, 3):
         raise ValueError(f"invalid ndim for CIFAR dataset: expected 1 or 3, got {ndim}")
+    # Resolved before anything is read, so that a wrong dtype fails at once.
+    dtype = get_dtype(dtype)
     arrays = load_arrays(_NAME, npz_name, (file,), parse)
 
-    def preprocess(split: str) -> Any:
+    def preprocess(split: str) -> TupleDataset | HostArray:
         x, y = f"{split}_x", f"{split}_y"
         require(arrays, npz_name, **{x: (None, 3072)})
         require(arrays, npz_name, **{y: (len(arrays[x]),)})

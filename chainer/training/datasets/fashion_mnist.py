@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy
 
-from chainer.training.datasets.mnist_format import load_mnist_like, mnist_files
-
-if TYPE_CHECKING:
-    from chainer.core.typing import DTypeLike
+from chainer.core.typing import DTypeLike
+from chainer.training.datasets.mnist_format import MnistLike, load_mnist_like, mnist_files
 
 _NAME = "pfnet/chainer/fashion-mnist"
 
@@ -56,14 +52,14 @@ def get_fashion_mnist(
     withlabel: bool = True,
     ndim: int = 1,
     scale: float = 1.0,
-    dtype: DTypeLike = numpy.float32,
+    dtype: DTypeLike = None,
     label_dtype: DTypeLike = numpy.int32,
     rgb_format: bool = False,
-) -> tuple[Any, Any]:
+) -> MnistLike:
     """Gets the Fashion-MNIST dataset.
 
     `Fashion-MNIST <https://github.com/zalandoresearch/fashion-mnist/>`_ is a set of fashion
-    articles represented by grey-scale 28x28 images. In the original images, each pixel is
+    articles represented by gray-scale 28x28 images. In the original images, each pixel is
     represented by one-byte unsigned integer. This function scales the pixels to floating point
     values in the interval ``[0, scale]``.
 
@@ -87,7 +83,7 @@ def get_fashion_mnist(
 
         scale (float): Pixel value scale. If it is 1 (default), pixels are scaled to the interval
             ``[0, 1]``.
-        dtype: Data type of resulting image arrays.
+        dtype: Data type of resulting image arrays; ``chainer.config.dtype`` by default.
         label_dtype: Data type of the labels.
         rgb_format (bool): if ``ndim == 3`` and ``rgb_format`` is ``True``, the image will be
             converted to rgb format by duplicating the channels so the image shape is (3, 28, 28).

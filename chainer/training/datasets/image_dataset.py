@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import IO, Any
 
 import numpy
 
+from chainer.core.config.dtype import get_dtype
+from chainer.core.typing import DType, DTypeLike, FilePath, HostArray
 from chainer.training.dataset.dataset_mixin import DatasetMixin
-
-if TYPE_CHECKING:
-    from chainer.core.typing import DTypeLike
 
 
 def pillow_image() -> ModuleType:
@@ -30,7 +30,14 @@ def pillow_image() -> ModuleType:
     return Image
 
 
-def read_image(file: Any, dtype: DTypeLike) -> numpy.ndarray[Any, Any]:
+def __getattr__(name: str) -> bool:
+    # Computed when it is asked for: importing Pillow takes time that most programs need not spend.
+    if name == "available":
+        return importlib.util.find_spec("PIL") is not None
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def read_image(file: FilePath | IO[bytes], dtype: DType) -> HostArray:
     """Reads an image.
 
     Args:
@@ -45,8 +52,8 @@ def read_image(file: Any, dtype: DTypeLike) -> numpy.ndarray[Any, Any]:
     """
     with pillow_image().open(file) as image:
         array = numpy.asarray(image, dtype=dtype)
+    # Pillow has no axis of channels for gray-scale images.
     if array.ndim == 2:
-        # A copy, since the array of Pillow may be read-only.
         return array[numpy.newaxis].copy()
     return array.transpose(2, 0, 1)
 
@@ -55,12 +62,12 @@ class ImageDataset(DatasetMixin):
     """Dataset of images built from a list of paths to image files.
 
     This dataset reads an external image file on every call of the :meth:`__getitem__` operator. The
-    paths of the images are given as either a list of strings or a text file that contains
+    paths to the image to retrieve is given as either a list of strings or a text file that contains
     paths in distinct lines.
 
     Each image is automatically converted to arrays of shape ``channels, height, width``, where
-    ``channels`` represents the number of channels in each pixel (e.g., 1 for grayscale images, and
-    3 for RGB images).
+    ``channels`` represents the number of channels in each pixel (e.g., 1 for gray-scale images, and
+    3 for RGB-color images).
 
     .. note::
         This dataset requires the Pillow package being installed. In order to use this dataset,
@@ -78,7 +85,7 @@ class ImageDataset(DatasetMixin):
             the ``i``-th element represents the path to the ``i``-th image. In both cases, each path
             is a relative one from the root path given by another argument.
         root (str): Root directory to retrieve images from.
-        dtype: Data type of resulting image arrays.
+        dtype: Data type of resulting image arrays; ``chainer.config.dtype`` by default.
 
     Raises:
         ImportError: If Pillow is not installed.
@@ -87,23 +94,23 @@ class ImageDataset(DatasetMixin):
 
     def __init__(
         self,
-        paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-        root: str | os.PathLike[str] = ".",
-        dtype: DTypeLike = numpy.float32,
+        paths: FilePath | Sequence[FilePath],
+        root: FilePath = ".",
+        dtype: DTypeLike = None,
     ) -> None:
-        # An error here is seen at once; in get_example() it would come from a worker process.
+        # A missing package is reported here rather than in a worker process.
         pillow_image()
         if isinstance(paths, (str, os.PathLike)):
             paths = [line for _, line in read_lines(paths)]
         self._paths = paths
         self._root = root
-        self._dtype = dtype
+        self._dtype = get_dtype(dtype)
 
     def __len__(self) -> int:
         """Returns the number of data points."""
         return len(self._paths)
 
-    def get_example(self, i: int) -> numpy.ndarray[Any, Any]:
+    def get_example(self, i: int) -> HostArray:
         """Returns the i-th example.
 
         Args:
@@ -144,7 +151,7 @@ class LabeledImageDataset(DatasetMixin):
             the corresponding label. In both cases, each path is a relative one from the root path
             given by another argument.
         root (str): Root directory to retrieve images from.
-        dtype: Data type of resulting image arrays.
+        dtype: Data type of resulting image arrays; ``chainer.config.dtype`` by default.
         label_dtype: Data type of the labels.
 
     Raises:
@@ -155,24 +162,25 @@ class LabeledImageDataset(DatasetMixin):
 
     def __init__(
         self,
-        pairs: str | os.PathLike[str] | Sequence[tuple[Any, Any]],
-        root: str | os.PathLike[str] = ".",
-        dtype: DTypeLike = numpy.float32,
+        pairs: FilePath | Sequence[tuple[FilePath, Any]],
+        root: FilePath = ".",
+        dtype: DTypeLike = None,
         label_dtype: DTypeLike = numpy.int32,
     ) -> None:
+        # A missing package is reported here rather than in a worker process.
         pillow_image()
         if isinstance(pairs, (str, os.PathLike)):
             pairs = read_pairs(pairs)
         self._pairs = pairs
         self._root = root
-        self._dtype = dtype
+        self._dtype = get_dtype(dtype)
         self._label_dtype = label_dtype
 
     def __len__(self) -> int:
         """Returns the number of data points."""
         return len(self._pairs)
 
-    def get_example(self, i: int) -> tuple[numpy.ndarray[Any, Any], numpy.ndarray[Any, Any]]:
+    def get_example(self, i: int) -> tuple[HostArray, HostArray]:
         """Returns the i-th example.
 
         Args:
@@ -189,13 +197,13 @@ class LabeledImageDataset(DatasetMixin):
         return image, numpy.array(label, dtype=self._label_dtype)
 
 
-def read_lines(path: str | os.PathLike[str]) -> list[tuple[int, str]]:
+def read_lines(path: FilePath) -> list[tuple[int, str]]:
     """Returns the lines of a text file that are not blank, with their numbers (from 1)."""
     with open(path, encoding="utf-8") as file:
         return [(i, line.strip()) for i, line in enumerate(file, 1) if line.strip()]
 
 
-def read_pairs(path: str | os.PathLike[str]) -> list[tuple[str, int]]:
+def read_pairs(path: FilePath) -> list[tuple[str, int]]:
     """Reads a list of paths and labels.
 
     Raises:
@@ -203,6 +211,7 @@ def read_pairs(path: str | os.PathLike[str]) -> list[tuple[str, int]]:
     """
     pairs: list[tuple[str, int]] = []
     for number, line in read_lines(path):
+        # The last word is the label, so that paths may contain spaces.
         image_path, _, label = line.replace("\t", " ").rpartition(" ")
         try:
             pairs.append((image_path.rstrip(), int(label)))

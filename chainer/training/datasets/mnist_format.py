@@ -1,25 +1,28 @@
-"""The IDX format, and what the loaders of MNIST and its kin have in common."""
+"""The IDX format, and what the loaders of MNIST and of similar datasets share."""
 
 from __future__ import annotations
 
 import gzip
 import struct
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import TypeAlias
 
 import numpy
 
+from chainer.core.config.dtype import get_dtype
+from chainer.core.typing import DTypeLike, HostArray
 from chainer.links.serializers.npz_archive import FileFormatError
 from chainer.training.datasets.raw_files import Arrays, RawFile, load_arrays, require, scaled
 from chainer.training.datasets.tuple_dataset import TupleDataset
 
-if TYPE_CHECKING:
-    from chainer.core.typing import DTypeLike
-
+#: Code of unsigned bytes in the third byte of a file.
 _UBYTE = 0x08
 
+MnistLike: TypeAlias = tuple[TupleDataset | HostArray, TupleDataset | HostArray]
+"""Training set and test set: pairs of images and labels, or an array of images."""
 
-def read_idx(path: str) -> numpy.ndarray[Any, Any]:
+
+def read_idx(path: str) -> HostArray:
     """Reads a file in IDX format, compressed by gzip or not.
 
     Args:
@@ -32,9 +35,9 @@ def read_idx(path: str) -> numpy.ndarray[Any, Any]:
         FileFormatError: If the file is cut off or not an IDX file of unsigned bytes.
         OSError: If the file cannot be read.
     """
+    # The magic number of gzip decides, because names of files may have lost their suffix.
     try:
         with open(path, "rb") as raw:
-            # By the contents: files are found with and without the suffix .gz in both forms.
             compressed = raw.read(2) == b"\x1f\x8b"
         with gzip.open(path) if compressed else open(path, "rb") as file:
             data = file.read()
@@ -47,7 +50,6 @@ def read_idx(path: str) -> numpy.ndarray[Any, Any]:
     if len(data) < start:
         raise FileFormatError(f"{path!r} is cut off in its header")
     shape = struct.unpack(f">{ndim}I", data[4:start])
-    # In Python integers: a damaged header may give a product that overflows 64 bits.
     size = 1
     for length in shape:
         size *= length
@@ -61,7 +63,7 @@ def read_idx(path: str) -> numpy.ndarray[Any, Any]:
 def mnist_files(
     urls: tuple[str, ...],
     split: str,
-    md5: tuple[str, str],
+    md5: tuple[str | None, str | None],
     cache_url: str,
     directories: tuple[str, ...] = (),
 ) -> tuple[RawFile, RawFile]:
@@ -70,7 +72,7 @@ def mnist_files(
     Args:
         urls: Addresses of the directories on the servers, with a slash at the end.
         split: ``'train'`` or ``'t10k'``.
-        md5: MD5 sums of the two files.
+        md5: MD5 sums of the two files, None where they are not known.
         cache_url: The one of the addresses that earlier releases used.
         directories: Directories in which systems install the files.
     """
@@ -106,7 +108,7 @@ def load_mnist_like(
     dtype: DTypeLike,
     label_dtype: DTypeLike,
     rgb_format: bool,
-) -> tuple[Any, Any]:
+) -> MnistLike:
     """Returns training and test set in the form that was asked for.
 
     Args:
@@ -115,14 +117,16 @@ def load_mnist_like(
         withlabel: See :func:`~chainer.datasets.get_mnist`, as for the others.
         ndim: Number of dimensions of each image.
         scale: Value that white is scaled to.
-        dtype: Data type of the images.
+        dtype: Data type of the images; ``chainer.config.dtype`` if None.
         label_dtype: Data type of the labels.
         rgb_format: Whether to have three equal channels.
     """
     if ndim not in (1, 2, 3):
         raise ValueError(f"invalid ndim for MNIST dataset: expected 1, 2 or 3, got {ndim}")
 
-    def load(split: str) -> Any:
+    dtype = get_dtype(dtype)
+
+    def load(split: str) -> TupleDataset | HostArray:
         arrays = load_arrays(dataset_name, f"{split}.npz", files[split], _parse)
         source = f"{dataset_name}/{split}"
         require(arrays, source, x=(None, 784), y=(len(arrays.get("x", ())),))
@@ -132,6 +136,7 @@ def load_mnist_like(
         elif ndim == 3:
             images = images.reshape(-1, 1, 28, 28)
             if rgb_format:
+                # A copy, because programs change images in place.
                 images = numpy.broadcast_to(images, (len(images), 3, 28, 28)).copy()
         if not withlabel:
             return images

@@ -17,17 +17,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from chainer.core.typing import DType, HostArray
 from chainer.links.serializers.npz_archive import FileFormatError, read_npz, write_npz
 from chainer.training.dataset import download
 
-if TYPE_CHECKING:
-    from chainer.core.typing import DTypeLike
-
-Arrays = Mapping[str, numpy.ndarray[Any, Any]]
+Arrays = Mapping[str, HostArray]
 
 
 @dataclass(frozen=True)
@@ -78,7 +75,7 @@ def load_arrays(
     files: tuple[RawFile, ...],
     parse: Callable[..., Arrays],
 ) -> Arrays:
-    """Returns the arrays of a dataset, wherever its files are.
+    """Returns the arrays of a dataset, from the first place that has its files.
 
     Args:
         dataset_name: Name of the directory below the dataset root.
@@ -95,13 +92,14 @@ def load_arrays(
     npz_path = os.path.join(directory, npz_name)
     if os.path.exists(npz_path):
         return load_converted(npz_path)
-    # Files that a user or a system has installed need neither network nor a converted copy.
     paths = [file.local(dataset_name) for file in files]
+    # Not converted: the user may replace the files, and few images are read quickly.
     if all(paths):
         return parse(*paths)
 
     def create(path: str) -> Arrays:
         arrays = parse(*(local or file.fetch(dataset_name) for local, file in zip(paths, files)))
+        # Images compress well, and are read once in a program.
         write_npz(path, arrays, compression=True)
         return arrays
 
@@ -126,7 +124,7 @@ def require(arrays: Arrays, path: str, **shapes: tuple[int | None, ...]) -> None
     Args:
         arrays: Arrays by key.
         path: Where they come from, for the message.
-        shapes: Expected shape by key; None for any length.
+        shapes: Expected shape by key; None means any length.
 
     Raises:
         FileFormatError: If an array is missing or has another shape or dtype.
@@ -145,14 +143,11 @@ def require(arrays: Arrays, path: str, **shapes: tuple[int | None, ...]) -> None
             )
 
 
-def scaled(
-    images: numpy.ndarray[Any, Any], scale: float, dtype: DTypeLike
-) -> numpy.ndarray[Any, Any]:
+def scaled(images: HostArray, scale: float, dtype: DType) -> HostArray:
     """Returns byte images as ``dtype``, with 255 scaled to ``scale``."""
-    dtype = numpy.dtype(dtype)
-    if dtype.kind == "f":
-        # In place: the images of a large dataset are in memory once.
-        result = images.astype(dtype)
-        result *= scale / 255.0
-        return result
-    return numpy.rint(images * (scale / 255.0)).astype(dtype)
+    # Integers would lose everything below the scale if they were multiplied afterwards.
+    if dtype.kind in "biu":
+        return numpy.rint(images * (scale / 255.0)).astype(dtype)
+    result = images.astype(dtype)
+    result *= dtype.type(scale / 255.0)
+    return result

@@ -5,15 +5,14 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy
 
+from chainer.core.typing import DatasetLike
+from chainer.core.utils.argument import renamed_arguments
 from chainer.training.dataset import batch
 from chainer.training.dataset.dataset_mixin import DatasetMixin
-
-if TYPE_CHECKING:
-    from chainer.training.dataset.dataset_mixin import DatasetLike
 
 #: Sequence of integers.
 Order = Sequence[int] | numpy.ndarray[Any, Any]
@@ -104,13 +103,13 @@ class SubDataset(DatasetMixin):
         return self._dataset[index if self._order is None else self._order[index]]
 
     def _batch(self, index: batch.Index) -> Any:
-        # A subclass that overrides either method decides itself what an example is.
+        # A subclass may compute something else from the rows.
         cls = type(self)
         if (cls.__getitem__, cls.get_example) != (DatasetMixin.__getitem__, SubDataset.get_example):
             return None
         if isinstance(index, slice):
             start, stop, step = index.indices(self._size)
-            # A negative step may need the bound -1, which means something else in a slice.
+            # A slice with a negative step could end before the first row.
             if step < 0:
                 return None
             index = slice(self._start + start, self._start + max(stop, start), step)
@@ -227,19 +226,20 @@ def split_dataset_n_random(
     return split_dataset_n(dataset, n, _random_order(dataset, seed))
 
 
+@renamed_arguments(n_fold="n_folds")
 def get_cross_validation_datasets(
-    dataset: DatasetLike, n_fold: int, order: Order | None = None
+    dataset: DatasetLike, n_folds: int | None = None, order: Order | None = None
 ) -> list[tuple[SubDataset, SubDataset]]:
     """Creates a set of training/test splits for cross validation.
 
-    This function generates ``n_fold`` splits of the given dataset. The first part of each split
+    This function generates ``n_folds`` splits of the given dataset. The first part of each split
     corresponds to the training dataset, while the second part to the test dataset. No pairs of test
     datasets share any examples, and all test datasets together cover the whole base dataset. Each
     test dataset contains almost same number of examples (the numbers may differ up to 1).
 
     Args:
         dataset: Dataset to split.
-        n_fold (int): Number of splits for cross validation.
+        n_folds (int): Number of splits for cross validation.
         order (sequence of ints): Order of indexes with which each split is determined. If it is
             None, then no permutation is used.
 
@@ -247,7 +247,7 @@ def get_cross_validation_datasets(
         list of tuples: List of dataset splits.
 
     Raises:
-        ValueError: If ``n_fold`` is not between one and the number of examples.
+        ValueError: If ``n_folds`` is not between one and the number of examples.
 
     .. admonition:: Example
 
@@ -256,14 +256,15 @@ def get_cross_validation_datasets(
         >>> [(train[:], test[:]) for train, test in splits]
         [([0, 1], [2, 3]), ([2, 3], [0, 1])]
     """
-    n_fold = _integer("n_fold", n_fold)
+    n_folds = _integer("n_folds", n_folds)
     size = len(dataset)
-    if not 1 <= n_fold <= max(size, 1):
+    if not 1 <= n_folds <= max(size, 1):
         raise ValueError(
-            f"n_fold must be between 1 and {size}, the number of examples, got {n_fold}"
+            f"n_folds must be between 1 and {size}, the number of examples, got {n_folds}"
         )
+    # Integer arithmetic on the borders spreads what is left over: sizes differ by one at most.
     indexes = numpy.arange(size) if order is None else numpy.asarray(order)
-    borders = [size * i // n_fold for i in range(n_fold + 1)]
+    borders = [size * i // n_folds for i in range(n_folds + 1)]
     splits: list[tuple[SubDataset, SubDataset]] = []
     for start, stop in reversed(list(pairwise(borders))):
         # The order begins behind the test set and ends with it.
@@ -272,8 +273,9 @@ def get_cross_validation_datasets(
     return splits
 
 
+@renamed_arguments(n_fold="n_folds")
 def get_cross_validation_datasets_random(
-    dataset: DatasetLike, n_fold: int, seed: int | None = None
+    dataset: DatasetLike, n_folds: int, seed: int | None = None
 ) -> list[tuple[SubDataset, SubDataset]]:
     """Creates a set of training/test splits for cross validation randomly.
 
@@ -282,7 +284,7 @@ def get_cross_validation_datasets_random(
 
     Args:
         dataset: Dataset to split.
-        n_fold (int): Number of splits for cross validation.
+        n_folds (int): Number of splits for cross validation.
         seed (int): Seed the generator used for the permutation of indexes. If an integer being
             convertible to 32 bit unsigned integers is specified, it is guaranteed that each sample
             in the given dataset always belongs to a specific subset. If None, the permutation is
@@ -291,7 +293,7 @@ def get_cross_validation_datasets_random(
     Returns:
         list of tuples: List of dataset splits.
     """
-    return get_cross_validation_datasets(dataset, n_fold, _random_order(dataset, seed))
+    return get_cross_validation_datasets(dataset, n_folds, _random_order(dataset, seed))
 
 
 def _random_order(dataset: DatasetLike, seed: int | None) -> numpy.ndarray[Any, Any]:

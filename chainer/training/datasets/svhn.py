@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy
 
+from chainer.core.config.dtype import get_dtype
+from chainer.core.typing import DTypeLike, HostArray
 from chainer.links.serializers.npz_archive import FileFormatError
 from chainer.training.datasets.raw_files import Arrays, RawFile, load_arrays, require, scaled
 from chainer.training.datasets.tuple_dataset import TupleDataset
-
-if TYPE_CHECKING:
-    from chainer.core.typing import DTypeLike
 
 _NAME = "pfnet/chainer/svhn"
 _URL = "http://ufldl.stanford.edu/housenumbers/"
@@ -22,6 +19,7 @@ _FILES = {
     for split, md5 in (
         ("train", "e26dedcc434d2e4c54c9b2d4a06d8373"),
         ("test", "eb5a983be6a315427106f1b164d9cef3"),
+        ("extra", "a93ce644f1a588dc4d68dda5feec44a7"),
     )
 }
 
@@ -29,9 +27,10 @@ _FILES = {
 def get_svhn(
     withlabel: bool = True,
     scale: float = 1.0,
-    dtype: DTypeLike = numpy.float32,
+    dtype: DTypeLike = None,
     label_dtype: DTypeLike = numpy.int32,
-) -> tuple[Any, Any]:
+    add_extra: bool = False,
+) -> tuple[TupleDataset | HostArray, ...]:
     """Gets the SVHN dataset.
 
     `The Street View House Numbers (SVHN) dataset <http://ufldl.stanford.edu/housenumbers/>`_ is a
@@ -41,9 +40,9 @@ def get_svhn(
     the shape of each image is ``(3, 32, 32)``. The label of the digit zero is 0.
 
     Files are looked for in ``pfnet/chainer/svhn`` below the dataset root before they are
-    downloaded: ``train.npz`` and ``test.npz`` (arrays ``x``, uint8 of shape (32, 32, 3, n), and
-    ``y``, uint8 of shape (n, 1)), or the official ``train_32x32.mat`` and ``test_32x32.mat``, with
-    any number of images.
+    downloaded: ``train.npz``, ``test.npz`` and ``extra.npz`` (arrays ``x``, uint8 of shape
+    (32, 32, 3, n), and ``y``, uint8 of shape (n, 1)), or the official ``train_32x32.mat``,
+    ``test_32x32.mat`` and ``extra_32x32.mat``, with any number of images.
 
     .. note::
         `SciPy <https://www.scipy.org/>`_ is required to read the official files.
@@ -53,24 +52,27 @@ def get_svhn(
             is a tuple of an image and a label. Otherwise, the datasets only contain images.
         scale (float): Pixel value scale. If it is 1 (default), pixels are scaled to the interval
             ``[0, 1]``.
-        dtype: Data type of resulting image arrays.
+        dtype: Data type of resulting image arrays; ``chainer.config.dtype`` by default.
         label_dtype: Data type of the labels.
+        add_extra (bool): If ``True``, the extra training set (531,131 images) is returned as well.
 
     Returns:
-        A tuple of two datasets. If ``withlabel`` is ``True``, both datasets are
-        :class:`~chainer.datasets.TupleDataset` instances. Otherwise, both datasets are arrays of
-        images.
+        A tuple of two datasets, or of three: training, test and extra. If ``withlabel`` is
+        ``True``, they are :class:`~chainer.datasets.TupleDataset` instances. Otherwise, they are
+        arrays of images.
 
     Raises:
         ValueError: If a file is damaged.
         OSError: If a file can neither be found nor downloaded.
         ImportError: If SciPy, or pooch for the download, is needed and not installed.
     """
+    dtype = get_dtype(dtype)
 
-    def load(split: str) -> Any:
+    def load(split: str) -> TupleDataset | HostArray:
         arrays = load_arrays(_NAME, f"{split}.npz", (_FILES[split],), _parse)
         require(arrays, f"{_NAME}/{split}", x=(32, 32, 3, None))
         require(arrays, f"{_NAME}/{split}", y=(arrays["x"].shape[3], 1))
+        # The files have the number of the image as their last axis.
         images = scaled(numpy.ascontiguousarray(arrays["x"].transpose(3, 2, 0, 1)), scale, dtype)
         if not withlabel:
             return images
@@ -78,7 +80,7 @@ def get_svhn(
         labels[labels == 10] = 0  # the digit zero has label 10 in the files
         return TupleDataset(images, labels)
 
-    return load("train"), load("test")
+    return tuple([load(split) for split in ("train", "test", "extra")[: 3 if add_extra else 2]])
 
 
 def _parse(path: str) -> Arrays:
@@ -93,4 +95,4 @@ def _parse(path: str) -> Arrays:
         content = loadmat(path, variable_names=("X", "y"))
         return {"x": content["X"], "y": content["y"]}
     except (MatReadError, KeyError, ValueError, TypeError, EOFError, NotImplementedError) as error:
-        raise FileFormatError(f"{path!r} is damaged or no SVHN file: {error}") from error
+        raise FileFormatError(f"{path!r} is damaged or not an SVHN file: {error}") from error

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from chainer.core.typing import DatasetLike
 from chainer.training.dataset.dataset_mixin import DatasetMixin
 
 if TYPE_CHECKING:
-    from chainer.training.dataset.dataset_mixin import DatasetLike
+    from chainer.core.typing import DatasetLike
 
 
 class TransformDataset(DatasetMixin):
@@ -62,4 +63,5 @@ class TransformDataset(DatasetMixin):
         Returns:
             What ``transform`` returns for the i-th example of the base dataset.
         """
+        # Computed each time: the transformation may be random.
         return self._transform(self._dataset[i])

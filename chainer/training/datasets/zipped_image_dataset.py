@@ -2,67 +2,76 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 import zipfile
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from chainer.core.config.dtype import get_dtype
+from chainer.core.typing import DType, DTypeLike, FilePath, HostArray
+from chainer.core.utils.argument import renamed_arguments
 from chainer.training.dataset.dataset_mixin import DatasetMixin
 from chainer.training.datasets.concatenated_dataset import ConcatenatedDataset
 from chainer.training.datasets.image_dataset import pillow_image, read_image, read_pairs
-
-if TYPE_CHECKING:
-    from chainer.core.typing import DTypeLike
+from chainer.training.datasets.shared_file import ProcessLocalFile
 
 
 class _Archive:
     """A zip archive that threads, forked processes and pickles may share."""
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    def __init__(self, path: FilePath) -> None:
         self._lock = threading.Lock()
-        self._opened: tuple[int, zipfile.ZipFile] | None = None
+        self._file = ProcessLocalFile(functools.partial(_open_archive, os.fspath(path)))
 
     def names(self) -> list[str]:
+        """Returns the names of all members that are not directories."""
         with self._lock:
-            return [info.filename for info in self._zip().infolist() if not info.is_dir()]
+            return [info.filename for info in self._file.get().infolist() if not info.is_dir()]
 
-    def read(self, name: str, dtype: DTypeLike) -> numpy.ndarray[Any, Any]:
+    def read(self, name: str, dtype: DType) -> HostArray:
+        """Returns an image.
+
+        Raises:
+            KeyError: If there is no member of that name.
+            OSError: If the member is not an image.
+        """
         with self._lock:
-            zip_file = self._zip()
+            archive = self._file.get()
         # ZipFile itself locks its file, so that images are decoded in parallel.
-        with zip_file.open(name) as file:
+        with archive.open(name) as file:
             return read_image(file, dtype)
 
-    def _zip(self) -> zipfile.ZipFile:
-        # A forked process shares the position in an open file with its parent, so each has its own.
-        if self._opened is None or self._opened[0] != os.getpid():
-            try:
-                self._opened = (os.getpid(), zipfile.ZipFile(self.path))
-            except zipfile.BadZipFile as error:
-                raise zipfile.BadZipFile(f"{self.path!r} cannot be read: {error}") from error
-        return self._opened[1]
+    def __getstate__(self) -> ProcessLocalFile[zipfile.ZipFile]:
+        return self._file
 
-    def __reduce__(self) -> Any:
-        return (_Archive, (self.path,))
+    # A lock cannot be pickled.
+    def __setstate__(self, file: ProcessLocalFile[zipfile.ZipFile]) -> None:
+        self._lock = threading.Lock()
+        self._file = file
+
+
+def _open_archive(path: str) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(path)
+    except zipfile.BadZipFile as error:
+        raise zipfile.BadZipFile(f"{path!r} cannot be read: {error}") from error
 
 
 class ZippedImageDataset(DatasetMixin):
     """Dataset of images built from a zip file.
 
     This dataset reads an external image file in the given zipfile. The zipfile must contain only
-    image files. This class can replace ImageDataset. It works better on NFS and other
-    networked file systems. If zipfile becomes too large you may consider
-    :class:`MultiZippedImageDataset` as a handy alternative.
+    image files. It replaces :class:`ImageDataset` and works better on NFS and other networked file
+    systems. If the file becomes too large, consider :class:`MultiZippedImageDataset`.
 
     It may be pickled, used by several threads and inherited by forked processes.
 
     Args:
         zipfilename (str): a string to point zipfile path
-        dtype: Data type of resulting image arrays
+        dtype: Data type of resulting image arrays; ``chainer.config.dtype`` by default.
 
     Raises:
         ImportError: If Pillow is not installed.
@@ -70,44 +79,48 @@ class ZippedImageDataset(DatasetMixin):
         OSError: If the file cannot be read.
     """
 
-    def __init__(
-        self, zipfilename: str | os.PathLike[str], dtype: DTypeLike = numpy.float32
-    ) -> None:
+    def __init__(self, zipfilename: FilePath, dtype: DTypeLike = None) -> None:
+        # A missing package is reported here rather than in a worker process.
         pillow_image()
         self._archive = _Archive(os.fspath(zipfilename))
         self._paths = self._archive.names()
-        self._dtype = dtype
+        self._dtype = get_dtype(dtype)
 
     def __len__(self) -> int:
         """Returns the number of data points."""
         return len(self._paths)
 
-    def get_example(self, i: int) -> numpy.ndarray[Any, Any]:
-        """Returns the i-th example.
+    @renamed_arguments(i="i_or_filename")
+    def get_example(self, i_or_filename: int | str) -> HostArray:
+        """Returns an example.
 
         Args:
-            i (int): The index of the example, in the order of the archive.
+            i_or_filename (int or str): The index of the example, in the order of the archive, or
+                the name of a file in the archive.
 
         Returns:
             numpy.ndarray: Image, an array of shape (channels, height, width).
 
         Raises:
-            OSError: If the member is not an image.
+            IndexError: If the index is out of range.
+            KeyError: If the archive lacks the file.
+            OSError: If the file is not an image.
         """
-        return self._archive.read(self._paths[i], self._dtype)
+        if isinstance(i_or_filename, str):
+            return self._archive.read(i_or_filename, self._dtype)
+        return self._archive.read(self._paths[i_or_filename], self._dtype)
 
 
 class MultiZippedImageDataset(DatasetMixin):
     """Dataset of images built from a list of paths to zip files.
 
     This dataset reads an external image file in given zipfiles. The zipfiles must contain only
-    image files. This class can replace ImageDataset. It works better on NFS and other
-    networked file systems. Find a good balance between zipfile size and number of
-    zipfiles (e.g. granularity)
+    image files. It replaces :class:`ImageDataset` and works better on NFS and other networked file
+    systems. Choose a good balance between the size and the number of the zip files.
 
     Args:
         zipfilenames (list of strings): List of zipped archive filename.
-        dtype: Data type of resulting image arrays
+        dtype: Data type of resulting image arrays; ``chainer.config.dtype`` by default.
 
     Raises:
         ImportError: If Pillow is not installed.
@@ -116,9 +129,7 @@ class MultiZippedImageDataset(DatasetMixin):
         OSError: If a file cannot be read.
     """
 
-    def __init__(
-        self, zipfilenames: Sequence[str | os.PathLike[str]], dtype: DTypeLike = numpy.float32
-    ) -> None:
+    def __init__(self, zipfilenames: Sequence[FilePath], dtype: DTypeLike = None) -> None:
         if isinstance(zipfilenames, (str, os.PathLike)):
             raise TypeError(f"zipfilenames must be a list of file names, got {zipfilenames!r}")
         self._images = ConcatenatedDataset(
@@ -129,7 +140,7 @@ class MultiZippedImageDataset(DatasetMixin):
         """Returns the number of data points."""
         return len(self._images)
 
-    def get_example(self, i: int) -> numpy.ndarray[Any, Any]:
+    def get_example(self, i: int) -> HostArray:
         """Returns the i-th example.
 
         Args:
@@ -148,7 +159,7 @@ class LabeledZippedImageDataset(DatasetMixin):
         zipfilename (str): Path to a zip file of images.
         labelfilename (str): Path to a text file with lines of a name in the zip file and a label,
             separated by white spaces.
-        dtype: Data type of resulting image arrays.
+        dtype: Data type of resulting image arrays; ``chainer.config.dtype`` by default.
         label_dtype: Data type of the labels.
 
     Raises:
@@ -160,23 +171,25 @@ class LabeledZippedImageDataset(DatasetMixin):
 
     def __init__(
         self,
-        zipfilename: str | os.PathLike[str],
-        labelfilename: str | os.PathLike[str],
-        dtype: DTypeLike = numpy.float32,
+        zipfilename: FilePath,
+        labelfilename: FilePath,
+        dtype: DTypeLike = None,
         label_dtype: DTypeLike = numpy.int32,
     ) -> None:
+        # A missing package is reported here rather than in a worker process.
         pillow_image()
         self._archive = _Archive(os.fspath(zipfilename))
+        # A damaged archive is reported here rather than with the first example.
         self._archive.names()
         self._pairs = read_pairs(labelfilename)
-        self._dtype = dtype
+        self._dtype = get_dtype(dtype)
         self._label_dtype = label_dtype
 
     def __len__(self) -> int:
         """Returns the number of data points."""
         return len(self._pairs)
 
-    def get_example(self, i: int) -> tuple[numpy.ndarray[Any, Any], numpy.ndarray[Any, Any]]:
+    def get_example(self, i: int) -> tuple[HostArray, HostArray]:
         """Returns the i-th example.
 
         Args:

@@ -165,9 +165,7 @@ class ParameterStatistics(Extension):
         Args:
             serializer (AbstractSerializer): Serializer or deserializer.
         """
-        # Other releases do not save the trigger.
+        # Other releases do not save the state of this trigger.
         serialize_unsaved(self._trigger, serializer["_trigger"])
-        try:
-            self._summary.serialize(serializer["_summary"])
-        except KeyError:  # other releases do not save it
-            self._summary = DictSummary()
+        # Other releases do not save it.
+        serialize_unsaved(self._summary, serializer["_summary"])

@@ -1,18 +1,26 @@
-"""Where an iterator is, how it goes on, and how that is saved."""
+"""The state of an iterator: position, order of the examples, and how they are saved."""
 
 from __future__ import annotations
 
 import copy
 import operator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, SupportsIndex
 
 import numpy
 
-from chainer.training.iterators.order_samplers import Order, random_key, shuffled
+from chainer.training.iterators.order_samplers import Key, Order, random_key, shuffled
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
+
+
+class OrderSamplerLike(Protocol):
+    """An order sampler, see :class:`~chainer.iterators.OrderSampler`."""
+
+    def __call__(self, current_order: Order, current_position: int, /) -> Any:
+        """Returns the order of the next epoch."""
+        ...
 
 
 class Segment(NamedTuple):
@@ -40,11 +48,11 @@ class IterationState:
     epoch: int
     is_new_epoch: bool
     order: Order | None
-    key: numpy.ndarray[Any, Any]
-    sampler: Any
+    key: Key
+    sampler: OrderSamplerLike | None
 
     @classmethod
-    def first(cls, size: int, shuffle: bool, sampler: Any) -> IterationState:
+    def first(cls, size: int, shuffle: bool, sampler: OrderSamplerLike | None) -> IterationState:
         """Returns the state at the beginning.
 
         Args:
@@ -128,14 +136,25 @@ class IterationState:
             if sampler is not None:
                 if keep_sampler and hasattr(sampler, "serialize"):
                     sampler = copy.deepcopy(sampler)
-                order = _sample(sampler, order, segments[-1].start, epoch_size)
+                current = numpy.arange(size) if order is None else order
+                order = _sample(sampler, current, segments[-1].start, epoch_size)
             elif order is not None:
                 order = shuffled(order, self.key, epoch)
         is_new = epoch != self.epoch
         return IterationState(position, epoch, is_new, order, self.key, sampler), segments
 
 
-def _sample(sampler: Any, order: Any, position: int, length: int | None = None) -> Order:
+def _sample(
+    sampler: OrderSamplerLike, order: Order, position: int, length: int | None = None
+) -> Order:
+    """Returns what an order sampler returns, checked.
+
+    Args:
+        sampler: Order sampler.
+        order: Current order.
+        position: Where the last batch started.
+        length: Length that the result must have, or None for any.
+    """
     result = numpy.asarray(sampler(order, position))
     if result.ndim != 1 or result.dtype.kind not in "iu":
         raise ValueError(
@@ -149,26 +168,28 @@ def _sample(sampler: Any, order: Any, position: int, length: int | None = None) 
     return result
 
 
-def check_arguments(batch_size: Any, shuffle: bool | None, order_sampler: Any) -> tuple[int, bool]:
-    """Checks the arguments all iterators have.
+def check_arguments(
+    batch_size: SupportsIndex, shuffle: bool | None, order_sampler: OrderSamplerLike | None
+) -> tuple[int, bool]:
+    """Checks the arguments that all iterators have.
 
     Returns:
         Batch size and whether to shuffle.
 
     Raises:
         TypeError: If ``batch_size`` is not an integer.
-        ValueError: If ``batch_size`` is not positive, or ``shuffle`` is False with an order
-            sampler.
+        ValueError: If ``batch_size`` is not positive, or both ``shuffle`` and an order sampler are
+            given.
     """
     try:
-        batch_size = operator.index(batch_size)
+        size = operator.index(batch_size)
     except TypeError:
         raise TypeError(f"batch_size must be an integer, got {batch_size!r}") from None
-    if batch_size < 1:
-        raise ValueError(f"batch_size must be positive, got {batch_size}")
-    if order_sampler is not None and shuffle is False:
-        raise ValueError("shuffle must not be False where an order_sampler is given")
-    return batch_size, shuffle is not False
+    if size < 1:
+        raise ValueError(f"batch_size must be positive, got {size}")
+    if order_sampler is not None and shuffle is not None:
+        raise ValueError(f"shuffle must be None if an order_sampler is given, got {shuffle}")
+    return size, shuffle is not False
 
 
 def serialize_state(
@@ -202,9 +223,10 @@ def serialize_state(
     order, key, sampler = state.order, state.key, state.sampler
     if order is not None:
         order = _serialize_order(serializer, order.copy(), order_name)
-        if sampler is not None and hasattr(sampler, "serialize"):
+        save_sampler = getattr(sampler, "serialize", None)
+        if save_sampler is not None:
             try:
-                sampler.serialize(serializer["order_sampler"])
+                save_sampler(serializer["order_sampler"])
             except KeyError:  # saved by an earlier release, or with another sampler
                 pass
     try:
@@ -218,16 +240,36 @@ def serialize_state(
             -1.0 if previous_epoch_detail is None else previous_epoch_detail,
         )
     except KeyError:  # saved by release 2 or earlier
-        epoch_size = len(order) if order is not None else size
-        previous = epoch + (position - batch_size) / max(epoch_size, 1)
+        previous = earlier_epoch_detail(
+            epoch, position, batch_size, len(order) if order is not None else size
+        )
     if previous is None or previous < 0:
         previous = None
     return IterationState(position, epoch, is_new_epoch, order, key, sampler), previous
 
 
+def earlier_epoch_detail(
+    epoch: int, position: int, batch_size: int, epoch_size: int
+) -> float | None:
+    """Returns the epoch detail one batch before a position; None at the beginning.
+
+    Files of releases 1 and 2 do not have the number.
+    """
+    if epoch == 0 and position == 0:
+        return None
+    # The first batch of a run may be smaller than the others, so that the result may be too low.
+    return max(0.0, epoch + (position - batch_size) / max(epoch_size, 1))
+
+
 def _serialize_order(serializer: AbstractSerializer, order: Order, name: str) -> Order:
     try:
-        return serializer(name, order)
+        loaded = serializer(name, order)
     except KeyError:
         # MultithreadIterator and the others name it differently; either can load the other's.
-        return serializer("order" if name == "_order" else "_order", order)
+        loaded = serializer("order" if name == "_order" else "_order", order)
+    if len(loaded) != len(order):
+        raise ValueError(
+            f"the saved order has {len(loaded)} examples, the iterator has {len(order)}; "
+            "was it saved with another dataset?"
+        )
+    return numpy.asarray(loaded)

@@ -6,18 +6,14 @@ import multiprocessing
 import os
 import warnings
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from chainer.training.dataset.iterator import Iterator
-from chainer.training.iterators.iteration_state import Segment
+from chainer.core.typing import DatasetLike
+from chainer.training.iterators.iteration_state import OrderSamplerLike, Segment
 from chainer.training.iterators.multithread_iterator import example_indexes
 from chainer.training.iterators.order_samplers import example_seeds
 from chainer.training.iterators.prefetch_iterator import PrefetchIterator
 from chainer.training.iterators.worker_pool import WorkerDied, WorkerPool
-
-if TYPE_CHECKING:
-    from chainer.training.dataset.dataset_mixin import DatasetLike
-    from chainer.training.iterators.order_samplers import OrderSamplerLike
 
 
 class TimeoutWarning(RuntimeWarning):
@@ -30,8 +26,8 @@ class MultiprocessIterator(PrefetchIterator):
     This is an implementation of :class:`~chainer.dataset.Iterator` that loads examples with worker
     processes. It uses the standard :mod:`multiprocessing` module to parallelize the loading. The
     dataset is sent to the worker processes in the standard way: inherited where the start method is
-    ``fork``, else using pickle. Which start method is used, ``multiprocessing.set_start_method``
-    decides; the processes are started by the first :meth:`next`.
+    ``fork``, else using pickle. ``multiprocessing.set_start_method`` decides on the start
+    method. The first :meth:`next` starts the processes.
 
     Note that this iterator effectively prefetches the examples for the next batch asynchronously
     after the current batch is returned.
@@ -53,11 +49,12 @@ class MultiprocessIterator(PrefetchIterator):
         batch_size (int): Number of examples within each batch.
         repeat (bool): If ``True``, it infinitely loops over the dataset. Otherwise, it stops
             iteration at the end of the first epoch.
-        shuffle (bool): If ``True`` (or None), the order of examples is shuffled at the beginning of
-            each epoch. Otherwise, examples are extracted in the order of indexes.
-        n_processes (int): Number of worker processes. The number of CPUs this process may use is
-            used by default.
-        n_prefetch (int): Number of prefetch batches.
+        shuffle (bool): If ``True`` or ``None``, the order of examples is shuffled at the beginning
+            of each epoch. Otherwise, examples are extracted in the order of indexes. Must be
+            ``None`` if an order sampler is given.
+        n_processes (int): Number of worker processes. If it is ``None`` or 0, the number of CPUs
+            that this process may use.
+        n_prefetch (int): Number of prefetch batches, at least one.
         shared_mem (int): The size of using shared memory per data, in bytes. If ``None``, size is
             adjusted automatically. If 0, examples come through pipes.
         order_sampler (callable): What makes the order of each epoch instead, see
@@ -70,18 +67,20 @@ class MultiprocessIterator(PrefetchIterator):
             replaced by a fresh one, against datasets that leak memory. ``None`` for never.
 
     Raises:
-        ValueError: If ``batch_size``, ``n_processes`` or ``maxtasksperchild`` is not positive, or
-            ``n_prefetch`` or ``shared_mem`` is negative, or ``dataset_timeout`` is not positive.
+        ValueError: If ``batch_size``, ``maxtasksperchild`` or ``dataset_timeout`` is not positive,
+            or ``n_processes`` or ``shared_mem`` is negative.
     """
 
     TimeoutWarning = TimeoutWarning
+
+    _worker_attributes = ("_finalized", "_pool", "_pool_finalizer")
 
     def __init__(
         self,
         dataset: DatasetLike,
         batch_size: int,
         repeat: bool = True,
-        shuffle: bool | None = True,
+        shuffle: bool | None = None,
         n_processes: int | None = None,
         n_prefetch: int = 1,
         shared_mem: int | None = None,
@@ -90,8 +89,7 @@ class MultiprocessIterator(PrefetchIterator):
         maxtasksperchild: int | None = None,
     ) -> None:
         for name, value, least in (
-            ("n_processes", n_processes, 1),
-            ("n_prefetch", n_prefetch, 0),
+            ("n_processes", n_processes, 0),
             ("shared_mem", shared_mem, 0),
             ("maxtasksperchild", maxtasksperchild, 1),
         ):
@@ -99,12 +97,14 @@ class MultiprocessIterator(PrefetchIterator):
                 raise ValueError(f"{name} must be at least {least}, got {value}")
         if dataset_timeout is not None and not dataset_timeout > 0:
             raise ValueError(f"dataset_timeout must be positive or None, got {dataset_timeout}")
-        super().__init__(dataset, batch_size, repeat, shuffle, order_sampler, n_prefetch)
+        # As in earlier releases, anything below one batch counts as one.
+        self.n_prefetch = max(1, n_prefetch)
+        super().__init__(dataset, batch_size, repeat, shuffle, order_sampler, self.n_prefetch)
         self.n_processes = n_processes or _usable_cpus()
-        self.n_prefetch = n_prefetch
         self.shared_mem = shared_mem
         self.dataset_timeout = dataset_timeout
         self._maxtasksperchild = maxtasksperchild
+        self._finalized = False
         self._pool: WorkerPool | None = None
         self._pool_finalizer: weakref.finalize[Any, Any] | None = None
 
@@ -116,14 +116,14 @@ class MultiprocessIterator(PrefetchIterator):
             in_segment = example_indexes(segment)
             indexes += in_segment
             seeds += example_seeds(self._state.key, segment.epoch, segment.start, len(in_segment))
-        # Each process reads a part of each batch, so that the next batch is complete as soon as
-        # possible.
+        # One piece for each process: fewer would leave some idle, more would cost messages.
         size = self._piece_size()
         return [
             pool.submit(indexes[start : start + size], seeds[start : start + size])
             for start in range(0, len(indexes), size)
         ]
 
+    # Rounded up, so that the last process has less to do than the others.
     def _piece_size(self) -> int:
         return -(-self.batch_size // self.n_processes)
 
@@ -133,8 +133,6 @@ class MultiprocessIterator(PrefetchIterator):
             *(multiprocessing.get_context(), self.dataset, self.n_processes),
             *(buffer_size, self._maxtasksperchild),
         )
-        # Ends the processes when the iterator is deleted or the program ends. It must not
-        # refer to the iterator, which it would keep alive.
         self._pool_finalizer = weakref.finalize(self, self._pool.close)
         return self._pool
 
@@ -146,9 +144,8 @@ class MultiprocessIterator(PrefetchIterator):
             for number in handle:
                 batch += pool.result(number, self.dataset_timeout, self._warn_of_timeout)
         except WorkerDied:
-            # The other processes may wait for something the dead one holds. A new pool is started
-            # at the next call.
-            self.finalize()
+            # The other workers have pieces of batches that will not be complete.
+            self._end_workers()
             raise
         return batch
 
@@ -166,26 +163,37 @@ class MultiprocessIterator(PrefetchIterator):
             for number in handle:
                 self._pool.cancel(number)
 
-    def finalize(self) -> None:
-        """Ends the worker processes. The iterator may be used again, which starts new ones."""
-        self._discard()
-        if self._pool_finalizer is not None:
-            self._pool_finalizer()
-        self._pool = None
-        self._pool_finalizer = None
+    def reset(self) -> None:
+        """Goes back to the beginning; shuffles again if the iterator shuffles.
 
-    def __copy__(self) -> Iterator:
-        other = type(self).__new__(type(self))
-        other.__dict__.update(self.__dict__)
-        # What was read ahead, and the processes, belong to the original.
-        other._ahead = type(self._ahead)()
-        other._pool = None
-        other._pool_finalizer = None
-        return other
+        Raises:
+            NotImplementedError: If the iterator was finalized.
+        """
+        if self._finalized:
+            # Programs that reuse an iterator catch this error and make a new one.
+            raise NotImplementedError(
+                "reset() of a finalized MultiprocessIterator is not supported; make a new one"
+            )
+        super().reset()
+
+    def finalize(self) -> None:
+        """Ends the worker processes. The iterator may be used again, which starts new ones.
+
+        Only :meth:`reset` is refused from now on.
+        """
+        self._finalized = True
+        self._end_workers()
+
+    def _end_workers(self) -> None:
+        self._discard()
+        end_pool, self._pool_finalizer = self.__dict__.get("_pool_finalizer"), None
+        self._pool = None
+        if end_pool is not None:
+            end_pool()
 
 
 def _usable_cpus() -> int:
-    # In a container fewer CPUs may be usable than the machine has.
+    # In a container this is less than the number of processors of the machine.
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

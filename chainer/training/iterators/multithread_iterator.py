@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from chainer.training.dataset.iterator import Iterator
-from chainer.training.iterators.iteration_state import Segment
+from chainer.core.typing import DatasetLike
+from chainer.training.iterators.iteration_state import OrderSamplerLike, Segment
 from chainer.training.iterators.prefetch_iterator import PrefetchIterator
 
-if TYPE_CHECKING:
-    from chainer.training.dataset.dataset_mixin import DatasetLike
-    from chainer.training.iterators.order_samplers import OrderSamplerLike
+#: Names of the threads begin with it.
+_THREAD_NAME = "MultithreadIterator"
 
 
 class MultithreadIterator(PrefetchIterator):
@@ -35,8 +35,9 @@ class MultithreadIterator(PrefetchIterator):
         batch_size (int): Number of examples within each batch.
         repeat (bool): If ``True``, it infinitely loops over the dataset. Otherwise, it stops
             iteration at the end of the first epoch.
-        shuffle (bool): If ``True`` (or None), the order of examples is shuffled at the beginning of
-            each epoch. Otherwise, examples are extracted in the order of indexes.
+        shuffle (bool): If ``True`` or ``None``, the order of examples is shuffled at the beginning
+            of each epoch. Otherwise, examples are extracted in the order of indexes. Must be
+            ``None`` if an order sampler is given.
         n_threads (int): Number of worker threads.
         order_sampler (callable): What makes the order of each epoch instead, see
             :class:`~chainer.iterators.OrderSampler`.
@@ -48,12 +49,14 @@ class MultithreadIterator(PrefetchIterator):
     # The name under which earlier releases save the order.
     _order_name = "_order"
 
+    _worker_attributes = ("_executor",)
+
     def __init__(
         self,
         dataset: DatasetLike,
         batch_size: int,
         repeat: bool = True,
-        shuffle: bool | None = True,
+        shuffle: bool | None = None,
         n_threads: int = 1,
         order_sampler: OrderSamplerLike | None = None,
     ) -> None:
@@ -65,7 +68,7 @@ class MultithreadIterator(PrefetchIterator):
 
     def _submit(self, segments: list[Segment]) -> list[Future[list[Any]]]:
         if self._executor is None:
-            self._executor = ThreadPoolExecutor(self.n_threads, "MultithreadIterator")
+            self._executor = ThreadPoolExecutor(self.n_threads, _THREAD_NAME)
             weakref.finalize(self, self._executor.shutdown, wait=False, cancel_futures=True)
         indexes = [index for segment in segments for index in example_indexes(segment)]
         # A few pieces for each thread: little overhead, and no thread waits long for another.
@@ -85,16 +88,12 @@ class MultithreadIterator(PrefetchIterator):
     def finalize(self) -> None:
         """Ends the threads. The iterator may be used again, which starts new ones."""
         self._discard()
-        if self._executor is not None:
-            self._executor.shutdown(cancel_futures=True)
-            self._executor = None
-
-    def __copy__(self) -> Iterator:
-        other = type(self).__new__(type(self))
-        other.__dict__.update(self.__dict__)
-        other._ahead = type(self._ahead)()
-        other._executor = None
-        return other
+        executor, self._executor = self.__dict__.get("_executor"), None
+        if executor is not None:
+            # The garbage collector may call this method in any thread. One of the executor cannot
+            # wait for itself.
+            is_own = threading.current_thread().name.startswith(_THREAD_NAME)
+            executor.shutdown(wait=not is_own, cancel_futures=True)
 
 
 def example_indexes(segment: Segment) -> list[int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy
@@ -12,11 +11,14 @@ import numpy
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
 
-Order = numpy.ndarray[Any, Any]
+Order: TypeAlias = numpy.ndarray[Any, Any]
+"""Numbers of examples: an array of integers of shape (n,)."""
 
+Key: TypeAlias = numpy.ndarray[Any, Any]
+"""Seed of the orders of an iterator: four uint32."""
 
-OrderSamplerLike: TypeAlias = Callable[[Order, int], Order]
-"""An :class:`OrderSampler`, or any function of the current order and position."""
+RandomSource: TypeAlias = numpy.random.RandomState | numpy.random.Generator
+"""A random number generator of NumPy."""
 
 
 class OrderSampler:
@@ -46,35 +48,37 @@ class OrderSampler:
 class ShuffleOrderSampler(OrderSampler):
     """Sampler that generates random orders.
 
-    This is what iterators with ``shuffle=True`` do, with a generator of one's own.
+    The orders are those of release 7: successive calls of ``random_state.permutation``. Iterators
+    with ``shuffle=True`` shuffle as well, but in a way that a resumed run repeats.
 
     Args:
         random_state (numpy.random.RandomState, numpy.random.Generator or int): Source of the
-            orders, or its seed. If None, a new one is derived from the state of ``numpy.random`` at
-            the first call.
+            orders, or its seed; the global generator of ``numpy.random`` if None. A generator of
+            one's own is saved with the iterator.
     """
 
-    def __init__(self, random_state: Any = None) -> None:
+    def __init__(self, random_state: RandomSource | int | None = None) -> None:
         if isinstance(random_state, (int, numpy.integer)):
             random_state = numpy.random.RandomState(random_state)
-        self._random: Any = random_state
+        self._random: RandomSource | None = random_state
 
     def __call__(self, current_order: Order, current_position: int) -> Order:
-        """Returns a random permutation of the current order."""
-        return self._generator().permutation(current_order)
-
-    def _generator(self) -> Any:
+        """Returns a random permutation of ``numpy.arange(len(current_order))``."""
         if self._random is None:
-            self._random = numpy.random.RandomState(random_key())
-        return self._random
+            # Asked for each time, because numpy.random.seed() may be called meanwhile.
+            return numpy.random.permutation(len(current_order))
+        return self._random.permutation(len(current_order))
 
     def serialize(self, serializer: AbstractSerializer) -> None:
-        """Serializes the state of the generator.
+        """Serializes the state of the generator, unless that is the global one.
 
         Args:
             serializer: Serializer or deserializer.
         """
-        generator = self._generator()
+        generator = self._random
+        if generator is None:
+            # Its state belongs to the program, not to this sampler.
+            return
         if isinstance(generator, numpy.random.RandomState):
             state = serializer(
                 "state", json.dumps(generator.get_state(legacy=False), default=_to_list)
@@ -85,28 +89,28 @@ class ShuffleOrderSampler(OrderSampler):
             bits.state = json.loads(serializer("state", json.dumps(bits.state, default=_to_list)))
 
 
-def _to_list(value: Any) -> Any:
-    return value.tolist()  # arrays and NumPy scalars in the state of a generator
+def _to_list(value: numpy.ndarray[Any, Any] | numpy.generic) -> Any:
+    return value.tolist()
 
 
-def random_key() -> numpy.ndarray[Any, Any]:
+def random_key() -> Key:
     """Returns a seed that depends on the state of ``numpy.random``, without changing that.
 
     Returns:
         numpy.ndarray: Four uint32.
     """
-    # A hash of the state: drawing a number would change what the program draws next.
+    # A digest of the state: drawing a number would change the sequence that programs see.
     _, keys, position, *_ = numpy.random.get_state(legacy=True)
     digest = hashlib.sha256(numpy.asarray(keys).tobytes() + int(position).to_bytes(4, "little"))
     return numpy.frombuffer(digest.digest()[:16], numpy.uint32).copy()
 
 
-def shuffled(order: Order, key: numpy.ndarray[Any, Any], epoch: int) -> Order:
+def shuffled(order: Order, key: Key, epoch: int) -> Order:
     """Returns the order of an epoch: a permutation that depends on the arguments only.
 
     Every later order follows from the current one, the key and the number of the epoch. An iterator
-    that was saved and loaded therefore goes on as if it had not been interrupted. Other uses of
-    ``numpy.random`` in between, and prefetching, do not change the orders.
+    that was saved and loaded therefore continues as if nothing had happened, even if the program
+    used ``numpy.random`` in between, and prefetching cannot disturb it.
 
     Args:
         order (numpy.ndarray): Order of the epoch before.
@@ -116,7 +120,7 @@ def shuffled(order: Order, key: numpy.ndarray[Any, Any], epoch: int) -> Order:
     return numpy.random.RandomState([*key.tolist(), epoch & 0xFFFFFFFF]).permutation(order)
 
 
-def example_seeds(key: numpy.ndarray[Any, Any], epoch: int, start: int, count: int) -> list[int]:
+def example_seeds(key: Key, epoch: int, start: int, count: int) -> list[int]:
     """Returns seeds for the random augmentation of successive examples.
 
     Args:
@@ -128,7 +132,6 @@ def example_seeds(key: numpy.ndarray[Any, Any], epoch: int, start: int, count: i
     Returns:
         list of int: Integers of 32 bits, each depending on key, epoch and position only.
     """
-    # All examples in a few array operations. A generator for each would take longer than reading.
     low, high = key.view(numpy.uint64).tolist()
     positions = numpy.arange(start, start + count, dtype=numpy.uint64)
     mixed = _mix(positions + numpy.uint64(low))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from chainer.core.typing import DatasetLike
 from chainer.training.dataset.iterator import Iterator
 from chainer.training.iterators.iteration_state import (
     IterationState,
+    OrderSamplerLike,
     Segment,
     check_arguments,
     serialize_state,
@@ -17,7 +20,6 @@ from chainer.training.iterators.iteration_state import (
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
-    from chainer.training.dataset.dataset_mixin import DatasetLike
 
 
 class PrefetchIterator(Iterator):
@@ -37,13 +39,16 @@ class PrefetchIterator(Iterator):
 
     _order_name = "order"
 
+    #: Attributes that hold threads or processes. Copies and pickles have None there.
+    _worker_attributes: ClassVar[Sequence[str]] = ()
+
     def __init__(
         self,
         dataset: DatasetLike,
         batch_size: int,
         repeat: bool,
         shuffle: bool | None,
-        order_sampler: Any,
+        order_sampler: OrderSamplerLike | None,
         n_prefetch: int,
     ) -> None:
         self.batch_size, self._shuffle = check_arguments(batch_size, shuffle, order_sampler)
@@ -55,16 +60,27 @@ class PrefetchIterator(Iterator):
         #: Batches being read: what collects each, and the state after it.
         self._ahead: deque[tuple[Any, IterationState]] = deque()
 
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy is at the same position. It reads ahead by itself, with workers of its own.
+        state = {**self.__dict__, "_ahead": deque()}
+        state.update(dict.fromkeys(self._worker_attributes))
+        return state
+
+    def __copy__(self) -> Self:
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__getstate__())
+        return other
+
     @abstractmethod
     def _submit(self, segments: list[Segment]) -> Any:
         """Has the examples of a batch read; returns what :meth:`_collect` takes."""
 
     @abstractmethod
-    def _collect(self, handle: Any) -> list[Any]:
+    def _collect(self, handle: Any, /) -> list[Any]:
         """Waits for a batch and returns it."""
 
     @abstractmethod
-    def _cancel(self, handle: Any) -> None:
+    def _cancel(self, handle: Any, /) -> None:
         """Gives up a batch that was submitted."""
 
     def __next__(self) -> list[Any]:
@@ -82,14 +98,12 @@ class PrefetchIterator(Iterator):
             Exception: What the dataset raised, with the traceback of the worker. The iterator stays
                 where it is; another call reads the same batch again.
         """
-        # With n_prefetch = 0 nothing is read ahead: the batch itself is submitted here.
         self._fill(1)
         if not self._ahead:
             raise StopIteration
         handle, state = self._ahead.popleft()
         try:
             batch = self._collect(handle)
-        # KeyboardInterrupt, too: a batch that is half collected cannot be collected again.
         except BaseException:
             self._cancel(handle)
             self._discard()
@@ -112,8 +126,10 @@ class PrefetchIterator(Iterator):
 
     def _discard(self) -> None:
         """Forgets what was read ahead."""
-        while self._ahead:
-            self._cancel(self._ahead.popleft()[0])
+        # An iterator whose constructor failed has no such attribute, but is finalized as well.
+        ahead: deque[tuple[Any, IterationState]] = self.__dict__.get("_ahead", deque())
+        while ahead:
+            self._cancel(ahead.popleft()[0])
 
     def _move_to(self, state: IterationState) -> None:
         self._discard()
@@ -147,7 +163,7 @@ class PrefetchIterator(Iterator):
         self._move_to(replace(self._state, is_new_epoch=is_new_epoch))
 
     @property
-    def order_sampler(self) -> Any:
+    def order_sampler(self) -> OrderSamplerLike | None:
         """Order sampler, or None."""
         return self._state.sampler
 
@@ -185,7 +201,6 @@ class PrefetchIterator(Iterator):
         Args:
             serializer: Serializer or deserializer.
         """
-        # Saving must not discard what was read ahead, and cannot be told from loading here.
         before = self._state
         state, self._previous_epoch_detail = serialize_state(
             serializer,

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from chainer.core.typing import DatasetLike
 from chainer.training.dataset.batch import read_batch
 from chainer.training.dataset.iterator import Iterator
 from chainer.training.iterators.iteration_state import (
     IterationState,
+    OrderSamplerLike,
     check_arguments,
     serialize_state,
 )
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
-    from chainer.training.dataset.dataset_mixin import DatasetLike
-    from chainer.training.iterators.order_samplers import OrderSamplerLike
 
 
 class SerialIterator(Iterator):
@@ -41,8 +41,9 @@ class SerialIterator(Iterator):
         batch_size (int): Number of examples within each batch.
         repeat (bool): If ``True``, it infinitely loops over the dataset. Otherwise, it stops
             iteration at the end of the first epoch.
-        shuffle (bool): If ``True`` (or None), the order of examples is shuffled at the beginning of
-            each epoch. Otherwise, examples are extracted in the order of indexes.
+        shuffle (bool): If ``True`` or ``None``, the order of examples is shuffled at the beginning
+            of each epoch. Otherwise, examples are extracted in the order of indexes. Must be
+            ``None`` if an order sampler is given.
         order_sampler (callable): What makes the order of each epoch instead, see
             :class:`~chainer.iterators.OrderSampler`.
 
@@ -64,12 +65,17 @@ class SerialIterator(Iterator):
         (['a', 'b'], ['c', 'a'], 1.3333333333333333)
     """
 
+    # Plain attributes, because programs assign to them.
+    current_position: int = 0
+    epoch: int = 0
+    is_new_epoch: bool = False
+
     def __init__(
         self,
         dataset: DatasetLike,
         batch_size: int,
         repeat: bool = True,
-        shuffle: bool | None = True,
+        shuffle: bool | None = None,
         order_sampler: OrderSamplerLike | None = None,
     ) -> None:
         self.batch_size, self._shuffle = check_arguments(batch_size, shuffle, order_sampler)
@@ -78,7 +84,6 @@ class SerialIterator(Iterator):
         self._previous_epoch_detail: float | None = None
         self._set_state(IterationState.first(len(dataset), self._shuffle, order_sampler))
 
-    # The parts of the state are separate attributes, since programs assign to them.
     def _set_state(self, state: IterationState) -> None:
         self.current_position = state.position
         self.epoch = state.epoch
@@ -112,10 +117,11 @@ class SerialIterator(Iterator):
         if step is None:
             raise StopIteration
         next_state, segments = step
-        # Only a batch of one segment keeps the fast way of concat_examples().
+        # The usual batch is within one epoch; the others are read in parts.
         batch = read_batch(self.dataset, segments[0].indexes)
         for segment in segments[1:]:
             batch.extend(read_batch(self.dataset, segment.indexes))
+        # Set after the examples were read: if that fails, the iterator stays where it is.
         self._previous_epoch_detail = state.epoch_detail(size)
         self._set_state(next_state)
         return batch

@@ -9,14 +9,13 @@ import signal
 import threading
 import traceback
 from multiprocessing import connection, parent_process
-from typing import TYPE_CHECKING, Any, NamedTuple
+from multiprocessing.connection import Connection
+from typing import Any, NamedTuple
 
 import numpy
 
+from chainer.core.typing import DatasetLike
 from chainer.training.iterators.shared_buffer import AttachedBuffer, Packed, pack
-
-if TYPE_CHECKING:
-    from chainer.training.dataset.dataset_mixin import DatasetLike
 
 
 class Task(NamedTuple):
@@ -54,7 +53,7 @@ class WorkerTraceback(Exception):
         return f'\n"""\n{self.args[0]}"""'
 
 
-def work(pipe: Any, dataset: DatasetLike, max_tasks: int | None) -> None:
+def work(pipe: Connection[Any, Any], dataset: DatasetLike, max_tasks: int | None) -> None:
     """Reads examples until told to stop.
 
     Before each example the global generators of NumPy and of the standard library are seeded, so

@@ -9,13 +9,15 @@ import time
 from collections import deque
 from collections.abc import Callable
 from multiprocessing import connection, resource_tracker
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
+from chainer.core.typing import DatasetLike
+from chainer.training.iterators.buffer_pool import BufferPool
 from chainer.training.iterators.shared_buffer import Packed, SharedBuffer, unpack
 from chainer.training.iterators.worker import Task, WorkerError, raise_worker_error, work
 
-if TYPE_CHECKING:
-    from chainer.training.dataset.dataset_mixin import DatasetLike
+Context: TypeAlias = Any
+"""A context of :mod:`multiprocessing`, which starts processes in one of several ways."""
 
 
 class WorkerDied(RuntimeError):
@@ -26,7 +28,11 @@ class _Worker:
     """A process, the pipe to it, and its shared memory."""
 
     def __init__(
-        self, context: Any, dataset: DatasetLike, buffer: SharedBuffer, max_tasks: int | None
+        self,
+        context: Context,
+        dataset: DatasetLike,
+        buffer: SharedBuffer,
+        max_tasks: int | None,
     ) -> None:
         self.pipe, other_end = context.Pipe()
         self.buffer = buffer
@@ -36,7 +42,6 @@ class _Worker:
             target=work, args=(other_end, dataset, max_tasks), daemon=True
         )
         self.process.start()
-        # Otherwise the end of the process would not close the pipe.
         other_end.close()
 
     def give(self, task: Task) -> None:
@@ -44,9 +49,8 @@ class _Worker:
         self.pipe.send((task, self.buffer.name))
 
     def end(self) -> None:
-        """Ends the process. A busy one is ended at once, since what it reads is not needed."""
+        """Ends the process: at once if it is busy, because its result is not needed."""
         if self.task is None and self.process.is_alive():
-            # It may have died in the meantime.
             try:
                 self.pipe.send(None)
             except OSError:
@@ -55,7 +59,6 @@ class _Worker:
         if self.process.is_alive():
             self.process.terminate()
             self.process.join(1)
-        # A handler of the program may ignore the first signal.
         if self.process.is_alive():
             self.process.kill()
             self.process.join()
@@ -66,7 +69,7 @@ class _Worker:
 class WorkerPool:
     """Processes that read examples of a dataset.
 
-    A thread gives tasks to the processes and receives the examples, so that reading goes on while
+    A thread hands out tasks and takes the examples as they come, so that reading continues while
     the main thread is busy.
 
     Args:
@@ -74,13 +77,13 @@ class WorkerPool:
         dataset: Dataset; with the start methods other than fork it is pickled.
         n_processes: Number of processes.
         buffer_size: Size of the shared memory of each process at first: a number of bytes; 0 for no
-            shared memory; None for a size that the first examples determine.
+            shared memory; None to determine it from the first examples.
         max_tasks: Number of tasks after which a process is replaced by a fresh one, or None.
     """
 
     def __init__(
         self,
-        context: Any,
+        context: Context,
         dataset: DatasetLike,
         n_processes: int,
         buffer_size: int | None,
@@ -91,6 +94,7 @@ class WorkerPool:
         self._dataset = dataset
         self._max_tasks = max_tasks
         self._may_share = buffer_size != 0
+        self._memory = BufferPool()
         self._changed = threading.Condition()
         self._queue: deque[Task] = deque()
         self._results: dict[int, list[Any] | WorkerError] = {}
@@ -140,7 +144,7 @@ class WorkerPool:
             number: Number of the task.
             timeout: Seconds after which ``on_timeout`` is called, and again after as many; None for
                 never.
-            on_timeout: Called without arguments. Waiting goes on if it returns.
+            on_timeout: Called without arguments. If it returns, waiting continues.
 
         Raises:
             BaseException: What the dataset raised.
@@ -165,6 +169,10 @@ class WorkerPool:
 
     def cancel(self, number: int) -> None:
         """Forgets a task, whether it is done or not."""
+        if self._pid != os.getpid():
+            # Inherited by a forked process. A thread of the parent may have held the lock at the
+            # moment of the fork, and nothing here would release it.
+            return
         with self._changed:
             self._wanted.discard(number)
             self._results.pop(number, None)
@@ -202,7 +210,7 @@ class WorkerPool:
                 self._hand_out()
                 self._take_in()
         except BaseException as error:
-            # Whatever it is, the main thread must not wait for ever.
+            # Any error is passed on: otherwise the main thread would never stop waiting.
             with self._changed:
                 self._failure = error
                 self._changed.notify_all()
@@ -229,7 +237,7 @@ class WorkerPool:
             while self._wake_reader.poll():
                 self._wake_reader.recv_bytes()
         for worker in {id(by_handle[h]): by_handle[h] for h in ready if h in by_handle}.values():
-            # What a worker sent before it died still counts.
+            # What a worker sent before it died is still used.
             if not worker.pipe.poll():
                 self._raise_died(worker)
             try:
@@ -244,7 +252,9 @@ class WorkerPool:
         if isinstance(reply, WorkerError):
             result = reply
         else:
-            result = unpack(reply, worker.buffer.view) if number in self._wanted else []
+            result = (
+                unpack(reply, worker.buffer.view, self._memory) if number in self._wanted else []
+            )
             if reply.contents is not None and self._may_share:
                 worker.buffer.grow(reply.total)
         worker.task = None

@@ -162,9 +162,6 @@ class EarlyStoppingTrigger:
         # Other releases save no state of this trigger.
         serialize_unsaved(self._interval_trigger, serializer["interval_trigger"])
         serialize_unsaved(self._max_trigger, serializer["max_trigger"])
-        try:
-            self._summary.serialize(serializer["summary"])
-        except KeyError:
-            self._summary = DictSummary()
+        serialize_unsaved(self._summary, serializer["summary"])
         self.best = float(load_optional(serializer, "best", self.best))
         self.count = int(load_optional(serializer, "count", self.count))

@@ -13,6 +13,7 @@ from chainer.training.trigger import (
     get_trigger,
     load_optional,
     serialize_if_able,
+    serialize_unsaved,
 )
 
 if TYPE_CHECKING:
@@ -77,10 +78,8 @@ class BestValueTrigger:
             serializer (AbstractSerializer): Serializer or deserializer.
         """
         serialize_if_able(self._interval_trigger, serializer["interval_trigger"])
-        try:
-            self._summary.serialize(serializer["summary"])
-        except KeyError:  # release 4 did not save the state of these triggers
-            self._summary = DictSummary()
+        # Release 4 did not save the state of these triggers.
+        serialize_unsaved(self._summary, serializer["summary"])
         self.best_value = load_optional(serializer, "best_value", self.best_value)
         if self.best_value is not None:
             self.best_value = float(self.best_value)

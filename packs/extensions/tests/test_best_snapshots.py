@@ -188,7 +188,7 @@ def test_a_table_cannot_point_elsewhere(tmp_path, name):
 @pytest.mark.parametrize("text", ["", "[]", '{"snapshots": [{}], "removing": []}'])
 def test_damaged_tables(tmp_path, text):
     (tmp_path / "best_snapshots.json").write_text(text)
-    with pytest.raises(ValueError, match=r"best_snapshots\.json is no table"):
+    with pytest.raises(ValueError, match=r"best_snapshots\.json is not a table"):
         list_best(tmp_path)
 
 

@@ -159,12 +159,12 @@ def test_graph_of_something_else(tmp_path):
 
 def test_images(tmp_path):
     gray = np.linspace(-1, 2, 12).reshape(3, 4).astype(np.float32)
-    colour = np.arange(24, dtype=np.uint8).reshape(3, 2, 4)
+    color = np.arange(24, dtype=np.uint8).reshape(3, 2, 4)
     images = {
         "gray": gray,
         "one": gray[None],
-        "colour": chainer.Variable(colour),
-        "several": np.stack([colour, colour]),
+        "color": chainer.Variable(color),
+        "several": np.stack([color, color]),
     }
     extension = writer(images=lambda trainer: images, images_trigger=(2, "iteration"))
     observing(tmp_path, [1, 2, 3], extension).run()
@@ -179,7 +179,7 @@ def test_images(tmp_path):
     for tag in ("gray", "one"):
         image = decode(tag)
         np.testing.assert_array_equal(image[..., 0] if image.ndim == 3 else image, expected)
-    np.testing.assert_array_equal(decode("colour"), colour.transpose(1, 2, 0))
+    np.testing.assert_array_equal(decode("color"), color.transpose(1, 2, 0))
     assert decode("several").size == 2 * 3 * 2 * 4
 
 
@@ -264,6 +264,6 @@ def test_without_the_library(tmp_path, monkeypatch):
 def test_bad_log_report(tmp_path):
     with pytest.raises(TypeError, match="log_report must be the name of a LogReport"):
         TensorBoardWriter(log_report=3)
-    trainer = observing(tmp_path, [1], TensorBoardWriter(log_report="nobody"))
-    with pytest.raises(ValueError, match="extension nobody not found"):
+    trainer = observing(tmp_path, [1], TensorBoardWriter(log_report="missing"))
+    with pytest.raises(ValueError, match="extension missing not found"):
         trainer.run(show_loop_exception_msg=False)

@@ -55,7 +55,7 @@ def test_pack_is_light():
 
 
 class CountingKernel(RMSNormalizationKernel):
-    """A kernel of somebody else."""
+    """A kernel of a third party."""
 
     calls = 0
 
@@ -74,7 +74,7 @@ class Stranger:
             kernel.Kernel(
                 "modern.rms_normalization",
                 np.ndarray,
-                "stranger",
+                "third_party",
                 CountingKernel,
                 supports=lambda spec: spec.arrays[0].shape[-1] % 2 == 0 or "odd size",
             ),
@@ -83,7 +83,7 @@ class Stranger:
 
 
 @pytest.fixture
-def stranger():
+def third_party():
     plugin = Stranger()
     chainer.plugins.register(plugin)
     CountingKernel.calls = 0
@@ -91,15 +91,15 @@ def stranger():
     chainer.plugins.unregister(plugin)
 
 
-def test_others_may_register_kernels(stranger):
+def test_others_may_register_kernels(third_party):
     x, gamma = np.ones((2, 4), "f"), np.ones(4, "f")
     F.rms_normalization(x, gamma)
     assert CountingKernel.calls == 0  # installing something changes no result
-    with chainer.using_config("kernels", ("stranger",)):
+    with chainer.using_config("kernels", ("third_party",)):
         y = F.rms_normalization(x, gamma)
         assert CountingKernel.calls == 1
         F.rms_normalization(x[:, :3], gamma[:3])
         assert CountingKernel.calls == 1
         explanation = str(chainer.explain("modern.rms_normalization", x, gamma, eps=1e-6))
-    assert "is served by 'stranger'" in explanation
+    assert "is served by 'third_party'" in explanation
     np.testing.assert_allclose(y.array, x, rtol=1e-5)

@@ -87,7 +87,7 @@ const char *cudaGetErrorString(int error) { return "no driver"; }
 int cudaGetLastError(void) { return 0; }
 """
 
-#: Without status 0 from cuBLASLt, engines that would use it are no candidates.
+#: Without status 0 from cuBLASLt, engines that would use it are not candidates.
 _CUBLAS_LT = "#include <stddef.h>\nsize_t cublasLtGetVersion(void) { return 130000; }\n" + "".join(
     _FAILING.format(name=f"cublasLt{name}")
     for name in (

@@ -14,10 +14,10 @@ import numpy
 
 
 class _Device:
-    """The only device."""
+    """A device. All arrays are on device 0."""
 
     def __init__(self, device: Any = None) -> None:
-        self.id = 0
+        self.id = 0 if device is None else int(device)
 
     def __enter__(self) -> _Device:
         return self

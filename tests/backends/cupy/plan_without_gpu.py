@@ -57,7 +57,7 @@ RESNET = [
     Sample("last", (64, 512, 7, 7), (512, 512, 3, 3), (1, 1), (1, 1), (1, 1)),
 ]
 
-#: Shapes for batch normalisation.
+#: Shapes for batch normalization.
 NORMALIZED = [
     (64, 64, 112, 112),
     (64, 2048, 7, 7),
@@ -95,7 +95,7 @@ def plan_convolutions(planner: Planner) -> None:
 
 
 def plan_normalizations(planner: Planner) -> None:
-    """Plans batch normalisation."""
+    """Plans batch normalization."""
     for shape in NORMALIZED:
         for dtype in ("float16", "bfloat16", "float32"):
             for what, build in (

@@ -1,4 +1,4 @@
-"""Calls of the kernels of this room: what the tests compare with the reference kernels."""
+"""Calls of the kernels of this package: what the tests compare with the reference kernels."""
 
 from __future__ import annotations
 

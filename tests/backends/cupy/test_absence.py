@@ -152,10 +152,12 @@ def entry_points():
     yield "elementwise", lambda: cuda.elementwise("T x", "T y", "y = x", "name")
     yield "reduce", lambda: cuda.reduce("T x", "T y", "x", "a + b", "y = a", "0", "name")
     yield "get_device_from_id", lambda: cuda.get_device_from_id(0)
-    yield "get_device", lambda: cuda.get_device(0)
-    yield "Device", lambda: cuda.Device(0)
-    yield "Stream", lambda: cuda.Stream()
-    yield "Event", lambda: cuda.Event()
+    yield "raw", lambda: cuda.raw("code", "name")
+    yield "Device", lambda: cuda.Device(0).use()
+    yield "Stream", lambda: cuda.Stream().synchronize()
+    yield "Event", lambda: cuda.Event().record()
+    yield "GpuDevice", lambda: chainer.backend.GpuDevice(0)
+    yield "GpuDevice.from_device_id", lambda: chainer.backend.GpuDevice.from_device_id(-1)
     yield "cupy.array", lambda: cuda.cupy.array([1])
     yield "cudnn", lambda: cuda.cudnn.getVersion()
     yield "get_device of chainer", lambda: chainer.get_device(0)
@@ -207,6 +209,9 @@ def test_what_works_without(without_cupy):
     assert cuda.available is False
     assert cuda.cudnn_enabled is False
     assert not isinstance(np.ones(3), cuda.ndarray)
+    assert not hasattr(cuda.cupy, "ndarray")
+    with cuda.Device(0):
+        assert isinstance(cuda.ndarray(), cuda.ndarray)
     assert cuda.to_cpu([np.ones(1), None])[1] is None
     cuda.clear_memo()
     calls = []

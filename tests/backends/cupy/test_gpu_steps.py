@@ -1,4 +1,4 @@
-"""Training steps on a GPU: the numbers of the host, nothing copied and nobody waited for."""
+"""Training steps on a GPU: the numbers of the host, no copies, and no waiting for the device."""
 
 from __future__ import annotations
 

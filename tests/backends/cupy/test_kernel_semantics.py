@@ -295,7 +295,7 @@ def test_images_of_regions_out_of_range_are_not_read(emulated, name, table):
     kernel = make_kernel(f"roi_{name}_2d", emulated, table)
     rois, images = np.tile(np.array([[0, 0, 3, 3]], "f"), (4, 1)), np.array([2, -3, -1, 1])
     x = np.arange(32, dtype="f").reshape(2, 1, 4, 4)
-    grid = RegionGrid((1, 1), 1.0, (2, 2) if "align" in name else None)
+    grid = RegionGrid((1, 1), 1.0, (2, 2) if "align" in name else (None, None))
     y, chosen = kernel.forward(x, rois, images, grid)
     assert np.isnan(y.ravel()).tolist() == [True, True, False, False]
     assert y[2] == y[3]

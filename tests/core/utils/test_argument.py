@@ -92,6 +92,9 @@ class TestRenamedArguments:
             assert stop(patients=7) == (7, "log")  # pyright: ignore[reportCallIssue]
         assert record[0].filename == __file__
 
+    def test_signature_shows_that_there_are_other_names(self) -> None:
+        assert list(inspect.signature(stop).parameters) == ["patience", "filename", "old_names"]
+
     def test_two_old_names(self) -> None:
         with pytest.warns(DeprecationWarning, match=" of stop.. is deprecated") as record:
             assert stop(patients=7, log_name=None) == (7, None)  # pyright: ignore[reportCallIssue]

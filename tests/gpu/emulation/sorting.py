@@ -30,7 +30,7 @@ def _view(address, dtype, shape):
 
 
 def sort(dtype, data_start, keys_start, shape):
-    """Sorts the rows of an array; the keys are room to work."""
+    """Sorts the rows of an array; the keys are work memory."""
     _view(data_start, dtype, shape).sort(axis=-1, kind="stable")
 
 

@@ -25,7 +25,7 @@ def folder() -> Path:
 
 @cache
 def facts() -> dict[str, Any]:
-    """Returns what was found out when the libraries were built."""
+    """Returns what was determined when the libraries were built."""
     return json.loads((folder() / "build.json").read_text())
 
 

@@ -199,6 +199,7 @@ def test_several_inputs_and_outputs(load):
     np.testing.assert_array_equal(v.array, X[:, 2:])
     np.testing.assert_array_equal(u2.array, X[:, :2])
     np.testing.assert_allclose(w1.array, X * X[:, :1, :1, :1], rtol=1e-6)
+    assert function.split_map == {"u1": "u", "u2": "u"}
 
 
 def test_softmax_with_loss(load):
@@ -354,7 +355,7 @@ def test_the_length_of_a_vector_is_that_of_its_data(load):
 def test_files_of_another_kind(data, tmp_path):
     path = tmp_path / "x.caffemodel"
     path.write_bytes(data)
-    with pytest.raises(ValueError, match="no model file of Caffe"):
+    with pytest.raises(ValueError, match="not a model file of Caffe"):
         CaffeFunction(path)
 
 
@@ -362,7 +363,7 @@ def test_missing_files_and_pipes(tmp_path):
     with pytest.raises(FileNotFoundError):
         CaffeFunction(tmp_path / "nothing")
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(ValueError, match="no regular file"):
+    with pytest.raises(ValueError, match="not a regular file"):
         CaffeFunction(tmp_path / "pipe")
 
 

@@ -1,45 +1,33 @@
-"""Files exchanged with Google's protobuf library, which gets the schema as a descriptor."""
+"""Files exchanged with Google's protobuf library, and its classes of Caffe's messages."""
 
 from __future__ import annotations
+
+import importlib
+import sys
 
 import numpy as np
 import pytest
 
-from chainer.links.caffe import _schema
+from chainer.links.caffe import _schema, caffe_function
 from chainer.links.caffe._wire import Schema, read_message, write_message
 
 pytest.importorskip("google.protobuf")
 
-KINDS = {"int": "INT64", "bool": "BOOL", "float": "FLOAT", "double": "DOUBLE", "str": "STRING"}
 
-
-def add_message(file, schema: Schema, seen: set[str]) -> None:
-    from google.protobuf.descriptor_pb2 import FieldDescriptorProto as Proto
-
-    if schema.name in seen:
-        return
-    seen.add(schema.name)
-    message = file.message_type.add(name=schema.name)
-    for number, item in schema.fields.items():
-        label = Proto.LABEL_REPEATED if item.repeated else Proto.LABEL_OPTIONAL
-        field = message.field.add(name=item.name, number=number, label=label)
-        if isinstance(item.kind, Schema):
-            field.type, field.type_name = Proto.TYPE_MESSAGE, f".caffe.{item.kind.name}"
-            add_message(file, item.kind, seen)
-        else:
-            field.type = getattr(Proto, f"TYPE_{KINDS[item.kind]}")
-            field.options.packed = item.repeated and item.kind in ("float", "double")
+#: Fields that the library knows as enumerations, which keep known numbers only.
+ENUMERATIONS = {
+    ("EltwiseParameter", "operation"): [0, 1, 2],
+    ("LRNParameter", "norm_region"): [0, 1],
+    ("PoolingParameter", "pool"): [0, 1, 2],
+    ("V1LayerParameter", "type"): [0, *_schema.V1_TYPES],
+}
 
 
 @pytest.fixture(scope="module")
 def net_class():
-    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+    from chainer.links.caffe.caffe_function import caffe_pb
 
-    file = descriptor_pb2.FileDescriptorProto(name="caffe.proto", package="caffe", syntax="proto2")
-    add_message(file, _schema.NET, set())
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName("caffe.NetParameter"))
+    return caffe_pb.NetParameter
 
 
 def random_values(schema: Schema, random, depth=0):
@@ -59,6 +47,9 @@ def random_values(schema: Schema, random, depth=0):
     values = {}
     for item in schema.fields.values():
         if random.random() < 0.2:
+            continue
+        if (schema.name, item.name) in ENUMERATIONS:
+            values[item.name] = int(random.choice(ENUMERATIONS[schema.name, item.name]))
             continue
         values[item.name] = (
             [value(item.kind) for _ in range(3)] if item.repeated else value(item.kind)
@@ -96,3 +87,41 @@ def test_defaults_agree(net_class):
     message = read_message(_schema.LAYER, text)
     assert (message.name, message.type) == (layer.name, layer.type)
     assert not message.has("name") and not layer.HasField("name")
+
+
+def test_classes():
+    from google.protobuf import text_format
+
+    from chainer.links.caffe.protobuf3 import caffe_pb2
+
+    assert caffe_function.caffe_pb is caffe_pb2
+    net = text_format.Merge(
+        """
+        name: "net"
+        layer { name: "pool1" type: "Pooling" pooling_param { pool: AVE kernel_size: 2 } }
+        layers { name: "ip" type: INNER_PRODUCT }
+        """,
+        caffe_pb2.NetParameter(),
+    )
+    assert net.layer[0].pooling_param.pool == caffe_pb2.PoolingParameter.AVE == 1
+    assert net.layer[0].pooling_param.stride == 1 and net.layers[0].type == 14
+    assert caffe_pb2.ConvolutionParameter().bias_term is True
+    assert caffe_pb2.EltwiseParameter().operation == caffe_pb2.EltwiseParameter.SUM
+    assert caffe_pb2.BlobProto(data=[1, 2]).data[1] == 2
+    # The numbers of the types are those that the reader knows.
+    names = {number: name for name, number in caffe_pb2.V1LayerParameter.LayerType.items()}
+    assert names.keys() == {0, *_schema.V1_TYPES}
+    with pytest.raises(AttributeError, match="SolverParameter"):
+        caffe_pb2.SolverParameter
+
+
+def test_without_the_library(monkeypatch):
+    for name in list(sys.modules):
+        if name.startswith(("google.protobuf", "chainer.links.caffe.protobuf3")):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "google.protobuf", None)
+    monkeypatch.delattr(caffe_function, "caffe_pb", raising=False)
+    with pytest.raises(ImportError, match="pip install protobuf"):
+        importlib.import_module("chainer.links.caffe.protobuf3.caffe_pb2")
+    with pytest.raises(AttributeError, match="pip install protobuf"):
+        caffe_function.caffe_pb

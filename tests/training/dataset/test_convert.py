@@ -140,7 +140,7 @@ def test_to_device():
     assert dataset.to_device(chainer.get_device(-1), (x, [x]))[1][0] is x
     check(dataset.to_device(-1, F(3)), np.array(3, F))
     with pytest.raises(TypeError):
-        dataset.to_device(-1, "text")
+        dataset.to_device(-1, {1, 2})
 
 
 @pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="CuPy is installed")
@@ -166,7 +166,7 @@ def test_converter_decorator():
     assert seen == [chainer.get_device("@numpy"), None]
     with pytest.raises(NotImplementedError):
         dataset.Converter()([], None)
-    with pytest.raises(TypeError, match="converter.. decorates a callable, got int"):
+    with pytest.raises(TypeError, match="converter.. can only wrap a callable, got 3"):
         dataset.converter()(3)
 
 

@@ -2,16 +2,21 @@
 
 import hashlib
 import http.server
+import multiprocessing
 import os
 import pathlib
+import signal
 import stat
 import sys
 import threading
+import time
 
 import pytest
 
 from chainer import dataset
+from chainer.dataset import cache_or_load_file
 from chainer.training.dataset import download
+from chainer.training.dataset.file_lock import file_lock
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -222,3 +227,101 @@ class TestCacheOrLoadFile:
         assert results == ["created"] * 8
         assert os.listdir(tmp_path) == ["file"]
         assert self.load(path) == "contents"
+
+
+def hold(path, log, number):
+    for _ in range(5):
+        with file_lock(path):
+            with open(log, "a") as file:
+                file.write(f"+{number} ")
+            time.sleep(0.002)
+            with open(log, "a") as file:
+                file.write(f"-{number} ")
+
+
+def test_only_one_process_holds_a_lock(tmp_path):
+    path, log = str(tmp_path / "lock"), tmp_path / "log"
+    context = multiprocessing.get_context("fork")
+    processes = [context.Process(target=hold, args=(path, log, i)) for i in range(4)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+        assert process.exitcode == 0
+    words = log.read_text().split()
+    assert len(words) == 40
+    assert all(
+        begin[0] == "+" and end == "-" + begin[1:] for begin, end in zip(words[::2], words[1::2])
+    )
+    # Nothing is left behind.
+    assert os.listdir(tmp_path) == ["log"]
+
+
+def test_lock_of_a_process_that_was_killed(tmp_path):
+    path = str(tmp_path / "lock")
+    child = os.fork()
+    if child == 0:
+        with file_lock(path):
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    assert os.path.exists(path)
+    with file_lock(path):
+        pass
+    assert not os.path.exists(path)
+
+
+def test_without_locks(tmp_path, monkeypatch):
+    class NoLocks:
+        LOCK_EX = 2
+
+        @staticmethod
+        def flock(descriptor, operation):
+            raise OSError("not supported")
+
+    for replacement in (None, NoLocks):
+        monkeypatch.setattr("chainer.training.dataset.file_lock.fcntl", replacement)
+        with file_lock(str(tmp_path / "lock")):
+            assert os.listdir(tmp_path) == []
+
+
+def test_processes_download_a_file_once(tmp_path, monkeypatch):
+    """The second process finds what the first one downloaded while it waited."""
+    monkeypatch.setenv("CHAINER_DATASET_ROOT", str(tmp_path / "root"))
+    monkeypatch.setattr(download, "_root", None)
+    log = tmp_path / "log"
+
+    def retrieve(url, md5, directory, advice):
+        with open(log, "a") as file:
+            file.write("asked\n")
+        time.sleep(0.1)
+        path = os.path.join(directory, "file")
+        with open(path, "w") as file:
+            file.write("content")
+        return path
+
+    monkeypatch.setattr(download, "_retrieve", retrieve)
+    children = []
+    for _ in range(3):
+        child = os.fork()
+        if child == 0:
+            with open(download.cached_download("http://example.com/file")) as file:
+                os._exit(0 if file.read() == "content" else 1)
+        children.append(child)
+    for child in children:
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert log.read_text() == "asked\n"
+    assert len(os.listdir(tmp_path / "root/_dl_cache")) == 1
+
+
+def test_file_that_another_process_made_meanwhile(tmp_path):
+    path = tmp_path / "made.txt"
+
+    def create(temporary):
+        path.write_text("by the other one")
+        with open(temporary, "w") as file:
+            file.write("by this one")
+        return "created"
+
+    assert cache_or_load_file(str(path), create, lambda path: "loaded") == "created"
+    assert path.read_text() == "by the other one"
+    assert os.listdir(tmp_path) == ["made.txt"]

@@ -6,6 +6,7 @@ import tarfile
 import numpy as np
 import pytest
 
+import chainer
 from chainer import datasets
 from chainer.training.datasets import ptb
 
@@ -123,6 +124,9 @@ def test_damaged_cifar(root, capsys, data, message):
 # -- SVHN ----------------------------------------------------------------------
 
 
+SVHN_SIZES = {"train": 12, "test": 5, "extra": 20}
+
+
 def mat(n):
     savemat = pytest.importorskip("scipy.io").savemat
     file = io.BytesIO()
@@ -153,6 +157,18 @@ def test_svhn(root, serve, source):
     train, _ = datasets.get_svhn(withlabel=False, scale=255, dtype=np.float64, label_dtype=np.int64)
     assert train.dtype == np.float64
     assert train.max() == 255
+
+
+def test_extra_images_of_svhn(root, serve):
+    asked = serve({f"{split}_32x32.mat": mat(n) for split, n in SVHN_SIZES.items()})
+    datasets.get_svhn()
+    assert len(asked) == 2
+    parts = datasets.get_svhn(add_extra=True)
+    assert [len(part) for part in parts] == [12, 5, 20]
+    assert asked[2:] == ["http://ufldl.stanford.edu/housenumbers/extra_32x32.mat"]
+    assert (root / "pfnet/chainer/svhn/extra.npz").exists()
+    with chainer.using_config("dtype", chainer.mixed16):
+        assert datasets.get_svhn(withlabel=False)[0].dtype == np.float16
 
 
 @pytest.mark.parametrize("data", [b"", b"hello", b"MATLAB 5.0 MAT-file" + bytes(200)])

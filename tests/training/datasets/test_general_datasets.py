@@ -169,9 +169,9 @@ class TestCrossValidation:
             [[9, 1, 6, 7, 3, 0, 5], [2, 8, 4]],
         ]
 
-    @pytest.mark.parametrize("n_fold", [1, 2, 5, 7])
-    def test_test_sets_cover_everything_once(self, n_fold):
-        folds = datasets.get_cross_validation_datasets(list(range(7)), n_fold)
+    @pytest.mark.parametrize("n_folds", [1, 2, 5, 7])
+    def test_test_sets_cover_everything_once(self, n_folds):
+        folds = datasets.get_cross_validation_datasets(list(range(7)), n_folds)
         tests = [test[:] for _, test in folds]
         assert sorted(i for test in tests for i in test) == list(range(7))
         assert max(map(len, tests)) - min(map(len, tests)) <= 1
@@ -179,8 +179,18 @@ class TestCrossValidation:
             assert sorted(train[:] + test[:]) == list(range(7))
 
     @pytest.mark.parametrize(
-        ("n_fold", "error"), [(0, ValueError), (8, ValueError), (2.0, TypeError)]
+        ("n_folds", "error"), [(0, ValueError), (8, ValueError), (2.0, TypeError)]
     )
-    def test_errors(self, n_fold, error):
-        with pytest.raises(error, match="n_fold"):
-            datasets.get_cross_validation_datasets(list(range(7)), n_fold)
+    def test_errors(self, n_folds, error):
+        with pytest.raises(error, match="n_folds"):
+            datasets.get_cross_validation_datasets(list(range(7)), n_folds)
+
+    def test_old_name_of_the_number_of_folds(self):
+        for split in (
+            datasets.get_cross_validation_datasets,
+            datasets.get_cross_validation_datasets_random,
+        ):
+            with pytest.warns(DeprecationWarning, match="Use 'n_folds' instead"):
+                assert len(split(list(range(7)), n_fold=3)) == 3
+            with pytest.raises(TypeError):
+                split(list(range(7)))

@@ -6,6 +6,7 @@ import zipfile
 import numpy as np
 import pytest
 
+import chainer
 from chainer import datasets
 
 Image = pytest.importorskip("PIL.Image")
@@ -100,6 +101,13 @@ class TestZippedImageDatasets:
         np.testing.assert_array_equal(dataset[1], RGB.transpose(2, 0, 1))
         assert dataset[1].dtype == np.uint8
 
+    def test_by_name(self, archives):
+        dataset = datasets.ZippedImageDataset(archives[0], dtype=np.uint8)
+        np.testing.assert_array_equal(dataset.get_example("rgb.png"), RGB.transpose(2, 0, 1))
+        np.testing.assert_array_equal(dataset["rgb.png"], dataset.get_example("rgb.png"))
+        with pytest.raises(KeyError, match="missing"):
+            dataset.get_example("missing.png")
+
     def test_many(self, archives):
         dataset = datasets.MultiZippedImageDataset(archives)
         assert len(dataset) == 4
@@ -153,3 +161,31 @@ class TestZippedImageDatasets:
         for thread in threads:
             thread.join()
         assert results == [expected] * 6
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [(np.float16, np.float16), (np.float64, np.float64), (chainer.mixed16, np.float16)],
+)
+def test_default_dtype_is_that_of_the_configuration(root, setting, expected):
+    with zipfile.ZipFile(root / "one.zip", "w") as archive:
+        archive.write(root / "grey.png", "grey.png")
+    (root / "labels.txt").write_text("grey.png 5\n")
+    with chainer.using_config("dtype", setting):
+        made = [
+            datasets.ImageDataset(["grey.png"], root),
+            datasets.LabeledImageDataset([("grey.png", 5)], root),
+            datasets.ZippedImageDataset(root / "one.zip"),
+            datasets.MultiZippedImageDataset([root / "one.zip"]),
+            datasets.LabeledZippedImageDataset(root / "one.zip", root / "labels.txt"),
+        ]
+    # The dtype is that of the time of construction.
+    for dataset in made:
+        example = dataset[0]
+        image = example[0] if isinstance(example, tuple) else example
+        assert image.dtype == expected
+        np.testing.assert_array_equal(image, GREY[None])
+
+
+def test_available():
+    assert datasets.image_dataset.available is True

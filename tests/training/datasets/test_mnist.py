@@ -5,10 +5,15 @@ import struct
 import numpy as np
 import pytest
 
+import chainer
 from chainer import datasets
 from chainer.training.datasets.mnist_format import read_idx
 
-LOADERS = {"mnist": datasets.get_mnist, "fashion-mnist": datasets.get_fashion_mnist}
+LOADERS = {
+    "mnist": datasets.get_mnist,
+    "fashion-mnist": datasets.get_fashion_mnist,
+    "kuzushiji_mnist": datasets.get_kuzushiji_mnist,
+}
 DEBIAN = "/usr/share/datasets/fashion-mnist"
 
 
@@ -177,3 +182,40 @@ def test_idx_of_other_type(tmp_path):
     path.write_bytes(bytes([0, 0, 0x0D, 1, 0, 0, 0, 1]) + bytes(4))
     with pytest.raises(ValueError, match="unsigned bytes"):
         read_idx(str(path))
+
+
+def test_names_of_kuzushiji_mnist():
+    names = datasets.get_kuzushiji_mnist_labels()
+    assert names[0] == ("o", "お")
+    assert "".join(character for _, character in names) == "おきすつなはまやれを"
+    assert [name for name, _ in names] == [
+        "o",
+        "ki",
+        "su",
+        "tsu",
+        "na",
+        "ha",
+        "ma",
+        "ya",
+        "re",
+        "wo",
+    ]
+    names.clear()
+    assert len(datasets.get_kuzushiji_mnist_labels()) == 10
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [
+        (np.float16, np.float16),
+        (np.float64, np.float64),
+        (chainer.mixed16, np.float16),
+    ],
+)
+def test_default_dtype_is_that_of_the_configuration(root, name, setting, expected):
+    put(root / "pfnet/chainer" / name, COMPRESSED)
+    with chainer.using_config("dtype", setting):
+        train, _ = LOADERS[name](withlabel=False)
+        assert train.dtype == expected
+        assert LOADERS[name](withlabel=False, dtype="f")[0].dtype == np.float32
+    assert LOADERS[name](withlabel=False, dtype=chainer.mixed16)[0].dtype == np.float16

@@ -1,11 +1,15 @@
 """What all iterators do."""
 
 import copy
+import gc
+import operator
+import pickle
 
 import numpy as np
 import pytest
 
 from chainer import iterators, serializers
+from chainer.dataset import Iterator, tabular
 from chainer.datasets import SubDataset, TransformDataset, TupleDataset
 
 
@@ -265,9 +269,7 @@ def test_order_sampler_with_repeated_indexes(make):
     assert (iterator.epoch, iterator.epoch_detail) == (1, 1.5)
 
 
-@pytest.mark.parametrize(
-    "random_state", [None, 7, np.random.RandomState(7), np.random.default_rng(7)]
-)
+@pytest.mark.parametrize("random_state", [7, np.random.RandomState(7), np.random.default_rng(7)])
 @pytest.mark.parametrize("at", [0, 2, 3, 7])
 def test_state_of_an_order_sampler_is_saved(make, random_state, at):
     random_state = copy.deepcopy(random_state)
@@ -372,3 +374,89 @@ def test_error_of_the_dataset(make):
     dataset.broken = False
     iterator.finalize()
     assert iterator.next() == [6, 7, 8]
+
+
+class IntegersOnly:
+    """Dataset that accepts only integers, as those of other libraries."""
+
+    def __len__(self):
+        return 5
+
+    def __getitem__(self, index):
+        return 10 * operator.index(index)
+
+
+def test_datasets_need_not_accept_slices(make):
+    assert take(make(IntegersOnly(), 3, shuffle=False), 2) == [[0, 10, 20], [30, 40, 0]]
+    pairs = TupleDataset(IntegersOnly(), IntegersOnly())
+    assert take(make(pairs, 2, shuffle=False), 1) == [[(0, 0), (10, 10)]]
+
+
+def test_tabular_dataset(make):
+    dataset = tabular.from_data({"x": np.arange(5), "y": list("abcde")})
+    (batch,) = take(make(dataset, 2, shuffle=False), 1)
+    assert batch == [{"x": 0, "y": "a"}, {"x": 1, "y": "b"}]
+
+
+@pytest.mark.parametrize("shuffle", [None, False])
+@pytest.mark.parametrize("batches", [0, 1, 3])
+def test_pickle(make, shuffle, batches):
+    iterator = make(list(range(7)), 3, shuffle=shuffle)
+    take(iterator, batches)
+    copied = pickle.loads(pickle.dumps(iterator))
+    try:
+        assert copied.epoch_detail == iterator.epoch_detail
+        assert copied.previous_epoch_detail == iterator.previous_epoch_detail
+        # Pickling does not disturb the original.
+        assert take(copied, 6) == take(iterator, 6)
+    finally:
+        copied.finalize()
+
+
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_shuffle_and_order_sampler(make, shuffle):
+    sampler = iterators.ShuffleOrderSampler()
+    with pytest.raises(ValueError, match="shuffle must be None if an order_sampler is given"):
+        make([1, 2], 1, shuffle=shuffle, order_sampler=sampler)
+
+
+def test_saved_order_of_another_dataset(make):
+    state = saved(make(list(range(5)), 2))
+    with pytest.raises(ValueError, match=r"\(5,\)"):
+        load(make(list(range(7)), 2), state)
+
+
+@pytest.mark.parametrize(
+    ("epoch", "position", "expected"), [(0, 0, None), (0, 2, 0.0), (2, 1, 2 + (1 - 3) / 7)]
+)
+def test_missing_previous_epoch_detail(make, epoch, position, expected):
+    state = saved(make(list(range(7)), 3, shuffle=False))
+    del state["previous_epoch_detail"]
+    state.update(epoch=np.array(epoch), current_position=np.array(position))
+    iterator = load(make(list(range(7)), 3, shuffle=False), state)
+    assert iterator.previous_epoch_detail == expected
+
+
+def test_iterator_that_is_garbage_is_finalized():
+    class Mine(Iterator):
+        finalized = 0
+
+        def finalize(self):
+            Mine.finalized += 1
+
+    Mine()
+    gc.collect()
+    assert Mine.finalized == 1
+    with Mine() as iterator:
+        pass
+    assert Mine.finalized == 2
+    del iterator
+    gc.collect()
+    assert Mine.finalized == 3
+
+
+def test_iterator_whose_constructor_fails_is_finalized_quietly(make):
+    # Warnings are errors here, including those of exceptions in __del__.
+    with pytest.raises(ValueError, match="batch_size"):
+        make([1, 2], 0)
+    gc.collect()

@@ -268,15 +268,14 @@ def test_little_shared_memory(monkeypatch):
 
     monkeypatch.setattr(shared_buffer.os, "statvfs", lambda path: Full)
     iterator = MultiprocessIterator(Examples(), 6, n_processes=2, shared_mem=10000)
-    with pytest.warns(RuntimeWarning, match="is too small for"), iterator:
+    with pytest.warns(RuntimeWarning, match="has no space for"), iterator:
         assert len(summary(iterator, 4)) == 4
 
 
 @pytest.mark.parametrize(
     ("name", "value", "least"),
     [
-        ("n_processes", 0, 1),
-        ("n_prefetch", -1, 0),
+        ("n_processes", -1, 0),
         ("shared_mem", -1, 0),
         ("maxtasksperchild", 0, 1),
     ],
@@ -398,3 +397,17 @@ def test_control_c_reaches_the_main_process_only(tmp_path):
     assert output.endswith(b"4\n")
     assert errors == b""
     assert wait_for_end(pids) == []
+
+
+@pytest.mark.parametrize(("n_prefetch", "expected"), [(-1, 1), (0, 1), (3, 3)])
+def test_at_least_one_batch_is_read_ahead(n_prefetch, expected):
+    with MultiprocessIterator([1, 2], 1, n_processes=1, n_prefetch=n_prefetch) as iterator:
+        assert iterator.n_prefetch == expected
+        iterator.next()
+        assert len(iterator._ahead) == expected
+
+
+def test_default_number_of_processes():
+    for n_processes in (None, 0):
+        iterator = MultiprocessIterator([1, 2], 1, n_processes=n_processes)
+        assert iterator.n_processes == len(os.sched_getaffinity(0))

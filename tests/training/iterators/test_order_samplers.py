@@ -62,6 +62,26 @@ def test_shuffle_order_sampler():
         sampler = ShuffleOrderSampler(seed)
         expected = np.random.RandomState(3).permutation(10)
         np.testing.assert_array_equal(sampler(order, 0), expected)
-    np.random.seed(0)
-    orders = [ShuffleOrderSampler()(order, 0) for _ in range(2)]
-    np.testing.assert_array_equal(*orders)
+
+
+def test_shuffle_order_sampler_draws_from_the_global_generator_as_release_7():
+    np.random.seed(9)
+    sampler = ShuffleOrderSampler()
+    orders = [np.arange(7)]
+    for _ in range(3):
+        orders.append(sampler(orders[-1], 0))
+    # Computed with release 7.8.1.
+    assert [order.tolist() for order in orders[1:]] == [
+        [5, 1, 2, 3, 0, 4, 6],
+        [5, 6, 2, 0, 3, 4, 1],
+        [2, 6, 4, 1, 3, 5, 0],
+    ]
+    before = np.random.get_state()[1:3]
+    sampler.serialize(None)
+    after = np.random.get_state()[1:3]
+    np.testing.assert_array_equal(before[0], after[0])
+
+
+def test_shuffle_order_sampler_does_not_depend_on_the_current_order():
+    first, second = (ShuffleOrderSampler(5)(order, 0) for order in (np.arange(4), np.ones(4, int)))
+    np.testing.assert_array_equal(first, second)

@@ -25,7 +25,7 @@ def floating(spec: CallSpec) -> bool | str:
     return _all_floating(spec, len(spec.arrays))
 
 
-def labelled(spec: CallSpec) -> bool | str:
+def labeled(spec: CallSpec) -> bool | str:
     """A floating-point array, and integer labels."""
     labels = spec.arrays[1]
     if labels is not None and labels.dtype.kind not in "iu":

@@ -22,6 +22,14 @@ _LONGEST_COLUMN = 2048
 _MAX_COLUMN_BLOCKS = 65535
 
 
+def _summed_axes(axis: Axis, ndim: int) -> list[int]:
+    """Returns the axes to sum over as sorted indexes that are not negative."""
+    if axis is None:
+        return list(range(ndim))
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    return sorted({i % ndim for i in axes}) if ndim else []
+
+
 class _Plan:
     """How an array is summed: as an array ``(outer, n, inner)``, over the middle axis.
 
@@ -38,8 +46,7 @@ class _Plan:
 
     def __init__(self, shape: Shape, axis: Axis, keepdims: bool) -> None:
         ndim = len(shape)
-        axes = range(ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-        summed = sorted({i % ndim for i in axes}) if ndim else []
+        summed = _summed_axes(axis, ndim)
         self.shape = tuple(
             [1 if i in summed else n for i, n in enumerate(shape) if keepdims or i not in summed]
         )

@@ -21,7 +21,7 @@ extern "C" __global__ void leaky_relu_forward(const T* x, T* y, double slope, lo
 // sign: has the sign of the input.
 extern "C" __global__ void leaky_relu_backward(
     const T* sign, const T* gy, T* gx, double slope, long long n) {
-  CHAINER_EACH(i, n) gx[i] = (A)sign[i] >= (A)0 ? (A)gy[i] : (A)slope * (A)gy[i];
+  CHAINER_EACH(i, n) gx[i] = (A)sign[i] > (A)0 ? (A)gy[i] : (A)slope * (A)gy[i];
 }
 
 extern "C" __global__ void sigmoid_forward(const T* x, T* y, long long n) {
@@ -48,7 +48,7 @@ extern "C" __global__ void elu_backward(
   CHAINER_EACH(i, n) {
     const A value = y[i], gradient = gy[i];
     const A source = x ? (A)x[i] : value;
-    gx[i] = source >= (A)0 ? gradient : gradient * (value + (A)alpha);
+    gx[i] = source > (A)0 ? gradient : gradient * (value + (A)alpha);
   }
 }
 

@@ -1,9 +1,9 @@
-// Batch normalisation of arrays (batch, channels, positions). P is the type of the parameters, R that of
+// Batch normalization of arrays (batch, channels, positions). P is the type of the parameters, R that of
 // the running statistics; A is the type of the arithmetic and of all statistics.
 //
 // A reduction to channels is made in two steps: blocks reduce parts of each channel, then one thread for
 // each channel joins the parts. Where there are positions, blocks are (threads, 1) and belong to one
-// channel; else they are (32, 8) and belong to 32 channels, so that neighbours read neighbours.
+// channel; else they are (32, 8) and belong to 32 channels, so that adjacent threads read adjacent elements.
 
 struct Lane {
   Index channel, first, step, last;

@@ -1,4 +1,4 @@
-// Local response normalisation of arrays (samples, channels, positions).
+// Local response normalization of arrays (samples, channels, positions).
 
 __device__ __forceinline__ A power(A x, double exponent) {
   if (exponent == 0.75) return (A)1 / (sqrt_(x) * sqrt_(sqrt_(x)));

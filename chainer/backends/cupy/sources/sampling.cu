@@ -150,7 +150,7 @@ extern "C" __global__ void sampler_backward(
   }
 }
 
-// Number of the cell between four pixels that each point lies in.
+// Number of the cell between four pixels that contains the point.
 extern "C" __global__ void sampler_keys(
     const T* grid, long long* keys, long long height, long long width, long long points, long long n) {
   CHAINER_EACH(i, n) {

@@ -27,7 +27,7 @@ __device__ __forceinline__ Index join(Index image, int a, int b, int c, const in
 
 __device__ __forceinline__ int volume(const int* size) { return size[0] * size[1] * size[2]; }
 
-// Those elements of a window along one axis that lie inside the image.
+// Those elements of a window along one axis that are inside the image.
 struct Range {
   int first, last, start;
   __device__ __forceinline__ Range(const Geometry& g, int axis, int window) {

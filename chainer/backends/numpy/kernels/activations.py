@@ -68,8 +68,8 @@ class LeakyReLUKernel(ReferenceKernel):
 
     @_in_float32
     def backward(self, signed: Array, gy: Array, slope: float) -> Array:
-        """Returns ``gy`` where ``signed >= 0``, else ``slope * gy``."""
-        slopes = (signed >= 0).astype(gy.dtype)
+        """Returns ``gy`` where ``signed > 0``, else ``slope * gy``."""
+        slopes = (signed > 0).astype(gy.dtype)
         # Slopes are 0 or 1 here, so that a maximum in place replaces 0 by the slope.
         if 0 <= slope <= 1 and gy.ndim:
             self.xp.maximum(slopes, slope, out=slopes)
@@ -127,14 +127,14 @@ class ELUKernel(ReferenceKernel):
         return y
 
     def backward(self, x: Array, y: Array, gy: Array, alpha: float) -> Array:
-        """Returns ``gy`` where ``x >= 0``, else ``gy * (y + alpha)``."""
+        """Returns ``gy`` where ``x > 0``, else ``gy * (y + alpha)``."""
         xp = self.xp
         zero = _constant(xp, 0, y.dtype)
         if alpha == 1:
             gx = xp.minimum(y, zero)
             gx += _constant(xp, 1, y.dtype)
         else:
-            positive = (y if x is None else x) >= zero
+            positive = (y if x is None else x) > zero
             one = _constant(xp, 1, y.dtype)
             gx = xp.where(positive, one, y + _constant(xp, alpha, y.dtype))
         gx *= gy
@@ -222,9 +222,15 @@ class SoftplusKernel(ReferenceKernel):
 class SwishKernel(ReferenceKernel):
     """Reference of ``swish``."""
 
+    @functools.cached_property
+    def _half_sigmoid(self) -> SigmoidKernel:
+        return SigmoidKernel(self.backend)
+
     def forward(self, x: Array, beta: Array) -> Array:
         """Returns ``x * sigmoid(beta * x)``."""
-        y = self._sigmoid(x, expand_parameter(beta, x.ndim))
+        b = expand_parameter(beta, x.ndim)
+        # Rounded at each step, halves are exactly those of x * F.sigmoid(beta * x).
+        y = self._half_sigmoid.forward(x * b) if is_half(x.dtype) else self._sigmoid(x, b)
         y *= x
         return y
 

@@ -79,7 +79,8 @@ class ConvolutionNDKernel(ReferenceKernel):
         dtype = compute_dtype(gy.dtype, W.dtype)
         weight = W.reshape(groups, o // groups, -1).astype(dtype, copy=False).transpose(0, 2, 1)
         if _is_pointwise(geometry, ksize, in_size, gy.shape[2:]):
-            gradients = gy.reshape(n, groups, o // groups, -1).astype(dtype, copy=False)
+            positions = prod(in_size)  # not -1, which an empty batch leaves undecided
+            gradients = gy.reshape(n, groups, o // groups, positions).astype(dtype, copy=False)
             gx = self.xp.matmul(weight, gradients).reshape(n, c, *in_size)
         elif o <= 2 * c and (set(geometry.stride) == {1} or set(geometry.dilate) == {1}):
             # Copying patches out is three times as fast as adding them up, which pays unless there

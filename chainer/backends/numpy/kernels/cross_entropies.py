@@ -75,7 +75,7 @@ class SoftmaxCrossEntropyKernel(ReferenceKernel):
 
 
 class LossMeanKernel(ReferenceKernel):
-    """Mean of the losses of labelled samples."""
+    """Mean of the losses of labeled samples."""
 
     def forward(
         self, losses: Array, t: Array, ignore_label: int, count: int | None

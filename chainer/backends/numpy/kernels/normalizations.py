@@ -265,7 +265,9 @@ class BatchRenormalizationKernel(ReferenceKernel):
         var /= count
         std = xp.sqrt(var + eps)
         running_std = xp.sqrt(running_var.reshape(-1).astype(dtype, copy=False) + eps)
-        r = xp.clip(std / running_std, 1.0 / rmax, rmax)
+        r = std / running_std
+        # Not clip(): with rmax below 1 the bounds are in the wrong order, and the lower one wins.
+        r = xp.where(r < 1.0 / rmax, 1.0 / rmax, xp.minimum(r, rmax)).astype(dtype, copy=False)
         d = (mean - running_mean.reshape(-1).astype(dtype, copy=False)) / running_std
         d = xp.clip(d, -dmax, dmax)
         flat_gamma = gamma.reshape(-1).astype(dtype, copy=False)

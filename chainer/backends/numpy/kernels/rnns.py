@@ -128,8 +128,8 @@ class NStepRNNKernel(ReferenceKernel):
                 columns = slice(direction * size, (direction + 1) * size)
                 gx, ghx[i], gc, gws[i], gbs[i] = cell.backward(
                     None if gradient is None else gradient[:, columns],
-                    None if ghy is None else to_compute_dtype(ghy[i]),
-                    None if gcy is None else to_compute_dtype(gcy[i]),
+                    _state_of(ghy, i),
+                    _state_of(gcy, i),
                 )
                 if gcx is not None:
                     gcx[i] = gc
@@ -150,6 +150,11 @@ class NStepRNNKernel(ReferenceKernel):
 
     def masks(self, residual: list[_Run]) -> list[Array | None]:
         return [run.mask for run in residual]
+
+
+def _state_of(gradients: Array | None, i: int) -> Array | None:
+    """Returns the gradient of a final state of one direction of a layer; None if there is none."""
+    return None if gradients is None else to_compute_dtype(gradients[i])
 
 
 def _converted(arrays: Iterable[Array]) -> list[Array]:

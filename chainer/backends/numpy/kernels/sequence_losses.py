@@ -241,7 +241,7 @@ class LinearChainCRFKernel(ReferenceKernel):
     def _is_narrow(self, cost: Array) -> bool:
         if self.backend.family != HOST_FAMILY:
             return False  # reading the costs would wait for the device
-        # Half of the range of exponentials, in logarithms, and some room for the sums.
+        # Half of the range of exponentials, in logarithms, less a margin for the sums.
         limit = 300 if cost.dtype == numpy.float64 else 40
         return bool(cost.size and cost.max() - cost.min() <= limit)
 

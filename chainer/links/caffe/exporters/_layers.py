@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -9,8 +10,12 @@ from typing import Any
 import numpy
 
 from chainer.core.arrays.backend import get_device_from_array
+from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, Arrays, Shape
+from chainer.functions.activation.leaky_relu import LeakyReLU
 from chainer.functions.activation.relu import ReLU
+from chainer.functions.activation.sigmoid import Sigmoid
 from chainer.functions.activation.softmax import Softmax
 from chainer.functions.array.concat import Concat
 from chainer.functions.array.reshape import Reshape
@@ -22,17 +27,21 @@ from chainer.functions.normalization.batch_normalization import FixedBatchNormal
 from chainer.functions.normalization.local_response_normalization import LocalResponseNormalization
 from chainer.functions.pooling.average_pooling_2d import AveragePooling2D
 from chainer.functions.pooling.max_pooling_2d import MaxPooling2D
+from chainer.functions.pooling.max_pooling_nd import MaxPoolingND
 from chainer.links.caffe import _schema
+
+#: Labels by which release 7 names layers, where they are others than ours.
+_LABELS = {"MaxPooling2D": "MaxPoolingND"}
 
 Layer = dict[str, Any]
 #: Function, its input arrays and the shape of its output -> type of layer and its other fields.
-Conversion = Callable[[Any, tuple[Any, ...], tuple[int, ...]], tuple[str, Layer]]
+Conversion = Callable[[Any, Arrays, Shape], tuple[str, Layer]]
 
 
 def layers_of(
     inputs: Sequence[Variable],
     outputs: Sequence[Variable],
-    recorded: Mapping[int, tuple[Any, tuple[Any, ...]]],
+    recorded: Mapping[int, tuple[FunctionNode, Arrays]],
 ) -> list[Layer]:
     """Returns the layers of a graph, in order of computation.
 
@@ -67,8 +76,10 @@ def layers_of(
                 f"function {function.label!r} must get {n_inputs or len(arrays)} inputs computed "
                 f"by the network, got {len(bottoms)}"
             )
-        numbers[function.rank, function.label] += 1
-        name = f"{function.label}-{function.rank}-{numbers[function.rank, function.label]}"
+        label: str = function.label
+        label = _LABELS.get(label, label)
+        numbers[function.rank, label] += 1
+        name = f"{label}-{function.rank}-{numbers[function.rank, label]}"
         (output,) = (reference() for reference in function.outputs)
         if isinstance(function, FixedBatchNormalization):
             layers.append(_normalization(function, arrays, f"{name}_bn", bottoms))
@@ -96,12 +107,12 @@ def _functions(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> list[
     return sorted(reversed(found.values()), key=lambda function: function.rank)
 
 
-def _blob(array: Any) -> dict[str, Any]:
+def _blob(array: Array) -> dict[str, Any]:
     array = get_device_from_array(array).backend.to_host(array)
     return {"shape": {"dim": list(array.shape)}, "data": array.ravel()}
 
 
-def _blobs(arrays: Sequence[Any]) -> list[dict[str, Any]]:
+def _blobs(arrays: Sequence[Array]) -> list[dict[str, Any]]:
     return [_blob(array) for array in arrays]
 
 
@@ -117,7 +128,9 @@ def _size(ksize: Sequence[int], stride: Sequence[int], pad: Sequence[int]) -> La
     }
 
 
-def _convolution(function: Any, arrays: Any, shape: Any) -> tuple[str, Layer]:
+def _convolution(
+    function: Convolution2DFunction | Deconvolution2DFunction, arrays: Arrays, shape: Shape
+) -> tuple[str, Layer]:
     weight = arrays[1]
     geometry = function.geometry
     if getattr(function, "cover_all", False):
@@ -141,26 +154,37 @@ def _convolution(function: Any, arrays: Any, shape: Any) -> tuple[str, Layer]:
     return kind, {"convolution_param": param, "blobs": _blobs(arrays[1:])}
 
 
-def _linear(function: Any, arrays: Any, shape: Any) -> tuple[str, Layer]:
+def _linear(function: LinearFunction, arrays: Arrays, shape: Shape) -> tuple[str, Layer]:
     param = {"num_output": shape[1], "bias_term": len(arrays) == 3}
     return "InnerProduct", {"inner_product_param": param, "blobs": _blobs(arrays[1:])}
 
 
-def _pooling(function: Any, arrays: Any, shape: Any) -> tuple[str, Layer]:
+def _pooling(
+    function: AveragePooling2D | MaxPoolingND, arrays: Arrays, shape: Shape
+) -> tuple[str, Layer]:
+    if len(function.ksize) != 2:
+        raise ValueError(f"Caffe has pooling over 2 axes only, got {len(function.ksize)}")
     average = isinstance(function, AveragePooling2D)
     for i, (length, size) in enumerate(zip(arrays[0].shape[2:], shape[2:])):
         covered = length + 2 * function.pad[i] - function.ksize[i]
-        if size != -(-covered // function.stride[i]) + 1:
-            raise ValueError(
-                f"Caffe pools up to the border of images ({function.label} of {length} pixels with "
-                f"ksize={function.ksize[i]}, stride={function.stride[i]}, pad={function.pad[i]})"
-            )
+        if size == -(-covered // function.stride[i]) + 1:
+            continue
+        text = (
+            f"Caffe pools up to the border of images ({function.label} of {length} pixels with "
+            f"ksize={function.ksize[i]}, stride={function.stride[i]}, pad={function.pad[i]})"
+        )
+        if not average:
+            raise ValueError(text)
+        # Release 7 exports it, and CaffeFunction averages over complete windows only, too.
+        warnings.warn(f"{text}: its result is larger than that of the model", stacklevel=4)
     pool = _schema.POOL_AVE if average else _schema.POOL_MAX
     size = _size(function.ksize, function.stride, function.pad)
     return "Pooling", {"pooling_param": {"pool": pool, **size}}
 
 
-def _normalization(function: Any, arrays: Any, name: str, bottoms: list[str]) -> Layer:
+def _normalization(
+    function: FixedBatchNormalization, arrays: Arrays, name: str, bottoms: list[str]
+) -> Layer:
     """Returns the first of two layers: normalization without scale and bias."""
     x, gamma, _, mean, variance = arrays
     if gamma.ndim != 1 or x.shape[1:2] != gamma.shape:
@@ -175,14 +199,14 @@ def _normalization(function: Any, arrays: Any, name: str, bottoms: list[str]) ->
     }
 
 
-def _scale(function: Any, arrays: Any, shape: Any) -> tuple[str, Layer]:
+def _scale(function: FixedBatchNormalization, arrays: Arrays, shape: Shape) -> tuple[str, Layer]:
     return "Scale", {
         "scale_param": {"axis": 1, "bias_term": True},
         "blobs": _blobs(arrays[1:3]),
     }
 
 
-def _lrn(function: Any, arrays: Any, shape: Any) -> tuple[str, Layer]:
+def _lrn(function: LocalResponseNormalization, arrays: Arrays, shape: Shape) -> tuple[str, Layer]:
     param = {
         "norm_region": _schema.LRN_ACROSS_CHANNELS,
         "local_size": function.n,
@@ -193,19 +217,27 @@ def _lrn(function: Any, arrays: Any, shape: Any) -> tuple[str, Layer]:
     return "LRN", {"lrn_param": param}
 
 
-def _relu(function: Any, arrays: Any, shape: Any) -> tuple[str, Layer]:
+def _relu(function: ReLU, arrays: Arrays, shape: Shape) -> tuple[str, Layer]:
     return "ReLU", {}
 
 
-def _softmax(function: Any, arrays: Any, shape: Any) -> tuple[str, Layer]:
+def _leaky_relu(function: LeakyReLU, arrays: Arrays, shape: Shape) -> tuple[str, Layer]:
+    return "ReLU", {"relu_param": {"negative_slope": float(function.slope)}}
+
+
+def _sigmoid(function: Sigmoid, arrays: Arrays, shape: Shape) -> tuple[str, Layer]:
+    return "Sigmoid", {}
+
+
+def _softmax(function: Softmax, arrays: Arrays, shape: Shape) -> tuple[str, Layer]:
     return "Softmax", {"softmax_param": {"axis": function.axis}}
 
 
-def _concat(function: Any, arrays: Any, shape: Any) -> tuple[str, Layer]:
+def _concat(function: Concat, arrays: Arrays, shape: Shape) -> tuple[str, Layer]:
     return "Concat", {"concat_param": {"axis": function.axis}}
 
 
-def _reshape(function: Any, arrays: Any, shape: Any) -> tuple[str, Layer]:
+def _reshape(function: Reshape, arrays: Arrays, shape: Shape) -> tuple[str, Layer]:
     # -1 for the batch, so that the network takes batches of all sizes. Caffe's 0 would do as well,
     # but not all readers know it.
     same_batch = len(shape) > 0 and shape[:1] == arrays[0].shape[:1]
@@ -213,7 +245,7 @@ def _reshape(function: Any, arrays: Any, shape: Any) -> tuple[str, Layer]:
     return "Reshape", {"reshape_param": {"shape": {"dim": dims}}}
 
 
-def _add(function: Any, arrays: Any, shape: Any) -> tuple[str, Layer]:
+def _add(function: FunctionNode, arrays: Arrays, shape: Shape) -> tuple[str, Layer]:
     if any(array.shape != shape for array in arrays):
         raise ValueError("Caffe adds blobs of one shape only")
     return "Eltwise", {"eltwise_param": {"operation": _schema.ELTWISE_SUM}}
@@ -228,11 +260,14 @@ _CONVERSIONS: dict[type, tuple[Conversion, int | None]] = {
     Convolution2DFunction: (_convolution, 1),
     Deconvolution2DFunction: (_convolution, 1),
     FixedBatchNormalization: (_scale, 1),
+    LeakyReLU: (_leaky_relu, 1),
     LinearFunction: (_linear, 1),
     LocalResponseNormalization: (_lrn, 1),
     MaxPooling2D: (_pooling, 1),
+    MaxPoolingND: (_pooling, 1),
     MultiAdd: (_add, None),
     ReLU: (_relu, 1),
     Reshape: (_reshape, 1),
+    Sigmoid: (_sigmoid, 1),
     Softmax: (_softmax, 1),
 }

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from chainer.core.autograd.function_hook import FunctionHook
+from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import using_config
+from chainer.core.typing import Arrays
 from chainer.core.utils.atomic_file import replacing
 from chainer.links.caffe import _schema
 from chainer.links.caffe._wire import write_message
 from chainer.links.caffe.exporters._layers import layers_of
+from chainer.links.errors import InvalidArgumentTypeError
 
 
 def export(
-    model: Any,
-    args: Sequence[Any],
+    model: Callable[..., object],
+    args: Sequence[Variable],
     directory: str | os.PathLike[str] | None = None,
     export_params: bool = True,
     graph_name: str = "Graph",
@@ -35,6 +38,7 @@ def export(
     :func:`~chainer.functions.max_pooling_2d`, :func:`~chainer.functions.average_pooling_2d`,
     :func:`~chainer.functions.batch_normalization` (by :class:`~chainer.links.BatchNormalization`),
     :func:`~chainer.functions.local_response_normalization`, :func:`~chainer.functions.relu`,
+    :func:`~chainer.functions.leaky_relu`, :func:`~chainer.functions.sigmoid`,
     :func:`~chainer.functions.concat`, :func:`~chainer.functions.softmax`,
     :func:`~chainer.functions.reshape` and :func:`~chainer.functions.add`. Among others GoogLeNet,
     ResNet and VGG can be exported.
@@ -48,7 +52,7 @@ def export(
         graph_name (str): Name of the network in the files.
 
     Raises:
-        TypeError: If the arguments or results are no variables.
+        TypeError: If an argument or a result is not a Variable.
         ValueError: If the model uses a function, or a mode of one, that Caffe does not have.
 
     Example:
@@ -58,7 +62,7 @@ def export(
         >>> caffe.export(model, [x], directory=None)
     """
     if not isinstance(args, (tuple, list)) or not all(isinstance(x, Variable) for x in args):
-        raise TypeError(f"args must be a list of variables, got {_types(args)}")
+        raise InvalidArgumentTypeError(f"args must be a list of variables, got {_types(args)}")
     recorder = _Recorder()
     with (
         using_config("train", False),
@@ -90,27 +94,28 @@ class _Recorder(FunctionHook):
     name = "CaffeExportRecorder"
 
     def __init__(self) -> None:
-        self.inputs: dict[int, tuple[Any, tuple[Any, ...]]] = {}
+        self.inputs: dict[int, tuple[FunctionNode, Arrays]] = {}
 
-    def forward_postprocess(self, function: Any, in_data: Any) -> None:
+    def forward_postprocess(self, function: FunctionNode, in_data: Arrays) -> None:
         # The function is kept, too, so that its id stays its own.
         self.inputs[id(function)] = (function, tuple(in_data))
 
 
-def _types(values: Any) -> str:
+def _types(values: object) -> str:
     if isinstance(values, (tuple, list)):
         return f"a {type(values).__name__} of {[type(value).__name__ for value in values]}"
     return type(values).__name__
 
 
-def _variables(result: Any) -> list[Variable]:
+def _variables(result: object) -> list[Variable]:
     values: Iterable[Any] = (result,)
     if isinstance(result, Mapping):
         values = result.values()
     elif isinstance(result, (tuple, list)):
         values = result
-    variables = list(values)
-    if not variables or not all(isinstance(value, Variable) for value in variables):
+    given = list(values)
+    variables = [value for value in given if isinstance(value, Variable)]
+    if not variables or len(variables) < len(given):
         raise TypeError(f"the model must return variables, got {_types(result)}")
     return variables
 
@@ -127,7 +132,7 @@ def _text(values: Mapping[str, Any], indent: str = "") -> str:
     return "".join(lines)
 
 
-def _scalar(value: Any) -> str:
+def _scalar(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):

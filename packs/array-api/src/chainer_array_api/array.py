@@ -318,7 +318,7 @@ class Flags:
 
     @property
     def c_contiguous(self) -> bool:
-        """Whether elements lie in memory in the order of rows; False where it is not known."""
+        """Whether the elements are in memory in the order of rows; False where it is not known."""
         return self._array.backend.is_contiguous(self._array.native)
 
     @property
@@ -328,7 +328,7 @@ class Flags:
 
     @property
     def f_contiguous(self) -> bool:
-        """Whether elements lie in memory in the order of columns."""
+        """Whether the elements are in memory in the order of columns."""
         return self._array.T.flags.c_contiguous
 
     def __getitem__(self, name: str) -> bool:

@@ -35,8 +35,8 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
             native_types = ("dpnp.dpnp_array:dpnp_array",)
             install = 'pip install dpnp'
 
-    Methods below the line are what differs between libraries that follow the standard: how their
-    arrays lie in memory, which devices they have. They may be overridden.
+    Methods below the line are what differs between libraries that follow the standard: the layout
+    of their arrays in memory, and their devices. They may be overridden.
 
     Attributes:
         name: Name of the backend, in device specifiers ``'@name:0'``.
@@ -184,7 +184,7 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
         return self.array_class(native)
 
     def make(self, host: numpy.ndarray[Any, Any], device: Any) -> Array:
-        """Returns an array with the contents of a NumPy array that nobody else writes to.
+        """Returns an array with the contents of a NumPy array that no other code writes to.
 
         Args:
             host: The NumPy array, C-contiguous.
@@ -253,7 +253,7 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
         return numpy.from_dlpack(native, device="cpu")
 
     def is_contiguous(self, native: Any) -> bool:
-        """Tells whether elements lie in memory in the order of rows; False where it is not known.
+        """Returns whether the elements are in memory row by row; False where it is not known.
 
         Args:
             native: The array.

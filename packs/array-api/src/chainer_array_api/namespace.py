@@ -22,7 +22,7 @@ from chainer_array_api.functions import (
 )
 
 _ROOMS = (elementwise, creation, reductions, shapes, indexing, searching, linear_algebra)
-# Helpers of these modules that are no functions of NumPy.
+# Helpers of these modules that are not functions of NumPy.
 _OURS = frozenset(
     """
     contiguous reshape_view max_of linalg_function fft_function get set add_at axes_of axis_of

@@ -37,7 +37,7 @@ class GradientAccumulationUpdater(training.StandardUpdater):
         reduction: What the loss does with the examples of a batch: ``'mean'`` or ``'sum'``.
 
     Raises:
-        TypeError: If ``optimizer`` is no optimizer nor a dictionary of them.
+        TypeError: If ``optimizer`` is neither an optimizer nor a dictionary of optimizers.
         ValueError: If ``n_accumulate`` or ``reduction`` is out of its range.
     """
 
@@ -201,5 +201,5 @@ def _with_value(last: Any, mean: Any) -> Any:
         mean = xp.asarray(mean, dtype=array.dtype)
     if last.creator is None:
         return chainer.Variable(mean, requires_grad=False)
-    # Somebody wants to see the graph: that of the last part has to do, with the value of all.
+    # An extension wants the graph: it gets the one of the last part, with the value of all.
     return last + (mean - array)

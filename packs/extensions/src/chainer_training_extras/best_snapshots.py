@@ -50,7 +50,7 @@ def list_best(directory: str, table: str = TABLE) -> list[SnapshotEntry]:
 
     Raises:
         FileNotFoundError: If there is no table.
-        ValueError: If the file is no such table.
+        ValueError: If the file is not such a table.
     """
     path = os.path.join(directory, table)
     return _entries(_read(path)["snapshots"], path)
@@ -61,9 +61,9 @@ def _read(path: str) -> dict[str, Any]:
         try:
             content = json.load(file)
         except ValueError as error:
-            raise ValueError(f"{path} is no table of snapshots: {error}") from error
+            raise ValueError(f"{path} is not a table of snapshots: {error}") from error
     if not isinstance(content, dict) or not {"snapshots", "removing"} <= content.keys():
-        raise ValueError(f"{path} is no table of snapshots")
+        raise ValueError(f"{path} is not a table of snapshots")
     return content
 
 
@@ -71,7 +71,7 @@ def _entries(rows: Any, source: str) -> list[SnapshotEntry]:
     try:
         entries = [SnapshotEntry(**row) for row in rows]
     except TypeError as error:
-        raise ValueError(f"{source} is no table of snapshots: {error}") from error
+        raise ValueError(f"{source} is not a table of snapshots: {error}") from error
     for entry in entries:
         _check_name(entry.file, source)
     return entries
@@ -274,7 +274,7 @@ class BestSnapshots(training.Extension):
             _check_name(name, source)
             try:
                 os.remove(os.path.join(directory, name))
-            except FileNotFoundError:  # by somebody else, or before the process died
+            except FileNotFoundError:  # by another process, or before the process died
                 continue
 
     def finalize(self) -> None:

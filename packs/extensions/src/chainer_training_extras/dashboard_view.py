@@ -60,7 +60,7 @@ class LiveView:
             courses: Values by name, in the order of time; None where there was none.
             status: Line at the bottom; empty for none.
         """
-        # Room for the "^C" that terminals write at the cursor: a new line would shift the panel.
+        # Space for the "^C" that terminals write at the cursor: a new line would shift the panel.
         width = max(self._console.width - 4, 20)
         parts: list[Any] = [_bars(progress), Text(progress.times(), style="dim")]
         if courses:
@@ -127,7 +127,7 @@ def _number(values: Sequence[float]) -> str:
 
 
 def sparkline(values: Sequence[float], marks: str = _BLOCKS) -> str:
-    """Returns values as marks of different height, ``?`` for what is no finite number."""
+    """Returns values as marks of different height, ``?`` for values that are not finite."""
     finite = [value for value in values if math.isfinite(value)]
     low, high = (min(finite), max(finite)) if finite else (0.0, 0.0)
     steps = len(marks) - 1

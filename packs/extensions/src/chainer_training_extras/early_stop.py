@@ -20,7 +20,7 @@ class EarlyStop(training.Extension):
     """Trainer extension that stops a training which no longer gets better, or has diverged.
 
     There are three reasons: the value watched has not improved for ``patience`` intervals; it is
-    beyond ``divergence``; or it, or one of ``finite``, is no finite number. The first two are
+    beyond ``divergence``; or it, or one of ``finite``, is not finite. The first two are
     decided on means at the end of each interval, the last one at once.
 
     The reason is in ``trainer.stop_reason``, in the last entry of the log

@@ -40,7 +40,7 @@ class ExponentialMovingAverage(training.Extension):
         n_updates: Number of updates of the average.
 
     Raises:
-        TypeError: If ``target`` is no link.
+        TypeError: If ``target`` is not a link.
         ValueError: If another argument is out of its range.
     """
 

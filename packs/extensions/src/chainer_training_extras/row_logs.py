@@ -47,7 +47,7 @@ class _RowLogger(training.Extension):
             trainer: Trainer that runs the training loop.
 
         Raises:
-            ValueError: If the file to be resumed is no such log.
+            ValueError: If the file to be resumed is not such a log.
         """
         self._path = os.path.join(trainer.out, self._filename)
         if trainer.is_before_training:
@@ -106,8 +106,8 @@ class JSONLinesLogger(_RowLogger):
     """Trainer extension that writes a log of JSON objects, one a line.
 
     Each row has ``epoch``, ``iteration``, ``elapsed_time`` (seconds) and the means of what was
-    observed in the interval, and ``stop_reason`` if the training stops there. Values that are no
-    finite numbers are null. A row is written at once and as a whole.
+    observed in the interval, and ``stop_reason`` if the training stops there. Values that are
+    not finite are null. A row is written at once and as a whole.
 
     A training that is resumed takes the log up where its snapshot was taken; one that starts from
     the beginning starts a new log.

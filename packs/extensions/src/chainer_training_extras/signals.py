@@ -123,9 +123,9 @@ class SignalSnapshot(training.Extension):
         previous, self._previous = self._previous, {}
         for number, handler in previous.items():
             # The trainer takes the handler back that it had installed for itself before this one:
-            # where somebody else has set one in the meantime, there is nothing to put back.
+            # where other code has set one in the meantime, that one stays.
             if signal.getsignal(number) == self._handle:
-                # None stands for a handler that was not installed by Python.
+                # None represents a handler that was not installed by Python.
                 signal.signal(number, signal.SIG_DFL if handler is None else handler)
         _call(self._snapshot, "finalize")
 

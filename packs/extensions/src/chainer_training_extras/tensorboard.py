@@ -31,7 +31,7 @@ class TensorBoardWriter(training.Extension):
 
     - Scalars: the means of what was observed over each interval, or the entries of a log report.
     - Histograms: the parameters and their gradients, ``predictor/l1/W`` and
-      ``predictor/l1/W/grad``; values that are no finite numbers are left out.
+      ``predictor/l1/W/grad``; values that are not finite are left out.
     - Text: the computational graph, in the language of Graphviz; why the training was stopped.
     - Images: whatever a function returns.
 

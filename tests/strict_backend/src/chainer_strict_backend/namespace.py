@@ -39,7 +39,7 @@ class Namespace(types.ModuleType):
 
 
 def translate(value: Any) -> Any:
-    """Returns what stands for an attribute of NumPy: functions are wrapped, all else stays.
+    """Returns the replacement of an attribute of NumPy: functions are wrapped, all else stays.
 
     Args:
         value: The attribute.

@@ -47,7 +47,7 @@ def windows_of(
 
 
 def padding_behind(n: int, k: int, o: int, s: int, p: int, d: int) -> int:
-    """Returns the padding behind the input that makes room for exactly ``o`` windows.
+    """Returns the padding behind the input with which exactly ``o`` windows fit.
 
     If the padding in front of the input serves at both ends, it is returned.
 

@@ -277,7 +277,7 @@ class Elementwise:
         return f"<elementwise {self.__name__!r} of {self._backend.name}>"
 
 
-# -- functions of elements that are no ufuncs of NumPy --------------------------------------------
+# -- functions of elements that are not ufuncs of NumPy -------------------------------------------
 
 
 def clip(b: Backend, a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **kw: Any):

@@ -135,7 +135,7 @@ def _sum_out(x: Array, labels: str, kept: list[str]) -> Array:
 def _contract(
     b: Backend, first: str, x: Array, second: str, y: Array, later: set[str]
 ) -> tuple[str, Array]:
-    """Multiplies two arrays and sums the axes that nobody needs any more, as a matrix product."""
+    """Multiplies two arrays and sums the axes that are no longer needed, as a matrix product."""
     alone = [name for name in first if name in second or name in later]
     x, first = _sum_out(x, first, alone), "".join(alone)
     alone = [name for name in second if name in first or name in later]

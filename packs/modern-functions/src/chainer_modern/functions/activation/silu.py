@@ -37,7 +37,7 @@ class SiLU(Elementwise):
 def silu(x: Any) -> chainer.Variable:
     """Sigmoid linear unit, ``x * sigmoid(x)``; also known as swish.
 
-    :func:`chainer.functions.swish` is the same with a learnt factor of the sigmoid's argument.
+    :func:`chainer.functions.swish` is the same with a learned factor of the sigmoid's argument.
 
     Args:
         x (Variable or array): Input of any shape, floating point.

@@ -51,7 +51,7 @@ class ScaledDotProductAttention(ComposedFunction):
             k.shape[-1] == q.shape[-1],
             v.shape[-2] == k.shape[-2],
         )
-        if type_check.eval(in_types.size()) == 4 and in_types[3].dtype.kind.eval() != "b":
+        if type_check.eval(in_types.size()) == 4 and type_check.eval(in_types[3].dtype.kind) != "b":
             type_check.expect(in_types[3].dtype == q.dtype)
 
     def forward(self, inputs: Arrays) -> Arrays:

@@ -24,7 +24,7 @@ def check_reduce(reduce: str) -> None:
 
 
 def check_labels(t: Any, n_classes: int, ignore_label: int) -> None:
-    """Refuses labels that are no class, in debug mode."""
+    """Raises for labels that are not a class, in debug mode."""
     if chainer.config.debug:
         valid = ((t >= 0) & (t < n_classes)) | (t == ignore_label)
         if not bool(valid.all()):

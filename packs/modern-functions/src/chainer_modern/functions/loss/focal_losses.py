@@ -140,7 +140,7 @@ def sigmoid_focal_loss(
     weights = valid.astype(x.dtype)
     if alpha is not None:
         weights *= (1 - alpha) + (2 * alpha - 1) * positive
-    # The score in favour of the label; log(p_t) = -softplus(-score).
+    # The score for the label; log(p_t) = -softplus(-score).
     score = x * (2 * positive - 1)
     losses = F.softplus(-score) * _focus(F.sigmoid(score), gamma) * weights
     return losses if reduce == "no" else mean_of_valid(losses, valid)

@@ -22,7 +22,7 @@ class MultiHeadAttention(chainer.Chain):
         n_heads (int): Number of heads, a divisor of ``size``.
         size (int): Size of the vectors of the queries and of the output.
         key_size (int or None): Size of the vectors that keys and values are made of; if None, it is
-            found out at the first call.
+            inferred at the first call.
         dropout (float): Ratio of the attention weights set to zero in training mode.
         rotary (bool): If True, queries and keys are rotated according to their positions
             (:func:`chainer.functions.rotary_embedding`).
@@ -37,7 +37,7 @@ class MultiHeadAttention(chainer.Chain):
         output (Linear): Makes the output.
 
     Raises:
-        ValueError: If ``n_heads`` is no divisor of ``size``, or, with ``rotary``, ``size /
+        ValueError: If ``n_heads`` does not divide ``size``, or, with ``rotary``, ``size /
             n_heads`` is odd.
 
     See: `Attention Is All You Need <https://arxiv.org/abs/1706.03762>`_

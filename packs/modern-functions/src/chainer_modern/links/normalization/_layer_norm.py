@@ -15,7 +15,7 @@ class LayerNorm(chainer.Link):
     ``L.LayerNormalization`` takes a batch of vectors, and warns that it is experimental.
 
     Args:
-        size (int or None): Size of the vectors; if None, it is found out at the first call.
+        size (int or None): Size of the vectors; if None, it is inferred at the first call.
         eps (float): Value added to the variance for numerical stability.
     """
 

@@ -9,7 +9,7 @@ from chainer import initializers
 
 
 def vector(initializer: Any, default: float, size: int | None) -> chainer.Parameter:
-    """Returns a parameter of shape ``(size,)``, which is found out later if ``size`` is None.
+    """Returns a parameter of shape ``(size,)``, which is inferred later if ``size`` is None.
 
     Args:
         initializer (initializer): An initializer, a scalar or an array; None for the default.

@@ -16,7 +16,7 @@ class InstanceNormalization(chainer.Link):
     Wraps :func:`chainer.functions.instance_normalization` and has its parameters.
 
     Args:
-        size (int or None): Number of channels; if None, it is found out at the first call.
+        size (int or None): Number of channels; if None, it is inferred at the first call.
         eps (float): Value added to the variance for numerical stability.
         use_gamma (bool): Whether there is a scaling parameter.
         use_beta (bool): Whether there is a shifting parameter.

@@ -16,7 +16,7 @@ class RMSNormalization(chainer.Link):
     Wraps :func:`chainer.functions.rms_normalization` and has its parameter.
 
     Args:
-        size (int or None): Size of the vectors along the last axis; if None, it is found out at the
+        size (int or None): Size of the vectors along the last axis; if None, it is inferred at the
             first call.
         eps (float): Value added to the mean square for numerical stability.
         initial_gamma (initializer): Initializer of the scaling vector; one by default.

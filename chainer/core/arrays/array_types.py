@@ -1,0 +1,69 @@
+"""Classes of arrays, for ``isinstance``, and whether arrays may be used together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from chainer.core.arrays.lookup import HOST_FAMILY, array_classes, find_backend
+from chainer.core.arrays.protocol import Backend
+from chainer.core.registry import registries
+from chainer.core.registry.registry import EntryLoadError
+from chainer.core.typing import Array
+
+
+def get_array_types() -> tuple[type, ...]:
+    """Returns the classes of the arrays of all backends that work on this machine.
+
+    ``numpy.ndarray`` comes first. The libraries of the other backends are imported.
+
+    Returns:
+        tuple of type: The classes.
+
+    Example:
+        >>> isinstance(np.zeros(2), chainer.get_array_types())
+        True
+    """
+    return _types_of(_available())
+
+
+def get_cpu_array_types() -> tuple[type, ...]:
+    """Returns the classes of the arrays in host memory that may be mixed in one call.
+
+    Returns:
+        tuple of type: ``numpy.ndarray`` and, where iDeep works, ``ideep4py.mdarray``.
+    """
+    return _types_of(backend for backend in _available() if backend.family == HOST_FAMILY)
+
+
+def is_arrays_compatible(arrays: Iterable[Array | None]) -> bool:
+    """Returns whether arrays may be used together in one call.
+
+    Args:
+        arrays: Arrays of any backends; None is ignored.
+
+    Returns:
+        bool: True if all are arrays, and of backends of one family: all in host memory, or all of
+            CuPy. False if something is not an array.
+    """
+    families: set[str | None] = set()
+    for array in arrays:
+        if array is not None:
+            backend = find_backend(array.__class__)
+            families.add(None if backend is None else backend.family)
+    return None not in families and len(families) <= 1
+
+
+def _available() -> Iterator[Backend]:
+    """Yields the backends that work on this machine, that of NumPy first."""
+    registries.backends.load_all()
+    for name in sorted(registries.backends.names(), key=lambda name: name != "numpy"):
+        try:
+            backend: Backend = registries.backends.get(name)
+        except EntryLoadError:
+            continue  # a broken plugin is reported when its backend is used
+        if backend.unavailable_reason() is None:
+            yield backend
+
+
+def _types_of(backends: Iterable[Backend]) -> tuple[type, ...]:
+    return tuple(cls for backend in backends for cls in array_classes(backend))

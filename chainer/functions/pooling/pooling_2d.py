@@ -1,0 +1,7 @@
+"""Base class of two-dimensional poolings, by its name in releases 4 to 7."""
+
+from __future__ import annotations
+
+from chainer.functions.pooling._pooling import TwoDimensionalPooling as Pooling2D
+
+__all__ = ["Pooling2D"]

@@ -1,0 +1,163 @@
+"""The file format safetensors: a header in JSON, then the bytes of all tensors.
+
+See https://github.com/huggingface/safetensors for the format. It is simple enough to be read here,
+so that no package is needed, and every number of the header is checked before it is used.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from typing import IO, Any
+
+import numpy
+
+from chainer.core.typing import FilePath, HostArray
+from chainer.links.serializers.npz_archive import FileFormatError, describe_source
+
+#: Name of a type in the header -> dtype of NumPy.
+_DTYPES = {
+    "BOOL": "?",
+    "U8": "u1",
+    "I8": "i1",
+    "U16": "<u2",
+    "I16": "<i2",
+    "F16": "<f2",
+    "U32": "<u4",
+    "I32": "<i4",
+    "F32": "<f4",
+    "U64": "<u8",
+    "I64": "<i8",
+    "F64": "<f8",
+    "C64": "<c8",
+    "BF16": "bfloat16",
+}
+_NAMES = {dtype: name for name, dtype in _DTYPES.items()}
+
+#: Longest header that is read, as in the original implementation: others are not of this format.
+_LONGEST_HEADER = 100_000_000
+
+
+def write_safetensors(
+    path: FilePath, arrays: Mapping[str, HostArray], metadata: Mapping[str, str]
+) -> None:
+    """Writes a file.
+
+    Args:
+        path: Path of the file.
+        arrays: The tensors by name.
+        metadata: Texts by name.
+
+    Raises:
+        TypeError: If the format has no type for a dtype.
+    """
+    header: dict[str, Any] = {"__metadata__": dict(metadata)}
+    data: list[HostArray] = []
+    offset = 0
+    # Large elements first: then each tensor is aligned to its elements, and can be mapped.
+    for name in sorted(arrays, key=lambda key: (-arrays[key].dtype.itemsize, key)):
+        array = numpy.asarray(arrays[name], order="C")
+        array = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        header[name] = {
+            "dtype": _type_name(name, array.dtype),
+            "shape": list(array.shape),
+            "data_offsets": [offset, offset + array.nbytes],
+        }
+        data.append(array)
+        offset += array.nbytes
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    # Spaces at the end align the data to eight bytes.
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(len(text).to_bytes(8, "little"))
+        file.write(text)
+        for array in data:
+            file.write(array.tobytes())
+
+
+def _type_name(name: str, dtype: Any) -> str:
+    known = "bfloat16" if dtype.name == "bfloat16" else dtype.str.replace("|", "").replace("=", "<")
+    found = _NAMES.get("?" if dtype == bool else known)
+    if found is None:
+        raise TypeError(f"safetensors has no type for {name!r} of dtype {dtype}")
+    return found
+
+
+def read_safetensors(
+    file: FilePath | IO[bytes],
+) -> tuple[dict[str, HostArray], dict[str, str]]:
+    """Reads a file. Tensors of a file given by its path are mapped: read when they are used.
+
+    Args:
+        file: Path, or file object.
+
+    Returns:
+        tuple: The tensors, read-only, and the metadata.
+
+    Raises:
+        FileFormatError: If the file is damaged, truncated or of another format.
+    """
+    source = describe_source(file)
+    if isinstance(file, (str, os.PathLike)):
+        if os.path.getsize(file) < 8:
+            raise FileFormatError(
+                f"{source} is not a file of safetensors: it has less than 8 bytes"
+            )
+        data = numpy.memmap(file, dtype=numpy.uint8, mode="r")
+    else:
+        data = numpy.frombuffer(file.read(), numpy.uint8)
+    try:
+        return _parse(data)
+    except (FileFormatError, ImportError):
+        raise
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        # What a header of another structure leads to.
+        raise FileFormatError(f"{source} is not a file of safetensors: {error}") from error
+
+
+def _parse(data: HostArray) -> tuple[dict[str, HostArray], dict[str, str]]:
+    if data.size < 8:
+        raise ValueError("it has less than 8 bytes")
+    length = int.from_bytes(data[:8].tobytes(), "little")
+    if length > min(_LONGEST_HEADER, data.size - 8):
+        raise ValueError(f"its header has {length} bytes, but the file {data.size}")
+    header = json.loads(data[8 : 8 + length].tobytes().decode())
+    metadata = header.pop("__metadata__", {})
+    body = data[8 + length :]
+    arrays: dict[str, HostArray] = {}
+    used: list[tuple[int, int]] = []
+    for name, entry in header.items():
+        begin, end = (int(n) for n in entry["data_offsets"])
+        shape = tuple([int(n) for n in entry["shape"]])
+        dtype = _dtype(name, entry["dtype"])
+        if not 0 <= begin <= end <= body.size:
+            raise ValueError(f"{name!r} has the bytes {begin} to {end}, of {body.size}")
+        if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != end - begin:
+            raise ValueError(f"{name!r} has {end - begin} bytes, but dtype {dtype} and {shape}")
+        used.append((begin, end))
+        part = body[begin:end]
+        # A view needs aligned elements; files of other writers may have others.
+        aligned = part.ctypes.data % dtype.alignment == 0
+        array = (part if aligned else part.copy()).view(dtype).reshape(shape)
+        array.flags.writeable = False
+        arrays[name] = array
+    used.sort()
+    if any([a[1] > b[0] for a, b in zip(used, used[1:])]):
+        raise ValueError("its tensors overlap")
+    if sum([end - begin for begin, end in used]) != body.size:
+        raise ValueError("its tensors do not fill the file")
+    return arrays, {str(key): str(value) for key, value in metadata.items()}
+
+
+def _dtype(name: str, type_name: Any) -> Any:
+    if type_name not in _DTYPES:
+        raise ValueError(f"{name!r} has the unknown type {type_name!r}")
+    if type_name != "BF16":
+        return numpy.dtype(_DTYPES[type_name])
+    try:
+        import ml_dtypes
+    except ImportError as error:
+        raise ImportError(f"{name!r} is of bfloat16, which needs: pip install ml_dtypes") from error
+    return numpy.dtype(ml_dtypes.bfloat16)

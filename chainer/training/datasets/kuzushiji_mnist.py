@@ -1,0 +1,88 @@
+"""The Kuzushiji-MNIST dataset."""
+
+from __future__ import annotations
+
+import numpy
+
+from chainer.core.typing import DTypeLike
+from chainer.training.datasets.mnist_format import MnistLike, load_mnist_like, mnist_files
+
+_NAME = "pfnet/chainer/kuzushiji_mnist"
+
+_URL = "http://codh.rois.ac.jp/kmnist/dataset/kmnist/"
+
+# The authors publish no sums. gzip and the sizes in the files show a download that was cut off.
+_FILES = {
+    "train": mnist_files(
+        *((_URL,), "train"),
+        md5=(None, None),
+        cache_url=_URL,
+    ),
+    "test": mnist_files(
+        *((_URL,), "t10k"),
+        md5=(None, None),
+        cache_url=_URL,
+    ),
+}
+
+_LABELS = (
+    *(("o", "お"), ("ki", "き"), ("su", "す"), ("tsu", "つ"), ("na", "な")),
+    *(("ha", "は"), ("ma", "ま"), ("ya", "や"), ("re", "れ"), ("wo", "を")),
+)
+
+
+def get_kuzushiji_mnist_labels() -> list[tuple[str, str]]:
+    """Gets the names of the ten labels of the Kuzushiji-MNIST dataset.
+
+    Returns:
+        list of tuples: Romanized name and Hiragana character by label.
+    """
+    return list(_LABELS)
+
+
+def get_kuzushiji_mnist(
+    withlabel: bool = True,
+    ndim: int = 1,
+    scale: float = 1.0,
+    dtype: DTypeLike = None,
+    label_dtype: DTypeLike = numpy.int32,
+    rgb_format: bool = False,
+) -> MnistLike:
+    """Gets the Kuzushiji-MNIST dataset.
+
+    `Kuzushiji-MNIST <http://codh.rois.ac.jp/kmnist/index.html.en>`_ is a set of hand-written
+    Japanese characters (ten kinds of Hiragana in cursive script) represented by gray-scale 28x28
+    images. In the original images, each pixel is represented by one-byte unsigned integer. This
+    function scales the pixels to floating point values in the interval ``[0, scale]``.
+
+    This function returns the training set (60,000 images) and the test set (10,000 images). If
+    ``withlabel`` is ``True``, each dataset consists of tuples of images and labels, otherwise it
+    only consists of images.
+
+    Files are looked for in ``pfnet/chainer/kuzushiji_mnist`` below the dataset root before they are
+    downloaded, as by :func:`~chainer.datasets.get_mnist`.
+
+    Args:
+        withlabel (bool): If ``True``, it returns datasets with labels. In this case, each example
+            is a tuple of an image and a label. Otherwise, the datasets only contain images.
+        ndim (int): Number of dimensions of each image: shape ``(784,)``, ``(28, 28)`` or
+            ``(1, 28, 28)`` for 1, 2 or 3.
+        scale (float): Pixel value scale. If it is 1 (default), pixels are scaled to the interval
+            ``[0, 1]``.
+        dtype: Data type of resulting image arrays; ``chainer.config.dtype`` by default.
+        label_dtype: Data type of the labels.
+        rgb_format (bool): if ``ndim == 3`` and ``rgb_format`` is ``True``, the image will be
+            converted to rgb format by duplicating the channels so the image shape is (3, 28, 28).
+            Default is ``False``.
+
+    Returns:
+        A tuple of two datasets. If ``withlabel`` is ``True``, both datasets are
+        :class:`~chainer.datasets.TupleDataset` instances. Otherwise, both datasets are arrays of
+        images.
+
+    Raises:
+        ValueError: If ``ndim`` is invalid, or a file is damaged.
+        OSError: If a file can neither be found nor downloaded.
+        ImportError: If a file has to be downloaded and pooch is not installed.
+    """
+    return load_mnist_like(_NAME, _FILES, withlabel, ndim, scale, dtype, label_dtype, rgb_format)

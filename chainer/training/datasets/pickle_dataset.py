@@ -1,0 +1,246 @@
+"""Datasets of pickled objects in a file."""
+
+from __future__ import annotations
+
+import functools
+import os
+import pickle
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import IO, Any, Protocol, Self, TypeAlias
+
+from chainer.core.typing import FilePath
+from chainer.training.dataset.dataset_mixin import DatasetMixin
+from chainer.training.datasets.shared_file import ProcessLocalFile
+
+#: The highest protocol that Python 3.7 reads, so that release 7 can read the files as well.
+PROTOCOL = 4
+
+BinaryFile: TypeAlias = IO[bytes]
+"""A file object that is open in binary mode."""
+
+
+class BinaryWriter(Protocol):
+    """What :class:`PickleDatasetWriter` needs of a file object."""
+
+    def write(self, data: bytes, /) -> Any:
+        """Writes bytes."""
+        ...
+
+
+class PickleDatasetWriter:
+    """Writer of a file that :class:`PickleDataset` reads.
+
+    The file consists of the pickles one after another, without an index.
+
+    Args:
+        writer (file object): File to write to, open in binary mode.
+        protocol (int): Version of the pickle format.
+
+    .. admonition:: Example
+
+        >>> import io
+        >>> from chainer.datasets import PickleDataset, PickleDatasetWriter
+        >>> file = io.BytesIO()
+        >>> writer = PickleDatasetWriter(file)
+        >>> for example in ['a', ('b', 1), {'c': 2}]:
+        ...     writer.write(example)
+        >>> dataset = PickleDataset(file)
+        >>> len(dataset), dataset[1]
+        (3, ('b', 1))
+    """
+
+    def __init__(self, writer: BinaryWriter, protocol: int = PROTOCOL) -> None:
+        self._writer = writer
+        self._protocol = protocol
+
+    def write(self, x: object) -> None:
+        """Writes an example.
+
+        Args:
+            x: Any object that can be pickled.
+
+        Raises:
+            ValueError: If the file is closed.
+        """
+        # Pickled first: an object that cannot be pickled leaves no part of it in the file.
+        self._writer.write(pickle.dumps(x, self._protocol))
+
+    def flush(self) -> None:
+        """Passes what was written on to the operating system, if the file has buffers."""
+        flush: Callable[[], None] | None = getattr(self._writer, "flush", None)
+        if flush is not None:
+            flush()
+
+    def close(self) -> None:
+        """Closes the file. May be called more than once."""
+        close: Callable[[], None] | None = getattr(self._writer, "close", None)
+        if close is not None:
+            close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class PickleDataset(DatasetMixin):
+    """Dataset of the objects that :class:`PickleDatasetWriter` wrote into a file.
+
+    The file is read once to learn where each object begins. After that, an example is read when it
+    is asked for, so that the dataset may be larger than the memory.
+
+    Several threads may use a dataset at once. If it was opened by :func:`open_pickle_dataset`, it
+    can also be pickled and used in forked processes: each process opens the file for itself. A
+    reader with a method ``after_fork()`` has it called in forked processes before the first use.
+
+    .. warning::
+        As with every pickle, reading a file executes what it contains. Open only files that you
+        trust.
+
+    Args:
+        reader (file object): File to read from, open in binary mode.
+
+    Raises:
+        ValueError: If the file does not support random access.
+    """
+
+    def __init__(self, reader: BinaryFile) -> None:
+        if not reader.seekable():
+            raise ValueError("reader must support random access")
+        self._set_up(_GivenFile(reader))
+
+    @classmethod
+    def _open(cls, path: FilePath) -> Self:
+        dataset = cls.__new__(cls)
+        dataset._set_up(ProcessLocalFile(functools.partial(open, os.fspath(path), "rb")))
+        return dataset
+
+    def _set_up(self, file: _GivenFile | ProcessLocalFile[BinaryFile]) -> None:
+        self._file = file
+        self._lock = threading.Lock()
+        try:
+            self._positions = _find_pickles(file.get())
+        except BaseException:
+            if not isinstance(file, _GivenFile):
+                file.close()
+            raise
+
+    def __len__(self) -> int:
+        """Returns the number of examples."""
+        return len(self._positions)
+
+    def get_example(self, index: int) -> Any:
+        """Returns an example.
+
+        Args:
+            index (int): The index of the example; a negative one counts from the end.
+
+        Returns:
+            What was written.
+
+        Raises:
+            IndexError: If the index is out of range.
+            ValueError: If the file is closed.
+        """
+        position = self._positions[index]
+        # Between seek and load no other thread may move the position.
+        with self._lock:
+            file = self._file.get()
+            file.seek(position)
+            return pickle.load(file)
+
+    def close(self) -> None:
+        """Closes the file. May be called more than once."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A lock cannot be pickled, and a copy in another process needs one of its own.
+        return {key: value for key, value in self.__dict__.items() if key != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
+
+
+class _GivenFile:
+    """A file object of the user, who decides what happens to it when processes are forked."""
+
+    def __init__(self, file: BinaryFile) -> None:
+        self._file = file
+        self._pid = os.getpid()
+
+    def get(self) -> BinaryFile:
+        if self._pid != os.getpid():
+            self._pid = os.getpid()
+            after_fork: Callable[[], None] | None = getattr(self._file, "after_fork", None)
+            if after_fork is not None:
+                after_fork()
+        return self._file
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _find_pickles(file: BinaryFile) -> list[int]:
+    """Returns the positions in a file at which pickles begin."""
+    positions: list[int] = []
+    position = 0
+    file.seek(0)
+    while True:
+        try:
+            pickle.load(file)
+        except EOFError:
+            # A pickle that was cut off ends here as well and is left out.
+            return positions
+        positions.append(position)
+        position = file.tell()
+
+
+def open_pickle_dataset(path: FilePath) -> PickleDataset:
+    """Opens a dataset that :class:`PickleDatasetWriter` wrote.
+
+    Args:
+        path (str): Path to the file.
+
+    Returns:
+        PickleDataset: The dataset. It can be used in a ``with`` statement, which closes the file.
+
+    Raises:
+        OSError: If the file cannot be read.
+    """
+    return PickleDataset._open(path)
+
+
+def open_pickle_dataset_writer(path: FilePath, protocol: int = PROTOCOL) -> PickleDatasetWriter:
+    """Creates a file for a :class:`PickleDataset`.
+
+    Args:
+        path (str): Path to the file, which is overwritten if it exists.
+        protocol (int): Version of the pickle format.
+
+    Returns:
+        PickleDatasetWriter: The writer. Use it in a ``with`` statement, which closes the file.
+
+    Raises:
+        OSError: If the file cannot be created.
+    """
+    return PickleDatasetWriter(open(path, "wb"), protocol)

@@ -1,0 +1,155 @@
+"""Converter of indexing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from chainer.core.typing import Array
+from onnx_chainer.converters.rules import rule
+from onnx_chainer.nodes import Nodes, array_of
+
+_INT64 = numpy.iinfo(numpy.int64)
+
+
+@rule()
+def GetItem(g: Nodes, x: str) -> str:
+    """Slices, integers and new axes first, then arrays of indexes.
+
+    A boolean array is one of the sample: its positions become constants.
+    """
+    items = _full_index(g.func.slices, g.ndim())
+    twin = g.params.application.twin
+    others = items if twin is None else _full_index(twin.function.slices, g.ndim())
+    if twin is not None and len(others) == len(items):
+        items = [_dynamic(g, item, other) for item, other in zip(items, others, strict=True)]
+    if any([isinstance(item, numpy.ndarray) for item in items]):
+        # NumPy treats integers next to arrays as arrays of no axes.
+        items = [numpy.asarray(item) if isinstance(item, int) else item for item in items]
+    starts: list[int | str] = []
+    ends: list[int | str] = []
+    axes: list[int] = []
+    steps: list[int] = []
+    squeezed: list[int] = []
+    axis = 0
+    for item in items:
+        if item is None:
+            continue
+        if isinstance(item, int):
+            squeezed.append(axis)
+            item = slice(item, item + 1 if item != -1 else None)
+        if isinstance(item, slice) and item != slice(None):
+            step = 1 if item.step is None else int(item.step)
+            # Bounds beyond the ends mean all there is in that direction.
+            first, last = (0, _INT64.max) if step > 0 else (_INT64.max, _INT64.min)
+            starts.append(first if item.start is None else _bound(item.start))
+            ends.append(last if item.stop is None else _bound(item.stop))
+            axes.append(axis)
+            steps.append(step)
+        axis += 1
+    if axes:
+        x = g.slice(x, starts, ends, axes, steps)
+    if squeezed:
+        x = g.squeeze(x, squeezed)
+    items = [item for item in items if not isinstance(item, int)]
+    if any([isinstance(item, numpy.ndarray) for item in items]):
+        return _select(g, x, items)
+    return _with_new_axes(g, x, items)
+
+
+def _bound(bound: Any) -> int | str:
+    return bound if isinstance(bound, str) else int(bound)
+
+
+def _dynamic(g: Nodes, item: Any, other: Any) -> Any:
+    """Returns an item of an index in which bounds may be names of what computes them."""
+    if isinstance(item, slice) and isinstance(other, slice) and item != other:
+        bounds = [
+            a if a is None or b is None else g.length(a, b)
+            for a, b in ((item.start, other.start), (item.stop, other.stop))
+        ]
+        return slice(*bounds, item.step)
+    if isinstance(item, int) and isinstance(other, int) and item != other:
+        g.warn(f"the index {item} depends on axes that have names; it is a constant")
+    return item
+
+
+def _full_index(slices: Any, ndim: int) -> list[Any]:
+    """Returns an index with an item for each axis: int, slice, array, and None for new axes."""
+    index = slices if isinstance(slices, tuple) else (slices,)
+    items: list[Any] = []
+    for item in index:
+        if item is None or item is Ellipsis or isinstance(item, slice):
+            items.append(item)
+            continue
+        array = numpy.asarray(array_of(item))
+        if array.dtype == bool:
+            # As NumPy does: one array of positions for each axis of the mask.
+            items += list(array.nonzero())
+        elif array.ndim == 0 and not hasattr(item, "shape"):
+            items.append(int(array))
+        else:
+            items.append(array.astype(numpy.int64))
+    used = len([item for item in items if item is not None and item is not Ellipsis])
+    rest = [slice(None)] * (ndim - used)
+    for i, item in enumerate(items):
+        if item is Ellipsis:
+            return [*items[:i], *rest, *items[i + 1 :]]
+    return items + rest
+
+
+def _with_new_axes(g: Nodes, x: str, items: list[Any]) -> str:
+    new = [i for i, item in enumerate(items) if item is None]
+    return g.unsqueeze(x, new) if new else x
+
+
+def _select(g: Nodes, x: str, items: list[Any]) -> str:
+    """Selects by arrays of indexes, which are broadcast to one shape."""
+    places = [i for i, item in enumerate(items) if isinstance(item, numpy.ndarray)]
+    arrays: list[Array] = list(numpy.broadcast_arrays(*[items[i] for i in places]))
+    axes = [len([item for item in items[:i] if item is not None]) for i in places]
+    lengths = [g.shape()[a] for a in _original_axes(g, axes)]
+    # Counted from the front: negative indexes are not allowed before opset 11.
+    arrays = [numpy.where(a < 0, a + n, a) for a, n in zip(arrays, lengths, strict=True)]
+    adjacent = places == list(range(places[0], places[0] + len(places)))
+    kept = [i for i, item in enumerate(items) if not isinstance(item, numpy.ndarray)]
+    selected = len(arrays[0].shape)
+    if len(axes) > 1:
+        ndim = len([item for item in items if item is not None])
+        others = [i for i in range(ndim) if i not in axes]
+        # The axes of the arrays come first and are joined, so that one index selects.
+        x = g.transpose(x, [*axes, *others])
+        shape = [numpy.prod(lengths), *[0] * len(others)]
+        x = _joined(g, x, [int(n) for n in shape], len(axes))
+        position = numpy.ravel_multi_index(arrays, lengths)
+        x = g.gather(x, position, 0)
+        at = 0
+    else:
+        x = g.gather(x, arrays[0], axes[0])
+        at = axes[0]
+    # Where NumPy puts the axes of the result: in place of arrays side by side, else first.
+    before = len([i for i in kept if i < places[0] and items[i] is not None]) if adjacent else 0
+    rest = len([i for i in kept if items[i] is not None])
+    order = list(range(at)) + list(range(at + selected, rest + selected))
+    order[before:before] = range(at, at + selected)
+    if order != list(range(rest + selected)):
+        x = g.transpose(x, order)
+    leading = len([i for i in kept if i < places[0]]) if adjacent else 0
+    layout = [items[i] for i in kept]
+    layout[leading:leading] = [slice(None)] * selected
+    return _with_new_axes(g, x, layout)
+
+
+def _original_axes(g: Nodes, axes: list[int]) -> list[int]:
+    # Slices keep axes, and integers beside arrays count as arrays: nothing was removed.
+    return axes
+
+
+def _joined(g: Nodes, x: str, shape: list[int], count: int) -> str:
+    """Joins the first axes; the others keep their lengths."""
+    if len(shape) == 1:
+        return g("Reshape", x, g.ints([-1]))
+    lengths = g("Shape", x)
+    rest = g.slice(lengths, [count], [_INT64.max], [0])
+    return g("Reshape", x, g("Concat", g.ints(shape[:1]), rest, axis=0))

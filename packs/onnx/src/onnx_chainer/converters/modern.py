@@ -1,0 +1,122 @@
+"""Converters of the functions of the pack chainer-modern."""
+
+from __future__ import annotations
+
+import math
+
+import numpy
+
+from onnx_chainer.converters.rules import rule
+from onnx_chainer.nodes import Nodes, array_of
+
+
+@rule()
+def GELU(g: Nodes, x: str) -> str:
+    """X times the distribution function of the normal distribution."""
+    if g.opset >= 20:
+        return g("Gelu", x)
+    erf = g("Erf", g("Mul", x, g.const(math.sqrt(0.5))))
+    return g("Mul", g("Mul", g.const(0.5), x), g("Add", g.const(1), erf))
+
+
+@rule()
+def TanhGELU(g: Nodes, x: str) -> str:
+    """The same approximated by tanh."""
+    if g.opset >= 20:
+        return g("Gelu", x, approximate="tanh")
+    cube = g("Mul", x, g("Mul", x, x))
+    inner = g("Add", x, g("Mul", g.const(0.044715), cube))
+    tanh = g("Tanh", g("Mul", g.const(math.sqrt(2 / math.pi)), inner))
+    return g("Mul", g("Mul", g.const(0.5), x), g("Add", g.const(1), tanh))
+
+
+@rule()
+def SiLU(g: Nodes, x: str) -> str:
+    """X sigmoid(x)."""
+    return g("Mul", x, g("Sigmoid", x))
+
+
+@rule()
+def HardSwish(g: Nodes, x: str) -> str:
+    """X times a piecewise linear sigmoid."""
+    if g.opset >= 14:
+        return g("HardSwish", x)
+    return g("Mul", x, g("HardSigmoid", x, alpha=1 / 6, beta=0.5))
+
+
+@rule()
+def Mish(g: Nodes, x: str) -> str:
+    """X tanh(softplus(x))."""
+    if g.opset >= 18:
+        return g("Mish", x)
+    return g("Mul", x, g("Tanh", g("Softplus", x)))
+
+
+@rule()
+def RotaryEmbedding(g: Nodes, x: str) -> str:
+    """Rotations of pairs of elements by constant angles."""
+    size = g.shape()[-1]
+    half, last = size // 2, g.ndim() - 1
+    if g.func.interleaved:
+        first, second = numpy.arange(0, size, 2), numpy.arange(1, size, 2)
+    else:
+        first, second = numpy.arange(half), numpy.arange(half, size)
+    cos, sin = g.const(array_of(g.func.cos)), g.const(array_of(g.func.sin))
+    a, b = g.gather(x, first, last), g.gather(x, second, last)
+    joined = g(
+        "Concat",
+        g("Sub", g("Mul", a, cos), g("Mul", b, sin)),
+        g("Add", g("Mul", a, sin), g("Mul", b, cos)),
+        axis=last,
+    )
+    # Back to the places that the elements came from.
+    order = numpy.argsort(numpy.concatenate([first, second]))
+    return joined if (order == numpy.arange(size)).all() else g.gather(joined, order, last)
+
+
+@rule()
+def ScaledDotProductAttention(g: Nodes, q: str, k: str, v: str, mask: str = "") -> str:
+    """Softmax of the products of queries and keys, times the values."""
+    causal, scale, ratio = g.func.options
+    ndim, dtype = g.ndim(), g.dtype()
+    perm = [*range(ndim - 2), ndim - 1, ndim - 2]
+    scores = g("MatMul", g("Mul", q, g.const(scale)), g.transpose(k, perm))
+    visible: list[str] = []
+    if causal:
+        visible.append(_causal(g, scores))
+    if mask and g.dtype(3).kind == "b":
+        visible.append(mask)
+    elif mask:
+        scores = g("Add", scores, mask)
+    # A finite number: where a query may attend to no key, a softmax of infinities is NaN.
+    low = g.const(float(numpy.finfo(numpy.float32 if dtype.itemsize > 2 else dtype).min) / 4)
+    for allowed in visible:
+        scores = g("Where", allowed, scores, low)
+    if mask and not visible:
+        scores = g("Max", scores, low)
+    weights = g.softmax(scores, ndim - 1, ndim)
+    for allowed in visible:
+        weights = g("Mul", weights, g.cast(allowed, dtype))
+    if mask and g.dtype(3).kind != "b":
+        finite = g("Less", g.const(-numpy.inf), mask)
+        weights = g("Mul", weights, g.cast(finite, dtype))
+    if ratio:
+        from onnx_chainer.converters.noise import drop
+
+        weights = drop(g, weights, ratio)
+    return g("MatMul", weights, v)
+
+
+def _causal(g: Nodes, scores: str) -> str:
+    """Returns which keys each query may attend to: those up to its own place."""
+    m, n = g.shape(0)[-2], g.shape(1)[-2]
+    twin = g.params.application.twin
+    changes = twin is not None and (twin.inputs[0].shape[-2] != m or twin.inputs[1].shape[-2] != n)
+    if not changes or g.opset < 14:
+        if changes:
+            g.warn("before opset 14 the causal mask has the length of the sample")
+        return g.const(numpy.tri(m, n, dtype=bool), bool)
+    ones = g("ConstantOfShape", g.slice(g("Shape", scores), [-2], [numpy.iinfo("q").max], [0]))
+    # ConstantOfShape makes zeros of float32.
+    lower = g("Trilu", g("Add", ones, g.const(1, numpy.float32)), upper=0)
+    return g.cast(lower, bool)

@@ -1,0 +1,56 @@
+"""Converters of products of matrices and arrays."""
+
+from __future__ import annotations
+
+import numpy
+
+from onnx_chainer.converters.rules import rule
+from onnx_chainer.nodes import Nodes
+
+
+@rule()
+def MatMul(g: Nodes, a: str, b: str) -> str:
+    """Products of matrices; vectors are not transposed."""
+    if g.func.transa and g.ndim(0) > 1:
+        a = _transposed(g, a, g.ndim(0))
+    if g.func.transb and g.ndim(1) > 1:
+        b = _transposed(g, b, g.ndim(1))
+    return g("MatMul", a, b)
+
+
+@rule()
+def BatchMatMul(g: Nodes, a: str, b: str) -> str:
+    """Products of matrices, of which each sample has one; of a vector it is a column."""
+    if g.ndim(0) == 2:
+        a = g.unsqueeze(a, [2])
+    if g.ndim(1) == 2:
+        b = g.unsqueeze(b, [2])
+    if g.func.transa:
+        a = _transposed(g, a, 3)
+    if g.func.transb:
+        b = _transposed(g, b, 3)
+    return g("MatMul", a, b)
+
+
+def _transposed(g: Nodes, x: str, ndim: int) -> str:
+    return g.transpose(x, [*range(ndim - 2), ndim - 1, ndim - 2])
+
+
+@rule()
+def TensorDot(g: Nodes, a: str, b: str) -> str:
+    """A product of matrices: the axes that are summed become one axis of each."""
+    a_axes, b_axes = g.axes(g.func.a_axes, g.ndim(0)), g.axes(g.func.b_axes, g.ndim(1))
+    a_free = [i for i in range(g.ndim(0)) if i not in a_axes]
+    b_free = [i for i in range(g.ndim(1)) if i not in b_axes]
+    count = int(numpy.prod([g.shape(0)[i] for i in a_axes]))
+    left = g("Reshape", g.transpose(a, a_free + a_axes), g.ints([-1, count]))
+    right = g("Reshape", g.transpose(b, b_axes + b_free), g.ints([count, -1]))
+    return g.reshape(g("MatMul", left, right), g.out_shape, g.twin_out_shape)
+
+
+@rule()
+def EinSum(g: Nodes, *xs: str) -> str:
+    """Einsum; Chainer's subscripts have @ for an ellipsis."""
+    g.require_opset(12)
+    equation = f"{g.func.in_subs}->{g.func.out_sub}".replace("@", "...")
+    return g("Einsum", *xs, equation=equation)

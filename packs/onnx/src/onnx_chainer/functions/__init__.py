@@ -1,0 +1,1 @@
+"""Names that converters of earlier releases import."""

@@ -1,0 +1,1 @@
+"""Reads models of ONNX as links."""

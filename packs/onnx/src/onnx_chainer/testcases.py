@@ -1,0 +1,97 @@
+"""``onnx_chainer.export_testcase``: a model with inputs and the outputs that Chainer computes."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any
+
+import chainer
+from chainer import Link, Variable
+from onnx_chainer import onnx_helper
+from onnx_chainer.exporting import export
+from onnx_chainer.graph_conversion import warn_experimental
+
+
+def export_testcase(
+    model: Link,
+    args: Any,
+    out_dir: str | os.PathLike[str],
+    output_grad: bool = False,
+    **kwargs: Any,
+) -> None:
+    """Exports a model together with its inputs and outputs, as tests of ONNX back ends are.
+
+    Writes ``model.onnx``, and in ``test_data_set_0`` the files ``input_<i>.pb``, ``output_<i>.pb``
+    and, on demand, ``gradient_<i>.pb``. Tensors have the names of the graph.
+
+    Args:
+        model (chainer.Link): The model. Its gradients are cleared.
+        args (array, Variable, or list, tuple or dict of them): Arguments of the model.
+        out_dir (str): The directory, which is made if it does not exist.
+        output_grad (bool): If True, writes the gradient of each parameter, where the gradients of
+            all outputs are ones.
+        **kwargs: Other arguments of :func:`onnx_chainer.export`.
+
+    Raises:
+        TypeError: If ``kwargs`` has an argument that is not one of ``export``, or one of
+            ``filename``, ``return_named_inout`` and ``no_testcase``.
+    """
+    for name in ("filename", "return_named_inout", "no_testcase"):
+        if name in kwargs:
+            raise TypeError(f"export_testcase() takes no argument {name}")
+    if output_grad:
+        warn_experimental("output_grad")
+    os.makedirs(out_dir, exist_ok=True)
+    model.cleargrads()
+    before = _copies(args)
+    with warnings.catch_warnings():
+        # The caller did not ask for the experimental argument.
+        warnings.filterwarnings("ignore", "return_named_inout", FutureWarning)
+        _, inputs, outputs = export(
+            model,
+            args,
+            os.path.join(out_dir, "model.onnx"),
+            return_named_inout=True,
+            **kwargs,
+        )
+    folder = os.path.join(out_dir, "test_data_set_0")
+    os.makedirs(folder, exist_ok=True)
+    for i, (name, array) in enumerate(zip(inputs, before, strict=True)):
+        onnx_helper.write_tensor_pb(os.path.join(folder, f"input_{i}.pb"), name, array)
+    for i, (name, y) in enumerate(outputs.items()):
+        onnx_helper.write_tensor_pb(os.path.join(folder, f"output_{i}.pb"), name, y.array)
+    if output_grad:
+        _write_gradients(model, list(outputs.values()), folder)
+
+
+def _copies(args: Any) -> list[Any]:
+    """Returns copies of the arrays of arguments: functions may change them."""
+    values = (
+        list(args.values())
+        if isinstance(args, dict)
+        else list(args)
+        if isinstance(args, (list, tuple))
+        else [args]
+    )
+    arrays = [x.array if isinstance(x, Variable) else x for x in values]
+    return [x.copy() if hasattr(x, "copy") else x for x in arrays]
+
+
+def _write_gradients(model: Link, outputs: list[Variable], folder: str) -> None:
+    roots = [y for y in outputs if y.dtype.kind == "f"]
+    for y in roots:
+        y.grad = y.xp.ones_like(y.array)
+    if roots:
+        chainer.backward(roots)
+    for i, (path, parameter) in enumerate(sorted(model.namedparams())):
+        if parameter.grad is None:
+            warnings.warn(
+                f"parameter {path} has no gradient, and no file gradient_{i}.pb",
+                UserWarning,
+                stacklevel=3,
+            )
+            continue
+        name = onnx_helper.cleanse_param_name(path)
+        path = os.path.join(folder, f"gradient_{i}.pb")
+        onnx_helper.write_tensor_pb(path, name, parameter.grad)

@@ -1,0 +1,148 @@
+"""Runs the programs of the guide, docs/guide/*.md, and compares what they print with the pages.
+
+    python scripts/run_guide.py                       all pages
+    python scripts/run_guide.py docs/guide/models.md  one page
+    python scripts/run_guide.py --pictures            keep the pictures for the site
+
+Pictures are kept in docs/guide/pictures.
+
+The ``python`` blocks of a page are one program. A ``text`` block right after a ``python`` block is
+what that block prints; ``...`` matches anything. Programs run in a temporary folder, with warnings
+as errors. Each picture that a page shows is a file that its program saves.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import doctest
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+GUIDE = ROOT / "docs" / "guide"
+PICTURES = GUIDE / "pictures"
+
+_BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_PICTURE = re.compile(r"!\[[^\]]*\]\(pictures/([^)]+)\)")
+
+
+@dataclass
+class Block:
+    """A block of code of a page.
+
+    Attributes:
+        line: Line of the page where the code starts.
+        code: The code.
+        printed: What the page says that it prints; None if the page does not say.
+    """
+
+    line: int
+    code: str
+    printed: str | None = None
+
+
+class PageError(Exception):
+    """A program of a page failed, or it does not do what the page says."""
+
+
+def blocks_of(text: str) -> list[Block]:
+    """Returns the blocks of code of a page."""
+    blocks: list[Block] = []
+    end = 0
+    for match in _BLOCK.finditer(text):
+        language, body = match.groups()
+        if language == "python":
+            blocks.append(Block(text.count("\n", 0, match.start()) + 2, body))
+        # Only white space between the code and its output.
+        elif blocks and not text[end : match.start()].strip():
+            blocks[-1].printed = body
+        end = match.end()
+    return blocks
+
+
+def pictures_of(text: str) -> list[str]:
+    """Returns the names of the pictures that a page shows."""
+    return _PICTURE.findall(text)
+
+
+def run_blocks(page: Path) -> None:
+    """Runs the blocks of a page in this process and folder; raises PageError."""
+    namespace = {"__name__": "__main__"}
+    checker = doctest.OutputChecker()
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    for block in blocks_of(page.read_text(encoding="utf-8")):
+        # Errors show the line of the page.
+        code = compile("\n" * (block.line - 1) + block.code, str(page), "exec")
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output):
+            exec(code, namespace)
+        printed = output.getvalue()
+        if block.printed is not None and not checker.check_output(block.printed, printed, flags):
+            raise PageError(
+                f"{page.name}, line {block.line}: the code prints\n{printed}\n"
+                f"but the page says\n{block.printed}"
+            )
+
+
+def run_page(page: Path, pictures: Path | None = None) -> None:
+    """Runs the program of a page in a process and a temporary folder of its own.
+
+    Args:
+        page: The page.
+        pictures: Folder that the pictures of the page are copied to, if any.
+
+    Raises:
+        PageError: If the program fails, prints something else, or does not save a picture.
+    """
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("CHAINER_", "PYTEST"))}
+    environment = clean | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "agg"}
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [sys.executable, "-W", "error", __file__, "--here", str(page.resolve())],
+            cwd=folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=300,
+        )
+        if done.returncode != 0:
+            raise PageError(f"{page.name} failed:\n{done.stdout}")
+        for name in pictures_of(page.read_text(encoding="utf-8")):
+            drawn = Path(folder) / name
+            if not drawn.is_file():
+                raise PageError(f"{page.name}: the program does not save the picture {name}")
+            if pictures is not None:
+                pictures.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(drawn, pictures / name)
+
+
+def main() -> None:
+    """Runs the pages named on the command line, or all."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("pages", nargs="*", type=Path)
+    parser.add_argument("--pictures", action="store_true", help="keep the pictures for the site")
+    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    pages: list[Path] = args.pages or sorted(GUIDE.glob("*.md"))
+    for page in pages:
+        if args.here:
+            run_blocks(page)
+        else:
+            run_page(page, PICTURES if args.pictures else None)
+            print(f"{page.name}: ok")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except PageError as error:
+        sys.exit(str(error))
