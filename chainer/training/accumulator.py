@@ -67,13 +67,16 @@ class Accumulator:
             also_when_stopped: Whether the interval also ends when the trainer is about to stop.
 
         Returns:
-            dict: The means since the last time, if the interval ends here; otherwise None.
+            dict: The means since the last time, if the interval ends here or the training has not
+            begun; otherwise None.
         """
         observation = trainer.observation
         if self._keys is not None:
             observation = {key: observation[key] for key in self._keys if key in observation}
         self._summary.add(observation)
-        fired = self.trigger(trainer)
+        # A call before the first iteration is there to record the values of that moment. The
+        # trigger is not asked: it would count the call.
+        fired = trainer.is_before_training or self.trigger(trainer)
         if not (fired or (also_when_stopped and trainer.stop_reason is not None)):
             return None
         means = {key: to_float(value) for key, value in self._summary.compute_mean().items()}

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeAlias, cast
 
+from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.autograd.variable_node import VariableNode
+
+GraphNode: TypeAlias = Variable | VariableNode | FunctionNode
+"""A node of a graph, or a variable, which means its node."""
 
 _VARIABLE_STYLE = {"shape": "octagon", "fillcolor": "#E0E0E0", "style": "filled"}
 _FUNCTION_STYLE = {"shape": "record", "fillcolor": "#6495ED", "style": "filled"}
 _DIRECTIONS = ("TB", "BT", "LR", "RL")
 
 
-def _quoted(text: Any) -> str:
+def _quoted(text: object) -> str:
     """Returns a string of the DOT language."""
     escaped = str(text).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
@@ -24,7 +28,7 @@ def _in_record(text: str) -> str:
     return "".join("\\" + c if c in "{}|<>" else c for c in text)
 
 
-def _label(node: Any, show_name: bool) -> str:
+def _label(node: GraphNode, show_name: bool) -> str:
     label = node.label
     if isinstance(node, VariableNode):
         if show_name and node.name is not None:
@@ -58,8 +62,8 @@ class ComputationalGraph:
 
     def __init__(
         self,
-        nodes: Iterable[Any],
-        edges: Iterable[tuple[Any, Any]],
+        nodes: Iterable[GraphNode],
+        edges: Iterable[tuple[GraphNode, GraphNode]],
         variable_style: Mapping[str, Any] | None = _VARIABLE_STYLE,
         function_style: Mapping[str, Any] | None = _FUNCTION_STYLE,
         rankdir: str = "TB",
@@ -85,6 +89,7 @@ class ComputationalGraph:
         for node in self.nodes:
             is_variable = isinstance(node, VariableNode)
             style = self.variable_style if is_variable else self.function_style
+            # In a record, DOT gives a meaning to braces and other characters of a label.
             label = _quoted(_label(node, self.show_name))
             if str(style.get("shape", "")).lower() in ("record", "mrecord"):
                 label = _in_record(label)
@@ -121,6 +126,7 @@ def _without_variables(
     for head, tail in edges:
         if isinstance(tail, VariableNode):
             producers.setdefault(id(tail), []).append(head)
+    # A variable connects its producer with each function that uses it.
     functions = [node for node in nodes if not isinstance(node, VariableNode)]
     direct: dict[tuple[int, int], tuple[Any, Any]] = {}
     for head, tail in edges:
@@ -131,7 +137,7 @@ def _without_variables(
 
 
 def build_computational_graph(
-    outputs: Iterable[Any],
+    outputs: GraphNode | Iterable[GraphNode],
     remove_split: bool = True,
     variable_style: Mapping[str, Any] | None = _VARIABLE_STYLE,
     function_style: Mapping[str, Any] | None = _FUNCTION_STYLE,
@@ -144,9 +150,10 @@ def build_computational_graph(
     Where ``unchain_backward`` was called, the walk stops.
 
     Args:
-        outputs (list): Nodes from which the graph is constructed. Each element must be either a
-            :class:`~chainer.Variable`, a :class:`~chainer.variable.VariableNode`, a
-            :class:`~chainer.FunctionNode` or a :class:`~chainer.Function` object.
+        outputs (list): Nodes from which the graph is constructed; a single one need not be in a
+            list. Each must be either a :class:`~chainer.Variable`, a
+            :class:`~chainer.variable.VariableNode`, a :class:`~chainer.FunctionNode` or a
+            :class:`~chainer.Function` object.
         remove_split (bool): It must be True. This argument is left for backward compatibility.
         variable_style (dict): Dot node style for variable. Possible keys are 'shape', 'color',
             'fillcolor', 'style', and etc.
@@ -195,21 +202,25 @@ def build_computational_graph(
     edges: dict[tuple[int, int], tuple[Any, Any]] = {}
     pending: list[Any] = []
 
-    def visit(node: Any) -> None:
+    def visit(node: GraphNode) -> None:
         if id(node) not in nodes:
             nodes[id(node)] = node
             pending.append(node)
 
+    # A Variable is iterable itself: over its elements, which would be other outputs.
+    if isinstance(outputs, (Variable, VariableNode, FunctionNode)):
+        outputs = [outputs]
     for output in outputs:
         if isinstance(output, Variable):
             output = output.node
-        visit(getattr(output, "node", output))
+        visit(cast("GraphNode", getattr(output, "node", output)))
     for node in nodes.values():
         if not isinstance(node, VariableNode) and not hasattr(node, "inputs"):
             raise TypeError(
                 "outputs must hold variables, variable nodes and function nodes, got "
                 f"{type(node).__name__}"
             )
+    # Breadth first, without recursion: a graph may be deeper than Python's stack.
     while pending:
         node = pending.pop(0)
         if isinstance(node, VariableNode):

@@ -40,11 +40,12 @@ class Figures:
         return figure, figure.subplots(nrows, ncols, **kwargs)
 
     def close(self, figure: Any) -> None:
-        """Forgets a figure; nothing keeps it."""
+        """Does nothing: without pyplot, no global list keeps the figure."""
 
 
 def save_figure(figure: Any, path: str, **kwargs: Any) -> None:
     """Writes a figure to a file, whose suffix tells the format (PNG without one)."""
+    # The temporary file has another suffix, from which matplotlib cannot tell the format.
     suffix = path.rpartition(".")[2].lower() if "." in path.rpartition("/")[2] else "png"
     with replacing(path) as temporary:
         figure.savefig(temporary, format=suffix, bbox_inches="tight", **kwargs)

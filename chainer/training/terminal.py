@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import Any, TextIO
 
-#: What signatures show as the default; stands for whatever sys.stdout is at the time of output.
+#: Default that signatures show. It means the sys.stdout of the time of the output, which a
+#: notebook or a test may have replaced since the import.
 STANDARD_OUTPUT = sys.stdout
 
 #: Control sequence that erases everything below the cursor.
@@ -14,13 +15,13 @@ ERASE_BELOW = "\033[J"
 
 
 class Output:
-    """A text stream, with the knowledge whether it is a terminal.
+    """A text stream that may be a terminal.
 
     Args:
         stream: Stream; the default argument ``STANDARD_OUTPUT`` means ``sys.stdout``.
     """
 
-    def __init__(self, stream: Any) -> None:
+    def __init__(self, stream: TextIO | None) -> None:
         self._stream = None if stream is STANDARD_OUTPUT or stream is None else stream
 
     @property
@@ -43,7 +44,7 @@ class Output:
         return columns or None
 
     def write(self, text: str) -> None:
-        """Writes text and has it shown at once."""
+        """Writes text and flushes the stream, so that it is shown at once."""
         stream = self._current
         stream.write(text)
         if hasattr(stream, "flush"):

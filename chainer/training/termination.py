@@ -17,7 +17,7 @@ def sigterm_raises_system_exit() -> Iterator[None]:
     Job schedulers end programs by this signal, which by default kills a process without finalizing
     anything. A handler that the program installed itself is respected, and outside the main thread,
     where Python allows no handlers, nothing changes. Forked children (such as workers of iterators)
-    die of the signal as ever.
+    are ended by the signal as usual.
     """
     if (
         threading.current_thread() is not threading.main_thread()
@@ -25,6 +25,7 @@ def sigterm_raises_system_exit() -> Iterator[None]:
     ):
         yield
         return
+    # A forked child inherits the handler, and would unwind the stack of its parent.
     owner = os.getpid()
 
     def handle(number: int, frame: FrameType | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from chainer.links.serializer import AbstractSerializer
     from chainer.training.optimizer import Optimizer
     from chainer.training.trainer import Trainer
 
@@ -71,7 +72,7 @@ class Updater:
         """
         raise NotImplementedError(f"{type(self).__name__} must define update()")
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the current state of the updater object.
 
         Args:

@@ -17,6 +17,7 @@ class Trainer(SimpleNamespace):
     """What an accumulator asks a trainer for."""
 
     stop_reason = None
+    is_before_training = False
 
 
 def every_third(trainer):
@@ -33,6 +34,21 @@ def test_means_over_intervals():
     assert observe(accumulator, 2, a=np.float32(2), b=4) is None
     assert observe(accumulator, 3, a=chainer.Variable(np.array(6.0))) == {"a": 3.0, "b": 4.0}
     assert observe(accumulator, 6, a=5.0) == {"a": 5.0}
+
+
+def test_call_before_training():
+    asked = []
+    accumulator = training.Accumulator(asked.append)
+    trainer = Trainer(observation={"a": 2.0}, is_before_training=True)
+    assert accumulator.add(trainer) == {"a": 2.0}
+    assert asked == []
+    assert observe(accumulator, 1, a=5.0) is None
+
+
+def test_file_without_the_values():
+    accumulator = training.Accumulator(every_third)
+    with pytest.warns(UserWarning, match="no values that were accumulated"):
+        NpzDeserializer({}).load(accumulator)
 
 
 def test_keys():

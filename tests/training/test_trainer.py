@@ -96,6 +96,46 @@ class TestLoop:
         with pytest.raises(RuntimeError, match="cannot run training loop multiple times"):
             trainer.run()
 
+    @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+    def test_runs_again_after_an_exception(self, tmp_path, error):
+        # Calls as observed in 7.8.1.
+        log = []
+
+        def fail(trainer):
+            if trainer.updater.iteration == 2 and log.count("initialize") == 1:
+                raise error("boom")
+
+        trainer = make_trainer(tmp_path, (4, "iteration"))
+        trainer.extend(Recorder(log), call_before_training=True)
+        trainer.extend(fail)
+        with pytest.raises(error):
+            trainer.run(show_loop_exception_msg=False)
+        elapsed = trainer.elapsed_time
+        time.sleep(0.01)
+        assert trainer.elapsed_time == elapsed
+        trainer.run()
+        handled = [("on_error", "boom", True)] if error is ValueError else []
+        assert log == ["initialize", 0, 1, 2, *handled, "finalize", "initialize", 3, 4, "finalize"]
+        assert elapsed < trainer.elapsed_time < elapsed + 1
+        expected = make_trainer(tmp_path, (4, "iteration"))
+        expected.run()
+        np.testing.assert_array_equal(weights_of(trainer), weights_of(expected))
+        with pytest.raises(RuntimeError, match="multiple times"):
+            trainer.run()
+
+    def test_extensions_that_are_finished_are_not_initialized(self, tmp_path):
+        recorders = [Recorder([]), Recorder([])]
+        calls = []
+        for index, recorder in enumerate(recorders):
+            recorder.initialize = lambda trainer, index=index: calls.append(index)
+        trainer = make_trainer(tmp_path, (2, "iteration"))
+        once = triggers.OnceTrigger()
+        once(trainer)
+        trainer.extend(recorders[0], trigger=once)
+        trainer.extend(recorders[1], trigger=triggers.OnceTrigger())
+        trainer.run()
+        assert calls == [1]
+
     def test_reports_have_the_name_of_the_optimizer(self, tmp_path):
         trainer = make_trainer(tmp_path, (1, "iteration"))
         trainer.run()
@@ -198,14 +238,28 @@ class TestExtend:
         ):
             trainer.get_extension("Recorder_3")
 
-    def test_function_used_in_two_trainers_keeps_its_name(self, tmp_path):
+    def test_names_are_attributes(self, tmp_path):
+        # As in 7.8.1, also for functions; objects without the attribute can be extensions, too.
         def extension(trainer):
             pass
 
-        for _ in range(2):
-            trainer = make_trainer(tmp_path)
-            trainer.extend(extension)
-            assert trainer.get_extension("extension") is extension
+        class Slots:
+            __slots__ = ()
+
+            def __call__(self, trainer):
+                pass
+
+        trainer = make_trainer(tmp_path)
+        trainer.extend(extension)
+        assert extension.name == "extension"
+        trainer.extend(extension, name="other")
+        assert extension.name == "other"
+        trainer.extend(extension)
+        assert extension.name == "other_1"
+        trainer.extend(Slots(), name="slots")
+        trainer.extend([].append, name="method")
+        names = ["extension", "other", "other_1", "slots", "method"]
+        assert list(trainer._extensions) == names
 
     def test_constructor_takes_extensions(self, tmp_path):
         trainer = Trainer(FakeUpdater(), out=tmp_path, extensions=[Recorder([])])
@@ -249,6 +303,19 @@ class TestExtend:
         )
         trainer.run()
         assert calls == [True, False]
+
+    def test_call_before_training_is_not_repeated(self, tmp_path):
+        first = make_trainer(tmp_path, (1, "iteration"))
+        first.run()
+        save_npz(tmp_path / "s", first)
+        second = make_trainer(tmp_path, (2, "iteration"))
+        load_npz(tmp_path / "s", second)
+        calls = []
+        second.extend(
+            lambda t: calls.append(t.updater.iteration), name="e", call_before_training=True
+        )
+        second.run()
+        assert calls == [2]
 
     def test_make_extension(self, tmp_path):
         calls = []

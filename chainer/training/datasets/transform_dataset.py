@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chainer.core.typing import DatasetLike
 from chainer.training.dataset.dataset_mixin import DatasetMixin
+
+if TYPE_CHECKING:
+    from chainer.training.dataset.dataset_mixin import DatasetLike
 
 
 class TransformDataset(DatasetMixin):

@@ -14,38 +14,70 @@ from chainer.core.config.configuration import config
 from chainer.core.utils.atomic_file import replacing
 from chainer.training.computational_graph import build_computational_graph
 from chainer.training.extension import Extension
+from chainer.training.renamed import renamed_argument
 from chainer.training.trigger import load_optional
 
 if TYPE_CHECKING:
+    from chainer.links.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
 
 _VARIABLE_STYLE = {"shape": "octagon", "fillcolor": "#E0E0E0", "style": "filled"}
 _FUNCTION_STYLE = {"shape": "record", "fillcolor": "#6495ED", "style": "filled"}
+#: Graphviz may need very long for large graphs: the training does not wait longer than this.
 _RENDER_SECONDS = 60
 
 
 class DumpGraph(Extension):
-    """Trainer extension to dump a computational graph; see :func:`dump_graph`."""
+    """Trainer extension to dump a computational graph.
+
+    The graph is output in DOT language and, where the program ``dot`` of Graphviz is installed, as
+    images beside it. It only dumps a graph at the first iteration. ``dump_graph`` is another name
+    of this class.
+
+    .. note::
+        Reported variables do not keep their graph by default. The initializer of this extension
+        turns on ``chainer.config.keep_graph_on_report``, and after dumping the graph the flag gets
+        its original value back. In between, extensions run while the graph is alive, which costs
+        memory; by default that is one iteration.
+
+    Args:
+        root_name (str): Name of the root of the computational graph. The root variable is retrieved
+            by this name from the observation dictionary of the trainer.
+        filename (str): Output file name. Release 4 calls this argument ``out_name``, which works as
+            a keyword.
+        variable_style (dict): Dot node style for variables. Each variable is rendered by an octagon
+            by default.
+        function_style (dict): Dot node style for functions. Each function is rendered by a
+            rectangle by default.
+        formats (iterable of str): Image formats that Graphviz renders: ``('svg', 'png')`` by
+            default. Keyword-only.
+
+    .. seealso:: :func:`~chainer.computational_graph.build_computational_graph` for the arguments
+        ``variable_style`` and ``function_style``.
+    """
 
     default_name = "dump_graph"  # pyright: ignore[reportAssignmentType]
 
     def __init__(
         self,
         root_name: str,
-        out_name: str = "cg.dot",
+        filename: str | None = "cg.dot",
         variable_style: dict[str, Any] | None = None,
         function_style: dict[str, Any] | None = None,
+        *,
         formats: Sequence[str] = ("svg", "png"),
+        **kwargs: Any,
     ) -> None:
         self._root_name = root_name
-        self._out_name = out_name
+        name = renamed_argument("DumpGraph", filename, "cg.dot", "out_name", kwargs)
+        self._filename = name or "cg.dot"
         self._variable_style = variable_style or _VARIABLE_STYLE
         self._function_style = function_style or _FUNCTION_STYLE
         self._formats = tuple(formats)
         self._original_flag: bool | None = None
         self._done = False
 
-    def trigger(self, _: Any) -> bool:
+    def trigger(self, trainer: Trainer) -> bool:
         """Fires at the first iteration only."""
         return not self._done
 
@@ -67,7 +99,7 @@ class DumpGraph(Extension):
 
         Raises:
             KeyError: If nothing of the given name was reported.
-            TypeError: If what was reported is no variable.
+            TypeError: If what was reported is not a variable.
         """
         self._done = True
         try:
@@ -75,7 +107,7 @@ class DumpGraph(Extension):
             graph = build_computational_graph(
                 [root], variable_style=self._variable_style, function_style=self._function_style
             )
-            path = os.path.join(trainer.out, self._out_name)
+            path = os.path.join(trainer.out, self._filename)
             with replacing(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
                 file.write(graph.dump())
         finally:
@@ -124,7 +156,7 @@ class DumpGraph(Extension):
             config.keep_graph_on_report = self._original_flag
             self._original_flag = None
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes whether the graph was dumped.
 
         Args:
@@ -134,42 +166,5 @@ class DumpGraph(Extension):
         load_optional(serializer, "_original_flag", bool(self._original_flag))
 
 
-def dump_graph(
-    root_name: str,
-    out_name: str = "cg.dot",
-    variable_style: dict[str, Any] | None = None,
-    function_style: dict[str, Any] | None = None,
-    *,
-    filename: str | None = None,
-    formats: Sequence[str] = ("svg", "png"),
-) -> DumpGraph:
-    """Returns a trainer extension to dump a computational graph.
-
-    The graph is output in DOT language and, where the program ``dot`` of Graphviz is installed, as
-    images beside it. It only dumps a graph at the first iteration.
-
-    .. note::
-        Reported variables do not keep their graph by default. The initializer of this extension
-        turns on ``chainer.config.keep_graph_on_report``, and after dumping the graph the flag gets
-        its original value back. In between extensions run while the graph is alive, which costs
-        memory; by default that is one iteration.
-
-    Args:
-        root_name (str): Name of the root of the computational graph. The root variable is retrieved
-            by this name from the observation dictionary of the trainer.
-        out_name (str): Output file name.
-        variable_style (dict): Dot node style for variables. Each variable is rendered by an octagon
-            by default.
-        function_style (dict): Dot node style for functions. Each function is rendered by a
-            rectangular by default.
-        filename (str): Name of the argument ``out_name`` in later releases.
-        formats (iterable of str): Image formats to render to where Graphviz is installed.
-
-    Returns:
-        The extension.
-
-    .. seealso:: :func:`~chainer.computational_graph.build_computational_graph` for the
-        ``variable_style`` and
-        ``function_style`` arguments.
-    """
-    return DumpGraph(root_name, filename or out_name, variable_style, function_style, formats)
+#: Name of the class in release 4, where it is a function.
+dump_graph = DumpGraph

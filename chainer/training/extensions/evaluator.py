@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import copy
+import datetime
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from chainer.core.arrays.backend import get_device
 from chainer.core.autograd.function import no_backprop_mode
 from chainer.core.config.configuration import using_config
-from chainer.core.reporting.reporter import DictSummary, Reporter, report, report_scope
+from chainer.core.reporting.reporter import Reporter, report, report_scope
+from chainer.core.reporting.summary import DictSummary
 from chainer.links.link import Link
-from chainer.training.dataset.convert import concat_examples
+from chainer.training.dataset.convert import ConverterLike, call_converter, concat_examples
 from chainer.training.extension import PRIORITY_WRITER, Extension
-from chainer.training.updaters.standard_updater import call_with_batch, find_named
+from chainer.training.extensions.util import ProgressBar, marks
+from chainer.training.updaters.standard_updater import (
+    call_with_batch,
+    device_or_none,
+    find_named,
+    named,
+)
 
 if TYPE_CHECKING:
+    from chainer.core.typing import DeviceLike
+    from chainer.training.dataset.iterator import Iterator
     from chainer.training.trainer import Trainer
-
-
-def _named(value: Any) -> dict[str, Any]:
-    return dict(value) if isinstance(value, dict) else {"main": value}
 
 
 class Evaluator(Extension):
@@ -47,14 +52,16 @@ class Evaluator(Extension):
         converter: Converter function to build input arrays.
             :func:`~chainer.dataset.concat_examples` is used by default.
         device: Device to which the validation data is sent: anything :func:`chainer.get_device`
-            takes. A negative value indicates the host memory (CPU).
+            accepts. A negative value means the CPU.
         eval_hook: Function to prepare for each evaluation process; called with the evaluator.
         eval_func: Evaluation function called at each iteration. The main target link is used by
             default.
+        progress_bar (bool): Whether the standard output shows the progress of each evaluation.
 
     Attributes:
         converter: Converter function.
-        device: Device to which the validation data is sent.
+        device: Device to which the validation data is sent (:class:`~chainer.backend.Device`), or
+            None.
         eval_hook: Function to prepare for each evaluation process.
         eval_func: Evaluation function called at each iteration.
     """
@@ -66,26 +73,28 @@ class Evaluator(Extension):
 
     def __init__(
         self,
-        iterator: Any,
-        target: Any,
-        converter: Callable[..., Any] = concat_examples,
-        device: Any = None,
+        iterator: Iterator | dict[str, Iterator],
+        target: Link | dict[str, Link],
+        converter: ConverterLike = concat_examples,
+        device: DeviceLike = None,
         eval_hook: Callable[[Evaluator], Any] | None = None,
         eval_func: Callable[..., Any] | None = None,
+        *,
+        progress_bar: bool = False,
     ) -> None:
-        if device is not None:
-            get_device(device)  # raises here rather than at the end of the first epoch
-        self._iterators = _named(iterator)
-        self._targets = _named(target)
+        self._iterators: dict[str, Any] = named(iterator)
+        self._targets = named(target)
         for name, each in self._targets.items():
             if not isinstance(each, Link):
                 raise TypeError(
                     f"target {name!r} must be a chainer.Link, got {type(each).__name__}"
                 )
         self.converter = converter
-        self.device = device
+        # A device that does not exist is an error here, not at the end of the first epoch.
+        self.device = device_or_none(device)
         self.eval_hook = eval_hook
         self.eval_func = eval_func
+        self._progress_bar = progress_bar
         for name, each in self._iterators.items():
             if getattr(each, "repeat", False):
                 warnings.warn(
@@ -128,6 +137,7 @@ class Evaluator(Extension):
         for name, target in self._targets.items():
             reporter.add_observer(prefix + name, target)
             reporter.add_observers(prefix + name, target.namedlinks(skipself=True))
+        # A reporter of its own: the values of single batches are not for the trainer.
         with reporter, using_config("train", False):
             result = self.evaluate()
         report(result)
@@ -144,6 +154,9 @@ class Evaluator(Extension):
         Returns:
             dict: Result dictionary. It is further reported via :func:`~chainer.report` without
                 specifying any observer.
+
+        Raises:
+            TypeError: If a progress bar is wanted, and the iterator does not know its position.
         """
         iterator = self.get_iterator("main")
         eval_func = self.eval_func or self.get_target("main")
@@ -152,18 +165,63 @@ class Evaluator(Extension):
         if hasattr(iterator, "reset"):
             iterator.reset()
         else:
+            warnings.warn(
+                "This iterator does not have the reset method. Evaluator copies the iterator "
+                "instead of resetting. This behavior is deprecated. Please implement the reset "
+                "method.",
+                DeprecationWarning,
+                stacklevel=2,
+            )
             iterator = copy.copy(iterator)
+        bar = _EvaluationBar(iterator) if self._progress_bar else None
         summary = DictSummary()
         for batch in iterator:
             observation: dict[str, Any] = {}
             with report_scope(observation):
-                arrays = self.converter(batch, self.device)
+                arrays = call_converter(self.converter, batch, self.device)
+                # Without graphs, whose memory the evaluation does not need.
                 with no_backprop_mode():
                     call_with_batch(eval_func, arrays)
             summary.add(observation)
+            if bar is not None:
+                bar.update()
+        if bar is not None:
+            bar.close()
         return summary.compute_mean()
 
     def finalize(self) -> None:
         """Finalizes the evaluator object: calls the ``finalize`` method of each iterator."""
         for iterator in self._iterators.values():
             iterator.finalize()
+
+
+class _EvaluationBar(ProgressBar):
+    """Shows how far an iterator is.
+
+    Args:
+        iterator: Iterator with ``current_position`` and ``epoch_detail``.
+    """
+
+    def __init__(self, iterator: Iterator) -> None:
+        super().__init__()
+        for name in ("current_position", "epoch_detail"):
+            if not hasattr(iterator, name):
+                raise TypeError(
+                    f"a progress bar needs an iterator with the attribute {name!r}, which "
+                    f"{type(iterator).__name__} does not have"
+                )
+        self._iterator: Any = iterator
+
+    def get_lines(self) -> list[str]:
+        iterator = self._iterator
+        position, epoch = iterator.current_position, iterator.epoch_detail
+        speed, epoch_speed = self.update_speed(position, epoch)
+        seconds = (1.0 - epoch) / epoch_speed if epoch_speed > 0 else 0.0
+        dataset: Any = getattr(iterator, "dataset", None)
+        total = f" / {len(dataset)}" if hasattr(dataset, "__len__") else ""
+        left = datetime.timedelta(seconds=seconds)
+        return [
+            f"validation [{marks(epoch, self._bar_length)}] {epoch:6.2%}\n",
+            f"{position:10}{total} iterations\n",
+            f"{speed:10.5g} iters/sec. Estimated time to finish: {left}.\n",
+        ]

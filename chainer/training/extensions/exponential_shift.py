@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from chainer.training.extensions._shift import AttributeShift
+from chainer.training.extensions._shift import ShiftToTarget
+
+if TYPE_CHECKING:
+    from chainer.training.optimizer import Optimizer
 
 
-class ExponentialShift(AttributeShift):
+class ExponentialShift(ShiftToTarget):
     """Trainer extension to exponentially shift an optimizer attribute.
 
     The attribute is ``init * rate ** t`` after ``t`` calls. The typical use case is an exponential
@@ -23,7 +26,7 @@ class ExponentialShift(AttributeShift):
         init (float): Initial value of the attribute. If it is None, the extension extracts the
             attribute at the first call and uses it as the initial value.
         target (float): Target value of the attribute. If the attribute reaches this value, the
-            shift stops.
+            shift stops there.
         optimizer (Optimizer): Target optimizer to adjust the attribute. If it is None, the main
             optimizer of the updater is used.
 
@@ -40,21 +43,13 @@ class ExponentialShift(AttributeShift):
         rate: float,
         init: float | None = None,
         target: float | None = None,
-        optimizer: Any = None,
+        optimizer: Optimizer | None = None,
     ) -> None:
         if rate < 0:
             raise ValueError(f"ExponentialShift does not support negative rate, got {rate}")
-        super().__init__(attr, init, optimizer)
+        super().__init__(attr, init, target, optimizer, grows=rate > 1)
         self._rate = rate
-        self._target = target
 
-    def value_at(self, t: int) -> float:
-        """Returns the value after ``t`` calls."""
-        start: Any = self._init
-        value = start * self._rate**t
-        if self._target is None:
-            return value
-        # Away from zero when the rate exceeds one, else towards zero: compare magnitudes.
-        if (self._rate > 1) == (abs(value) > abs(self._target)):
-            return self._target
-        return value
+    def shifted(self, start: float, t: int) -> float:
+        """Returns the value after ``t`` calls, the target aside."""
+        return start * self._rate**t

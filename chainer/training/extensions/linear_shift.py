@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from chainer.training.extensions._shift import AttributeShift
+
+if TYPE_CHECKING:
+    from chainer.training.optimizer import Optimizer
 
 
 class LinearShift(AttributeShift):
@@ -35,7 +38,7 @@ class LinearShift(AttributeShift):
         attr: str,
         value_range: tuple[float, float],
         time_range: tuple[int, int],
-        optimizer: Any = None,
+        optimizer: Optimizer | None = None,
     ) -> None:
         for name, value in (("value_range", value_range), ("time_range", time_range)):
             if not (hasattr(value, "__len__") and len(value) == 2):

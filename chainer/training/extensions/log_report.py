@@ -7,24 +7,31 @@ import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from chainer.core.utils.atomic_file import replacing
-from chainer.training.accumulator import Accumulator, serialize_json
+from chainer.links.serializer import Serializer
+from chainer.training.accumulator import Accumulator
 from chainer.training.extension import Extension
+from chainer.training.growing_json import EncodedLog, GrowingJsonFile
+from chainer.training.renamed import renamed_argument
 
 if TYPE_CHECKING:
+    from chainer.links.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
+    from chainer.training.trigger import TriggerLike
 
 
 class LogReport(Extension):
     """Trainer extension to output the accumulated results to a log file.
 
     It accumulates the observations of the trainer over an interval, and writes the list of their
-    means into a log file in JSON format.
+    means into a log file in JSON format. A new entry is appended to the file, at a cost that does
+    not depend on the length of the list. The file is a complete list at each moment; spaces may
+    follow it until the training ends.
 
     There are two triggers to handle this extension. The trigger of the extension itself,
     ``(1, 'iteration')`` by default, determines when results are accumulated. The argument
     ``trigger`` determines when the means are appended to the list, which is then written to the log
-    file.
+    file. A call before the first iteration (``call_before_training`` of
+    :meth:`Trainer.extend <chainer.training.Trainer.extend>`) appends an entry at once.
 
     Some entries are added to each result dictionary: ``'epoch'`` and ``'iteration'``, the counts at
     the output, and ``'elapsed_time'``, the seconds since the training began
@@ -40,31 +47,27 @@ class LogReport(Extension):
         postprocess: Callback to postprocess the result dictionaries. Each result dictionary is
             passed to this callback on the output. It can modify the result dictionaries, which are
             used to output to the log file.
-        log_name (str): Name of the log file under the output directory. It can be a format string:
+        filename (str): Name of the log file under the output directory. It can be a format string:
             the last result dictionary is passed for the formatting. For example, users can use
-            ``'{iteration}'`` to separate the log files for different iterations. If the log name is
-            None, it does not output the log to any file. Later releases call this argument
-            ``filename``, which works too.
+            ``'{iteration}'`` to separate the log files for different iterations. If it is None, the
+            log is not written to a file. Release 4 calls this argument ``log_name``, which works as
+            a keyword.
     """
 
     def __init__(
         self,
         keys: Iterable[str] | None = None,
-        trigger: Any = (1, "epoch"),
+        trigger: TriggerLike = (1, "epoch"),
         postprocess: Callable[[dict[str, Any]], Any] | None = None,
-        log_name: str | None = "log",
+        filename: str | None = "log",
         **kwargs: Any,
     ) -> None:
-        if "filename" in kwargs:
-            log_name = kwargs.pop("filename")
-        if kwargs:
-            raise TypeError(
-                f"LogReport got unexpected keyword argument(s) {', '.join(map(repr, kwargs))}"
-            )
+        self._filename = renamed_argument("LogReport", filename, "log", "log_name", kwargs)
         self._accumulator = Accumulator(trigger, keys)
         self._postprocess = postprocess
-        self._log_name = log_name
         self._log: list[dict[str, Any]] = []
+        self._file = GrowingJsonFile()
+        self._encoded = EncodedLog()
 
     @property
     def log(self) -> list[dict[str, Any]]:
@@ -89,16 +92,28 @@ class LogReport(Extension):
         if self._postprocess is not None:
             self._postprocess(result)
         self._log.append(result)
-        if self._log_name is not None:
-            path = os.path.join(trainer.out, self._log_name.format(**result))
-            with replacing(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-                json.dump(self._log, file, indent=4)
+        if self._filename is not None:
+            path = os.path.join(trainer.out, self._filename.format(**result))
+            self._file.write(path, self._log)
 
-    def serialize(self, serializer: Any) -> None:
+    def finalize(self) -> None:
+        """Completes the file."""
+        self._file.close()
+
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the log and what was accumulated since its last entry.
 
         Args:
             serializer (AbstractSerializer): Serializer or deserializer.
         """
         self._accumulator.serialize(serializer)
-        self._log = serialize_json(serializer, "_log", self._log)
+        if isinstance(serializer, Serializer):
+            # Only the entries since the last snapshot are encoded.
+            serializer("_log", self._encoded.text(self._log))
+            return
+        text = serializer("_log", "")
+        if text:
+            self._log = json.loads(text)
+            # The file may have entries of the time after the snapshot.
+            self._file = GrowingJsonFile()
+            self._encoded = EncodedLog()

@@ -12,7 +12,9 @@ from chainer.training.extension import PRIORITY_EDITOR, Extension
 from chainer.training.trigger import get_trigger, load_optional, serialize_unsaved
 
 if TYPE_CHECKING:
+    from chainer.links.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
+    from chainer.training.trigger import TriggerLike
 
 
 def _number(value: Any) -> float:
@@ -57,7 +59,7 @@ class MicroAverage(Extension):
         numerator_key: str,
         denominator_key: str,
         result_key: str,
-        trigger: Any = (1, "epoch"),
+        trigger: TriggerLike = (1, "epoch"),
     ) -> None:
         self._numerator_key = numerator_key
         self._denominator_key = denominator_key
@@ -91,7 +93,7 @@ class MicroAverage(Extension):
             observation[self._result_key] = result
 
     def finalize(self) -> None:
-        """Warns of keys that were never reported, as a misspelt one is not."""
+        """Warns of keys that were never reported, which may be mistakes in writing."""
         if self._never_found:
             keys = ", ".join(map(repr, sorted(self._never_found)))
             warnings.warn(
@@ -100,13 +102,13 @@ class MicroAverage(Extension):
                 stacklevel=2,
             )
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the sums and the trigger.
 
         Args:
             serializer (AbstractSerializer): Serializer or deserializer.
         """
-        # Other releases do not save the state of this trigger.
+        # Other releases do not save the trigger.
         serialize_unsaved(self._trigger, serializer["_trigger"])
         if isinstance(serializer, Serializer):
             # As they are: release 7 loads an integer zero only as an integer.

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
-from chainer.training.extensions._shift import AttributeShift
+from chainer.training.extensions._shift import CountedShift
 from chainer.training.trigger import load_optional
 
+if TYPE_CHECKING:
+    from chainer.links.serializer import AbstractSerializer
+    from chainer.training.optimizer import Optimizer
 
-class MultistepShift(AttributeShift):
+
+class MultistepShift(CountedShift):
     """Trainer extension to shift an optimizer attribute in several steps.
 
     The attribute is multiplied by ``gamma`` when the number of calls reaches each entry of
@@ -31,7 +35,7 @@ class MultistepShift(AttributeShift):
         gamma: float,
         step_value: Iterable[int],
         init: float | None,
-        optimizer: Any = None,
+        optimizer: Optimizer | None = None,
     ) -> None:
         super().__init__(attr, init, optimizer)
         self._gamma = gamma
@@ -39,25 +43,13 @@ class MultistepShift(AttributeShift):
 
     def value_at(self, t: int) -> float:
         """Returns the value after ``t`` calls."""
-        start: Any = self._init
-        return start * self._gamma ** bisect_right(self._step_value, t)
+        return self.first_value() * self._gamma ** bisect_right(self._step_value, t)
 
-    def serialize(self, serializer: Any) -> None:
-        """Serializes the number of calls, from which all else follows.
+    def serialize(self, serializer: AbstractSerializer) -> None:
+        """Serializes the number of calls, and the number of steps, which follows from it.
 
         Args:
             serializer (AbstractSerializer): Serializer or deserializer.
         """
-        self._t = serializer("_t", self._t)
+        super().serialize(serializer)
         load_optional(serializer, "_current_step", bisect_right(self._step_value, self._t))
-
-    def initialize(self, trainer: Any) -> None:
-        """Sets the value that belongs to the number of calls.
-
-        Args:
-            trainer (Trainer): Trainer object that runs the training loop.
-        """
-        self._last_value = None
-        super().initialize(trainer)
-        if self._t:
-            self._set(trainer, self.value_at(self._t))

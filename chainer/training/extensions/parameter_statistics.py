@@ -17,7 +17,9 @@ from chainer.training.extension import PRIORITY_WRITER, Extension
 from chainer.training.trigger import get_trigger, serialize_unsaved
 
 if TYPE_CHECKING:
+    from chainer.links.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
+    from chainer.training.trigger import TriggerLike
 
 #: Percentiles at -3, -2, -1, 0, 1, 2 and 3 standard deviations of a normal distribution.
 _PERCENTILES = (0.13, 2.28, 15.87, 50.0, 84.13, 97.72, 99.87)
@@ -79,7 +81,7 @@ class ParameterStatistics(Extension):
         report_params: bool = True,
         report_grads: bool = True,
         prefix: str | None = None,
-        trigger: Any = (1, "epoch"),
+        trigger: TriggerLike = (1, "epoch"),
         skip_nan_params: bool = False,
     ) -> None:
         if not isinstance(links, (Link, Iterable)):
@@ -157,13 +159,12 @@ class ParameterStatistics(Extension):
         """
         self._statistics[name] = function
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the trigger and what was accumulated.
 
         Args:
             serializer (AbstractSerializer): Serializer or deserializer.
         """
-        # Other releases do not save the state of this trigger.
+        # Other releases save neither the trigger nor the summary.
         serialize_unsaved(self._trigger, serializer["_trigger"])
-        # Other releases do not save it.
         serialize_unsaved(self._summary, serializer["_summary"])

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from chainer.training import plotting
 from chainer.training.accumulator import Accumulator, serialize_json
+from chainer.training.curve import Curve
 from chainer.training.extension import Extension
+from chainer.training.renamed import renamed_argument
 
 if TYPE_CHECKING:
+    from chainer.links.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
+    from chainer.training.trigger import TriggerLike
 
 
 #: Keys of x that need not be observed.
@@ -32,6 +36,9 @@ class PlotReport(Extension):
     ``(1, 'iteration')`` by default, determines when values are accumulated. The argument
     ``trigger`` determines when a point is added to the plot and the file written.
 
+    A curve of more than a thousand points is drawn with fewer, which look the same: the cost of a
+    plot does not grow with the length of the training.
+
     Figures are drawn by matplotlib (``pip install "chainer[plot]"``) without its global state: the
     backend that the program or the environment has chosen does not matter and does not change.
     Without matplotlib there are a warning and no plots, see :meth:`available`.
@@ -46,9 +53,10 @@ class PlotReport(Extension):
             :class:`~chainer.training.triggers.IntervalTrigger`.
         postprocess: Callback to postprocess the plot. Figure object, Axes object, and all plot data
             are passed to this callback in this order. This callback can modify the figure.
-        file_name (str): Name of the figure file under the output directory. It can be a format
-            string, to which the last values, ``epoch`` and ``iteration`` are passed. Later releases
-            call this argument ``filename``, which works too.
+        filename (str): Name of the figure file under the output directory, ``'plot.png'`` by
+            default. It can be a format string, to which the last values, ``epoch`` and
+            ``iteration`` are passed. Release 4 calls this argument ``file_name``, which works as a
+            keyword.
         marker (str): The marker used to plot the graph. Default is ``'x'``. If ``None`` is given,
             it draws with no markers.
         grid (bool): Set the axis grid on if True. Default is True.
@@ -58,19 +66,15 @@ class PlotReport(Extension):
         self,
         y_keys: Iterable[str] | str | None,
         x_key: str = "iteration",
-        trigger: Any = (1, "epoch"),
+        trigger: TriggerLike = (1, "epoch"),
         postprocess: Callable[[Any, Any, Any], Any] | None = None,
-        file_name: str = "plot.png",
+        filename: str | None = "plot.png",
         marker: str | None = "x",
         grid: bool = True,
         **kwargs: Any,
     ) -> None:
-        if "filename" in kwargs:
-            file_name = kwargs.pop("filename")
-        if kwargs:
-            raise TypeError(
-                f"PlotReport got unexpected keyword argument(s) {', '.join(map(repr, kwargs))}"
-            )
+        name = renamed_argument("PlotReport", filename, "plot.png", "file_name", kwargs)
+        self._filename = name or "plot.png"
         if y_keys is not None and not isinstance(y_keys, Iterable):
             raise TypeError(f"y_keys must be an iterable of strings or None, got {y_keys!r}")
         plotting.is_available(warn=True)
@@ -79,10 +83,10 @@ class PlotReport(Extension):
         keys = self._y_keys if x_key in _COUNTS else {x_key: None, **dict.fromkeys(self._y_keys)}
         self._accumulator = Accumulator(trigger, keys)
         self._postprocess = postprocess
-        self._file_name = file_name
         self._marker = marker
         self._grid = grid
         self._data: dict[str, list[list[float]]] = {key: [] for key in self._y_keys}
+        self._curves = {key: Curve() for key in self._y_keys}
 
     @staticmethod
     def available() -> bool:
@@ -109,8 +113,9 @@ class PlotReport(Extension):
         for key in self._y_keys:
             if key in means:
                 self._data.setdefault(key, []).append([x, means[key]])
+                self._curves[key].add(x, means[key])
         if plotting.is_available(warn=False):
-            path = os.path.join(trainer.out, self._file_name.format(**{**means, **counts}))
+            path = os.path.join(trainer.out, self._filename.format(**{**means, **counts}))
             self._plot(path)
 
     def _x(self, trainer: Trainer, means: dict[str, float], counts: dict[str, int]) -> float:
@@ -132,11 +137,12 @@ class PlotReport(Extension):
             axes.xaxis.get_major_locator().set_params(integer=True)
         axes.grid(self._grid)
         for key in self._y_keys:
-            points = self._data.get(key)
+            points = self._curves[key].points()
             if points:
                 xs, ys = zip(*points, strict=True)
                 axes.plot(xs, ys, marker=self._marker, label=key)
         extra: tuple[Any, ...] = ()
+        # A legend without curves would be a warning of matplotlib.
         if axes.lines:
             if self._postprocess is not None:
                 self._postprocess(figure, axes, self._data)
@@ -144,11 +150,14 @@ class PlotReport(Extension):
             extra = (axes.legend(bbox_to_anchor=(1.05, 1), loc=2, borderaxespad=0.0),)
         plotting.save_figure(figure, path, bbox_extra_artists=extra)
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the points of the plot and what was accumulated since the last one.
 
         Args:
             serializer (AbstractSerializer): Serializer or deserializer.
         """
         self._accumulator.serialize(serializer)
-        self._data = serialize_json(serializer, f"_plot_{self._file_name}", self._data)
+        data = serialize_json(serializer, f"_plot_{self._filename}", self._data)
+        if data is not self._data:
+            self._data = data
+            self._curves = {key: Curve(data.get(key, ())) for key in self._y_keys}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TextIO
 
 from chainer.training.extension import Extension
 from chainer.training.extensions.log_report import LogReport
 from chainer.training.terminal import ERASE_BELOW, STANDARD_OUTPUT, Output
 
 if TYPE_CHECKING:
+    from chainer.links.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
 
 _MIN_WIDTH = 10
@@ -37,7 +38,7 @@ class PrintReport(Extension):
         self,
         entries: Iterable[str],
         log_report: str | LogReport = "LogReport",
-        out: Any = STANDARD_OUTPUT,
+        out: TextIO = STANDARD_OUTPUT,
     ) -> None:
         if not isinstance(log_report, (str, LogReport)):
             raise TypeError(
@@ -83,11 +84,16 @@ class PrintReport(Extension):
         start = ERASE_BELOW if self._out.is_terminal else ""
         self._out.write(start + "\n".join(lines) + "\n")
 
+    def finalize(self) -> None:
+        """Finalizes the internal log report, if there is one."""
+        if isinstance(self._log_report, LogReport):
+            self._log_report.finalize()
+
     def _row(self, cells: list[str]) -> str:
         padded = [f"{cell:<{width}}" for cell, width in zip(cells, self._widths, strict=True)]
         return "  ".join(padded).rstrip()
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the internal log report, if there is one.
 
         After loading, the table is printed again from the beginning.
@@ -99,7 +105,8 @@ class PrintReport(Extension):
             self._log_report.serialize(serializer["_log_report"])
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
+    # Columns keep their positions where an entry lacks a value.
     if value is None:
         return ""
     return f"{value:g}" if isinstance(value, (int, float)) else str(value)

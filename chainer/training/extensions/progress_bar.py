@@ -6,10 +6,12 @@ import datetime
 import time
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TextIO
 
 from chainer.training.extension import Extension
+from chainer.training.extensions.util import marks
 from chainer.training.terminal import ERASE_BELOW, STANDARD_OUTPUT, Output
+from chainer.training.trigger import training_length
 
 if TYPE_CHECKING:
     from chainer.training.trainer import Trainer
@@ -24,16 +26,11 @@ class _Moment:
     epoch: float
 
 
-def _marks(rate: float, length: int) -> str:
-    marks = "#" * int(rate * length)
-    return marks + "." * (length - len(marks))
-
-
 class ProgressBar(Extension):
     """Trainer extension to print a progress bar and recent training status.
 
     On a terminal it is a bar that is drawn anew every ``update_interval`` iterations, with the
-    speed and an estimate of the time that is left. Elsewhere (in a file, say) it is one plain line
+    speed and an estimate of the time that is left. Elsewhere (in a file, say) it is one line
     each time.
 
     Args:
@@ -55,7 +52,7 @@ class ProgressBar(Extension):
         training_length: tuple[float, str] | None = None,
         update_interval: int = 100,
         bar_length: int = 50,
-        out: Any = STANDARD_OUTPUT,
+        out: TextIO = STANDARD_OUTPUT,
     ) -> None:
         for name, value in (("update_interval", update_interval), ("bar_length", bar_length)):
             if value < 1:
@@ -68,14 +65,13 @@ class ProgressBar(Extension):
         self._drawn = False
 
     def initialize(self, trainer: Trainer) -> None:
-        """Finds out the length of the training and begins to take the time.
+        """Asks for the length of the training and begins to measure the time.
 
         Args:
             trainer (Trainer): Trainer object that runs the training loop.
         """
         if self._training_length is None:
-            length = getattr(trainer.stop_trigger, "get_training_length", None)
-            self._training_length = None if length is None else length()
+            self._training_length = training_length(trainer.stop_trigger)
         self._recent.clear()
         self._recent.append(self._now(trainer))
 
@@ -91,7 +87,7 @@ class ProgressBar(Extension):
         """
         if trainer.updater.iteration % self._update_interval:
             return
-        if not self._recent:  # called by hand, without a trainer's initialization
+        if not self._recent:  # called by a program, without a trainer's initialization
             self.initialize(trainer)
         now = self._now(trainer)
         self._recent.append(now)
@@ -101,7 +97,7 @@ class ProgressBar(Extension):
             self._out.write(ERASE_BELOW + "\n".join(lines) + f"\n\033[{len(lines)}A")
             self._drawn = True
         else:
-            self._out.write(self._plain_line(now) + "\n")
+            self._out.write(self._line(now) + "\n")
 
     def finalize(self) -> None:
         """Removes the bar from the terminal."""
@@ -143,17 +139,17 @@ class ProgressBar(Extension):
         speed, left = self._speed(now)
         # A line that wraps would be two, and the cursor would not get back to the first one.
         columns = self._out.width
-        room = None if columns is None else columns - 1
-        length = self._bar_length if room is None else max(min(self._bar_length, room - 21), 1)
-        lines = [] if total is None else [f"     total [{_marks(total, length)}] {total:6.2%}"]
+        space = None if columns is None else columns - 1
+        length = self._bar_length if space is None else max(min(self._bar_length, space - 21), 1)
+        lines = [] if total is None else [f"     total [{marks(total, length)}] {total:6.2%}"]
         lines += [
-            f"this epoch [{_marks(this_epoch, length)}] {this_epoch:6.2%}",
+            f"this epoch [{marks(this_epoch, length)}] {this_epoch:6.2%}",
             f"{now.iteration:10} iter, {int(now.epoch)} epoch{self._length_text()}",
             f"{speed:10.5g} iters/sec. Estimated time to finish: {left}.",
         ]
-        return [line[:room] for line in lines]
+        return [line[:space] for line in lines]
 
-    def _plain_line(self, now: _Moment) -> str:
+    def _line(self, now: _Moment) -> str:
         total = self._total(now)
         speed, left = self._speed(now)
         share = "" if total is None else f"{total:7.2%}  "

@@ -39,7 +39,7 @@ SnapshotTarget: TypeAlias = dict[str, HostArray] | Serializable
 _LONGEST_MESSAGE = 10_000
 
 
-class Worker(Protocol):
+class _Worker(Protocol):
     """A thread, a process, or something like them."""
 
     def start(self) -> Any: ...
@@ -47,7 +47,7 @@ class Worker(Protocol):
     def join(self) -> Any: ...
 
 
-class ItemQueue(Protocol):
+class _ItemQueue(Protocol):
     """A queue between threads or processes."""
 
     def put(self, item: Any, /) -> Any: ...
@@ -168,7 +168,7 @@ class StandardWriter(Writer):
         kwds: Further keyword arguments of ``savefun``.
     """
 
-    _worker: Worker | None = None
+    _worker: _Worker | None = None
 
     def __init__(self, savefun: SaveFunction = save_npz, **kwds: Any) -> None:
         self._savefun = savefun
@@ -194,7 +194,7 @@ class StandardWriter(Writer):
 
     def create_worker(
         self, filename: str, outdir: FilePath, target: SnapshotTarget, **kwds: Any
-    ) -> Worker:
+    ) -> _Worker:
         """Makes a worker for a snapshot: an object with the methods ``start`` and ``join``.
 
         Args:
@@ -232,7 +232,7 @@ class ThreadWriter(StandardWriter):
 
     def create_worker(
         self, filename: str, outdir: FilePath, target: SnapshotTarget, **kwds: Any
-    ) -> Worker:
+    ) -> _Worker:
         """Makes a thread that writes a snapshot; arguments as in the base class."""
         arguments = (self._errors, self.save, filename, outdir, target, self._savefun)
         return threading.Thread(target=_call_and_catch, args=arguments, kwargs=kwds)
@@ -262,7 +262,7 @@ class ProcessWriter(StandardWriter):
 
     def create_worker(
         self, filename: str, outdir: FilePath, target: SnapshotTarget, **kwds: Any
-    ) -> Worker:
+    ) -> _Worker:
         """Makes a process that writes a snapshot; arguments as in the base class."""
         arguments = (self._errors, self.save, filename, outdir, target, self._savefun)
         return multiprocessing.Process(target=_call_and_catch, args=arguments, kwargs=kwds)
@@ -290,7 +290,7 @@ class QueueWriter(Writer):
             :meth:`create_task`.
     """
 
-    _consumer: Worker | None = None
+    _consumer: _Worker | None = None
 
     def __init__(
         self,
@@ -325,11 +325,11 @@ class QueueWriter(Writer):
         """
         return SimpleWriter(savefun)
 
-    def create_queue(self) -> ItemQueue:
+    def create_queue(self) -> _ItemQueue:
         """Makes the queue, with methods ``put``, ``get`` and ``task_done``."""
         raise NotImplementedError(f"{type(self).__name__} must define create_queue()")
 
-    def create_consumer(self, q: ItemQueue) -> Worker:
+    def create_consumer(self, q: _ItemQueue) -> _Worker:
         """Makes the worker, with methods ``start`` and ``join``, which runs :meth:`consume`.
 
         Args:
@@ -350,7 +350,7 @@ class QueueWriter(Writer):
         task = _TaskWithHooks(self._task, self._hooks) if self._hooks else self._task
         self._queue.put([task, filename, outdir, freeze(target)])
 
-    def consume(self, q: ItemQueue) -> None:
+    def consume(self, q: _ItemQueue) -> None:
         """Writes the snapshots of the queue until it gets None; runs in the worker.
 
         Args:
@@ -391,11 +391,11 @@ class ThreadQueueWriter(QueueWriter):
         task: What writes a snapshot in the thread; see :class:`QueueWriter`.
     """
 
-    def create_queue(self) -> ItemQueue:
+    def create_queue(self) -> _ItemQueue:
         """Makes the queue of the thread."""
         return queue.Queue()
 
-    def create_consumer(self, q: ItemQueue) -> Worker:
+    def create_consumer(self, q: _ItemQueue) -> _Worker:
         """Makes the thread."""
         return threading.Thread(target=self.consume, args=(q,), daemon=True)
 
@@ -412,11 +412,11 @@ class ProcessQueueWriter(QueueWriter):
     def _create_error_queue(self) -> Any:
         return multiprocessing.SimpleQueue()
 
-    def create_queue(self) -> ItemQueue:
+    def create_queue(self) -> _ItemQueue:
         """Makes the queue of the process."""
         return multiprocessing.JoinableQueue()
 
-    def create_consumer(self, q: ItemQueue) -> Worker:
+    def create_consumer(self, q: _ItemQueue) -> _Worker:
         """Makes the process."""
         return multiprocessing.Process(target=self.consume, args=(q,), daemon=True)
 
@@ -470,7 +470,7 @@ def _raise_first(errors: _ErrorQueue) -> None:
         raise RuntimeError(f"writing a snapshot failed: {messages[0]}")
 
 
-def _check_exit(worker: Worker) -> None:
+def _check_exit(worker: _Worker) -> None:
     """Raises RuntimeError if a worker is a process that has not ended by itself."""
     code = getattr(worker, "exitcode", 0)
     if code:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from chainer.training.extensions._shift import AttributeShift, bounded
+from chainer.training.extensions._shift import ShiftToTarget
+
+if TYPE_CHECKING:
+    from chainer.training.optimizer import Optimizer
 
 
-class StepShift(AttributeShift):
+class StepShift(ShiftToTarget):
     """Trainer extension to shift an optimizer attribute in steps.
 
     The attribute is ``init * gamma ** floor(t / step)`` after ``t`` calls.
@@ -30,14 +33,12 @@ class StepShift(AttributeShift):
         step: int,
         init: float | None = None,
         target: float | None = None,
-        optimizer: Any = None,
+        optimizer: Optimizer | None = None,
     ) -> None:
-        super().__init__(attr, init, optimizer)
+        super().__init__(attr, init, target, optimizer, grows=gamma > 1)
         self._gamma = gamma
         self._step = step
-        self._target = target
 
-    def value_at(self, t: int) -> float:
-        """Returns the value after ``t`` calls."""
-        start: Any = self._init
-        return bounded(start * self._gamma ** (t // self._step), start, self._target)
+    def shifted(self, start: float, t: int) -> float:
+        """Returns the value after ``t`` calls, the target aside."""
+        return start * self._gamma ** (t // self._step)

@@ -1,4 +1,4 @@
-"""Recording values that nobody reports."""
+"""Recording values that the model does not report."""
 
 from __future__ import annotations
 

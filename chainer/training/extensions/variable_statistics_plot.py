@@ -15,10 +15,13 @@ from chainer.links.link import Link
 from chainer.links.serializer import Serializer
 from chainer.training import plotting
 from chainer.training.extension import Extension
+from chainer.training.renamed import renamed_argument
 from chainer.training.trigger import get_trigger, load_optional, serialize_unsaved
 
 if TYPE_CHECKING:
+    from chainer.links.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
+    from chainer.training.trigger import TriggerLike
 
 # Percentiles at the mean and one, two and three standard deviations of a normal distribution.
 _SIGMAS = (0, 0.13, 2.28, 15.87, 50, 84.13, 97.72, 99.87, 100)
@@ -38,6 +41,7 @@ class Reservoir:
     """
 
     def __init__(self, size: int, data_shape: Shape, dtype: DTypeLike = "f") -> None:
+        # Allocated once: the memory does not grow with the training.
         self._items = numpy.empty((size, *data_shape), dtype)
         self._positions = numpy.empty(size, numpy.int64)
         self._seen = 0
@@ -57,7 +61,7 @@ class Reservoir:
             self._items[index] = item
             self._positions[index] = position
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the sample; where a file has none, the present one is kept."""
         if isinstance(serializer, Serializer):
             count = min(self._seen, len(self._items))
@@ -80,6 +84,7 @@ class Reservoir:
     def get_data(self) -> tuple[Array, Array]:
         """Returns positions and items in order of the positions."""
         count = min(self._seen, len(self._items))
+        # New items take the places of old ones, in any order.
         order = numpy.argsort(self._positions[:count], kind="stable")
         return self._positions[:count][order], self._items[:count][order]
 
@@ -183,8 +188,9 @@ class VariableStatisticsPlot(Extension):
         trigger: Trigger that decides when to save the plots as an image. This is distinct from the
             trigger of this extension itself. A pair such as ``(1, 'epoch')`` is passed to
             :class:`~chainer.training.triggers.IntervalTrigger`.
-        file_name (str): Name of the output image file under the output directory. Later releases
-            call this argument ``filename``, which works too.
+        filename (str): Name of the output image file under the output directory,
+            ``'statistics.png'`` by default. Release 4 calls this argument ``file_name``, which
+            works as a keyword.
         figsize (tuple of int): Matplotlib ``figsize`` argument that specifies the size of the
             output image.
         marker (str): Matplotlib ``marker`` argument that specified the marker style of the plots.
@@ -201,20 +207,17 @@ class VariableStatisticsPlot(Extension):
         plot_mean: bool = True,
         plot_std: bool = True,
         percentile_sigmas: float | Sequence[float] = _SIGMAS,
-        trigger: Any = (1, "epoch"),
-        file_name: str = "statistics.png",
+        trigger: TriggerLike = (1, "epoch"),
+        filename: str | None = "statistics.png",
         figsize: tuple[float, float] | None = None,
         marker: str | None = None,
         grid: bool = True,
         **kwargs: Any,
     ) -> None:
-        if "filename" in kwargs:
-            file_name = kwargs.pop("filename")
-        if kwargs:
-            raise TypeError(
-                "VariableStatisticsPlot got unexpected keyword argument(s) "
-                + ", ".join(map(repr, kwargs))
-            )
+        name = renamed_argument(
+            "VariableStatisticsPlot", filename, "statistics.png", "file_name", kwargs
+        )
+        self._filename = name or "statistics.png"
         self._variables = _variables_of(targets)
         if not self._variables:
             raise ValueError("VariableStatisticsPlot needs at least one variable, targets has none")
@@ -226,7 +229,6 @@ class VariableStatisticsPlot(Extension):
         self._plot_std = plot_std
         self._percentiles = numpy.atleast_1d(numpy.asarray(percentile_sigmas, numpy.float64))
         self._trigger = get_trigger(trigger)
-        self._file_name = file_name
         self._figsize = figsize
         self._marker = marker
         self._grid = grid
@@ -250,7 +252,7 @@ class VariableStatisticsPlot(Extension):
         if measured:
             self._samples.add(measured, trainer.updater.iteration)
         if self._trigger(trainer):
-            path = os.path.join(trainer.out, self._file_name)
+            path = os.path.join(trainer.out, self._filename)
             self.save_plot_using_module(path, plotting.Figures())
 
     def _measure(self, attribute: str) -> Any:
@@ -261,18 +263,19 @@ class VariableStatisticsPlot(Extension):
                 flat = backend_of(array).to_host(array).ravel()
                 percentiles = numpy.percentile(flat, self._percentiles)
                 rows.append([flat.mean(), flat.std(), *percentiles])
+        # Gradients may be None before the first backward pass. NaN leaves a gap in the plot.
         if not rows:
             return numpy.full(2 + self._percentiles.size, numpy.nan)
         return numpy.mean(rows, axis=0)
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes the sample and the trigger.
 
         Args:
             serializer (AbstractSerializer): Serializer or deserializer.
         """
         self._samples.serialize(serializer["_samples"])
-        # Other releases do not save the state of this trigger.
+        # Other releases do not save the trigger.
         serialize_unsaved(self._trigger, serializer["_trigger"])
 
     def save_plot_using_module(self, file_path: str, plt: Any) -> None:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from chainer.training.extensions._shift import AttributeShift
+from chainer.training.extensions._shift import CountedShift
+
+if TYPE_CHECKING:
+    from chainer.training.optimizer import Optimizer
+    from chainer.training.trainer import Trainer
 
 
-class WarmupShift(AttributeShift):
+class WarmupShift(CountedShift):
     """Trainer extension to gradually warm up an optimizer attribute.
 
     The attribute goes linearly from ``warmup_start`` to ``init`` during the first ``warmup_iter``
-    calls, and stays there. See: `Accurate, Large Minibatch SGD
-    <https://arxiv.org/abs/1706.02677>`_.
+    calls. Later calls do not change it, so that another extension can. See: `Accurate, Large
+    Minibatch SGD <https://arxiv.org/abs/1706.02677>`_.
 
     Args:
         attr (str): Name of the optimizer attribute to adjust.
-        warmup_start (float): Value of the attribute at the beginning.
+        warmup_start (float): Value of the attribute at the beginning. If it is None, it is taken
+            from the optimizer.
         warmup_iter (int): Number of calls until ``init`` is reached.
         init (float): Value of the attribute after the warm-up.
         optimizer (Optimizer): Target optimizer object. If it is None, the main optimizer of the
@@ -26,37 +31,40 @@ class WarmupShift(AttributeShift):
     def __init__(
         self,
         attr: str,
-        warmup_start: float,
+        warmup_start: float | None,
         warmup_iter: int,
         init: float,
-        optimizer: Any = None,
+        optimizer: Optimizer | None = None,
     ) -> None:
-        super().__init__(attr, init, optimizer)
-        self._warmup_start = warmup_start
+        super().__init__(attr, warmup_start, optimizer)
         self._warmup_iter = warmup_iter
+        self._end = init
 
     def value_at(self, t: int) -> float:
-        """Returns the value after ``t`` calls."""
-        end: Any = self._init
+        """Returns the value after ``t`` calls, at most as many as the warm-up has."""
         if t >= self._warmup_iter:
-            return end
-        return self._warmup_start + (end - self._warmup_start) * t / self._warmup_iter
+            return self._end
+        start = self.first_value()
+        return start + (self._end - start) * t / self._warmup_iter
 
-    def serialize(self, serializer: Any) -> None:
-        """Serializes the number of calls, from which all else follows.
-
-        Args:
-            serializer (AbstractSerializer): Serializer or deserializer.
-        """
-        self._t = serializer("_t", self._t)
-
-    def initialize(self, trainer: Any) -> None:
+    def initialize(self, trainer: Trainer) -> None:
         """Sets the value that belongs to the number of calls.
 
         Args:
             trainer (Trainer): Trainer object that runs the training loop.
         """
-        self._last_value = None
-        super().initialize(trainer)
-        if self._t:
-            self._set(trainer, self.value_at(self._t))
+        # After the warm-up, the value is set only where the optimizer is a new one: in a training
+        # that is resumed from a snapshot, which does not contain it.
+        if self._t <= self._warmup_iter or self._last_value is None:
+            super().initialize(trainer)
+
+    def __call__(self, trainer: Trainer) -> None:
+        """Sets the next value, unless the warm-up is over.
+
+        Args:
+            trainer (Trainer): Trainer object that calls this operator.
+        """
+        if self._t < self._warmup_iter:
+            super().__call__(trainer)
+        else:
+            self._t += 1

@@ -75,6 +75,7 @@ class AdamRule(KernelUpdateRule):
             final_lr=final_lr,
             gamma=gamma,
         )
+        # The bounds follow alpha when an extension changes it: they are relative to this value.
         if self.hyperparam.adabound:
             self.initial_alpha = self.hyperparam.alpha
 
@@ -103,7 +104,8 @@ class AdamRule(KernelUpdateRule):
         """
         _check_started(self.t, "bounds of the step size")
         hyperparam = self.hyperparam
-        if self.initial_alpha is None:  # ``adabound`` was set after the rule was made
+        # ``adabound`` may have been set after the rule was made.
+        if self.initial_alpha is None:
             self.initial_alpha = hyperparam.alpha
         final = hyperparam.final_lr * hyperparam.alpha / self.initial_alpha
         progress = hyperparam.gamma * self.t
@@ -111,7 +113,8 @@ class AdamRule(KernelUpdateRule):
 
     def kernel_call(self, param: Parameter) -> KernelCall:
         """Returns the call of a kernel that updates a parameter."""
-        hyperparam = self.hyperparam.get_dict()  # one walk to the parent instead of one per entry
+        # One look-up in the parent instead of one for each entry: this runs once per parameter.
+        hyperparam = self.hyperparam.get_dict()
         self.check_eps(hyperparam["eps"], compute_dtype(param.array.dtype), "Adam")
         state: Any = self.state
         vhat = state["vhat"] if hyperparam["amsgrad"] else None
@@ -277,6 +280,7 @@ class AdaBound(Adam):
         eta (float): Schedule multiplier, can be used for warm restarts.
     """
 
+    # AMSBound has the same constructor.
     _amsgrad = False
 
     def __init__(

@@ -48,6 +48,7 @@ class RMSpropGravesRule(KernelUpdateRule):
 
     def kernel_arguments(self, param: Parameter) -> dict[str, Any]:
         """Returns the keyword arguments of the kernel's ``update`` method."""
+        # Four numbers as one object: the kernels take few arguments.
         return {"hyper": RMSpropGravesHyperparameters(**super().kernel_arguments(param))}
 
 

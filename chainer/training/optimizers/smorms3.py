@@ -39,6 +39,7 @@ class SMORMS3Rule(KernelUpdateRule):
         """Makes the state arrays: the memory starts at one, the moments at zero."""
         super().init_state(param)
         state: Any = self.state
+        # The memory is a length of averaging, which is one gradient at the beginning.
         state["mem"] = backend_of(param.array).xp.ones_like(param.array)
 
 

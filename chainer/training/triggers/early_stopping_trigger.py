@@ -110,6 +110,7 @@ class EarlyStoppingTrigger:
         observation = trainer.observation
         if self.monitor in observation:
             self._summary.add({self.monitor: observation[self.monitor]})
+        # Asked at each iteration, since a trigger remembers its last call.
         if self._max_trigger(trainer):
             return True
         if not self._interval_trigger(trainer):

@@ -6,7 +6,7 @@ import atexit
 import warnings
 import weakref
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy
 
@@ -283,7 +283,7 @@ def _adapt(optimizer: Optimizer, count: int) -> None:
     elif isinstance(optimizer, (RMSpropGraves, AdaDelta)):
         name, value = "eps", optimizer.eps * count**2
     elif hasattr(optimizer, "lr"):
-        name, value = "lr", optimizer.lr / count
+        name, value = "lr", cast("Any", optimizer).lr / count
     else:
         return
     setattr(optimizer, name, value)

@@ -138,6 +138,7 @@ class ParallelUpdater(StandardUpdater):
         losses: list[Any] = []
         for index, (name, model) in enumerate(self._models.items()):
             part = batch[index :: len(self._models)]
+            # The last batch of an epoch may have fewer examples than there are models.
             if len(part) == 0:
                 continue
             if any(True for _ in _uninitialized(model)):
@@ -145,10 +146,12 @@ class ParallelUpdater(StandardUpdater):
             with using_device(model.device):
                 arrays = self.converter(part, self._devices[name])
                 losses.append(call_with_batch(self.loss_func or model, arrays))
+        # Only after all forward computations: they may initialize parameters.
         for model in self._models.values():
             model.cleargrads()
         for loss in losses:
             loss.backward(loss_scale=self.loss_scale)
+        # Frees the graphs before the update.
         del losses
         for model in self._models.values():
             if model is not main:
@@ -167,6 +170,7 @@ class ParallelUpdater(StandardUpdater):
             serializer (AbstractSerializer): Serializer or deserializer.
         """
         super().serialize(serializer)
+        # Only the main model is in the file.
         if not isinstance(serializer, Serializer):
             self._share_parameters()
 

@@ -52,7 +52,7 @@ def find_named(kind: str, objects: dict[str, T], name: str) -> T:
 
 
 def device_or_none(device: DeviceLike) -> Device | None:
-    """Returns a device for a specifier; None, unlike in ``get_device()``, is no device."""
+    """Returns a device for a specifier; None means none, unlike in ``get_device()``."""
     return None if device is None else get_device(device)
 
 
@@ -113,6 +113,7 @@ class StandardUpdater(Updater):
     ) -> None:
         self._iterators: dict[str, Any] = named(iterator)
         self._optimizers: dict[str, Any] = named(optimizer)
+        # By their methods: iterators of programs need not derive from the class.
         for name, each in self._iterators.items():
             if not (hasattr(each, "__next__") or hasattr(each, "next")):
                 raise TypeError(
@@ -126,6 +127,7 @@ class StandardUpdater(Updater):
                 )
         self.converter = converter
         self.loss_func = loss_func
+        # Parts of the model may be on several devices. Then only the batches need one.
         self._device = device_or_none(device)
         self._input_device = self._device if input_device is None else get_device(input_device)
         self.iteration = 0
@@ -242,6 +244,7 @@ class StandardUpdater(Updater):
         arrays = call_converter(self.converter, batch, self._input_device)
         optimizer = self.get_optimizer("main")
         loss_func = self.loss_func or optimizer.target
+        # As call_with_batch(), with the loss function as the first argument.
         if isinstance(arrays, tuple):
             optimizer.update(loss_func, *arrays)
         elif isinstance(arrays, dict):

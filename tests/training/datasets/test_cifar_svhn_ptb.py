@@ -107,7 +107,7 @@ class Evil:
         ),
         (
             archive({"x/data_batch_1": pickle.dumps({"data": 1, "labels": Evil()})}),
-            "does not belong there",
+            "is not allowed in this dataset",
         ),
         (archive({"x/data_batch_1": pickle.dumps({"labels": [1]})}), "'data'"),
         (archive({"x/data_batch_1": b""}), "damaged or cut off"),

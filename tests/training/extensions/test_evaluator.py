@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
+import chainer
 from chainer.core.config.configuration import config
 from chainer.core.reporting.reporter import Reporter, report
+from chainer.training.dataset.convert import concat_examples
 from chainer.training.extensions import Evaluator
+from chainer.training.extensions.evaluator import _EvaluationBar
 from chainer.training.iterators.serial_iterator import SerialIterator
 from tests.training.small_training import Regression, make_dataset, make_trainer
 
@@ -52,8 +57,70 @@ def test_iterator_without_reset_is_copied():
 
     iterator = Old()
     evaluator = Evaluator(iterator, Regression())
-    assert evaluator() == evaluator()
+    with pytest.warns(DeprecationWarning, match="does not have the reset method"):
+        assert evaluator() == evaluator()
     assert iterator.position == 0
+
+
+class TestProgressBar:
+    def run(self, iterator, capsys):
+        Evaluator(iterator, Regression(), progress_bar=True)()
+        shown = capsys.readouterr().out
+        return re.sub(
+            r"[0-9.e+infa-]+ iters/sec. Estimated time to finish: \S+\.\n", "SPEED\n", shown
+        )
+
+    def test_output(self, capsys):
+        # As observed in 7.8.1.
+        iterator = SerialIterator(make_dataset(10), 4, repeat=False, shuffle=False)
+        expected = ""
+        for share, marks, position in ((40, 20, 4), (80, 40, 8), (100, 50, 0)):
+            expected += (
+                f"\x1b[Jvalidation [{'#' * marks}{'.' * (50 - marks)}] {share:.2f}%\n"
+                f"{position:10} / 10 iterations\n"
+                "SPEED\n\x1b[3A"
+            )
+        shown = self.run(iterator, capsys)
+        assert re.sub(" +SPEED", "SPEED", shown) == expected + "\x1b[J"
+
+    def test_default_is_none(self, capsys):
+        Evaluator(SerialIterator(make_dataset(10), 4, repeat=False), Regression())()
+        assert capsys.readouterr().out == ""
+
+    def test_dataset_without_length(self):
+        class Stream:
+            current_position, epoch_detail = 3, 0.5
+
+        assert _EvaluationBar(Stream()).get_lines()[1] == "         3 iterations\n"
+
+    def test_iterator_that_does_not_know_its_position(self):
+        class Plain:
+            repeat = False
+
+            def __next__(self):
+                raise StopIteration
+
+            def reset(self):
+                pass
+
+        evaluator = Evaluator(Plain(), Regression(), progress_bar=True)
+        with pytest.raises(TypeError, match="attribute 'current_position', which Plain does not"):
+            evaluator()
+
+
+def test_device(tmp_path):
+    seen = []
+
+    def converter(batch, device):
+        seen.append(device)
+        return concat_examples(batch, device)
+
+    for device in (None, -1, "@numpy"):
+        iterator = SerialIterator(make_dataset(4), 4, repeat=False)
+        evaluator = Evaluator(iterator, Regression(), converter, device)
+        assert evaluator.device == (None if device is None else chainer.get_device("@numpy"))
+        evaluator()
+    assert seen == [None, -1, -1]
 
 
 def test_in_a_trainer(tmp_path):

@@ -166,7 +166,7 @@ class TestIntervalTrigger:
     def test_first_call_after_a_file_without_the_position(self, make, unit):
         run = Run(make(4, unit), batch=10)
         run.updater.iteration = 9
-        with pytest.warns(UserWarning) as warned:
+        with pytest.warns(UserWarning, match="the snapshot has no entry") as warned:
             NpzDeserializer({}).load(run.trigger)
         names = [str(each.message).split("'")[1] for each in warned]
         assert names == ["previous_iteration", "previous_epoch_detail"]
@@ -370,12 +370,16 @@ class TestEarlyStoppingTrigger:
         trigger = early_stop(check_trigger=(4, "iteration"), max_trigger=(100, "iteration"))
         run = Run(trigger)
         counts = []
-        with pytest.warns(UserWarning, match="value is not in observation"):
+
+        def ask():
             for value in values:
                 run.updater.update()
                 run.observation = {} if value is None else {"value": value}
                 trigger(run)
                 counts.append((trigger.best, trigger.count))
+
+        with pytest.warns(UserWarning, match="value is not in observation"):
+            ask()
         assert counts[3::4] == [(2.5, 0), (2.5, 0), (2.5, 1), (1.0, 0)]
 
     def test_files_of_other_releases_do_not_contain_it(self):

@@ -1,0 +1,259 @@
+"""Logs and plots whose cost does not grow with the length of the run."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from chainer.links.serializers.npz import DictionarySerializer, NpzDeserializer, load_npz, save_npz
+from chainer.training import extensions as E
+from chainer.training.curve import Curve
+from chainer.training.growing_json import EncodedLog, GrowingJsonFile
+from chainer.training.trainer import Trainer
+from tests.training.small_training import FakeUpdater, make_trainer
+
+ENTRIES = [
+    {"main/loss": 1 / 3, "epoch": 1, "text": 'quoted "line"\nnext'},
+    {"epoch": 2, "nested": {"a": [1, 2], "b": {}}, "none": None},
+    {},
+    {"umlaut": "ä", "nan": float("nan"), "long": "x" * 10000},
+]
+
+
+class TestGrowingJsonFile:
+    def test_contents(self, tmp_path):
+        path, file, entries = tmp_path / "log", GrowingJsonFile(), []
+        for entry in ENTRIES:
+            entries.append(entry)
+            file.write(str(path), entries)
+            assert path.read_text().rstrip(" ") == json.dumps(entries, indent=4)
+        file.close()
+        assert path.read_text() == json.dumps(entries, indent=4)
+        entries.append({"after": "close"})
+        file.write(str(path), entries)
+        file.close()
+        file.close()
+        assert path.read_text() == json.dumps(entries, indent=4)
+
+    def test_nothing_to_close(self, tmp_path):
+        GrowingJsonFile().close()
+        file = GrowingJsonFile()
+        file.write(str(tmp_path / "log"), ENTRIES)
+        (tmp_path / "log").unlink()
+        file.close()
+        assert not (tmp_path / "log").exists()
+
+    def test_only_what_is_new_is_written(self, tmp_path, monkeypatch):
+        path, file, entries, written = tmp_path / "log", GrowingJsonFile(), [], []
+        extensions = 0
+        write = os.write
+        monkeypatch.setattr(
+            os, "write", lambda fd, data: written.append(len(data)) or write(fd, data)
+        )
+        for index in range(1000):
+            entries.append({"iteration": 1000 + index})
+            written.clear()
+            file.write(str(path), entries)
+            if index > 1:
+                extensions += sum(written) > 120
+        assert extensions <= 1  # more space at the end
+        assert json.loads(path.read_text()) == entries
+
+    @pytest.mark.parametrize("change", ["remove", "replace", "append", "truncate"])
+    def test_file_that_was_changed(self, tmp_path, change):
+        path, file, entries = tmp_path / "log", GrowingJsonFile(), list(ENTRIES[:2])
+        file.write(str(path), entries)
+        if change == "remove":
+            path.unlink()
+        elif change == "replace":
+            (tmp_path / "other").write_text(path.read_text())
+            os.replace(tmp_path / "other", path)
+        else:
+            path.write_text("[]" if change == "truncate" else path.read_text() + "x")
+        entries.append({"a": 1})
+        file.write(str(path), entries)
+        file.close()
+        assert path.read_text() == json.dumps(entries, indent=4)
+
+    def test_several_new_entries_and_another_path(self, tmp_path):
+        file = GrowingJsonFile()
+        file.write(str(tmp_path / "a"), ENTRIES[:1])
+        file.write(str(tmp_path / "a"), ENTRIES)
+        file.close()
+        file.write(str(tmp_path / "b"), ENTRIES)
+        for name in "ab":
+            assert (tmp_path / name).read_text() == json.dumps(ENTRIES, indent=4)
+        file.write(str(tmp_path / "b"), ENTRIES[:1])  # a shorter list
+        assert (tmp_path / "b").read_text() == json.dumps(ENTRIES[:1], indent=4)
+
+    def test_links_and_modes(self, tmp_path):
+        (tmp_path / "real").write_text("old")
+        (tmp_path / "real").chmod(0o600)
+        (tmp_path / "log").symlink_to("real")
+        file = GrowingJsonFile()
+        for count in (1, 2):
+            file.write(str(tmp_path / "log"), ENTRIES[:count])
+        assert (tmp_path / "log").is_symlink()
+        assert (tmp_path / "real").stat().st_mode & 0o777 == 0o600
+        assert len(json.loads((tmp_path / "real").read_text())) == 2
+
+    def test_readers_see_complete_lists(self, tmp_path):
+        path, file, entries = tmp_path / "log", GrowingJsonFile(), []
+        stop, lengths, failures = threading.Event(), [], []
+
+        def read():
+            while not stop.is_set():
+                if path.exists():
+                    try:
+                        lengths.append(len(json.loads(path.read_text())))
+                    except ValueError as error:
+                        failures.append(error)
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        for index in range(1500):
+            entries.append({"iteration": index, "main/loss": index / 7})
+            file.write(str(path), entries)
+        stop.set()
+        reader.join()
+        assert not failures
+        assert lengths == sorted(lengths)
+        assert len(set(lengths)) > 10
+
+
+def test_encoded_log():
+    encoded = EncodedLog()
+    for count in (0, 2, 4, 3):
+        assert encoded.text(ENTRIES[:count]) == json.dumps(ENTRIES[:count])
+
+
+def log_trainer(out, stop, **kwargs):
+    trainer = make_trainer(out, (stop, "iteration"))
+    trainer.extend(E.LogReport(trigger=(1, "iteration"), **kwargs))
+    return trainer
+
+
+def test_resumed_log_replaces_later_entries(tmp_path):
+    """The file of an interrupted training is ahead of its last snapshot."""
+    first = log_trainer(tmp_path, 3)
+    first.extend(lambda t: save_npz(tmp_path / "s", t), name="save", trigger=(2, "iteration"))
+    first.run()
+    assert len(json.loads((tmp_path / "log").read_text())) == 3
+    second = log_trainer(tmp_path, 4)
+    load_npz(tmp_path / "s", second, strict=False)
+    second.run()
+    log = json.loads((tmp_path / "log").read_text())
+    assert [entry["iteration"] for entry in log] == [1, 2, 3, 4]
+    assert log == second.get_extension("LogReport").log
+
+
+def test_entry_before_training(tmp_path):
+    """As 7.8.1: an entry of iteration 0, whatever the trigger says."""
+    trainer = make_trainer(tmp_path, (2, "iteration"))
+    trainer.extend(E.LogReport(trigger=(2, "iteration")), call_before_training=True)
+    trainer.run()
+    log = json.loads((tmp_path / "log").read_text())
+    assert [list(entry) for entry in log] == [
+        ["epoch", "iteration", "elapsed_time"],
+        ["main/loss", "epoch", "iteration", "elapsed_time"],
+    ]
+    assert [entry["iteration"] for entry in log] == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "expected"),
+    [
+        ({}, "log"),
+        ({"filename": "a"}, "a"),
+        ({"log_name": "b"}, "b"),
+        ({"filename": "a", "log_name": "b"}, "a"),
+        ({"filename": None}, None),
+        ({"log_name": None}, None),
+    ],
+)
+def test_names_of_the_file(tmp_path, kwargs, expected):
+    log_trainer(tmp_path, 1, **kwargs).run()
+    assert [path.name for path in tmp_path.iterdir()] == ([] if expected is None else [expected])
+
+
+PROGRAM = """
+import sys
+from chainer.training import extensions as E
+from tests.training.small_training import make_trainer
+trainer = make_trainer(sys.argv[1])
+trainer.stop_trigger = lambda trainer: False
+trainer.extend(E.LogReport(trigger=(1, "iteration")))
+trainer.extend(lambda t: print(t.updater.iteration, flush=True), name="tell", priority=-200)
+trainer.run()
+"""
+
+
+def test_killed_run_loses_nothing(tmp_path):
+    moments = random.Random(0)
+    for number in range(5):
+        out = tmp_path / str(number)
+        process = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, out],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=Path(__file__).parents[2],
+        )
+        process.stdout.readline()
+        time.sleep(moments.uniform(0, 0.05))
+        process.send_signal(signal.SIGKILL)
+        rest, _ = process.communicate(timeout=30)
+        told = max([1, *map(int, rest.split())])
+        iterations = [entry["iteration"] for entry in json.loads((out / "log").read_text())]
+        assert iterations == list(range(1, len(iterations) + 1))
+        assert told <= len(iterations) <= told + 1
+
+
+class TestCurve:
+    def test_few_points(self):
+        points = [(float(x), float(x % 7)) for x in range(1000)]
+        assert Curve(points).points() == points
+
+    def test_many_points_keep_the_extremes(self):
+        ys = np.random.RandomState(0).rand(20000)
+        ys[[12345, 777]] = 5, -5
+        points = list(enumerate(ys.tolist()))
+        curve = Curve(points)
+        drawn = curve.points()
+        assert len(drawn) <= 2002
+        assert set(drawn) <= set(points)
+        assert {(12345, 5.0), (777, -5.0), points[0], points[-1]} <= set(drawn)
+        assert [x for x, _ in drawn] == sorted(x for x, _ in drawn)
+        grown = Curve()
+        for point in points:
+            grown.add(*point)
+        assert grown.points() == drawn
+
+
+def test_plot_of_a_resumed_training(tmp_path):
+    pytest.importorskip("matplotlib")
+    plots = []
+    for _ in range(2):
+        trainer = Trainer(FakeUpdater(), (3, "iteration"), out=tmp_path)
+        plot = E.PlotReport(["x"], trigger=(1, "iteration"))
+        trainer.extend(
+            lambda t: t.observation.update(x=t.updater.iteration), priority=300, name="x"
+        )
+        trainer.extend(plot, call_before_training=True)
+        plots.append(plot)
+        if len(plots) == 1:
+            trainer.run()
+    saved = {}
+    DictionarySerializer(saved).save(plots[0])
+    NpzDeserializer(saved).load(plots[1])
+    assert plots[1]._curves["x"].points() == [(1, 1.0), (2, 2.0), (3, 3.0)]
+    assert (tmp_path / "plot.png").exists()
