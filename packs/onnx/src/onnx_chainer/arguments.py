@@ -26,7 +26,7 @@ class Arguments:
     def __init__(self, args: Any) -> None:
         self.kind: type = dict if isinstance(args, Mapping) else type(args)
         if isinstance(args, Mapping):
-            self.variables = {key: _as_variable(x) for key, x in args.items()}
+            self.variables: dict[Any, Variable] = {k: _as_variable(x) for k, x in args.items()}
         elif isinstance(args, (list, tuple)):
             self.variables = {i: _as_variable(x) for i, x in enumerate(args)}
         else:
@@ -116,8 +116,7 @@ def _as_variable(x: Any) -> Variable:
         return x
     if find_backend(type(x)) is None:
         raise ValueError(
-            "args must be an array or a Variable, or a list, tuple or dict of them, "
-            f"got {type(x)}"
+            f"args must be an array or a Variable, or a list, tuple or dict of them, got {type(x)}"
         )
     return Variable(x)
 

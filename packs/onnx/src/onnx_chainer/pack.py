@@ -7,8 +7,8 @@ from typing import Any
 chainer_api = 1
 
 CONVERTERS = {
-    "activation": "CReLU ClippedReLU ELU HardSigmoid LeakyReLU LogSoftmax PReLUFunction RReLU ReLU "
-    "Sigmoid Softmax Softplus Tanh",
+    "activation": "CReLU ClippedReLU ELU HardSigmoid LeakyReLU LogSoftmax PReLUFunction RReLU "
+    "ReLU Sigmoid Softmax Softplus Tanh",
     "arithmetic": "Absolute Add AddConstant Arccos Arcsin Arctan Arctan2 Arctanh ArgMax ArgMin "
     "BatchDet BatchL2NormSquared BernoulliLogProb Ceil Clip Cos Cosh Cumprod Cumsum Div "
     "DivFromConstant Erf Erfc Exp Expm1 Fix Floor Fmod Identity LaplaceCDF LaplaceICDF "

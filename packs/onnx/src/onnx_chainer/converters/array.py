@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy
-from chainer.core.typing import Array
 
+from chainer.core.typing import Array
 from onnx_chainer.converters.rules import rule
-from onnx_chainer.nodes import Nodes, array_of
+from onnx_chainer.nodes import Nodes
 
 
 @rule()
@@ -192,7 +193,7 @@ def Repeat(g: Nodes, x: str) -> str:
     if axis is None:
         x, shape, axis = g.reshape(x, [-1]), [int(numpy.prod(shape))], 0
     axis = g.axis(axis, len(shape))
-    counts = repeats[0] if len(repeats) == 1 else list(repeats)
+    counts: Any = repeats[0] if len(repeats) == 1 else list(repeats)
     twin = g.params.application.twin
     changes = twin is not None and twin.inputs[0].shape[axis:][:1] != tuple(shape[axis:][:1])
     if changes and len(repeats) == 1 and g.func.axis is not None:
@@ -270,9 +271,7 @@ def Moveaxis(g: Nodes, x: str) -> str:
 @rule()
 def Rollaxis(g: Nodes, x: str) -> str:
     """Moves an axis backwards to a place."""
-    order = numpy.rollaxis(
-        numpy.empty(tuple(range(1, g.ndim() + 1))), g.func.axis, g.func.start
-    )
+    order = numpy.rollaxis(numpy.empty(tuple(range(1, g.ndim() + 1))), g.func.axis, g.func.start)
     return g.transpose(x, [n - 1 for n in order.shape])
 
 
@@ -318,7 +317,7 @@ def SplitAxis(g: Nodes, x: str) -> list[str]:
             count = int(sections)
             more = {"num_outputs": count} if g.opset >= 18 else {}
             return list(g("Split", x, outputs=count, axis=axis, **more))
-        sizes = [length // sections] * int(sections)
+        sizes = [length // int(sections)] * int(sections)
     else:
         # As slices do: positions count from the end if negative, and stop at the ends.
         starts = [0, *[slice(int(i), None).indices(length)[0] for i in g.func._positions]]
@@ -381,7 +380,7 @@ def TransposeSequence(g: Nodes, *xs: str) -> Sequence[str]:
     """Selects, for each time, the rows of the sequences that reach it."""
     lengths = [g.shape(i)[0] for i in range(len(xs))]
     starts = numpy.cumsum([0, *lengths])
-    joined = g("Concat", *xs, axis=0) if len(xs) > 1 else xs[0]
+    joined = g("Concat", *xs, axis=0)
     rows = [
         [int(starts[i]) + t for i, n in enumerate(lengths) if n > t]
         for t in range(max(lengths, default=0))

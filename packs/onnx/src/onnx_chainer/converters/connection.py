@@ -47,8 +47,7 @@ def ConvolutionND(g: Nodes, x: str, W: str, b: str = "") -> str:
     ends = list(geometry.pad)
     if g.func.cover_all:
         ends = [
-            max((out - 1) * s + (k - 1) * d + 1 - n - p, 0)
-            for n, k, out, s, p, d in _spatial(g)
+            max((out - 1) * s + (k - 1) * d + 1 - n - p, 0) for n, k, out, s, p, d in _spatial(g)
         ]
     return g(
         "Conv", *([x, W, b] if b else [x, W]),
@@ -92,7 +91,7 @@ def DepthwiseConvolution2D(g: Nodes, x: str, W: str, b: str = "") -> str:
 
 @rule()
 def Shift(g: Nodes, x: str) -> str:
-    """A convolution of each channel with a single one, at the place that is shifted to the middle."""
+    """A convolution of each channel with a single one, at the place that moves to the middle."""
     channels = g.shape()[1]
     (kh, kw), (dy, dx) = g.func.ksize, g.func.dilate
     # What becomes of one pixel in the middle of an image tells where each channel moves.

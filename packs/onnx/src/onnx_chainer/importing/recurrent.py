@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import chainer.functions as F
 import numpy
-from chainer import Variable
 
+import chainer.functions as F
+from chainer import Variable
 from onnx_chainer.importing.values import array_of, ints_of
 
 #: Operator -> the places of Chainer's gates among those of the operator.
@@ -56,7 +56,8 @@ def _operator(name: str) -> Callable[..., Any]:
             states.append(zeros if c is None else c)
         states = [F.get_item(_variable(s), (slice(None), ranks)) for s in states]
         # Chainer's functions take the inputs of each time, not those of each sequence.
-        *last, ys = function(1, 0.0, *states, ws, bs, F.transpose_sequence(xs))
+        network: Any = function
+        *last, ys = network(1, 0.0, *states, ws, bs, F.transpose_sequence(xs))
         ys = F.transpose_sequence(ys)
         back = numpy.argsort(ranks)
         y = F.pad_sequence([ys[int(i)] for i in back], steps)  # (batch, time, direction x unit)
