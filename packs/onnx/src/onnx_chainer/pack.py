@@ -16,8 +16,8 @@ CONVERTERS = {
     "Mul MulConstant MultiAdd Ndtr Neg PowConstVar PowVarConst PowVarVar Prod Rsqrt RsqrtGPU Sign "
     "Sin Sinh Sqrt Square Sub SubFromConstant Sum SumTo Tan",
     "array": "AsStrided Broadcast BroadcastTo Cast Concat Copy Depth2Space Diagonal ExpandDims "
-    "Flip Hstack Im2Col Join Moveaxis Pad PadSequence Permutate Repeat Reshape ResizeImages Rollaxis "
-    "ScatterAdd SelectItem Separate Shape Space2Depth SpatialTransformerGrid "
+    "Flip Hstack Im2Col Join Moveaxis Pad PadSequence Permutate Repeat Reshape ResizeImages "
+    "Rollaxis ScatterAdd SelectItem Separate Shape Space2Depth SpatialTransformerGrid "
     "SpatialTransformerSampler SplitAxis Squeeze Stack Swapaxes Tile Transpose TransposeSequence "
     "Where",
     "composition": "ComposedFunction DifferentiableComposition",

@@ -98,8 +98,8 @@ def MultiAdd(g: Nodes, *xs: str) -> str:
     """Sums arrays; the operator for many of them takes floating-point types only."""
     if g.dtype().kind == "f" and len(xs) > 1:
         return g("Sum", *xs)
-    y = xs[0]
-    for x in xs[1:]:
+    y, *others = list(xs)
+    for x in others:
         y = g("Add", y, x)
     return y
 

@@ -174,11 +174,12 @@ def PadSequence(g: Nodes, *xs: str) -> str:
 
 
 @rule()
-def Permutate(g: Nodes, x: str, indices: str) -> str:
+def Permutate(g: Nodes, x: str) -> str:
     """Selects along an axis; the inverse scatters numbers that count up."""
     axis = g.axis(g.func.axis)
+    indices = g.array(g.func.indices, None if g.twin is None else g.twin.indices)
     if g.func.inv:
-        count = g.shape(1)[0]
+        count = len(g.func.indices)
         scatter = "ScatterElements" if g.opset >= 11 else "Scatter"
         numbers = g.ints(numpy.arange(count))
         indices = g(scatter, numbers, indices, numbers, axis=0)
@@ -390,10 +391,12 @@ def TransposeSequence(g: Nodes, *xs: str) -> Sequence[str]:
 
 
 @rule()
-def Where(g: Nodes, condition: str, x: str, y: str) -> str:
-    """Selects by a condition."""
-    if g.dtype() != numpy.dtype(bool):
-        condition = g.cast(condition, bool)
+def Where(g: Nodes, x: str, y: str) -> str:
+    """Selects by a condition, which is an input of the graph or a constant."""
+    condition = g.func.condition
+    if isinstance(condition, bool):
+        condition = numpy.asarray(condition)
+    condition = g.array(condition, None if g.twin is None else g.twin.condition)
     return g("Where", condition, x, y)
 
 

@@ -34,7 +34,7 @@ def _operator(name: str) -> Callable[..., Any]:
             raise ValueError(f"{name} with reverse direction, peepholes or layout cannot be loaded")
         if name == "GRU" and not attributes.get("linear_before_reset", 0):
             raise ValueError("GRU without linear_before_reset cannot be loaded")
-        function = _function(name, attributes, direction == "bidirectional")
+        network: Any = _function(name, attributes, direction == "bidirectional")
         steps, batch = x.shape[:2]
         directions, _, units = r.shape
         dtype = array_of(x).dtype
@@ -56,7 +56,6 @@ def _operator(name: str) -> Callable[..., Any]:
             states.append(zeros if c is None else c)
         states = [F.get_item(_variable(s), (slice(None), ranks)) for s in states]
         # Chainer's functions take the inputs of each time, not those of each sequence.
-        network: Any = function
         *last, ys = network(1, 0.0, *states, ws, bs, F.transpose_sequence(xs))
         ys = F.transpose_sequence(ys)
         back = numpy.argsort(ranks)
