@@ -39,6 +39,7 @@ COVERED = (
     "packs/extensions",
     "packs/ideep4py",
     "packs/modern-functions",
+    "packs/onnx",
     "tests/backends",
     "tests/core",
     "tests/docs",

@@ -68,7 +68,7 @@ def _operator(name: str) -> Callable[..., Any]:
     return compute
 
 
-def _function(name: str, attributes: Any, both: bool) -> Callable[..., Any]:
+def _function(name: str, attributes: Any, both: bool) -> Any:
     """Returns the function of Chainer for the activations of an operator."""
     given = [a.lower() for a in attributes.get("activations", [])]
     defaults = {"LSTM": ["sigmoid", "tanh", "tanh"], "GRU": ["sigmoid", "tanh"], "RNN": ["tanh"]}
@@ -77,7 +77,7 @@ def _function(name: str, attributes: Any, both: bool) -> Callable[..., Any]:
         return _n_step_rnn("relu", both)
     if given and given != wanted:
         raise ValueError(f"{name} with the activations {given} cannot be loaded")
-    functions = {
+    functions: dict[str, Any] = {
         "LSTM": (F.n_step_lstm, F.n_step_bilstm),
         "GRU": (F.n_step_gru, F.n_step_bigru),
         "RNN": (_n_step_rnn("tanh", False), _n_step_rnn("tanh", True)),
