@@ -7,6 +7,7 @@ used.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from chainer import _aliases
@@ -84,6 +85,7 @@ _LAZY: dict[str, str] = {
 _SUBMODULES = frozenset(
     {
         "backends",
+        "compat",
         "distributions",
         "functions",
         "graph_optimizations",
@@ -148,10 +150,16 @@ def _start() -> None:
     from chainer import plugins
     from chainer.backends.cupy import settings as cudnn_settings
     from chainer.backends.ideep import settings as ideep_settings
+    from chainer.compat import dependencies
 
     cudnn_settings.declare_entries()
     ideep_settings.declare_entries()
     plugins.start(__version__)
+    dependencies.install()
+    if os.environ.get("CHAINER_COMPAT_CLIENTS"):
+        from chainer.compat.clients.importing import enable_from_environment
+
+        enable_from_environment()
 
 
 _start()

@@ -86,7 +86,9 @@ def _is_error(stage: Any) -> bool:
     return isinstance(stage, dict)
 
 
-def _compare_stage(theirs: Any, ours: Any, stage: str, precision: str) -> list[tuple[str, Any, Any]]:
+def _compare_stage(
+    theirs: Any, ours: Any, stage: str, precision: str
+) -> list[tuple[str, Any, Any]]:
     if theirs is None or ours is None:
         # A release that has no second gradient says so by an error or by a gradient without graph.
         return [] if theirs is ours else [("missing", theirs, ours)]

@@ -48,6 +48,8 @@ def check_out_size(out_size: Shape, names: tuple[str, ...] = ()) -> None:
     for name, size in zip(names, out_size, strict=True):
         if size <= 0:
             raise OutputSizeError(f"{name} in the output should be positive. Actual: {size}")
+
+
 def component(attribute: str, index: int, doc: str) -> property:
     """Returns a property for one element of an attribute, by the name that release 4 gave it.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import MutableMapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -55,16 +56,6 @@ class _ForwardPostprocessCallbackArgs(_ForwardPreprocessCallbackArgs):
         self.out = out
 
 
-class _ThreadHooks(threading.local):
-    """The hooks that are active for all links of a thread, by name."""
-
-    def __init__(self) -> None:
-        self.hooks: dict[str, LinkHook] = {}
-
-
-thread_hooks = _ThreadHooks()
-
-
 class HookCount:
     """How many hooks are active in all threads together.
 
@@ -85,6 +76,40 @@ class HookCount:
 
 
 hook_count = HookCount()
+
+
+class _HookTable(dict[str, "LinkHook"]):
+    """Hooks by name, in the order in which they run.
+
+    Programs add hooks to the dictionary that ``chainer._get_link_hooks()`` returns and delete them
+    there, so each change of it is counted.
+    """
+
+    def __setitem__(self, name: str, hook: LinkHook) -> None:
+        if name not in self:
+            hook_count.add(1)
+        super().__setitem__(name, hook)
+
+    def __delitem__(self, name: str) -> None:
+        super().__delitem__(name)
+        hook_count.add(-1)
+
+    # These use the two methods above; those of dict do not.
+    clear = MutableMapping.clear
+    pop = MutableMapping.pop
+    popitem = MutableMapping.popitem
+    setdefault = MutableMapping.setdefault
+    update = MutableMapping.update
+
+
+class _ThreadHooks(threading.local):
+    """The hooks that are active for all links of a thread, by name."""
+
+    def __init__(self) -> None:
+        self.hooks: dict[str, LinkHook] = _HookTable()
+
+
+thread_hooks = _ThreadHooks()
 
 
 def get_link_hooks() -> dict[str, LinkHook]:
@@ -127,7 +152,6 @@ class LinkHook:
         if self.name in hooks:
             raise KeyError(f"hook {self.name} already exists")
         hooks[self.name] = self
-        hook_count.add(1)
         # The hook is active when it is notified, and still is when it is deleted.
         self.added(None)
         return self
@@ -135,7 +159,6 @@ class LinkHook:
     def __exit__(self, *_: object) -> None:
         thread_hooks.hooks[self.name].deleted(None)
         del thread_hooks.hooks[self.name]
-        hook_count.add(-1)
 
     def added(self, link: Link | None) -> None:
         """Is called when the hook becomes active.

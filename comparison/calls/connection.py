@@ -131,9 +131,7 @@ def _weights(draw, layers, directions, gates, size, units, dtype=None):
         for _ in range(directions):
             below = size if layer == 0 else units * directions
             half = gates // 2
-            ws.append(
-                [draw.floats(units, below if g < half else units) for g in range(gates)]
-            )
+            ws.append([draw.floats(units, below if g < half else units) for g in range(gates)])
             bs.append([draw.floats(units) for _ in range(gates)])
     return ws, bs
 

@@ -25,7 +25,7 @@ class Input:
 
     def __repr__(self):
         kind = "Variable" if self.variable else "array"
-        return "{} {}{}".format(kind, self.array.dtype, list(self.array.shape))
+        return f"{kind} {self.array.dtype}{list(self.array.shape)}"
 
 
 class Source:
@@ -41,7 +41,7 @@ class Source:
         self.arrays = arrays
 
     def __repr__(self):
-        return "<{}>".format(self.text)
+        return f"<{self.text}>"
 
 
 class Call:
@@ -66,10 +66,8 @@ class Call:
 
     def __repr__(self):
         parts = [repr(a) for a in self.args]
-        parts += ["{}={!r}".format(k, v) for k, v in sorted(self.kwargs.items())]
+        parts += [f"{k}={v!r}" for k, v in sorted(self.kwargs.items())]
         return "{}: {}({})".format(self.number, self.function, ", ".join(parts))
-
-
 
 
 def inputs_of(value):

@@ -37,7 +37,10 @@ def with_scalar(low=-2.0, high=2.0):
     def generate(draw):
         x = draw.floats(low=low, high=high)
         x.variable = True
-        return [x, draw.choice(2, 2.0, 1.5, True, Source("np.float32(1.5)"), Source("np.float64(3)"))], {}
+        return [
+            x,
+            draw.choice(2, 2.0, 1.5, True, Source("np.float32(1.5)"), Source("np.float64(3)")),
+        ], {}
 
     return generate
 

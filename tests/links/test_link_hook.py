@@ -11,7 +11,11 @@ import pytest
 import chainer
 import chainer.functions as F
 import chainer.links as L
-from chainer.link_hook import _ForwardPostprocessCallbackArgs, _ForwardPreprocessCallbackArgs
+from chainer.link_hook import (
+    _ForwardPostprocessCallbackArgs,
+    _ForwardPreprocessCallbackArgs,
+    hook_count,
+)
 
 X = np.ones((1, 2), np.float32)
 
@@ -232,3 +236,20 @@ def test_base_class(link):
     assert hook.name == "LinkHook"
     with hook:
         assert link(X).shape == (1, 3)
+
+
+def test_dictionary_of_a_thread(log, link):
+    # Released packages change it directly.
+    hooks = chainer._get_link_hooks()
+    hook = Recorder("direct", log)
+    hooks["direct"] = hook
+    hooks["direct"] = hook
+    link(X)
+    recorded = len(log)
+    assert recorded > 0
+    hooks.update(other=Recorder("other", log))
+    assert hooks.pop("other").name == "other"
+    del hooks["direct"]
+    link(X)
+    assert len(log) == recorded
+    assert hook_count.value == 0

@@ -197,7 +197,7 @@ class DictSummary:
             serializer: Serializer or deserializer.
         """
         try:
-            names = json.loads(serializer("_names", json.dumps(list(self._summaries))))
+            names: list[str] = json.loads(serializer("_names", json.dumps(list(self._summaries))))
         except KeyError:
             # A snapshot of a release whose summaries saved nothing.
             warnings.warn(

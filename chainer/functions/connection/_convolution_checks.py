@@ -42,9 +42,7 @@ def check_convolution_types(
     """
     x_type, w_type = _check_images(in_types, ndim)
     if groups != 1:
-        expect_as(
-            InvalidGroups, x_type.shape[1] % groups == 0, w_type.shape[0] % groups == 0
-        )
+        expect_as(InvalidGroups, x_type.shape[1] % groups == 0, w_type.shape[0] % groups == 0)
     channels = w_type.shape[1] * groups if show_groups or groups != 1 else w_type.shape[1]
     expect_as(InvalidValue, x_type.shape[1] == channels)
     check_bias(in_types, w_type.shape[0], any_dtype)
@@ -95,9 +93,7 @@ def _check_images(in_types: type_check.TypeInfoTuple, ndim: int) -> tuple[Any, A
     return x_type, w_type
 
 
-def check_bias(
-    in_types: type_check.TypeInfoTuple, channels: Any, any_dtype: bool = False
-) -> None:
+def check_bias(in_types: type_check.TypeInfoTuple, channels: Any, any_dtype: bool = False) -> None:
     """Checks the third input, if there is one: a vector with one element per output channel.
 
     Args:

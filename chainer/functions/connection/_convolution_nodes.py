@@ -39,12 +39,12 @@ from chainer.functions._spatial_dimensions import (
     check_out_size,
     component,
 )
+from chainer.functions.array.cast import cast
 from chainer.functions.connection._convolution_checks import (
     as_outsize,
     check_convolution_types,
     check_deconvolution_types,
 )
-from chainer.functions.array.cast import cast
 from chainer.functions.math.sum import sum as sum_axes
 
 

@@ -12,8 +12,8 @@ from chainer.functions._axes import (
     kept_shape,
     normalized_axes,
 )
-from chainer.functions._errors import InvalidValue
 from chainer.functions._broadcasting import reduce_to_shape
+from chainer.functions._errors import InvalidValue
 from chainer.functions.rules import Ops, UnaryFunction, Value
 
 

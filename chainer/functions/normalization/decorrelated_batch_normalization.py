@@ -112,7 +112,8 @@ class FixedDecorrelatedBatchNormalization(ExpressionFunction):
         # Release 7 left it to the product of matrices, which raised ValueError.
         expect_as(
             InvalidValue,
-            mean.shape == (self.groups, size), projection.shape == (self.groups, size, size)
+            mean.shape == (self.groups, size),
+            projection.shape == (self.groups, size, size),
         )
 
     def forward(self, inputs: Arrays) -> Arrays:

@@ -8,6 +8,7 @@ from chainer.backends.operations.poolings import PoolingGeometry, pooling_size
 from chainer.core.typing import IntTuple, Shape
 from chainer.core.utils import type_check
 from chainer.core.utils.conv import as_sizes
+from chainer.functions._errors import InvalidValue, expect_as
 from chainer.functions._spatial_dimensions import (
     HEIGHT_AND_WIDTH,
     PlanarAttributes,
@@ -15,7 +16,6 @@ from chainer.functions._spatial_dimensions import (
     check_out_size,
     component,
 )
-from chainer.functions._errors import InvalidValue, expect_as
 from chainer.functions.rules import PiecewiseLinearFunction
 
 

@@ -344,6 +344,11 @@ def _concat_with_padding(arrays: Sequence[Array], padding: Padding) -> Array:
     return result
 
 
+# Names of these functions up to release 7. Converters of released packages call them.
+_concat_arrays = _concat
+_concat_arrays_with_padding = _concat_with_padding
+
+
 def call_converter(converter: ConverterLike, batch: Batch, device: Device | None) -> Any:
     """Calls a converter with a device in the form that it expects.
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-import warnings
 import threading
+import warnings
 from types import SimpleNamespace
 
 import numpy as np

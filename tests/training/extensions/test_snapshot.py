@@ -186,7 +186,7 @@ class TestSnapshot:
                 assert state["updater/iteration"] == state.updater.iteration
                 assert state.elapsed_time > 0  # of the trainer
             with pytest.raises(AttributeError):
-                state.nothing  # noqa: B018
+                state.nothing
             copied = {}
             state.serialize(DictionarySerializer(copied))
             assert copied.keys() == state.keys()

@@ -211,7 +211,6 @@ class TestManualScheduleTrigger:
         with pytest.raises(ValueError, match="Trigger unit"):
             triggers.ManualScheduleTrigger([1], "day")
 
-
     def test_finished(self):
         trigger = triggers.ManualScheduleTrigger([2, 4], "iteration")
         run = Run(trigger)

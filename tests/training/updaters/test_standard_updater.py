@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import chainer
-
 from chainer.links.serializers.npz import DictionarySerializer
 from chainer.training import optimizers
 from chainer.training.iterators.serial_iterator import SerialIterator

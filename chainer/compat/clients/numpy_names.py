@@ -1,0 +1,250 @@
+"""Names and methods that NumPy 1.20 to 2 removed.
+
+Each value is made by a function when it is needed: NumPy warns about some names when they are
+looked up, and CuPy may be missing.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+import numpy
+
+
+def _constant(value: Any) -> Callable[[], Any]:
+    return lambda: value
+
+
+def _renamed(name: str) -> Callable[[], Any]:
+    """Returns a function that returns ``numpy.name``; the name may contain dots."""
+
+    def get() -> Any:
+        value: Any = numpy
+        for part in name.split("."):
+            value = getattr(value, part)
+        return value
+
+    return get
+
+
+# numpy.bool, numpy.int and so on were Python's types until 1.20. They are not NumPy's types:
+# ``isinstance(3, numpy.int)`` was true.
+_PYTHON_TYPES: dict[str, Callable[[], Any]] = {
+    "complex": _constant(builtins.complex),
+    "float": _constant(builtins.float),
+    "int": _constant(builtins.int),
+    "object": _constant(builtins.object),
+    "str": _constant(builtins.str),
+    "unicode": _constant(builtins.str),
+}
+
+_RENAMED = {
+    "Inf": "inf",
+    "Infinity": "inf",
+    "NaN": "nan",
+    "PINF": "inf",
+    "alltrue": "all",
+    "bool8": "bool_",
+    "cfloat": "complex128",
+    "clongfloat": "clongdouble",
+    "complex_": "complex128",
+    "cumproduct": "cumprod",
+    "float_": "float64",
+    "infty": "inf",
+    "int0": "intp",
+    "longcomplex": "clongdouble",
+    "longfloat": "longdouble",
+    "mat": "asmatrix",
+    "object0": "object_",
+    "product": "prod",
+    "round_": "round",
+    "row_stack": "vstack",
+    "singlecomplex": "complex64",
+    "sometrue": "any",
+    "string_": "bytes_",
+    "trapz": "trapezoid",
+    "uint0": "uintp",
+    "unicode_": "str_",
+    "DataSource": "lib.npyio.DataSource",
+    "AxisError": "exceptions.AxisError",
+    "ComplexWarning": "exceptions.ComplexWarning",
+    "ModuleDeprecationWarning": "exceptions.ModuleDeprecationWarning",
+    "RankWarning": "exceptions.RankWarning",
+    "TooHardError": "exceptions.TooHardError",
+    "VisibleDeprecationWarning": "exceptions.VisibleDeprecationWarning",
+    "byte_bounds": "lib.array_utils.byte_bounds",
+}
+
+
+def _asscalar(array: Any) -> Any:
+    return numpy.asarray(array).item()
+
+
+def _in1d(first: Any, second: Any, *args: Any, **kwargs: Any) -> Any:
+    return numpy.isin(numpy.ravel(first), second, *args, **kwargs)
+
+
+def _msort(array: Any) -> Any:
+    return numpy.sort(array, axis=0)
+
+
+def _issubsctype(first: Any, second: Any) -> bool:
+    return issubclass(numpy.dtype(first).type, numpy.dtype(second).type)
+
+
+def _issubclass_(first: Any, second: Any) -> bool:
+    try:
+        return issubclass(first, second)
+    except TypeError:
+        return False
+
+
+def _find_common_type(array_types: Any, scalar_types: Any) -> Any:
+    """The dtype that holds arrays and scalars, as in NumPy 1: a scalar decides by its kind."""
+    arrays = [numpy.dtype(t) for t in array_types]
+    scalars = [numpy.dtype(t) for t in scalar_types]
+    if not arrays or not scalars:
+        return numpy.result_type(*(arrays or scalars))
+    of_arrays, of_scalars = numpy.result_type(*arrays), numpy.result_type(*scalars)
+    # Booleans, integers, floating point numbers, complex numbers.
+    kinds = "buifc"
+    greater = kinds.find(of_scalars.kind) > kinds.find(of_arrays.kind)
+    return of_scalars if greater else of_arrays
+
+
+class _Cast(dict[Any, Callable[[Any], Any]]):
+    """``numpy.cast[dtype](x)``."""
+
+    def __missing__(self, dtype: Any) -> Callable[[Any], Any]:
+        return lambda x: numpy.asarray(x).astype(dtype)
+
+
+#: ``numpy.sctypes``: types by kind, from the smallest to the largest.
+_SCALAR_TYPES: Mapping[str, list[type]] = MappingProxyType(
+    {
+        "int": [numpy.int8, numpy.int16, numpy.int32, numpy.int64],
+        "uint": [numpy.uint8, numpy.uint16, numpy.uint32, numpy.uint64],
+        "float": [numpy.float16, numpy.float32, numpy.float64, numpy.longdouble],
+        "complex": [numpy.complex64, numpy.complex128, numpy.clongdouble],
+        "others": [bool, object, bytes, str, numpy.void],
+    }
+)
+
+REMOVED: dict[str, dict[str, Callable[[], Any]]] = {
+    "numpy": {
+        **{name: _renamed(new) for name, new in _RENAMED.items()},
+        **_PYTHON_TYPES,
+        "NINF": _constant(-numpy.inf),
+        "NZERO": _constant(-0.0),
+        "PZERO": _constant(0.0),
+        "asscalar": _constant(_asscalar),
+        "cast": lambda: _Cast(),
+        "find_common_type": _constant(_find_common_type),
+        "in1d": _constant(_in1d),
+        "issubclass_": _constant(_issubclass_),
+        "issubsctype": _constant(_issubsctype),
+        "msort": _constant(_msort),
+        "sctypes": _constant(_SCALAR_TYPES),
+        "typeDict": _renamed("sctypeDict"),
+    },
+    # Code that serves NumPy and CuPy writes ``xp.int``; CuPy removed these names, too.
+    "cupy": dict(_PYTHON_TYPES),
+}
+
+
+def _array(*args: Any, **kwargs: Any) -> Any:
+    """``numpy.array``, where ``copy=False`` means: copy if necessary."""
+    if kwargs.get("copy", True) is False:
+        kwargs["copy"] = None
+    try:
+        return numpy.array(*args, **kwargs)
+    except ValueError as error:
+        # Until 1.24, sequences of various lengths became an array of objects.
+        if "inhomogeneous" not in str(error) or len(args) > 1 or "dtype" in kwargs:
+            raise
+        return numpy.array(*args, **kwargs, dtype=object)
+
+
+def _asarray(*args: Any, **kwargs: Any) -> Any:
+    """``numpy.asarray``, which makes an array of objects from sequences of various lengths."""
+    try:
+        return numpy.asarray(*args, **kwargs)
+    except ValueError as error:
+        if "inhomogeneous" not in str(error) or len(args) > 1 or "dtype" in kwargs:
+            raise
+        return numpy.asarray(*args, **kwargs, dtype=object)
+
+
+def _of_iterables(name: str) -> Callable[[], Any]:
+    """Returns a function that returns ``numpy.name``, which takes any iterable of arrays."""
+
+    def stack(arrays: Any, *args: Any, **kwargs: Any) -> Any:
+        # Iterators and generators are refused since NumPy 1.24.
+        if not hasattr(arrays, "__getitem__"):
+            arrays = list(arrays)
+        return getattr(numpy, name)(arrays, *args, **kwargs)
+
+    return _constant(stack)
+
+
+CHANGED: dict[str, dict[str, Callable[[], Any]]] = {
+    "numpy": {
+        # In NumPy 2 these are NumPy's types.
+        "bool": _constant(builtins.bool),
+        "long": _constant(builtins.int),
+        "array": _constant(_array),
+        "asarray": _constant(_asarray),
+        **{
+            name: _of_iterables(name)
+            for name in ("column_stack", "dstack", "hstack", "stack", "vstack")
+        },
+    },
+    "cupy": {"bool": _constant(builtins.bool)},
+}
+
+
+def _itemset(array: Any, *args: Any) -> None:
+    *index, value = args
+    if not index:
+        array[...] = value
+    elif len(index) == 1 and not isinstance(index[0], tuple):
+        array.flat[index[0]] = value
+    else:
+        array[index[0] if len(index) == 1 else tuple(index)] = value
+
+
+def _tostring(array: Any, order: str = "C") -> bytes:
+    return array.tobytes(order)
+
+
+def _newbyteorder(array: Any, new_order: str = "S") -> Any:
+    return array.view(array.dtype.newbyteorder(new_order))
+
+
+_ndarray = partial(getattr, numpy, "ndarray")
+
+METHODS: dict[str, list[tuple[Callable[[], type], Callable[..., Any]]]] = {
+    "itemset": [(_ndarray, _itemset)],
+    "newbyteorder": [(_ndarray, _newbyteorder)],
+    "ptp": [(_ndarray, numpy.ptp)],
+    "tostring": [(_ndarray, _tostring)],
+}
+
+
+def convert(function: Callable[[Any], Any], value: Any) -> Any:
+    """Calls ``float``, ``int`` or ``complex``, which took any array of one element until NumPy 2.4.
+
+    Args:
+        function: What the name ``float``, ``int`` or ``complex`` means in the calling code.
+        value: Its argument.
+
+    Returns:
+        The result of the call.
+    """
+    if type(value) is numpy.ndarray and value.ndim and value.size == 1:
+        value = value.item()
+    return function(value)

@@ -1,0 +1,63 @@
+"""The packages that Chainer up to release 7 installed, and that other packages rely on.
+
+Packages such as ChainerCV import six or filelock without requiring them, because every installation
+of Chainer had them. Chainer 8 does not need them: ``pip install "chainer[clients]"`` installs them.
+The import error of a missing one says so.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.abc import MetaPathFinder
+else:  # importing importlib.abc takes 15 ms
+    MetaPathFinder = object
+
+#: Import names of the packages in the extra ``chainer[clients]``.
+MODULES = frozenset(
+    {"filelock", "google.protobuf", "pkg_resources", "setuptools", "six", "typing_extensions"}
+)
+
+#: Function of importlib that looks for a module on behalf of an import statement.
+_IMPORT_STATEMENT = "_find_and_load_unlocked"
+
+
+class MissingDependencyFinder(MetaPathFinder):
+    """Finder that finds nothing, and explains the import error of a missing dependency.
+
+    It is the last one in ``sys.meta_path``, so it is asked only when an import fails.
+    """
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Raises ModuleNotFoundError for a module of ``MODULES``; returns None for others."""
+        # The parent package ``google`` of protobuf belongs to other distributions, too.
+        if fullname not in MODULES or self._found_by_others(fullname, path, target):
+            return None
+        # importlib.util.find_spec() asks whether a module exists, and expects None.
+        if sys._getframe(2).f_code.co_name != _IMPORT_STATEMENT:
+            return None
+        raise ModuleNotFoundError(
+            f"No module named '{fullname}'; Chainer up to release 7 installed it, and packages "
+            'written for Chainer may need it: pip install "chainer[clients]"',
+            name=fullname,
+        )
+
+    def _found_by_others(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None
+    ) -> bool:
+        """Whether a finder that was added after this one finds the module."""
+        others = sys.meta_path[sys.meta_path.index(self) + 1 :]
+        return any(finder.find_spec(fullname, path, target) is not None for finder in others)
+
+
+def install() -> None:
+    """Adds the finder to ``sys.meta_path``, once."""
+    if not any(isinstance(finder, MissingDependencyFinder) for finder in sys.meta_path):
+        sys.meta_path.append(MissingDependencyFinder())
