@@ -86,7 +86,7 @@ def _function(name: str, attributes: Any, both: bool) -> Any:
 
 
 def _n_step_rnn(activation: str, both: bool) -> Callable[..., Any]:
-    function = F.n_step_birnn if both else F.n_step_rnn
+    function: Any = F.n_step_birnn if both else F.n_step_rnn
 
     def compute(*args: Any) -> Any:
         return function(*args, activation)
