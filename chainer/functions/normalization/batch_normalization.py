@@ -61,6 +61,10 @@ def check_types(in_types: type_check.TypeInfoTuple, axis: Axes | None, count: in
             x_type.shape[1 : 1 + gamma_ndim] == gamma_type.shape,
         )
     else:
+        if axis:
+            type_check.expect(x_type.ndim > axis[-1])
+            if axis[0] < 0:
+                raise type_check.InvalidType("axis >= 0", f"{axis[0]} < 0")
         kept = [i for i in range(type_check.eval(x_type.ndim)) if i not in axis]
         type_check.expect(gamma_type.ndim == len(kept))
         for i, j in enumerate(kept):
@@ -124,6 +128,8 @@ class BatchNormalization(_ReducedAxes, KernelFunction):
         running_mean: Running mean.
         running_var: Running variance.
     """
+
+    keeps_layout = True
 
     accepts_opaque_arrays = True
     type_check_key = ("axis",)
@@ -201,6 +207,8 @@ class FixedBatchNormalization(_ReducedAxes, KernelFunction):
         eps (float): Added to the variance.
         axis (tuple of int): Axes to normalize over.
     """
+
+    keeps_layout = True
 
     accepts_opaque_arrays = True
     type_check_key = ("axis",)
