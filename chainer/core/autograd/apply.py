@@ -322,7 +322,9 @@ def _check_types(self: FunctionNode, in_data: Arrays) -> None:
     _refuse_uninitialized(self, in_data)
     try:
         with type_check.light_mode():
-            self.check_type_forward(type_check.get_light_types(in_data))
+            # Declared to take expressions, whose place plain values take here.
+            in_types: Any = type_check.get_light_types(in_data)
+            self.check_type_forward(in_types)
     except type_check.InvalidType:
         _explain_types(self, in_data)
 

@@ -325,7 +325,8 @@ class _Product(Variable):
     """The function ``prod``: a number where a check runs on plain values, else an expression."""
 
     def __call__(self, *args: Operand) -> Any:
-        return numpy.prod(*args) if in_light_mode() else super().__call__(*args)
+        product: Any = numpy.prod
+        return product(*args) if in_light_mode() else super().__call__(*args)
 
 
 #: The product of a shape, as in ``prod(in_types[0].shape)``.
