@@ -69,7 +69,7 @@ class BackendConfig:
         >>> config
         <BackendConfig use_cudnn='always'>
         >>> config.device
-        <Device @numpy>
+        <CpuDevice (numpy)>
         >>> with config:
         ...     chainer.config.use_cudnn
         'always'

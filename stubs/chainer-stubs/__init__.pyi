@@ -1,10 +1,13 @@
 # Written by scripts/make_stubs.py. Do not edit.
 
 from chainer import (
+    _backend as _backend,
     backends as backends,
+    compat as compat,
     distributions as distributions,
     function_hooks as function_hooks,
     functions as functions,
+    graph_optimizations as graph_optimizations,
     link_hooks as link_hooks,
     links as links,
     plugins as plugins,
@@ -13,12 +16,21 @@ from chainer import (
     variable as variable,
 )
 from chainer.backends import cuda as cuda
+from chainer.backends.cuda import (
+    should_use_cudnn as should_use_cudnn,
+    should_use_cudnn_tensor_core as should_use_cudnn_tensor_core,
+)
 from chainer.core import types as types, typing as typing, utils as utils, warnings as warnings
 from chainer.core.arrays import (
     backend as backend,
     device as device,
     device_resident as device_resident,
     kernel as kernel,
+)
+from chainer.core.arrays.array_types import (
+    get_array_types as get_array_types,
+    get_cpu_array_types as get_cpu_array_types,
+    is_arrays_compatible as is_arrays_compatible,
 )
 from chainer.core.arrays.backend import get_device as get_device, using_device as using_device
 from chainer.core.arrays.device import Device as Device
@@ -51,6 +63,7 @@ from chainer.core.autograd.variable import (
 )
 from chainer.core.autograd.variable_node import VariableNode as VariableNode
 from chainer.core.config import configuration as configuration
+from chainer.core.config.compute_mode import get_compute_mode as get_compute_mode
 from chainer.core.config.configuration import (
     GlobalConfig as GlobalConfig,
     LocalConfig as LocalConfig,
@@ -83,6 +96,9 @@ from chainer.distributions.distribution import (
     kl_divergence as kl_divergence,
     register_kl as register_kl,
 )
+from chainer.functions.math import basic_math as basic_math
+from chainer.graph_optimizations.static_graph import static_graph as static_graph
+from chainer.graph_optimizations.static_graph_utilities import static_code as static_code
 from chainer.links import (
     initializer as initializer,
     initializers as initializers,

@@ -4,6 +4,7 @@ from typing import Any
 
 from chainer.training.iterators import *
 from chainer.training.iterators import (
+    dali_iterator as dali_iterator,
     iteration_state as iteration_state,
     multiprocess_iterator as multiprocess_iterator,
     multithread_iterator as multithread_iterator,

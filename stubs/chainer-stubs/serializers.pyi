@@ -9,6 +9,8 @@ from chainer.links.serializers import (
     npz_archive as npz_archive,
     pickled_none as pickled_none,
     rollback as rollback,
+    safetensors as safetensors,
+    safetensors_archive as safetensors_archive,
     values as values,
 )
 

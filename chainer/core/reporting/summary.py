@@ -198,7 +198,7 @@ class DictSummary:
         """
         names: list[str] = []
         try:
-            names = json.loads(serializer("_names", json.dumps(list(self._summaries))))
+            names: list[str] = json.loads(serializer("_names", json.dumps(list(self._summaries))))
         except KeyError:
             # A snapshot of a release whose summaries saved nothing.
             warnings.warn(

@@ -325,8 +325,11 @@ class _Product(Variable):
     """The function ``prod``: a number where a check runs on plain values, else an expression."""
 
     def __call__(self, *args: Operand) -> Any:
-        product: Any = numpy.prod
-        return product(*args) if in_light_mode() else super().__call__(*args)
+        if in_light_mode():
+            product: Any = numpy.prod(*args)
+            return product
+        expression: Any = super().__call__(*args)
+        return expression
 
 
 #: The product of a shape, as in ``prod(in_types[0].shape)``.

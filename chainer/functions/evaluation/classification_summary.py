@@ -16,6 +16,8 @@ from chainer.core.utils import type_check
 class ClassificationSummary(FunctionNode):
     """Precision, recall, F score and support of each class."""
 
+    argument_names = ("y", "t")
+
     type_check_key = ()
 
     def __init__(self, label_num: int | None, beta: float, ignore_label: int) -> None:

@@ -16,6 +16,8 @@ from chainer.functions.rules import ComposedFunction
 class DeCov(ComposedFunction):
     """Covariance of the columns of a matrix, without its diagonal."""
 
+    argument_names = ("h",)
+
     type_check_key = ()
     retained_inputs = (0,)
 

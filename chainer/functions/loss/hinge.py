@@ -16,6 +16,8 @@ from chainer.functions.rules import ComposedFunction
 class Hinge(ComposedFunction):
     """Hinge loss of a one-of-many classification."""
 
+    argument_names = ("x", "t")
+
     type_check_key = ()
     retained_inputs = (0, 1)
 

@@ -9,7 +9,7 @@ import numpy
 from chainer.backends.compute_dtypes import to_compute_dtype
 from chainer.backends.operations.reductions import axes_sum
 from chainer.core.autograd.variable import Variable, as_variable
-from chainer.core.typing import Arrays, VariableLike
+from chainer.core.typing import Array, Arrays, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._axes import Axis, check_axes_argument, check_axes_exist
 from chainer.functions._errors import InvalidAxis
@@ -119,7 +119,7 @@ def _weighted_average(
     return total / broadcast_to(divisor, total.shape)
 
 
-def _cast_to_weights(x: VariableLike, axis: int | None, weights: VariableLike) -> VariableLike:
+def _cast_to_weights(x: Array, axis: int | None, weights: VariableLike) -> Array:
     """Returns an array, which is a constant, in the dtype of the weights."""
     if x.dtype == weights.dtype or x.dtype.kind != "f" or weights.dtype.kind != "f":
         return x  # what does not fit is refused by the product

@@ -26,6 +26,8 @@ class TensorDot(ExpressionFunction):
         b_axes: As many axes of the second one.
     """
 
+    argument_names = ("a", "b")
+
     type_check_key = ("a_axes", "b_axes")
     retained_inputs = (0, 1)
 

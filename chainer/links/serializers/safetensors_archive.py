@@ -102,7 +102,9 @@ def read_safetensors(
     source = describe_source(file)
     if isinstance(file, (str, os.PathLike)):
         if os.path.getsize(file) < 8:
-            raise FileFormatError(f"{source} is not a file of safetensors: it has less than 8 bytes")
+            raise FileFormatError(
+                f"{source} is not a file of safetensors: it has less than 8 bytes"
+            )
         data = numpy.memmap(file, dtype=numpy.uint8, mode="r")
     else:
         data = numpy.frombuffer(file.read(), numpy.uint8)
@@ -157,7 +159,5 @@ def _dtype(name: str, type_name: Any) -> Any:
     try:
         import ml_dtypes
     except ImportError as error:
-        raise ImportError(
-            f"{name!r} is of bfloat16, which needs: pip install ml_dtypes"
-        ) from error
+        raise ImportError(f"{name!r} is of bfloat16, which needs: pip install ml_dtypes") from error
     return numpy.dtype(ml_dtypes.bfloat16)

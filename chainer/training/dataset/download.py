@@ -139,9 +139,10 @@ def download(
         Path to the file.
 
     Raises:
-        DownloadError: If no server has the file; the message tells what each answered.
+        DownloadError: If no server has the file; the message contains what each answered.
         ImportError: If pooch is not installed.
     """
+    # Looked up before pooch is needed, so that cached files need no further package.
     for url in urls:
         if os.path.exists(cached_path(url)):
             return cached_path(url)

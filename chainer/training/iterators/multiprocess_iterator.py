@@ -116,12 +116,14 @@ class MultiprocessIterator(PrefetchIterator):
             in_segment = example_indexes(segment)
             indexes += in_segment
             seeds += example_seeds(self._state.key, segment.epoch, segment.start, len(in_segment))
+        # One piece for each process: fewer would leave some idle, more would cost messages.
         size = self._piece_size()
         return [
             pool.submit(indexes[start : start + size], seeds[start : start + size])
             for start in range(0, len(indexes), size)
         ]
 
+    # Rounded up, so that the last process has less to do than the others.
     def _piece_size(self) -> int:
         return -(-self.batch_size // self.n_processes)
 
@@ -142,6 +144,7 @@ class MultiprocessIterator(PrefetchIterator):
             for number in handle:
                 batch += pool.result(number, self.dataset_timeout, self._warn_of_timeout)
         except WorkerDied:
+            # The other workers have pieces of batches that will not be complete.
             self._end_workers()
             raise
         return batch
@@ -190,6 +193,7 @@ class MultiprocessIterator(PrefetchIterator):
 
 
 def _usable_cpus() -> int:
+    # In a container this is less than the number of processors of the machine.
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import warnings
 
-import chainer.functions as F
 import numpy as np
+
+import chainer.functions as F
 
 _rng = np.random.RandomState(0)
 
@@ -162,7 +163,9 @@ ARRAY = [
     case("vstack 1", lambda x, y: F.vstack((x, y)), normal(3), normal(3)),
     case("vstack 2", lambda x, y: F.vstack((x, y)), X, normal(1, 3)),
     case("where", F.where, X > 0, X, normal(2, 3)),
-    case("spatial_transformer_grid", lambda t: F.spatial_transformer_grid(t, (3, 4)), normal(2, 2, 3)),
+    case(
+        "spatial_transformer_grid", lambda t: F.spatial_transformer_grid(t, (3, 4)), normal(2, 2, 3)
+    ),
     case(
         "spatial_transformer_sampler",
         F.spatial_transformer_sampler,
@@ -233,7 +236,9 @@ MATH = [
     case("batch_det", F.batch_det, normal(2, 3, 3), since=11, tolerance=1e-4),
     case("batch_l2_norm_squared", F.batch_l2_norm_squared, IMAGE),
     case("batch_matmul", _batch_matmul, normal(2, 3, 4), normal(2, 4)),
-    case("batch_matmul trans", lambda a, b: _batch_matmul(a, b, True), normal(2, 3), normal(2, 3, 2)),
+    case(
+        "batch_matmul trans", lambda a, b: _batch_matmul(a, b, True), normal(2, 3), normal(2, 3, 2)
+    ),
     case("bias", F.bias, IMAGE, normal(4)),
     case("ceil", F.ceil, 3 * X),
     case("clip", lambda x: F.clip(x, -0.5, 0.5), X),
@@ -299,7 +304,12 @@ MATH = [
     case("sum no axes", lambda x: F.sum(x, ()), X),
     case("sum_to", lambda x: F.sum_to(x, (1, 3)), normal(2, 4, 3)),
     case("tan", F.tan, X),
-    case("tensordot", lambda a, b: F.tensordot(a, b, ([1, 0], [0, 2])), normal(2, 3, 4), normal(3, 5, 2)),
+    case(
+        "tensordot",
+        lambda a, b: F.tensordot(a, b, ([1, 0], [0, 2])),
+        normal(2, 3, 4),
+        normal(3, 5, 2),
+    ),
     case("integers", lambda x, y: x + y * 2 - 1, ints(9, 2, 3), ints(9, 3), floats=False),
 ]
 
@@ -322,7 +332,9 @@ CONNECTION = [
         _WG,
         _BG,
     ),
-    case("convolution_3d", lambda x, W: F.convolution_3d(x, W, dilate=2), normal(1, 2, 4, 4, 5), _WN),
+    case(
+        "convolution_3d", lambda x, W: F.convolution_3d(x, W, dilate=2), normal(1, 2, 4, 4, 5), _WN
+    ),
     case("deconvolution_1d", F.deconvolution_1d, normal(2, 3, 4), normal(3, 4, 2)),
     case("deconvolution_2d", F.deconvolution_2d, IMAGE, _WD, _BD),
     case(
@@ -339,14 +351,43 @@ CONNECTION = [
         normal(4, 3, 3, 3),
         floats=False,
     ),
-    case("depthwise_convolution_2d", lambda x, W, b: F.depthwise_convolution_2d(x, W, b, 1, 1), IMAGE, _WP, _BP),
-    case("dilated_convolution_2d", lambda x, W, b: F.dilated_convolution_2d(x, W, b, dilate=2), IMAGE, _W, _B),
+    case(
+        "depthwise_convolution_2d",
+        lambda x, W, b: F.depthwise_convolution_2d(x, W, b, 1, 1),
+        IMAGE,
+        _WP,
+        _BP,
+    ),
+    case(
+        "dilated_convolution_2d",
+        lambda x, W, b: F.dilated_convolution_2d(x, W, b, dilate=2),
+        IMAGE,
+        _W,
+        _B,
+    ),
     case("embed_id", F.embed_id, ints(5, 2, 3), normal(5, 4)),
-    case("embed_id ignore", lambda x, W: F.embed_id(x, W, ignore_label=-1), ints(5, 2, 3, low=-1), normal(5, 4)),
+    case(
+        "embed_id ignore",
+        lambda x, W: F.embed_id(x, W, ignore_label=-1),
+        ints(5, 2, 3, low=-1),
+        normal(5, 4),
+    ),
     case("linear", F.linear, X, normal(4, 3), normal(4)),
     case("linear no bias", F.linear, X, normal(4, 3)),
-    case("linear axes", lambda x, W, b: F.linear(x, W, b, n_batch_axes=2), normal(2, 3, 4), normal(5, 4), normal(5)),
-    case("local_convolution_2d", F.local_convolution_2d, normal(2, 3, 4, 4), normal(2, 3, 3, 3, 2, 2), normal(2, 3, 3)),
+    case(
+        "linear axes",
+        lambda x, W, b: F.linear(x, W, b, n_batch_axes=2),
+        normal(2, 3, 4),
+        normal(5, 4),
+        normal(5),
+    ),
+    case(
+        "local_convolution_2d",
+        F.local_convolution_2d,
+        normal(2, 3, 4, 4),
+        normal(2, 3, 3, 3, 2, 2),
+        normal(2, 3, 3),
+    ),
     case("shift", lambda x: F.shift(x, (3, 5), (1, 2)), normal(2, 17, 5, 6)),
 ]
 
@@ -365,7 +406,12 @@ LOSS = [
     case("mean_absolute_error", F.mean_absolute_error, X, normal(2, 3)),
     case("mean_squared_error", F.mean_squared_error, X, normal(2, 3)),
     case("sigmoid_cross_entropy", F.sigmoid_cross_entropy, X, ints(2, 2, 3, low=-1)),
-    case("sigmoid_cross_entropy no", lambda x, t: F.sigmoid_cross_entropy(x, t, reduce="no"), X, ints(2, 2, 3)),
+    case(
+        "sigmoid_cross_entropy no",
+        lambda x, t: F.sigmoid_cross_entropy(x, t, reduce="no"),
+        X,
+        ints(2, 2, 3),
+    ),
     case(
         "sigmoid_cross_entropy batch",
         lambda x, t: F.sigmoid_cross_entropy(x, t, normalize=False),
@@ -394,12 +440,18 @@ LOSS = [
     ),
     case("softmax_cross_entropy soft", F.softmax_cross_entropy, X, positive(2, 3)),
     case("triplet", F.triplet, *_params((2, 3), (2, 3), (2, 3))),
-    case("triplet no", lambda a, p, n: F.triplet(a, p, n, reduce="no"), *_params((2, 3), (2, 3), (2, 3))),
+    case(
+        "triplet no",
+        lambda a, p, n: F.triplet(a, p, n, reduce="no"),
+        *_params((2, 3), (2, 3), (2, 3)),
+    ),
     case("discriminative-like norm", lambda x: F.sqrt(F.batch_l2_norm_squared(x)), X),
 ]
 
 NORMALIZATION = [
-    case("fixed_batch_normalization", F.fixed_batch_normalization, IMAGE, _GAMMA, _BETA, _MEAN, _VAR),
+    case(
+        "fixed_batch_normalization", F.fixed_batch_normalization, IMAGE, _GAMMA, _BETA, _MEAN, _VAR
+    ),
     case(
         "fixed_batch_normalization last",
         lambda x, *p: F.fixed_batch_normalization(x, *p, axis=(0, 1, 2)),
@@ -416,7 +468,13 @@ NORMALIZATION = [
         *_params((2, 3), (2, 3), (2, 3)),
         positive(2, 3),
     ),
-    case("group_normalization", lambda x, g, b: F.group_normalization(x, 2, g, b), IMAGE, _GAMMA, _BETA),
+    case(
+        "group_normalization",
+        lambda x, g, b: F.group_normalization(x, 2, g, b),
+        IMAGE,
+        _GAMMA,
+        _BETA,
+    ),
     case("layer_normalization", F.layer_normalization, X, normal(3), normal(3)),
     case("local_response_normalization", F.local_response_normalization, IMAGE, floats=False),
     case("normalize", F.normalize, X),
@@ -433,15 +491,25 @@ NORMALIZATION = [
 _ROIS = np.array([[0, 0, 0, 4, 4], [1, 1, 2, 5, 5]], np.float32)
 POOLING = [
     case("average_pooling_2d", lambda x: F.average_pooling_2d(x, 3, 2, 1), IMAGE),
-    case("average_pooling_nd none", lambda x: F.average_pooling_nd(x, 3, 2, 1, pad_value=None), IMAGE),
+    case(
+        "average_pooling_nd none", lambda x: F.average_pooling_nd(x, 3, 2, 1, pad_value=None), IMAGE
+    ),
     case("average_pooling_1d", lambda x: F.average_pooling_1d(x, 2), normal(2, 3, 7)),
     case("max_pooling_1d", lambda x: F.max_pooling_1d(x, 2), normal(2, 3, 7)),
     case("max_pooling_2d", lambda x: F.max_pooling_2d(x, 2, 2, cover_all=False), IMAGE),
     case("max_pooling_2d cover_all", lambda x: F.max_pooling_2d(x, 3, 2), normal(2, 3, 6, 7)),
-    case("max_pooling_2d cover_all pad", lambda x: F.max_pooling_2d(x, 3, 2, 1), normal(2, 3, 7, 6)),
+    case(
+        "max_pooling_2d cover_all pad", lambda x: F.max_pooling_2d(x, 3, 2, 1), normal(2, 3, 7, 6)
+    ),
     case("max_pooling_2d gap", lambda x: F.max_pooling_2d(x, 2, 3), normal(2, 3, 8, 7)),
     case("max_pooling_3d", lambda x: F.max_pooling_3d(x, 2), normal(1, 2, 4, 5, 4)),
-    case("roi_pooling_2d", lambda x, r: F.roi_pooling_2d(x, r, 2, 2, 1), abs(IMAGE), _ROIS, floats=False),
+    case(
+        "roi_pooling_2d",
+        lambda x, r: F.roi_pooling_2d(x, r, 2, 2, 1),
+        abs(IMAGE),
+        _ROIS,
+        floats=False,
+    ),
     case(
         "roi_average_align_2d",
         lambda x, r, i: F.roi_average_align_2d(x, r, i, 2, 1, 2),
@@ -451,10 +519,18 @@ POOLING = [
         since=16,
         floats=False,
     ),
-    case("spatial_pyramid_pooling_2d", lambda x: F.spatial_pyramid_pooling_2d(x, 2, pooling="max"), IMAGE),
+    case(
+        "spatial_pyramid_pooling_2d",
+        lambda x: F.spatial_pyramid_pooling_2d(x, 2, pooling="max"),
+        IMAGE,
+    ),
     case("unpooling_2d", lambda x: F.unpooling_2d(x, 2), normal(2, 3, 3, 4)),
     case("unpooling_2d exact", lambda x: F.unpooling_2d(x, 2, cover_all=False), normal(2, 3, 3, 4)),
-    case("unpooling_2d overlap", lambda x: F.unpooling_2d(x, 3, 2, 1, outsize=(5, 7)), normal(2, 3, 3, 4)),
+    case(
+        "unpooling_2d overlap",
+        lambda x: F.unpooling_2d(x, 3, 2, 1, outsize=(5, 7)),
+        normal(2, 3, 3, 4),
+    ),
     case("unpooling_1d", lambda x: F.unpooling_1d(x, 2, cover_all=False), normal(2, 3, 4)),
 ]
 
@@ -469,7 +545,12 @@ MODERN = [
     case("instance_normalization", F.instance_normalization, IMAGE),
     case("rotary_embedding", F.rotary_embedding, normal(2, 3, 6)),
     case("adaptive_average_pooling_2d", lambda x: F.adaptive_average_pooling_2d(x, 4), IMAGE),
-    case("label_smoothed_cross_entropy", F.label_smoothed_cross_entropy, normal(6, 3), ints(3, 6, low=-1)),
+    case(
+        "label_smoothed_cross_entropy",
+        F.label_smoothed_cross_entropy,
+        normal(6, 3),
+        ints(3, 6, low=-1),
+    ),
     case("focal_loss", F.focal_loss, normal(6, 3), ints(3, 6)),
     case("dice_loss", F.dice_loss, positive(2, 1, 3), ints(2, 2, 1, 3)),
     case("attention", F.scaled_dot_product_attention, *_params((2, 3, 4), (2, 5, 4), (2, 5, 6))),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 import chainer
 import chainer.functions as F
 import chainer.links as L
-import numpy as np
 
 
 class LeNet(chainer.Chain):

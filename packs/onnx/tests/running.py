@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import chainer
 import numpy as np
 import onnx
 import onnx.reference
 import onnx_chainer
 import onnxruntime
+
+import chainer
 
 OPSETS = (9, 11, 13, 17, 21)
 TOLERANCES = {"float16": 2e-2, "float32": 1e-5, "float64": 1e-5}

@@ -5,20 +5,21 @@ from __future__ import annotations
 import io
 import warnings
 
-import chainer
-import chainer.functions as F
-import chainer.links as L
 import numpy as np
 import onnx
 import onnx_chainer
 import pytest
-from chainer.core.registry.registry import NameConflictError
 from models import images
 from onnx_chainer import onnx_helper
 from onnx_chainer.graph_conversion import MissingConverterError
 from onnx_chainer.testing import get_test_data_set, input_generator
 from onnx_chainer.testing.test_onnxruntime import check_model_expect
 from running import Apply, check, operators, run
+
+import chainer
+import chainer.functions as F
+import chainer.links as L
+from chainer.core.registry.registry import NameConflictError
 
 X = images(2, 3)
 
@@ -157,7 +158,12 @@ class TestModel:
     def test_without_parameters(self):
         proto = onnx_chainer.export(MLP(), X, export_params=False)
         assert not proto.graph.initializer
-        assert set(names(proto.graph.input)) == {"Input_0", "param_l1_W", "param_l1_b", "param_l2_W"}
+        assert set(names(proto.graph.input)) == {
+            "Input_0",
+            "param_l1_W",
+            "param_l1_b",
+            "param_l2_W",
+        }
 
     def test_unused_links(self):
         class Unused(chainer.Chain):
@@ -275,7 +281,10 @@ def gain(x):
 class TestConverters:
     def test_all_missing_are_named(self):
         def function(x):
-            return Other().apply((gain(x),))[0] + F.cholesky(F.matmul(x, x, transb=True) + np.eye(2, dtype="f"))[0, 0]
+            return (
+                Other().apply((gain(x),))[0]
+                + F.cholesky(F.matmul(x, x, transb=True) + np.eye(2, dtype="f"))[0, 0]
+            )
 
         with pytest.raises(MissingConverterError) as caught:
             onnx_chainer.export(Apply(function), X)
@@ -308,7 +317,9 @@ class TestConverters:
     def test_register(self):
         def convert(params):
             factor = params.context.add_const(np.float32(params.func.factor), "factor")
-            return (onnx_helper.make_node("Mul", [*params.input_names, factor], params.output_names),)
+            return (
+                onnx_helper.make_node("Mul", [*params.input_names, factor], params.output_names),
+            )
 
         with onnx_chainer.register_converter("Gain", convert):
             proto = check(gain, X)
@@ -451,7 +462,13 @@ class TestTestcase:
             onnx_chainer.export_testcase(model, X, tmp_path / "case", output_grad=True)
         folder = tmp_path / "case" / "test_data_set_0"
         found = sorted(p.name for p in folder.iterdir())
-        assert found == ["gradient_0.pb", "gradient_1.pb", "gradient_2.pb", "input_0.pb", "output_0.pb"]
+        assert found == [
+            "gradient_0.pb",
+            "gradient_1.pb",
+            "gradient_2.pb",
+            "input_0.pb",
+            "output_0.pb",
+        ]
         tensor = onnx.TensorProto.FromString((folder / "gradient_0.pb").read_bytes())
         assert tensor.name == "param_l1_W"
         check_model_expect(str(tmp_path / "case"), ["Input_0"])

@@ -33,7 +33,11 @@ def test_other_dtypes(name, dtype):
     cast = [x.astype(dtype) if x.dtype.kind == "f" else x for x in inputs]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # overflow of NumPy's float16
-        check(function, *cast, tolerance=max(tolerance or 0, 2e-2) if dtype == "float16" else tolerance)
+        check(
+            function,
+            *cast,
+            tolerance=max(tolerance or 0, 2e-2) if dtype == "float16" else tolerance,
+        )
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import io
 
-import chainer
-import chainer.functions as F
-import chainer.links as L
 import numpy as np
 import onnx
 import onnx_chainer
@@ -27,6 +24,10 @@ from models import (
 from onnx import TensorProto, helper
 from onnx_chainer.importing.load import ONNXFormatError, UnsupportedOperatorError
 from running import Apply, arrays_of, run
+
+import chainer
+import chainer.functions as F
+import chainer.links as L
 
 MODELS = {
     "LeNet": (LeNet, [images(2, 1, 20, 20)]),

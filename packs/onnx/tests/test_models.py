@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import warnings
 
-import chainer
-import chainer.functions as F
-import chainer.links as L
 import numpy as np
 import onnx_chainer
 import pytest
@@ -23,6 +20,10 @@ from models import (
     tokens,
 )
 from running import OPSETS, check, compare, operators
+
+import chainer
+import chainer.functions as F
+import chainer.links as L
 
 IMAGE_MODELS = {
     "LeNet": (LeNet, images(2, 1, 20, 20)),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import chainer
-import chainer.functions as F
 import numpy as np
 import onnx_chainer
 import pytest
@@ -11,6 +9,9 @@ from models import images
 from onnx_chainer import onnx_helper
 from onnx_chainer.replace_func import as_funcnode, fake_as_funcnode
 from running import Apply, operators
+
+import chainer
+import chainer.functions as F
 
 X = images(2, 3)
 

@@ -7,5 +7,7 @@ from chainer.training.dataset import (
     convert as convert,
     dataset_mixin as dataset_mixin,
     download as download,
+    file_lock as file_lock,
     iterator as iterator,
+    tabular as tabular,
 )

@@ -116,8 +116,7 @@ def _as_variable(x: Any) -> Variable:
         return x
     if find_backend(type(x)) is None:
         raise ValueError(
-            "args must be an array or a Variable, or a list, tuple or dict of them, "
-            f"got {type(x)}"
+            f"args must be an array or a Variable, or a list, tuple or dict of them, got {type(x)}"
         )
     return Variable(x)
 

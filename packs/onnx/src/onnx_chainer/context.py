@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy
+
 from chainer import Link, Variable
 from chainer.core.arrays.backend import find_backend
 from chainer.core.autograd.variable_node import VariableNode
 from chainer.core.typing import Array
-
 from onnx_chainer import onnx_helper
 from onnx_chainer.dynamic_axes import DynamicAxes
 from onnx_chainer.tensors import as_numpy, constant_tensor, tensor_of
@@ -149,7 +149,9 @@ class Context:
             raise ValueError(f"name must not contain a slash, got {name!r}")
         name = f"{onnx_helper.get_func_name()}_const_{name}"
         tensor = constant_tensor(numpy.asarray(as_numpy(array)), name)
-        self.constants.append(onnx_helper.make_node("Constant", [], [name], value=tensor, name=name))
+        self.constants.append(
+            onnx_helper.make_node("Constant", [], [name], value=tensor, name=name)
+        )
         return name
 
     def take_constants(self) -> list[Any]:

@@ -8,7 +8,6 @@ from typing import Any
 
 from chainer.core.registry import registries
 from chainer.core.registry.registry import EntryLoadError
-
 from onnx_chainer.converter_call import ConverterCall
 from onnx_chainer.nodes import Nodes
 from onnx_chainer.tracing import Application
@@ -46,9 +45,7 @@ class Registration:
         self.undo()
 
 
-def register_converter(
-    name: str, function: Converter, *, override: bool = False
-) -> Registration:
+def register_converter(name: str, function: Converter, *, override: bool = False) -> Registration:
     """Registers a converter.
 
     Args:

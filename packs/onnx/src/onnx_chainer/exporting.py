@@ -9,10 +9,10 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import chainer
 import numpy
-from chainer import Link, Parameter, Variable
 
+import chainer
+from chainer import Link, Parameter, Variable
 from onnx_chainer import onnx_helper
 from onnx_chainer.arguments import Arguments, fit_names, flatten_outputs
 from onnx_chainer.context import Context
@@ -369,9 +369,7 @@ class _Exporter:
 
     def named_inputs(self) -> OrderedDict[str, Variable]:
         """Returns the inputs by their names."""
-        return OrderedDict(
-            [(self.names[key], x) for key, x in self.arguments.variables.items()]
-        )
+        return OrderedDict([(self.names[key], x) for key, x in self.arguments.variables.items()])
 
     def named_outputs(self) -> OrderedDict[str, Variable]:
         """Returns the outputs by their names."""
@@ -453,5 +451,3 @@ def _write(proto: Any, filename: Any, save_text: bool) -> None:
     if save_text:
         with open(f"{path}.txt", "w", encoding="utf-8") as file:
             file.write(str(proto))
-
-

@@ -12,7 +12,6 @@ from typing import Any
 from chainer import Variable
 from chainer.core.autograd.variable_node import VariableNode
 from chainer.core.registry.registry import EntryLoadError
-
 from onnx_chainer import onnx_helper
 from onnx_chainer.context import Context
 from onnx_chainer.converter_call import ConverterCall

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
-from chainer.core.typing import Array, DType, DTypeLike, Shape
 
+from chainer.core.typing import Array, DType, DTypeLike, Shape
 from onnx_chainer.onnx_helper import GraphBuilder, get_func_name
 from onnx_chainer.tensors import as_numpy, element_type
 
@@ -179,7 +179,9 @@ class Nodes(GraphBuilder):
         """Inserts axes of length 1."""
         return self._with_axes("Unsqueeze", x, axes, 13)
 
-    def _with_axes(self, operator: str, x: str, axes: Sequence[int], since: int, **more: Any) -> str:
+    def _with_axes(
+        self, operator: str, x: str, axes: Sequence[int], since: int, **more: Any
+    ) -> str:
         # Until one version axes were an attribute, from that version on an input.
         if self.opset >= since:
             return self(operator, x, self.ints(list(axes)), **more)
@@ -263,7 +265,9 @@ class Nodes(GraphBuilder):
 
     def gather(self, x: str, indices: Any, axis: int = 0) -> str:
         """Selects elements along an axis; the indexes are a name or a list."""
-        return self("Gather", x, indices if isinstance(indices, str) else self.ints(indices), axis=axis)
+        return self(
+            "Gather", x, indices if isinstance(indices, str) else self.ints(indices), axis=axis
+        )
 
     def softmax(self, x: str, axis: int, ndim: int, operator: str = "Softmax") -> str:
         """Applies Softmax or LogSoftmax along one axis."""
@@ -369,9 +373,7 @@ class Nodes(GraphBuilder):
         array, other = as_numpy(array), as_numpy(other)
         if array.ndim == other.ndim and array.size:
             changing = _differences(array.shape, other.shape)
-            row = array[
-                tuple([slice(0, 1 if i in changing else None) for i in range(array.ndim)])
-            ]
+            row = array[tuple([slice(0, 1 if i in changing else None) for i in range(array.ndim)])]
             if (array == row).all():
                 return self.expand(self.const(row, array.dtype), array.shape, other.shape)
         self.warn(

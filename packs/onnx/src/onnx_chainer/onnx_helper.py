@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from chainer.core.typing import Array
-
 from onnx_chainer.optional import require
 
 
@@ -125,9 +124,7 @@ class GraphBuilder:
         assert not isinstance(output_names, str), "output_names must be a list of names"
         # The name of the node is that of its first output, which is unique in the graph.
         attributes.setdefault("name", output_names[0] if output_names else None)
-        self._nodes.append(
-            make_node(op_name, list(input_names), list(output_names), **attributes)
-        )
+        self._nodes.append(make_node(op_name, list(input_names), list(output_names), **attributes))
         return output_names[0] if len(output_names) == 1 else tuple(output_names)
 
     def nodes(self, output_names: Sequence[str] | None = None) -> tuple[Any, ...]:

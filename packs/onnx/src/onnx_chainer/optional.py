@@ -25,5 +25,5 @@ def require(module: str, extra: str | None = None) -> Any:
         name = "onnx-chainer" if extra is None else f"onnx-chainer[{extra}]"
         package = module.partition(".")[0]
         raise ImportError(
-            f"{package} is not installed; install it with: pip install \"{name}\""
+            f'{package} is not installed; install it with: pip install "{name}"'
         ) from error

@@ -11,7 +11,6 @@ import chainer
 from chainer import FunctionNode, Variable
 from chainer.core.arrays.backend import find_backend
 from chainer.core.typing import Arrays, Grads, Indexes
-
 from onnx_chainer.graph_conversion import warn_experimental
 
 

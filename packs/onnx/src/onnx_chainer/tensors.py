@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy
+
 from chainer import Variable, get_device
 from chainer.core.arrays.backend import find_backend
 from chainer.core.typing import Array, DTypeLike
-
 from onnx_chainer.optional import require
 
 if TYPE_CHECKING:

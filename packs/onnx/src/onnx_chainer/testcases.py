@@ -8,7 +8,6 @@ from typing import Any
 
 import chainer
 from chainer import Link, Variable
-
 from onnx_chainer import onnx_helper
 from onnx_chainer.exporting import export
 from onnx_chainer.graph_conversion import warn_experimental

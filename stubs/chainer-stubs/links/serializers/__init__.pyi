@@ -8,6 +8,8 @@ from chainer.links.serializers import (
     npz_archive as npz_archive,
     pickled_none as pickled_none,
     rollback as rollback,
+    safetensors as safetensors,
+    safetensors_archive as safetensors_archive,
     values as values,
 )
 from chainer.links.serializers.hdf5 import (
@@ -23,6 +25,10 @@ from chainer.links.serializers.npz import (
     save_npz as save_npz,
 )
 from chainer.links.serializers.npz_archive import FileFormatError as FileFormatError
+from chainer.links.serializers.safetensors import (
+    load_safetensors as load_safetensors,
+    save_safetensors as save_safetensors,
+)
 
 # Installed packs register more names.
 def __getattr__(name: str) -> Any: ...

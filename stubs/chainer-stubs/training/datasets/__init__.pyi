@@ -8,12 +8,16 @@ from chainer.training.datasets import (
     dict_dataset as dict_dataset,
     fashion_mnist as fashion_mnist,
     image_dataset as image_dataset,
+    kuzushiji_mnist as kuzushiji_mnist,
     mnist as mnist,
     mnist_format as mnist_format,
+    pickle_dataset as pickle_dataset,
     ptb as ptb,
     raw_files as raw_files,
+    shared_file as shared_file,
     sub_dataset as sub_dataset,
     svhn as svhn,
+    text_dataset as text_dataset,
     transform_dataset as transform_dataset,
     tuple_dataset as tuple_dataset,
     zipped_image_dataset as zipped_image_dataset,
@@ -31,7 +35,17 @@ from chainer.training.datasets.image_dataset import (
     ImageDataset as ImageDataset,
     LabeledImageDataset as LabeledImageDataset,
 )
+from chainer.training.datasets.kuzushiji_mnist import (
+    get_kuzushiji_mnist as get_kuzushiji_mnist,
+    get_kuzushiji_mnist_labels as get_kuzushiji_mnist_labels,
+)
 from chainer.training.datasets.mnist import get_mnist as get_mnist
+from chainer.training.datasets.pickle_dataset import (
+    PickleDataset as PickleDataset,
+    PickleDatasetWriter as PickleDatasetWriter,
+    open_pickle_dataset as open_pickle_dataset,
+    open_pickle_dataset_writer as open_pickle_dataset_writer,
+)
 from chainer.training.datasets.ptb import (
     get_ptb_words as get_ptb_words,
     get_ptb_words_vocabulary as get_ptb_words_vocabulary,
@@ -46,6 +60,7 @@ from chainer.training.datasets.sub_dataset import (
     split_dataset_random as split_dataset_random,
 )
 from chainer.training.datasets.svhn import get_svhn as get_svhn
+from chainer.training.datasets.text_dataset import TextDataset as TextDataset
 from chainer.training.datasets.transform_dataset import TransformDataset as TransformDataset
 from chainer.training.datasets.tuple_dataset import TupleDataset as TupleDataset
 from chainer.training.datasets.zipped_image_dataset import (

@@ -3,6 +3,7 @@
 from typing import Any
 
 from chainer.training.iterators import (
+    dali_iterator as dali_iterator,
     iteration_state as iteration_state,
     multiprocess_iterator as multiprocess_iterator,
     multithread_iterator as multithread_iterator,
@@ -13,6 +14,7 @@ from chainer.training.iterators import (
     worker as worker,
     worker_pool as worker_pool,
 )
+from chainer.training.iterators.dali_iterator import DaliIterator as DaliIterator
 from chainer.training.iterators.multiprocess_iterator import (
     MultiprocessIterator as MultiprocessIterator,
 )

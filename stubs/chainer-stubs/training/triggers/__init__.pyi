@@ -8,6 +8,7 @@ from chainer.training.triggers import (
     manual_schedule_trigger as manual_schedule_trigger,
     minmax_value_trigger as minmax_value_trigger,
     once_trigger as once_trigger,
+    position as position,
     time_trigger as time_trigger,
 )
 from chainer.training.triggers.early_stopping_trigger import (

@@ -7,6 +7,7 @@ from chainer.training.updaters import (
     multiprocess_parallel_updater as multiprocess_parallel_updater,
     parallel_updater as parallel_updater,
     parallel_workers as parallel_workers,
+    placement as placement,
     standard_updater as standard_updater,
 )
 from chainer.training.updaters.multiprocess_parallel_updater import (

@@ -292,7 +292,7 @@ def BatchL2NormSquared(g: Nodes, x: str) -> str:
 
 @rule()
 def LinearInterpolate(g: Nodes, p: str, x: str, y: str) -> str:
-    """p x + (1 - p) y."""
+    """P x + (1 - p) y."""
     return g("Add", g("Mul", p, x), g("Mul", g("Sub", g.const(1), p), y))
 
 
@@ -305,7 +305,7 @@ def BatchDet(g: Nodes, x: str) -> str:
 
 @rule()
 def ModifiedXLogX(g: Nodes, x: str) -> str:
-    """x log x, 0 for 0."""
+    """X log x, 0 for 0."""
     zero = g.equal(x, g.const(0))
     return g("Mul", x, g("Log", g("Where", zero, g.const(1), x)))
 
@@ -337,5 +337,3 @@ def BernoulliLogProb(g: Nodes, logit: str, x: str) -> str:
         return y
     binary = g("Or", g.equal(x, g.const(0)), g.equal(x, g.const(1)))
     return g("Where", binary, y, g.const(-math.inf))
-
-

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy
-from chainer.core.typing import Array
 
+from chainer.core.typing import Array
 from onnx_chainer.converters.rules import rule
-from onnx_chainer.nodes import Nodes, array_of
+from onnx_chainer.nodes import Nodes
 
 
 @rule()
@@ -270,9 +270,7 @@ def Moveaxis(g: Nodes, x: str) -> str:
 @rule()
 def Rollaxis(g: Nodes, x: str) -> str:
     """Moves an axis backwards to a place."""
-    order = numpy.rollaxis(
-        numpy.empty(tuple(range(1, g.ndim() + 1))), g.func.axis, g.func.start
-    )
+    order = numpy.rollaxis(numpy.empty(tuple(range(1, g.ndim() + 1))), g.func.axis, g.func.start)
     return g.transpose(x, [n - 1 for n in order.shape])
 
 

@@ -47,8 +47,7 @@ def ConvolutionND(g: Nodes, x: str, W: str, b: str = "") -> str:
     ends = list(geometry.pad)
     if g.func.cover_all:
         ends = [
-            max((out - 1) * s + (k - 1) * d + 1 - n - p, 0)
-            for n, k, out, s, p, d in _spatial(g)
+            max((out - 1) * s + (k - 1) * d + 1 - n - p, 0) for n, k, out, s, p, d in _spatial(g)
         ]
     return g(
         "Conv", *([x, W, b] if b else [x, W]),

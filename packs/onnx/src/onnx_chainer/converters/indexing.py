@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy
-from chainer.core.typing import Array
 
+from chainer.core.typing import Array
 from onnx_chainer.converters.rules import rule
 from onnx_chainer.nodes import Nodes, array_of
 
@@ -23,9 +23,7 @@ def GetItem(g: Nodes, x: str) -> str:
     twin = g.params.application.twin
     others = items if twin is None else _full_index(twin.function.slices, g.ndim())
     if twin is not None and len(others) == len(items):
-        items = [
-            _dynamic(g, item, other) for item, other in zip(items, others, strict=True)
-        ]
+        items = [_dynamic(g, item, other) for item, other in zip(items, others, strict=True)]
     if any([isinstance(item, numpy.ndarray) for item in items]):
         # NumPy treats integers next to arrays as arrays of no axes.
         items = [numpy.asarray(item) if isinstance(item, int) else item for item in items]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from onnx_chainer.converters.rules import rule
 from onnx_chainer.nodes import Nodes, array_of
 
@@ -148,5 +147,3 @@ def BinaryAccuracy(g: Nodes, y: str, t: str) -> str:
     hits = g("Mul", g.cast(g("Equal", predicted, t), dtype), kept)
     count = g("Max", g.reduce("ReduceSum", kept, None), g.const(1))
     return g("Div", g.reduce("ReduceSum", hits, None), count)
-
-

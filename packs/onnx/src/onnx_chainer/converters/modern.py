@@ -12,7 +12,7 @@ from onnx_chainer.nodes import Nodes, array_of
 
 @rule()
 def GELU(g: Nodes, x: str) -> str:
-    """x times the distribution function of the normal distribution."""
+    """X times the distribution function of the normal distribution."""
     if g.opset >= 20:
         return g("Gelu", x)
     erf = g("Erf", g("Mul", x, g.const(math.sqrt(0.5))))
@@ -32,13 +32,13 @@ def TanhGELU(g: Nodes, x: str) -> str:
 
 @rule()
 def SiLU(g: Nodes, x: str) -> str:
-    """x sigmoid(x)."""
+    """X sigmoid(x)."""
     return g("Mul", x, g("Sigmoid", x))
 
 
 @rule()
 def HardSwish(g: Nodes, x: str) -> str:
-    """x times a piecewise linear sigmoid."""
+    """X times a piecewise linear sigmoid."""
     if g.opset >= 14:
         return g("HardSwish", x)
     return g("Mul", x, g("HardSigmoid", x, alpha=1 / 6, beta=0.5))
@@ -46,7 +46,7 @@ def HardSwish(g: Nodes, x: str) -> str:
 
 @rule()
 def Mish(g: Nodes, x: str) -> str:
-    """x tanh(softplus(x))."""
+    """X tanh(softplus(x))."""
     if g.opset >= 18:
         return g("Mish", x)
     return g("Mul", x, g("Tanh", g("Softplus", x)))
@@ -111,9 +111,7 @@ def _causal(g: Nodes, scores: str) -> str:
     """Returns which keys each query may attend to: those up to its own place."""
     m, n = g.shape(0)[-2], g.shape(1)[-2]
     twin = g.params.application.twin
-    changes = twin is not None and (
-        twin.inputs[0].shape[-2] != m or twin.inputs[1].shape[-2] != n
-    )
+    changes = twin is not None and (twin.inputs[0].shape[-2] != m or twin.inputs[1].shape[-2] != n)
     if not changes or g.opset < 14:
         if changes:
             g.warn("before opset 14 the causal mask has the length of the sample")

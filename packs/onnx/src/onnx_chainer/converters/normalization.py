@@ -44,9 +44,7 @@ def _flat(g: Nodes, index: int, name: str) -> str:
 
 
 @rule(constants=_STATISTICS)
-def FixedBatchNormalization(
-    g: Nodes, x: str, gamma: str, beta: str, mean: str, var: str
-) -> str:
+def FixedBatchNormalization(g: Nodes, x: str, gamma: str, beta: str, mean: str, var: str) -> str:
     """Normalization by given statistics."""
     x, perm = _channels_second(g, x)
     parameters = [_flat(g, i, name) for i, name in enumerate((gamma, beta, mean, var), 1)]
@@ -108,7 +106,14 @@ def GroupNormalization(g: Nodes, x: str, gamma: str, beta: str) -> str:
 def LocalResponseNormalization(g: Nodes, x: str) -> str:
     """LRN; the operator divides alpha by the size of the window."""
     n = int(g.func.n)
-    return g("LRN", x, size=n, alpha=float(g.func.alpha) * n, beta=float(g.func.beta), bias=float(g.func.k))
+    return g(
+        "LRN",
+        x,
+        size=n,
+        alpha=float(g.func.alpha) * n,
+        beta=float(g.func.beta),
+        bias=float(g.func.k),
+    )
 
 
 @rule()

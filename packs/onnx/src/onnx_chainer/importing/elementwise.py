@@ -6,11 +6,11 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-import chainer.functions as F
 import numpy
+
+import chainer.functions as F
 from chainer import Variable
 from chainer.backend import get_array_module
-
 from onnx_chainer.importing.values import array_of, is_variable, number_of
 from onnx_chainer.optional import require
 
@@ -199,4 +199,3 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "Tanh": _unary(F.tanh),
     "Where": _where,
 }
-

@@ -6,10 +6,10 @@ import os
 import re
 from typing import Any
 
-import chainer
 import numpy
-from chainer import Parameter, Variable
 
+import chainer
+from chainer import Parameter, Variable
 from onnx_chainer.importing.attributes import attributes_of
 from onnx_chainer.importing.operators import OPERATORS
 from onnx_chainer.optional import require

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import chainer.functions as F
 import numpy
-from chainer import Variable
 
+import chainer.functions as F
+from chainer import Variable
 from onnx_chainer.importing.values import array_of, ints_of
 
 #: Operator -> the places of Chainer's gates among those of the operator.

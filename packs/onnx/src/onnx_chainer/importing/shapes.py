@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import chainer.functions as F
 import numpy
-from chainer.backend import get_array_module
 
+import chainer.functions as F
+from chainer.backend import get_array_module
 from onnx_chainer.importing.values import array_of, axes_of, ints_of, number_of
 from onnx_chainer.importing.values import settled as _settled
 from onnx_chainer.tensors import as_numpy
@@ -49,9 +49,13 @@ def _split(attributes: Any, x: Any, sizes: Any = None) -> Any:
         n = x.shape[axis]
         part = -(-n // attributes.outputs)
         lengths = [min(part, n - i * part) for i in range(attributes.outputs)]
-    return tuple(
-        [_settled(y) for y in F.split_axis(x, numpy.cumsum(lengths)[:-1].tolist(), axis, False)]
-    ) if len(lengths) > 1 else (x,)
+    return (
+        tuple(
+            [_settled(y) for y in F.split_axis(x, numpy.cumsum(lengths)[:-1].tolist(), axis, False)]
+        )
+        if len(lengths) > 1
+        else (x,)
+    )
 
 
 def _slice(attributes: Any, x: Any, *bounds: Any) -> Any:
@@ -255,4 +259,3 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "Trilu": _trilu,
     "Unsqueeze": _unsqueeze,
 }
-

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy
-from chainer import Variable
 
+from chainer import Variable
 from onnx_chainer.tensors import as_numpy
 
 

@@ -6,13 +6,10 @@ import os
 from typing import Any
 
 from chainer import Link
-
 from onnx_chainer.testcases import export_testcase
 
 
-def gen_test_data_set(
-    model: Link, args: Any, name: str, opset_version: int, **kwargs: Any
-) -> str:
+def gen_test_data_set(model: Link, args: Any, name: str, opset_version: int, **kwargs: Any) -> str:
     """Exports a model with its inputs and outputs to ``out/opset<n>/<name>``.
 
     Args:

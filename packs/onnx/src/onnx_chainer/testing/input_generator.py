@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy
+
 from chainer.core.typing import DTypeLike
 
 
@@ -31,9 +32,7 @@ def increasing(*shape: int, dtype: DTypeLike = numpy.float32) -> Any:
     return x * x.dtype.type(0.5) if x.dtype in (numpy.float32, numpy.float64) else x
 
 
-def nonzero_increasing(
-    *shape: int, dtype: DTypeLike = numpy.float32, bias: float = 1e-7
-) -> Any:
+def nonzero_increasing(*shape: int, dtype: DTypeLike = numpy.float32, bias: float = 1e-7) -> Any:
     """Returns the same as :func:`increasing` plus a small number, so that no element is zero.
 
     Args:
@@ -48,9 +47,7 @@ def nonzero_increasing(
     return x + x.dtype.type(bias)
 
 
-def positive_increasing(
-    *shape: int, dtype: DTypeLike = numpy.float32, bias: float = 1e-7
-) -> Any:
+def positive_increasing(*shape: int, dtype: DTypeLike = numpy.float32, bias: float = 1e-7) -> Any:
     """Returns numbers that increase from ``bias``, so that all are positive.
 
     Args:
