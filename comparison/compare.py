@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from comparison.calls import make_call
+
 STAGES = ("forward", "statistics", "gradient", "second")
 
 #: Relative tolerance of values, by dtype and stage: gradients add up more rounding errors.
@@ -45,6 +47,24 @@ class Difference:
             f"{self.number} {self.function} {self.stage} {self.kind}: "
             f"7.8.1 {_short(self.theirs)}; here {_short(self.ours)}"
         )
+
+
+def compare_answers(
+    number: int, theirs: dict[str, Any], ours: dict[str, Any]
+) -> list[Difference]:
+    """Returns the differences between the answers of both releases to a call.
+
+    Args:
+        number: Number of the call.
+        theirs: Answer of release 7.8.1.
+        ours: Answer of this release.
+    """
+    if theirs == ours:
+        return []
+    call = make_call(number)
+    dtypes = [x.array.dtype for x in call.inputs() if x.array.dtype.kind == "f"]
+    narrowest = min(dtypes, key=lambda dtype: dtype.itemsize).name if dtypes else ""
+    return differences(number, call.function, theirs, ours, narrowest)
 
 
 def differences(

@@ -29,8 +29,8 @@ def make_answer(chainer, number):
 
     Returns:
         dict: ``forward``: the outputs, or the names of the classes of the error. ``gradient`` and
-        ``second``: the gradients of the inputs, and those of the gradients, in the same form; absent
-        if there is nothing to differentiate. ``warnings``: names of classes.
+        ``second``: the gradients of the inputs, and those of the gradients, in the same form;
+        absent if there is nothing to differentiate. ``warnings``: names of classes.
     """
     with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
         warnings.simplefilter("always")
@@ -129,7 +129,10 @@ def encoded(value):
 
 def error_names(error):
     """Returns the names of the class of an error and of its bases."""
-    return {"error": [cls.__name__ for cls in type(error).__mro__[:-2]], "text": str(error)[:90]}
+    return {
+        "error": [cls.__name__ for cls in type(error).__mro__[:-2]],
+        "text": str(error).strip()[:200],
+    }
 
 
 def main(arguments):

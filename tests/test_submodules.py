@@ -9,7 +9,7 @@ import chainer.functions.activation
 
 PATHS = [
     "chainer.functions.activation.relu.ReLU",
-    "chainer.functions.connection.n_step_lstm.n_step_lstm",
+    "chainer.functions.rnn.n_step_lstm.n_step_lstm",
     "chainer.functions.loss.softmax_cross_entropy.SoftmaxCrossEntropy",
     "chainer.links.connection.linear.Linear",
     "chainer.links.connection.gru.GRU",

@@ -23,8 +23,11 @@ class InvalidAxis(InvalidType, numpy.exceptions.AxisError):
 
     def __init__(self, expect: str, actual: str, msg: str | None = None) -> None:
         super().__init__(expect, actual, msg)
-        # AxisError keeps its text elsewhere.
-        self.args = (str(self),)
+        # AxisError keeps its text elsewhere; pickles keep the arguments.
+        self.args = (numpy.exceptions.AxisError.__str__(self),)
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class InvalidGroups(InvalidType, TypeError):

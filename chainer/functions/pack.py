@@ -19,6 +19,7 @@ def chainer_functions(registry: Any) -> None:
         noise,
         normalization,
         pooling,
+        rnn,
         util,
     )
 
@@ -33,6 +34,7 @@ def chainer_functions(registry: Any) -> None:
         noise,
         normalization,
         pooling,
+        rnn,
         util,
     )
 

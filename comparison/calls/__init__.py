@@ -37,7 +37,12 @@ def make_call(number):
     name = every[number % len(every)]
     draw = Draw(number)
     args, kwargs = GENERATORS[name](draw)
-    return Call(number, name, *draw.disturb(args, kwargs))
+    args, kwargs = draw.disturb(args, kwargs)
+    call = Call(number, name, args, kwargs)
+    if name.startswith("lambda") and call.inputs():
+        # Without a Variable an operator would be that of NumPy.
+        call.inputs()[0].variable = True
+    return call
 
 
 __all__ = ["GENERATORS", "Call", "Draw", "make_call", "names"]

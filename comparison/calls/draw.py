@@ -158,7 +158,7 @@ class Draw:
         return Input(arranged(array, self.layout), options.get("variable", not self.maybe(0.08)))
 
     def integers(self, *shape, **options):
-        """Returns an array of integers from ``low`` to ``high``, both included; int32 by default."""
+        """Returns an array of integers from ``low`` to ``high``; int32 by default."""
         low, high = options.get("low", 0), options.get("high", 3)
         values = self.random.randint(low, high + 1, shape)
         return Input(np.asarray(values).astype(options.get("dtype", "i")), variable=False)

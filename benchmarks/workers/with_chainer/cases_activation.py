@@ -13,6 +13,8 @@ ACTIVATION = {
     "relu images": operation("relu", IMAGES),
     "leaky_relu": operation("leaky_relu", X),
     "clipped_relu": operation("clipped_relu", X, 1.0),
+    "relu6": operation("relu6", X),
+    "rrelu": operation("rrelu", X, check=False),
     "crelu": operation("crelu", X),
     "elu": operation("elu", X),
     "selu": operation("selu", X),

@@ -16,6 +16,8 @@ GRID = np.clip(random(8, 2, 28, 28, seed=1) * 0.5, -1, 1)
 ARRAY = {
     "as_strided": operation("as_strided", X, (62, 254, 3), (256, 1, 1)),
     "broadcast_to": operation("broadcast_to", random(1, 256), (64, 256)),
+    "diagonal": operation("diagonal", X),
+    "moveaxis": operation("moveaxis", random(16, 16, 64), 0, -1),
     "concat": operation("concat", [X, random(64, 128, seed=1), random(64, 64, seed=2)]),
     "stack": operation("stack", [X, random(64, 256, seed=1), random(64, 256, seed=2)]),
     "split_axis": operation("split_axis", X, 4, 1),
@@ -42,6 +44,10 @@ ARRAY = {
     "im2col": operation("im2col", FEW_IMAGES, 3, 1, 1),
     "depth2space": operation("depth2space", IMAGES, 2),
     "space2depth": operation("space2depth", IMAGES, 2),
+    "resize_images corners": operation(
+        "resize_images", FEW_IMAGES, (40, 40), align_corners=False
+    ),
+    "resize_images nearest": operation("resize_images", FEW_IMAGES, (40, 40), mode="nearest"),
     "resize_images": operation("resize_images", FEW_IMAGES, (40, 40)),
     "spatial_transformer_grid": operation("spatial_transformer_grid", THETA, (28, 28)),
     "spatial_transformer_sampler": operation("spatial_transformer_sampler", FEW_IMAGES, GRID),

@@ -77,6 +77,13 @@ CONNECTION = {
     "deconvolution_nd 3d": operation(
         "deconvolution_nd", random(4, 8, 8, 8, 8), random(8, 8, 3, 3, 3, seed=1)
     ),
+    "deformable_convolution_2d_sampler": operation(
+        "deformable_convolution_2d_sampler",
+        random(4, 16, 14, 14),
+        random(4, 18, 12, 12),
+        random(16, 16, 3, 3),
+        random(16),
+    ),
     "shift": operation("shift", IMAGES),
     "n_step_lstm": operation(
         "n_step_lstm", 1, 0.0, _state(1), _state(1, 1), *_weights(8, 1), STEPS

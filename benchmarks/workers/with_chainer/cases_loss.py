@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from bench_chainer import integers, operation, random
+from bench_chainer import Constant, integers, operation, random
 
 X = random(64, 256)
 OTHER = random(64, 256, seed=1)
 LABELS = integers(256, 64)
+SOFT_LABELS = Constant(np.full((64, 256), 1 / 256, np.float32))
 SIGNS = integers(2, 64, 256)
 EMBEDDED = [random(64, 64, seed=n) for n in range(3)]
 FRAMES = [random(16, 40, seed=n) for n in range(30)]
@@ -33,6 +34,7 @@ LOSS = {
     "softmax_cross_entropy images": operation(
         "softmax_cross_entropy", random(8, 21, 32, 32), integers(21, 8, 32, 32)
     ),
+    "softmax_cross_entropy soft": operation("softmax_cross_entropy", X, SOFT_LABELS),
     "sigmoid_cross_entropy": operation("sigmoid_cross_entropy", X, SIGNS),
     "mean_squared_error": operation("mean_squared_error", X, OTHER),
     "mean_absolute_error": operation("mean_absolute_error", X, OTHER),
@@ -54,6 +56,14 @@ LOSS = {
     ),
     "connectionist_temporal_classification": operation(
         "connectionist_temporal_classification", FRAMES, integers(39, 16, 8) + 1, 0
+    ),
+    "discriminative loss": operation(
+        "discriminative_margin_based_clustering_loss",
+        random(4, 4, 32, 32),
+        integers(5, 4, 32, 32),
+        0.5,
+        1.5,
+        4,
     ),
     "crf1d": operation("crf1d", random(20, 20), TAG_SCORES, TAGS),
     "accuracy": operation("accuracy", X, LABELS, gradient=False),

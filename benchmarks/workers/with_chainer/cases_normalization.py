@@ -30,6 +30,30 @@ NORMALIZATION = {
     "fixed_batch_normalization": operation(
         "fixed_batch_normalization", X, ONES, ZEROS, Constant(ZEROS), Constant(ONES)
     ),
+    "batch_renormalization": operation(
+        "batch_renormalization",
+        X,
+        ONES,
+        ZEROS,
+        2.0,
+        1.0,
+        running_mean=ZEROS.copy(),
+        running_var=ONES.copy(),
+    ),
+    "group_normalization": operation(
+        "group_normalization", IMAGES, 8, ONES[:64].copy(), ZEROS[:64].copy()
+    ),
+    # Its gradient is defined up to the rounding of eigenvalues, so that peers differ.
+    "decorrelated_batch_normalization": operation(
+        "decorrelated_batch_normalization", IMAGES, groups=16, check=False
+    ),
+    "fixed_decorrelated_batch_normalization": operation(
+        "fixed_decorrelated_batch_normalization",
+        IMAGES,
+        Constant(ZEROS[:64].reshape(16, 4).copy()),
+        Constant(np.stack([np.eye(4, dtype=np.float32)] * 16)),
+        16,
+    ),
     "layer_normalization": operation("layer_normalization", X, ONES, ZEROS),
     "local_response_normalization": operation("local_response_normalization", IMAGES),
     "max_pooling_2d": operation("max_pooling_2d", IMAGES, 2),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from chainer.backends.operations.activations import log_softmax as log_softmax_operation
+from chainer.core.arrays.backend import get_array_module
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Indexes, VariableLike
+from chainer.core.typing import Array, Indexes, VariableLike
 from chainer.functions.activation.softmax import AlongAxis
 from chainer.functions.rules import Ops, Value, Values
 
@@ -16,6 +17,24 @@ class LogSoftmax(AlongAxis):
 
     def gradients(self, ops: Ops, targets: Indexes, y: Value, gy: Value) -> Values:
         return (gy - ops.exp(y) * ops.sum(gy, self.axis, keepdims=True),)
+
+
+def _log_softmax(x: Array, axis: int = 1) -> Array:
+    """Returns the logarithm of the softmax of an array, for programs that call it on arrays."""
+    return log_softmax_operation.select(x, axis=axis).forward(x, axis)
+
+
+def logsumexp(x: Array, axis: int) -> Array:
+    """Returns the logarithm of the sum of exponentials of an array, whose axis stays.
+
+    Args:
+        x: Array.
+        axis: Axis.
+    """
+    xp = get_array_module(x)
+    # Less the maximum, so that no exponential overflows.
+    top = x.max(axis=axis, keepdims=True)
+    return top + xp.log(xp.exp(x - top).sum(axis=axis, keepdims=True))
 
 
 def log_softmax(x: VariableLike, axis: int = 1) -> Variable:

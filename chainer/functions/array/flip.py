@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Arrays, VariableLike
+from chainer.core.typing import Array, Arrays, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._axes import expect_axis
 from chainer.functions._scalars import require_int
@@ -52,6 +52,13 @@ class FlipUD(Flip):
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1, in_types[0].ndim >= 1)
+
+
+def _flip(array: Array, axis: int) -> Array:
+    """Returns an array whose elements along an axis are in the opposite order."""
+    index = [slice(None)] * array.ndim
+    index[axis] = slice(None, None, -1)
+    return array[tuple(index)]
 
 
 def flip(x: VariableLike, axis: int) -> Variable:

@@ -10,23 +10,28 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntPair, VariableLike
 from chainer.core.utils import type_check
 from chainer.core.utils.conv import OutputSizeError, get_conv_outsize, pair
+from chainer.functions._spatial_dimensions import PlanarAttributes, component
 from chainer.functions.rules import LinearMap
 
 _Pair = tuple[int, int]
 
 
-class Im2Col(LinearMap):
+class Im2Col(PlanarAttributes, LinearMap):
     """Extracts the patches of images and puts them into the channel dimension."""
 
     type_check_key = ()
+    kh = component("ksize", 0, "Height of a patch.")
+    kw = component("ksize", 1, "Width of a patch.")
+    dy = component("dilate", 0, "Vertical dilation.")
+    dx = component("dilate", 1, "Horizontal dilation.")
 
     def __init__(self, ksize: Any, stride: Any, pad: Any, cover_all: bool, dilate: Any) -> None:
         self.ksize = pair(ksize, "ksize")
-        self.stride = pair(stride, "stride")
-        self.pad = pair(pad, "pad", least=0)
-        self.dilate = pair(dilate, "dilate")
+        self.geometry = ConvolutionGeometry(
+            pair(stride, "stride"), pair(pad, "pad", least=0), pair(dilate, "dilate")
+        )
+        self.dilate = self.geometry.dilate
         self.cover_all = cover_all
-        self._geometry = ConvolutionGeometry(self.stride, self.pad, self.dilate)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)
@@ -52,9 +57,9 @@ class Im2Col(LinearMap):
         n, c, *in_size = x.shape
         out_size = self._out_size((in_size[0], in_size[1]))
         self._kernel = im2col_operation.select(
-            x, ksize=self.ksize, out_size=out_size, geometry=self._geometry
+            x, ksize=self.ksize, out_size=out_size, geometry=self.geometry
         )
-        patches = self._kernel.forward(x, self.ksize, out_size, self._geometry)
+        patches = self._kernel.forward(x, self.ksize, out_size, self.geometry)
         return (patches.reshape((n, c * self.ksize[0] * self.ksize[1], *out_size)),)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
@@ -62,7 +67,7 @@ class Im2Col(LinearMap):
         n, c, h, w = self.input_shape(0)
         # Patches overlap: what each pixel contributed to is added up.
         patches = gy.reshape((n, c, *self.ksize, *gy.shape[2:]))
-        return (self._kernel.backward(patches, (h, w), self._geometry),)
+        return (self._kernel.backward(patches, (h, w), self.geometry),)
 
 
 def im2col(

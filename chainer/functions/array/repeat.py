@@ -39,7 +39,8 @@ class Repeat(LinearMap):
         gy: Array = grad_outputs[0]
         in_shape = self.input_shape(0)
         # One axis before, one after and one along which elements were repeated.
-        if self.axis is None:
+        if self.axis is None or not in_shape:
+            # An array without axes is repeated like a vector of one element.
             before, length, after = 1, math.prod(in_shape), 1
         else:
             axis = self.axis % len(in_shape)

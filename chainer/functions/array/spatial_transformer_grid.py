@@ -8,6 +8,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, DType, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import parse_kwargs
+from chainer.functions._callable import CallableNode
 from chainer.functions.rules import LinearMap
 
 USE_CUDNN = (
@@ -17,7 +18,7 @@ USE_CUDNN = (
 )
 
 
-class SpatialTransformerGrid(LinearMap):
+class SpatialTransformerGrid(CallableNode, LinearMap):
     """Affine transformations of the points of a regular grid."""
 
     type_check_key = ()

@@ -12,13 +12,14 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.core.utils.argument import parse_kwargs
+from chainer.functions._callable import CallableNode
 from chainer.functions.array.pad import pad
 from chainer.functions.array.spatial_transformer_grid import USE_CUDNN
 from chainer.functions.array.transpose import transpose
 from chainer.functions.rules import ComposedFunction
 
 
-class SpatialTransformerSampler(ComposedFunction):
+class SpatialTransformerSampler(CallableNode, ComposedFunction):
     """Bilinear interpolation of images at given points."""
 
     type_check_key = ()

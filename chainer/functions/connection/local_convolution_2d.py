@@ -13,6 +13,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntPair, VariableLike
 from chainer.core.utils import type_check
 from chainer.core.utils.conv import pair
+from chainer.functions._spatial_dimensions import component
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.im2col import im2col
 from chainer.functions.array.reshape import reshape
@@ -29,6 +30,8 @@ class LocalConvolution2DFunction(ComposedFunction):
     """
 
     type_check_key = ("stride",)
+    sy = component("stride", 0, "Vertical stride.")
+    sx = component("stride", 1, "Horizontal stride.")
 
     def __init__(self, stride: IntPair = 1) -> None:
         self.stride: tuple[int, int] = pair(stride, "stride")

@@ -9,6 +9,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntPair, VariableLike
 from chainer.core.utils import type_check
 from chainer.core.utils.conv import pair
+from chainer.functions._spatial_dimensions import component
 from chainer.functions.rules import LinearMap
 
 
@@ -21,6 +22,10 @@ class Shift(LinearMap):
     """
 
     type_check_key = ("ksize",)
+    kh = component("ksize", 0, "Number of directions, vertically.")
+    kw = component("ksize", 1, "Number of directions, horizontally.")
+    dy = component("dilate", 0, "Vertical distance of a shift by one.")
+    dx = component("dilate", 1, "Horizontal distance of a shift by one.")
 
     def __init__(self, ksize: Any = 3, dilate: Any = 1) -> None:
         self.ksize = pair(ksize, "ksize")

@@ -6,11 +6,12 @@ from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions._callable import CallableNode
 
 _IGNORED = -1
 
 
-class BinaryAccuracy(FunctionNode):
+class BinaryAccuracy(CallableNode, FunctionNode):
     """Share of elements whose score has the sign of their label."""
 
     argument_names = ("x", "t")

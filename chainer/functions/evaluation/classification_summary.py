@@ -11,9 +11,10 @@ from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayModule, Arrays, DTypeLike, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions._callable import CallableNode
 
 
-class ClassificationSummary(FunctionNode):
+class ClassificationSummary(CallableNode, FunctionNode):
     """Precision, recall, F score and support of each class."""
 
     argument_names = ("y", "t")
@@ -183,6 +184,29 @@ def recall(
     """
     summary = ClassificationSummary(label_num, 1.0, ignore_label).apply((y, t))
     return summary[1], summary[3]
+
+
+def fbeta_score(
+    y: VariableLike,
+    t: VariableLike,
+    label_num: int | None = None,
+    beta: float = 1.0,
+    ignore_label: int = -1,
+) -> tuple[Variable, Variable]:
+    """F score and support of each class; see :func:`classification_summary`.
+
+    Args:
+        y (~chainer.Variable or array): Scores, shape ``(N, K, ...)``, floating point.
+        t (~chainer.Variable or array): Labels, shape ``(N, ...)``, integer.
+        label_num (int): Number of classes; inferred if None.
+        beta (float): Weight of the recall.
+        ignore_label (int): Label that does not count.
+
+    Returns:
+        tuple of ~chainer.Variable: F scores and supports.
+    """
+    _, _, score, support = classification_summary(y, t, label_num, beta, ignore_label)
+    return score, support
 
 
 def f1_score(

@@ -8,9 +8,10 @@ from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions._callable import CallableNode
 
 
-class R2_score(FunctionNode):
+class R2_score(CallableNode, FunctionNode):
     """Coefficient of determination of a regression."""
 
     type_check_key = ()

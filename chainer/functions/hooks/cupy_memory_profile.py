@@ -85,19 +85,22 @@ class CupyMemoryProfileHook(FunctionHook):
             record["occurrence"] += 1
         return summary
 
-    def print_report(self, file: TextIO | str | None = STANDARD_OUTPUT, unit: str = "auto") -> None:
+    def print_report(
+        self, unit: str | TextIO = "auto", file: TextIO | str | None = STANDARD_OUTPUT
+    ) -> None:
         """Prints a summary report of memory profiling in functions.
 
         Args:
-            file: Text stream to print to; ``sys.stdout`` by default.
             unit (str): ``'B'``, ``'KB'``, ``'MB'``, ``'GB'``, ``'TB'``, or ``'auto'`` for the one
-                that fits each size.
+                that fits each size. A stream is accepted here, too, as in release 4.
+            file: Text stream to print to; ``sys.stdout`` by default.
 
         Raises:
             ValueError: If ``unit`` is something else.
         """
-        if isinstance(file, str):  # print_report(unit) of later releases
-            file, unit = None, file
+        if not isinstance(unit, str):
+            # In release 4 the stream was the first argument.
+            unit, file = file if isinstance(file, str) else "auto", unit
         if unit != "auto" and unit not in _UNITS:
             raise ValueError(f"unit must be 'auto' or one of {', '.join(_UNITS)}, got {unit!r}")
 

@@ -10,6 +10,7 @@ from chainer.core.autograd.function_hook import FunctionHook
 from chainer.core.streams import STANDARD_OUTPUT, current_stream
 from chainer.functions.hooks._report import function_name, print_table, with_unit
 
+#: Unit -> how many of it make a second.
 _UNITS = {"sec": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 
 
@@ -22,6 +23,7 @@ class TimerHook(FunctionHook):
     Attributes:
         call_history: List of pairs of the name of the function that called this hook and the time
             it took in seconds.
+        table: Unit of time -> how many of it make a second.
 
     Example:
         >>> with chainer.function_hooks.TimerHook() as hook:
@@ -34,6 +36,7 @@ class TimerHook(FunctionHook):
     """
 
     name = "TimerHook"
+    table = _UNITS
 
     def __init__(self) -> None:
         self.call_history: list[tuple[str, float]] = []
@@ -87,19 +90,22 @@ class TimerHook(FunctionHook):
             record["occurrence"] += 1
         return summary
 
-    def print_report(self, file: TextIO | str | None = STANDARD_OUTPUT, unit: str = "auto") -> None:
+    def print_report(
+        self, unit: str | TextIO = "auto", file: TextIO | str | None = STANDARD_OUTPUT
+    ) -> None:
         """Prints a summary report of time profiling in functions.
 
         Args:
-            file: Text stream to print to; ``sys.stdout`` by default.
             unit (str): ``'sec'``, ``'ms'``, ``'us'``, ``'ns'``, or ``'auto'`` for the one that fits
-                each time.
+                each time. A stream is accepted here, too, as in release 4.
+            file: Text stream to print to; ``sys.stdout`` by default.
 
         Raises:
             ValueError: If ``unit`` is something else.
         """
-        if isinstance(file, str):  # print_report(unit) of later releases
-            file, unit = None, file
+        if not isinstance(unit, str):
+            # In release 4 the stream was the first argument.
+            unit, file = file if isinstance(file, str) else "auto", unit
         if unit != "auto" and unit not in _UNITS:
             raise ValueError(f"unit must be 'auto', 'sec', 'ms', 'us' or 'ns', got {unit!r}")
         rows = []

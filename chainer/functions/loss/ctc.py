@@ -15,12 +15,13 @@ from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, DType, Grads, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions._callable import CallableNode
 from chainer.functions.array.stack import stack
 from chainer.functions.loss._pair import check_reduce
 from chainer.functions.rules import once_differentiable
 
 
-class ConnectionistTemporalClassification(FunctionNode):
+class ConnectionistTemporalClassification(CallableNode, FunctionNode):
     """CTC loss of ``input_length, label_length, t, x``; ``x`` has shape ``(T, B, V)``."""
 
     type_check_key = ()

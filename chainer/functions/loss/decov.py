@@ -7,13 +7,14 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
+from chainer.functions._callable import CallableNode
 from chainer.functions.loss._pair import check_reduce
 from chainer.functions.math.matmul import matmul
 from chainer.functions.math.sum import sum
 from chainer.functions.rules import ComposedFunction
 
 
-class DeCov(ComposedFunction):
+class DeCov(CallableNode, ComposedFunction):
     """Covariance of the columns of a matrix, without its diagonal."""
 
     argument_names = ("h",)

@@ -7,13 +7,14 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
+from chainer.functions._callable import CallableNode
 from chainer.functions.activation.relu import relu
 from chainer.functions.loss._pair import check_reduce
 from chainer.functions.math.sum import sum
 from chainer.functions.rules import ComposedFunction
 
 
-class Hinge(ComposedFunction):
+class Hinge(CallableNode, ComposedFunction):
     """Hinge loss of a one-of-many classification."""
 
     argument_names = ("x", "t")
@@ -21,7 +22,7 @@ class Hinge(ComposedFunction):
     type_check_key = ()
     retained_inputs = (0, 1)
 
-    def __init__(self, norm: str, reduce: str = "mean") -> None:
+    def __init__(self, norm: str = "L1", reduce: str = "mean") -> None:
         if norm not in ("L1", "L2"):
             raise NotImplementedError(f"norm should be either 'L1' or 'L2', got {norm!r}")
         check_reduce(reduce, "mean", "no")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable
+from chainer.core.lazy import lazy_module
 from chainer.core.typing import Arrays, VariableLike
 from chainer.functions.loss._pair import PairLoss
 from chainer.functions.rules import Ops, Value
@@ -38,3 +39,9 @@ def squared_error(x0: VariableLike, x1: VariableLike) -> Variable:
         variable([4., 1.])
     """
     return SquaredError().apply((x0, x1))[0]
+
+
+# Release 7 defines squared_difference here.
+__getattr__, __dir__ = lazy_module(
+    globals(), {"squared_difference": "chainer.functions.math.squared_difference"}
+)

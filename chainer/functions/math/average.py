@@ -128,7 +128,8 @@ def _cast_to_weights(x: Array, axis: int | None, weights: VariableLike) -> Array
         dtype = numpy.result_type(x.dtype, weights.dtype)
         if dtype != weights.dtype:
             raise type_check.InvalidType("weights.dtype >= x.dtype", f"{weights.dtype} < {x.dtype}")
-    return x.astype(weights.dtype)
+    array: Array = x
+    return array.astype(weights.dtype)
 
 
 mean = average

@@ -9,6 +9,7 @@ from chainer.core.arrays.extended_dtypes import kind_of
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayLike, DType, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions._errors import InvalidValue
 from chainer.functions.math._addition import (
     Absolute,
     Add,
@@ -19,8 +20,14 @@ from chainer.functions.math._addition import (
     SubFromConstant,
 )
 from chainer.functions.math._multiplication import Div, DivFromConstant, Mul, MulConstant
-from chainer.functions.math._operand import as_operand, check_operand, is_scalar
+from chainer.functions.math._operand import (
+    as_operand,
+    check_operand,
+    constant_label,
+    is_scalar,
+)
 from chainer.functions.math._power import PowConstVar, PowVarConst, PowVarVar
+from chainer.functions.math.matmul import matmul_operator, reflected_matmul_operator
 
 __all__ = [
     "Absolute",
@@ -192,6 +199,12 @@ def _floor_divide(self: Variable, other: ArrayLike, reflected: bool) -> Variable
         other = other.array
     check_operand(other)
     other = as_operand(other, x, backend_of(x).xp)
+    try:
+        numpy.broadcast_shapes(x.shape, other.shape if hasattr(other, "shape") else ())
+    except ValueError:
+        raise InvalidValue(
+            "x.shape and y.shape can be broadcast", f"{x.shape}, {other.shape}"
+        ) from None
     y = other // x if reflected else x // other
     return Variable(numpy.asarray(y) if isinstance(y, numpy.generic) else y, requires_grad=False)
 
@@ -212,10 +225,30 @@ def reflected_power_operator(self: VariableLike, lhs: ArrayLike) -> Variable:
     return PowConstVar(lhs).apply((self,))[0]
 
 
-# The names that earlier releases give these functions.
+def _convert_value_to_string(value: ArrayLike) -> str:
+    """Returns the text that represents a constant operand in labels of nodes.
+
+    Args:
+        value: Number, array or Variable.
+
+    Raises:
+        ValueError: If it is something else.
+    """
+    if isinstance(value, Variable):
+        return "constant array"
+    check_operand(value)
+    return constant_label(value.item() if isinstance(value, numpy.generic) else value)
+
+
+def install_variable_arithmetics() -> None:
+    """Does nothing: the operators of Variable come from the registry of its methods."""
+
+
+# Names of the operators in releases 4 to 7.
 neg = negative_operator
 sub, rsub = subtract_operator, reflected_subtract_operator
 mul = multiply_operator
 div, rdiv = divide_operator, reflected_divide_operator
 floordiv, rfloordiv = floor_divide_operator, reflected_floor_divide_operator
 pow, rpow = power_operator, reflected_power_operator
+matmul, rmatmul = matmul_operator, reflected_matmul_operator

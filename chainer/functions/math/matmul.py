@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Array, ArrayLike, Arrays, Indexes, Shape, VariableLike
+from chainer.core.typing import Array, ArrayLike, Arrays, DTypeLike, Indexes, Shape, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._matrix_products import as_rows, matrix_product
 from chainer.functions.math._operand import check_operand
@@ -24,9 +24,17 @@ class MatMul(ExpressionFunction):
     type_check_key = ("transa", "transb")
     retained_inputs = (0, 1)
 
-    def __init__(self, transa: bool = False, transb: bool = False) -> None:
+    def __init__(
+        self,
+        transa: bool = False,
+        transb: bool = False,
+        transc: bool = False,
+        dtype: DTypeLike | None = None,
+    ) -> None:
         self.transa = transa
         self.transb = transb
+        self.transc = transc
+        self.dtype = dtype
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 2)
@@ -67,11 +75,16 @@ class MatMul(ExpressionFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         a, b = inputs
         y = matrix_product(self.xp, *self._promote(a, b))
-        return (_shaped(y, self._out_shape(a, b, y.shape)),)
+        y = _shaped(y, self._out_shape(a, b, y.shape))
+        if self.transc:
+            y = y.swapaxes(-1, -2)
+        return (y if self.dtype is None else y.astype(self.dtype, copy=False),)
 
     def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         first, second, gy = values
         a, b, transa, transb = self._promote(first, second)
+        if self.transc:
+            gy = ops.swapaxes(gy, -1, -2)
         gy = _shaped(gy, self._promoted_shape(first, second, gy))
         gxs: list[Any] = []
         for i in targets:
@@ -188,17 +201,24 @@ def matmul(
     return MatMul(transa, transb).apply((a, b))[0]
 
 
+def _as_constant(value: Any, x: VariableLike) -> Any:
+    """Returns an array operand in the dtype of the Variable, as the other operators have it."""
+    check_operand(value)
+    dtype = getattr(value, "dtype", x.dtype)
+    return value if dtype == x.dtype or not value.ndim else value.astype(x.dtype)
+
+
 def matmul_operator(self: VariableLike, rhs: VariableLike | ArrayLike) -> Variable:
     """``self @ rhs``"""
     if not isinstance(rhs, Variable):
-        check_operand(rhs)
+        rhs = _as_constant(rhs, self)
     return MatMulVarVar().apply((self, rhs))[0]
 
 
 def reflected_matmul_operator(self: VariableLike, lhs: VariableLike | ArrayLike) -> Variable:
     """``lhs @ self``"""
     if not isinstance(lhs, Variable):
-        check_operand(lhs)
+        lhs = _as_constant(lhs, self)
     return MatMulVarVar().apply((lhs, self))[0]
 
 

@@ -7,11 +7,11 @@ from math import prod
 from typing import Any
 
 import numpy
-from numpy.exceptions import AxisError
 
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import Array, ArrayModule, Arrays, Indexes, VariableLike
+from chainer.core.typing import Array, ArrayModule, Arrays, DTypeLike, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions._errors import InvalidAxis
 from chainer.functions._scalars import as_int
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 
@@ -22,18 +22,48 @@ class TensorDot(ExpressionFunction):
     """Dot product along pairs of axes, which are treated as one by reshaping.
 
     Args:
-        a_axes: Axes of the first input.
-        b_axes: As many axes of the second one.
+        axes: Number of axes, or the pair of the axes of both inputs.
+        a_axes: The pair of the axes of the first input that remain and of those that are summed
+            over; overrides ``axes``.
+        b_axes: The pair of the axes of the second input that are summed over and of those that
+            remain.
+        c_axes: Where the remaining axes of both inputs are in the output; in order by default.
+        dtype: Dtype of the output; that of the inputs by default.
     """
 
     argument_names = ("a", "b")
 
-    type_check_key = ("a_axes", "b_axes")
+    type_check_key = ()
     retained_inputs = (0, 1)
 
-    def __init__(self, a_axes: _Axes, b_axes: _Axes) -> None:
+    def __init__(
+        self,
+        axes: Any = 2,
+        a_axes: Any = None,
+        b_axes: Any = None,
+        c_axes: Any = None,
+        dtype: DTypeLike | None = None,
+    ) -> None:
+        self.axes = axes
         self.a_axes = a_axes
         self.b_axes = b_axes
+        self.c_axes = c_axes
+        self.dtype = dtype
+
+    def _resolve(self, a: Array, b: Array) -> None:
+        """Fills in all axes, now that the inputs are known."""
+        if self.a_axes is None or self.b_axes is None:
+            summed = _normalized(self.axes, a, b)
+            self.a_axes = (_others(a.ndim, summed[0]), summed[0])
+            self.b_axes = (summed[1], _others(b.ndim, summed[1]))
+        self._a_axes, self._b_axes = tuple(self.a_axes[1]), tuple(self.b_axes[0])
+        count, total = len(self.a_axes[0]), len(self.a_axes[0]) + len(self.b_axes[1])
+        # The order that the output is permuted to; None if it is right as it is computed.
+        self._order: _Axes | None = None
+        if self.c_axes is None:
+            self.c_axes = (tuple(range(count)), tuple(range(count, total)))
+        else:
+            self._order = tuple([*self.c_axes[0], *self.c_axes[1]])
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 2)
@@ -41,32 +71,39 @@ class TensorDot(ExpressionFunction):
 
     def forward(self, inputs: Arrays) -> Arrays:
         a, b = inputs
-        return (_tensordot(self.xp, a, b, self.a_axes, self.b_axes),)
+        self._resolve(a, b)
+        y = _tensordot(self.xp, a, b, self._a_axes, self._b_axes)
+        if self._order is not None:
+            order = self._order
+            y = y.transpose(sorted(range(len(order)), key=order.__getitem__))
+        return (y if self.dtype is None else y.astype(self.dtype, copy=False),)
 
     def _plans(self) -> tuple[tuple[_Axes, _Axes], tuple[_Axes, _Axes]]:
         """Returns which axes of the inputs the axes of the gradients are, as they are computed."""
         a, b = self.input_nodes
-        a_free = _others(len(a.shape), self.a_axes)
-        b_free = _others(len(b.shape), self.b_axes)
+        a_free = _others(len(a.shape), self._a_axes)
+        b_free = _others(len(b.shape), self._b_axes)
         # gy x b: axes a_free, then those of b that were summed over, in ascending order.
-        a_axes = [self.a_axes[self.b_axes.index(i)] for i in sorted(self.b_axes)]
+        a_axes = [self._a_axes[self._b_axes.index(i)] for i in sorted(self._b_axes)]
         # a x gy: the other way round.
-        b_axes = [self.b_axes[self.a_axes.index(i)] for i in sorted(self.a_axes)]
+        b_axes = [self._b_axes[self._a_axes.index(i)] for i in sorted(self._a_axes)]
         return (a_free, tuple(a_axes)), (tuple(b_axes), b_free)
 
     def gradients(self, ops: Ops, targets: Indexes, *values: Value) -> Values:
         *inputs, gy = values
         a, b = inputs
+        if self._order is not None:
+            gy = gy.transpose(self._order)
         gxs: list[Any] = []
         for i in targets:
             left, right = self._plans()[i]
             if i == 0:
                 count = len(left)
-                axes = (tuple(range(count, gy.ndim)), _others(b.ndim, self.b_axes))
+                axes = (tuple(range(count, gy.ndim)), _others(b.ndim, self._b_axes))
                 gx = _dot(self.xp, gy, b, *axes)
             else:
                 count = gy.ndim - len(right)
-                axes = (_others(a.ndim, self.a_axes), tuple(range(count)))
+                axes = (_others(a.ndim, self._a_axes), tuple(range(count)))
                 gx = _dot(self.xp, a, gy, *axes)
             order = left + right
             gx = gx.transpose(tuple([order.index(d) for d in range(len(order))]))
@@ -77,7 +114,7 @@ class TensorDot(ExpressionFunction):
 def _dot(xp: ArrayModule, a: Array, b: Array, a_axes: _Axes, b_axes: _Axes) -> Any:
     """Dot product of arrays or of Variables."""
     if isinstance(a, Variable):
-        return TensorDot(a_axes, b_axes).apply((a, b))[0]
+        return TensorDot((a_axes, b_axes)).apply((a, b))[0]
     return _tensordot(xp, a, b, a_axes, b_axes)
 
 
@@ -135,7 +172,7 @@ def _normalized(axes: Any, a: Array, b: Array) -> tuple[_Axes, _Axes]:
     for name, x, own in (("a", a, a_axes), ("b", b, b_axes)):
         for axis in own:
             if not -x.ndim <= axis < x.ndim:
-                raise AxisError(f"{name} of shape {x.shape} has no axis {axis}")
+                raise InvalidAxis(f"-{x.ndim} <= axis of {name} < {x.ndim}", f"{axis}")
     a_axes = tuple([axis % a.ndim for axis in a_axes])
     b_axes = tuple([axis % b.ndim for axis in b_axes])
     if len(set(a_axes)) != len(a_axes) or len(set(b_axes)) != len(b_axes):
@@ -181,4 +218,4 @@ def tensordot(a: VariableLike, b: VariableLike, axes: int | Sequence[Any] = 2) -
                 f"shape mismatch: axis {i} of a has length {a.shape[i]}, "
                 f"axis {j} of b has length {b.shape[j]}"
             )
-    return TensorDot(a_axes, b_axes).apply((a, b))[0]
+    return TensorDot(axes).apply((a, b))[0]

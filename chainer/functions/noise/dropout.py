@@ -18,6 +18,7 @@ class Dropout(PiecewiseLinearFunction):
     Args:
         dropout_ratio (float): Probability to drop an element, ``0.0 <= dropout_ratio < 1.0``.
         mask (array): Factor of each element; made at random if None.
+        return_mask (bool): Without effect, since the mask is always kept; an argument of release 7.
 
     Attributes:
         mask: Factor of each element.
@@ -26,11 +27,14 @@ class Dropout(PiecewiseLinearFunction):
     accepts_opaque_arrays = True
     type_check_key = ()
 
-    def __init__(self, dropout_ratio: float, mask: Array | None = None) -> None:
+    def __init__(
+        self, dropout_ratio: float, mask: Array | None = None, return_mask: bool = False
+    ) -> None:
         if not 0.0 <= dropout_ratio < 1.0:
             raise ValueError(f"dropout_ratio must be in the range [0, 1), got {dropout_ratio}")
         self.dropout_ratio = dropout_ratio
         self.mask = mask
+        self.return_mask = return_mask
 
     check_type_forward = expect_one_float
 

@@ -28,6 +28,13 @@ class Gaussian(ExpressionFunction):
     def __init__(self, eps: Array | None = None) -> None:
         self.eps = eps
 
+    @property
+    def noise(self) -> Array | None:
+        """What was added to the mean: ``exp(ln_var / 2) * eps``; None before the function ran."""
+        if self.eps is None or self.inputs is None:
+            return None
+        return self.xp.exp(self.retained_input_arrays[0] * 0.5).astype(self.eps.dtype) * self.eps
+
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 2)
         mean_type, ln_var_type = in_types

@@ -61,6 +61,10 @@ def check_types(in_types: type_check.TypeInfoTuple, axis: Axes | None, count: in
             x_type.shape[1 : 1 + gamma_ndim] == gamma_type.shape,
         )
     else:
+        if axis:
+            type_check.expect(x_type.ndim > axis[-1])
+            if axis[0] < 0:
+                raise type_check.InvalidType("axis >= 0", f"{axis[0]} < 0")
         kept = [i for i in range(type_check.eval(x_type.ndim)) if i not in axis]
         type_check.expect(gamma_type.ndim == len(kept))
         for i, j in enumerate(kept):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 from chainer.backends.operations.normalizations import batch_renormalization as operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Axis, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
+from chainer.functions._callable import CallableNode
 from chainer.functions.array.cast import cast
 from chainer.functions.math.sum import sum as sum_axes
 from chainer.functions.normalization.batch_normalization import (
@@ -21,7 +21,7 @@ from chainer.functions.normalization.batch_normalization import (
 from chainer.functions.rules import ComposedFunction
 
 
-class BatchRenormalizationFunction(ComposedFunction):
+class BatchRenormalizationFunction(CallableNode, ComposedFunction):
     """Batch renormalization.
 
     An instance can be called with ``x``, ``gamma`` and ``beta``; afterwards it has the updated
@@ -66,14 +66,6 @@ class BatchRenormalizationFunction(ComposedFunction):
         self.dmax = dmax
         self.update_statistics = update_statistics
         self.axis = as_axes(axis)
-
-    def __call__(self, *inputs: Any) -> Variable:
-        """Applies the function.
-
-        Args:
-            inputs: ``x``, ``gamma`` and ``beta``.
-        """
-        return self.apply(inputs)[0]
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         check_types(in_types, self.axis, 3)

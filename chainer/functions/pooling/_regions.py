@@ -11,13 +11,14 @@ from chainer.backends.operations.roi_poolings import RegionGrid
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, IntPair, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions._callable import CallableNode
 from chainer.functions.rules import PiecewiseLinearFunction
 
 #: Number of samples in each direction of a bin, None where it depends on the size of the bin.
 SamplingRatio = int | tuple[int | None, int | None] | None
 
 
-class RegionFunction(PiecewiseLinearFunction):
+class RegionFunction(CallableNode, PiecewiseLinearFunction):
     """Base of functions of images that pool regions of interest.
 
     Args:

@@ -7,6 +7,7 @@ from typing import Any
 from chainer.backends.operations.poolings import max_pooling_nd as operation
 from chainer.backends.operations.poolings import window_indexing
 from chainer.core.autograd.variable import Variable
+from chainer.core.lazy import lazy_module
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntTuple, VariableLike
 from chainer.functions._spatial_dimensions import check_spatial_ndim
 from chainer.functions.pooling._pooling import PoolingNode
@@ -178,3 +179,9 @@ def max_pooling_3d(
     """
     check_spatial_ndim(x, 3)
     return max_pooling_nd(x, ksize, stride, pad, cover_all, return_indices)
+
+
+# Release 7 defines max_pooling_2d here.
+__getattr__, __dir__ = lazy_module(
+    globals(), {"max_pooling_2d": "chainer.functions.pooling.max_pooling_2d"}
+)

@@ -15,8 +15,8 @@ from chainer.functions.pooling.max_pooling_2d import MaxPooling2D
 def spatial_pyramid_pooling_2d(
     x: VariableLike,
     pyramid_height: int,
+    pooling_class: type[MaxPooling2D] | str | None = None,
     pooling: str | None = None,
-    pooling_class: type[MaxPooling2D] | None = None,
 ) -> Variable:
     r"""Spatial pyramid pooling function.
 
@@ -35,9 +35,9 @@ def spatial_pyramid_pooling_2d(
     Args:
         x (~chainer.Variable or array): Input of shape (batch size, channels, height, width).
         pyramid_height (int): Number of pyramid levels :math:`H`.
-        pooling (str): Only ``max`` is supported. In release 4 this was the place of
-            ``pooling_class``: a class given here is taken for it.
-        pooling_class (MaxPooling2D): Deprecated since v4; use ``pooling``.
+        pooling_class (MaxPooling2D): Deprecated since v4; use ``pooling``. In release 7 this is the
+            place of ``pooling``: a string given here is taken for it.
+        pooling (str): Only ``max`` is supported.
 
     Returns:
         ~chainer.Variable: Output of shape :math:`(batchsize, c \sum_{h=0}^{H-1} 2^{2h}, 1, 1)`.
@@ -51,11 +51,7 @@ def spatial_pyramid_pooling_2d(
         >>> F.spatial_pyramid_pooling_2d(x, 3, pooling='max').shape
         (2, 63, 1, 1)
     """
-    if pooling is not None and not isinstance(pooling, str):
-        # The third and the fourth argument of release 4: pooling_class and pooling.
-        other = pooling_class if isinstance(pooling_class, str) else None
-        pooling, pooling_class = other, pooling
-    elif isinstance(pooling_class, str):
+    if isinstance(pooling_class, str):
         pooling, pooling_class = pooling_class, None
     if (pooling is None) == (pooling_class is None):
         raise ValueError(

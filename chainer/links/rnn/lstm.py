@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, VariableLike
-from chainer.functions.activation.lstm import lstm
 from chainer.functions.array.concat import concat
 from chainer.functions.array.split_axis import split_axis
+from chainer.functions.rnn.lstm import lstm
 from chainer.links.chain import Chain
 from chainer.links.connection.linear import Linear
 from chainer.links.initializers import get_initializer

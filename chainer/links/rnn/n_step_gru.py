@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainer.functions.connection.n_step_gru import n_step_bigru, n_step_gru
+from chainer.functions.rnn.n_step_gru import n_step_bigru, n_step_gru
 from chainer.links.rnn.n_step_rnn import SingleStateNetwork
 
 

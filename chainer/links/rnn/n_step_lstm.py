@@ -8,7 +8,7 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
 from chainer.core.utils.argument import REMOVED_TRAIN, removed_arguments
-from chainer.functions.connection.n_step_lstm import n_step_bilstm, n_step_lstm
+from chainer.functions.rnn.n_step_lstm import n_step_bilstm, n_step_lstm
 from chainer.links.rnn.n_step_rnn import NStepRNNBase
 
 

@@ -13,7 +13,7 @@ from chainer.core.typing import Array, InitializerLike, VariableLike
 from chainer.core.utils.argument import REMOVED_TRAIN, REMOVED_USE_CUDNN, removed_arguments
 from chainer.functions.array.permutate import permutate
 from chainer.functions.array.transpose_sequence import transpose_sequence
-from chainer.functions.connection.n_step_rnn import n_step_birnn, n_step_rnn
+from chainer.functions.rnn.n_step_rnn import n_step_birnn, n_step_rnn
 from chainer.links.chain_list import ChainList
 from chainer.links.errors import InvalidArgumentTypeError
 from chainer.links.initializers import get_initializer

@@ -7,9 +7,9 @@ from typing import Any
 
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import VariableLike
-from chainer.functions.activation.tree_lstm import tree_lstm
 from chainer.functions.array.concat import concat
 from chainer.functions.array.split_axis import split_axis
+from chainer.functions.rnn.tree_lstm import tree_lstm
 from chainer.links.chain import Chain
 from chainer.links.connection.linear import Linear
 from chainer.links.errors import InvalidValueError

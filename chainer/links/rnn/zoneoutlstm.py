@@ -5,8 +5,8 @@ from __future__ import annotations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
 from chainer.core.utils.argument import REMOVED_TRAIN, removed_arguments
-from chainer.functions.activation.lstm import lstm
 from chainer.functions.noise.zoneout import zoneout
+from chainer.functions.rnn.lstm import lstm
 from chainer.links.connection.linear import Linear
 from chainer.links.rnn._state import CellStateChain, zeros
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 from chainer.backends.operations.rnns import WEIGHTS, RNNLayout
 from chainer.core.autograd.variable import Variable
@@ -16,6 +16,9 @@ from chainer.functions.array.get_item import get_item
 from chainer.functions.array.stack import stack
 from chainer.functions.connection.linear import linear
 
+Step: TypeAlias = Callable[..., tuple[Variable, Any]]
+"""One step of a cell."""
+
 
 def compose_n_step(
     layout: RNNLayout, masks: list[Array | None] | None, inputs: Variables
@@ -25,37 +28,69 @@ def compose_n_step(
     Args:
         layout: Layout of the network.
         masks: Dropout factors of the packed input of each layer and direction, or None.
-        inputs: Inputs of a node of :mod:`chainer.functions.connection._n_step`.
+        inputs: Inputs of a node of :mod:`chainer.functions.rnn._n_step`.
 
     Returns:
         tuple: Outputs of the node.
     """
-    mode, layers, directions, batch_sizes, _ = layout
+    mode, groups = layout.mode, layout.groups
     has_cells = mode == "lstm"
-    count, groups = WEIGHTS[mode], layout.groups
+    count = WEIGHTS[mode]
     first_w = 2 if has_cells else 1
     first_b = first_w + count * groups
     first_x = first_b + count * groups
-    xs = list(inputs[first_x:])
+    ws = [inputs[first_w + i * count :][:count] for i in range(groups)]
+    bs = [inputs[first_b + i * count :][:count] for i in range(groups)]
+    hy, cy, ys = compose_layers(
+        _STEPS[mode],
+        layout.directions,
+        (inputs[0], inputs[1] if has_cells else None),
+        (ws, bs),
+        list(inputs[first_x:]),
+        lambda xs, i: _masked(xs, None if masks is None else masks[i]),
+    )
+    return (hy, *([] if cy is None else [cy]), *ys)
+
+
+def compose_layers(
+    step: Step,
+    directions: int,
+    states: tuple[Variable, Variable | None],
+    parameters: tuple[Sequence[Any], Sequence[Any]],
+    xs: list[Variable],
+    dropped: Callable[[list[Variable], int], list[Variable]],
+) -> tuple[Variable, Variable | None, list[Variable]]:
+    """Runs the cells of all layers, directions and times.
+
+    Args:
+        step: One step of a cell: from input, states, weights and biases to the next states.
+        directions: Number of directions.
+        states: Hidden states and cell states, or None, of all layers and directions.
+        parameters: Weights, and biases, of each layer and direction.
+        xs: Input of each time.
+        dropped: Dropout: from the inputs of a layer and direction, and its number, to its inputs.
+
+    Returns:
+        tuple: Last hidden states, last cell states or None, and the output of each time.
+    """
+    (hx, cx), (ws, bs) = states, parameters
     last_h: list[Variable] = []
     last_c: list[Variable] = []
-    for layer in range(layers):
+    for layer in range(len(ws) // directions):
         outputs: list[list[Variable]] = []
         for direction in range(directions):
             i = layer * directions + direction
-            w = inputs[first_w + i * count :][:count]
-            b = inputs[first_b + i * count :][:count]
-            h = get_item(inputs[0], i)
-            c = get_item(inputs[1], i) if has_cells else None
-            values = _masked(xs, None if masks is None else masks[i])
+            h = get_item(hx, i)
+            c = None if cx is None else get_item(cx, i)
+            values = dropped(xs, i)
             times = range(len(xs))
             ys: list[Any] = [None] * len(xs)
             for t in reversed(times) if direction else times:
                 # Sequences that have ended keep their state.
-                n = batch_sizes[t]
+                n = len(values[t])
                 h_now = get_item(h, slice(0, n))
                 c_now = get_item(c, slice(0, n)) if c is not None else None
-                h_new, c_new = _STEPS[mode](values[t], h_now, c_now, w, b)
+                h_new, c_new = step(values[t], h_now, c_now, ws[i], bs[i])
                 ys[t] = h_new
                 h = _updated(h, h_new)
                 c = _updated(c, c_new) if c is not None else None
@@ -68,8 +103,7 @@ def compose_n_step(
             if directions == 1
             else [concat(pair, axis=1) for pair in zip(*outputs, strict=True)]
         )
-    states = [stack(last_h)] + ([stack(last_c)] if has_cells else [])
-    return (*states, *xs)
+    return stack(last_h), stack(last_c) if last_c else None, xs
 
 
 def _masked(xs: list[Variable], mask: Array | None) -> list[Variable]:
@@ -90,15 +124,27 @@ def _updated(state: Variable, new: Variable) -> Variable:
     return concat((new, get_item(state, slice(len(new), None))), axis=0)
 
 
-def _lstm(
+def lstm_step(
     x: Variable, h: Variable, c: Array, w: Variables, b: Variables
 ) -> tuple[Variable, Variable]:
+    """Returns the next hidden states and cell states of an LSTM.
+
+    Args:
+        x: Input.
+        h: Hidden states.
+        c: Cell states.
+        w: The eight weights.
+        b: The eight biases.
+    """
     i, f, a, o = (linear(x, w[k], b[k]) + linear(h, w[k + 4], b[k + 4]) for k in range(4))
     c = sigmoid(f) * c + sigmoid(i) * tanh(a)
     return sigmoid(o) * tanh(c), c
 
 
-def _gru(x: Variable, h: Variable, c: None, w: Variables, b: Variables) -> tuple[Variable, None]:
+def gru_step(
+    x: Variable, h: Variable, c: None, w: Variables, b: Variables
+) -> tuple[Variable, None]:
+    """Returns the next hidden states of a GRU, and None; see :func:`lstm_step`."""
     r, z = (sigmoid(linear(x, w[k], b[k]) + linear(h, w[k + 3], b[k + 3])) for k in range(2))
     candidate = tanh(linear(x, w[2], b[2]) + r * linear(h, w[5], b[5]))
     return (1 - z) * candidate + z * h, None
@@ -113,9 +159,9 @@ def _relu(x: Variable, h: Variable, c: None, w: Variables, b: Variables) -> tupl
 
 
 #: Mode -> one step of a cell.
-_STEPS: dict[str, Callable[..., tuple[Variable, Any]]] = {
-    "lstm": _lstm,
-    "gru": _gru,
+_STEPS: dict[str, Step] = {
+    "lstm": lstm_step,
+    "gru": gru_step,
     "tanh": _tanh,
     "relu": _relu,
 }

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.utils.argument import REMOVED_TRAIN, REMOVED_USE_CUDNN, removed_arguments
-from chainer.functions.connection._n_step import (
+from chainer.functions.noise.dropout import dropout
+from chainer.functions.rnn._n_step import (
     BaseNStepRNN,
     Inputs,
     State,
     Weights,
     apply_n_step,
 )
-from chainer.functions.connection._n_step_documentation import documented
+from chainer.functions.rnn._n_step_composition import compose_layers
+from chainer.functions.rnn._n_step_documentation import documented
 
 
 class NStepRNNTanh(BaseNStepRNN):
@@ -129,3 +133,44 @@ def n_step_rnn_base(
     """
     function = n_step_birnn if use_bi_direction else n_step_rnn
     return function(n_layers, dropout_ratio, hx, ws, bs, xs, activation)
+
+
+def n_step_rnn_impl(
+    f: Callable[..., tuple[Variable, Any]],
+    n_layers: int,
+    dropout_ratio: float,
+    hx: State,
+    cx: State | None,
+    ws: Weights,
+    bs: Weights,
+    xs: Inputs,
+    use_bi_direction: bool,
+) -> tuple[Variable, Variable | None, tuple[Variable, ...]]:
+    """Runs a stacked recurrent network whose cell is a function, step by step.
+
+    Args:
+        f (callable): One step: called with the input, the hidden states, the cell states or None,
+            the weights and the biases. It returns the next hidden states and cell states.
+        n_layers (int): See :func:`n_step_rnn`, as for the following arguments.
+        dropout_ratio (float): Dropout ratio between layers; only used in training mode.
+        hx (~chainer.Variable or array): Initial hidden states.
+        cx (~chainer.Variable or array): Initial cell states; None if the cell has none.
+        ws (list of list of ~chainer.Variable or array): Weights.
+        bs (list of list of ~chainer.Variable or array): Biases.
+        xs (list of ~chainer.Variable or array): Input of each time.
+        use_bi_direction (bool): Whether there are two directions.
+
+    Returns:
+        tuple: ``hy``, ``cy`` (None if the cell has none) and ``ys``.
+    """
+    directions = 2 if use_bi_direction else 1
+    groups = n_layers * directions
+
+    def dropped(values: list[Variable], i: int) -> list[Variable]:
+        # The input of the first layer is not dropped.
+        return values if i < directions else [dropout(x, dropout_ratio) for x in values]
+
+    states = (as_variable(hx), None if cx is None else as_variable(cx))
+    inputs = [as_variable(x) for x in xs]
+    hy, cy, ys = compose_layers(f, directions, states, (ws[:groups], bs[:groups]), inputs, dropped)
+    return hy, cy, tuple(ys)

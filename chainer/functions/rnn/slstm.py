@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from chainer.backends.operations.lstm_cells import s_lstm_cell
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
-from chainer.functions.activation.lstm import four_sources
 from chainer.functions.activation.sigmoid import sigmoid
 from chainer.functions.activation.tanh import tanh
 from chainer.functions.array.separate import separate
+from chainer.functions.rnn.lstm import differentiate, four_sources
 from chainer.functions.rules import ComposedFunction
 
 
@@ -66,6 +68,30 @@ class SLSTM(ComposedFunction):
         a2, i2, f2, o2 = separate(four_sources(x2), axis=2)
         c = tanh(a1) * sigmoid(i1) + tanh(a2) * sigmoid(i2) + sigmoid(f1) * c1 + sigmoid(f2) * c2
         return c, tanh(c) * sigmoid(o1 + o2)
+
+
+class SLSTMGrad:
+    """Gradient of :class:`SLSTM`, as a function of its inputs and of the gradients of its outputs.
+
+    It is called with ``c_prev1``, ``c_prev2``, ``x1``, ``x2``, ``c_next``, ``gc`` and ``gh`` and
+    returns the gradients of the first four, which can be differentiated again.
+    """
+
+    def __call__(
+        self, c_prev1: Any, c_prev2: Any, x1: Any, x2: Any, c_next: Any, gc: Any, gh: Any
+    ) -> tuple[Variable | None, ...]:
+        """Computes the gradients.
+
+        Args:
+            c_prev1: Cell states of the first source.
+            c_prev2: Cell states of the second source.
+            x1: Sources of the gates.
+            x2: Further sources of the gates.
+            c_next: New cell states; they are computed again.
+            gc: Gradient of the new cell states; None for zeros.
+            gh: Gradient of the outputs; None for zeros.
+        """
+        return differentiate(slstm, (c_prev1, c_prev2, x1, x2), (gc, gh))
 
 
 def slstm(

@@ -6,13 +6,14 @@ from chainer.backends.operations.lstm_cells import tree_lstm_cell
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
+from chainer.functions._callable import CallableNode
 from chainer.functions.activation.sigmoid import sigmoid
 from chainer.functions.activation.tanh import tanh
 from chainer.functions.array.split_axis import split_axis
 from chainer.functions.rules import ComposedFunction
 
 
-class TreeLSTM(ComposedFunction):
+class TreeLSTM(CallableNode, ComposedFunction):
     """LSTM units with any number of children."""
 
     type_check_key = ()

@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.core.utils.argument import REMOVED_TRAIN, REMOVED_USE_CUDNN, removed_arguments
-from chainer.functions.connection._n_step import (
+from chainer.functions.rnn._n_step import (
     BaseNStepRNN,
     Inputs,
     State,
     Weights,
     apply_n_step,
 )
-from chainer.functions.connection._n_step_documentation import documented
+from chainer.functions.rnn._n_step_composition import gru_step as _gru
+from chainer.functions.rnn._n_step_documentation import documented
+
+# Programs import one step of the cell by this name.
+__all__ = ["NStepBiGRU", "NStepGRU", "_gru", "n_step_bigru", "n_step_gru", "n_step_gru_base"]
 
 
 class NStepGRU(BaseNStepRNN):

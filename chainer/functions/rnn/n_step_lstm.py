@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.core.utils.argument import REMOVED_TRAIN, REMOVED_USE_CUDNN, removed_arguments
-from chainer.functions.connection._n_step import (
+from chainer.functions.rnn._n_step import (
     BaseNStepRNN,
     Inputs,
     State,
     Weights,
     apply_n_step,
 )
+from chainer.functions.rnn._n_step_composition import lstm_step as _lstm
+from chainer.functions.rnn._n_step_documentation import documented
 
-# Client libraries import the step of one layer from here to check their recurrent links.
-from chainer.functions.connection._n_step_composition import (
-    _lstm as _lstm,  # pyright: ignore[reportPrivateUsage]
-)
-from chainer.functions.connection._n_step_documentation import documented
+# Programs import one step of the cell by this name.
+__all__ = ["NStepBiLSTM", "NStepLSTM", "_lstm", "n_step_bilstm", "n_step_lstm", "n_step_lstm_base"]
 
 
 class NStepLSTM(BaseNStepRNN):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from chainer.backends.operations.lstm_cells import lstm_cell
-from chainer.core.autograd.variable import Variable
+from chainer.core.autograd.grad import grad
+from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions.activation.sigmoid import sigmoid
@@ -79,6 +83,44 @@ class LSTM(ComposedFunction):
         active, rest = c_prev[: len(x)], c_prev[len(x) :]
         c = tanh(a) * sigmoid(i) + active * sigmoid(f)
         return concat([c, rest], axis=0) if len(rest) else c, sigmoid(o) * tanh(c)
+
+
+class LSTMGrad:
+    """Gradient of :class:`LSTM`, as a function of its inputs and of the gradients of its outputs.
+
+    It is called with ``c_prev``, ``x``, ``c_next``, ``gc`` and ``gh`` and returns ``gc_prev`` and
+    ``gx``, which can be differentiated again. A gradient that is None counts as zeros.
+    """
+
+    def __call__(
+        self, c_prev: Any, x: Any, c_next: Any, gc: Any, gh: Any
+    ) -> tuple[Variable | None, ...]:
+        """Computes the gradients.
+
+        Args:
+            c_prev: Cell states.
+            x: Sources of the gates.
+            c_next: New cell states; they are computed again.
+            gc: Gradient of the new cell states.
+            gh: Gradient of the outputs.
+        """
+        return differentiate(lstm, (c_prev, x), (gc, gh))
+
+
+def differentiate(
+    function: Callable[..., Any], inputs: tuple[Any, ...], gradients: tuple[Any, ...]
+) -> tuple[Variable | None, ...]:
+    """Returns the differentiable gradients of all inputs of a function.
+
+    Args:
+        function: Function of several outputs.
+        inputs: Its inputs.
+        gradients: Gradients of its outputs; None for zeros.
+    """
+    xs = [as_variable(x) for x in inputs]
+    pairs = [(y, g) for y, g in zip(function(*xs), gradients, strict=True) if g is not None]
+    ys, gys = [y for y, _ in pairs], [as_variable(g) for _, g in pairs]
+    return tuple(grad(ys, xs, gys, enable_double_backprop=True))
 
 
 def four_sources(x: Variable) -> Variable:

@@ -11,8 +11,9 @@ from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
+from chainer.functions._callable import CallableNode
 from chainer.functions._errors import InvalidValue, expect_as
-from chainer.functions.connection._n_step_composition import compose_n_step
+from chainer.functions.rnn._n_step_composition import compose_n_step
 from chainer.functions.rules import ComposedFunction
 
 State: TypeAlias = VariableLike
@@ -25,7 +26,7 @@ Inputs: TypeAlias = Sequence[VariableLike]
 """The input of each time."""
 
 
-class BaseNStepRNN(ComposedFunction):
+class BaseNStepRNN(CallableNode, ComposedFunction):
     """Stacked recurrent network over packed sequences.
 
     The inputs are ``hx``, ``cx`` if there is one, the weights, the biases, and one array for each

@@ -1,0 +1,34 @@
+"""The answers of release 7.8.1 that are stored, so that tests need no such release."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+PATH = Path(__file__).parent / "answers_of_7_8_1.json.gz"
+
+
+def store(answers: Sequence[dict[str, Any]]) -> None:
+    """Writes the answers to the calls from number 0 on."""
+    text = "\n".join([json.dumps(_shortened(answer), separators=(",", ":")) for answer in answers])
+    # Without a time, so that equal answers give an equal file.
+    PATH.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
+
+
+def load() -> list[dict[str, Any]]:
+    """Returns the stored answers; their positions are the numbers of the calls."""
+    return [json.loads(line) for line in gzip.decompress(PATH.read_bytes()).splitlines()]
+
+
+def _shortened(answer: Any) -> Any:
+    """Returns an answer with numbers of seven digits, which is enough to compare."""
+    if isinstance(answer, float):
+        return float(f"{answer:.7g}")
+    if isinstance(answer, dict):
+        return {key: _shortened(value) for key, value in answer.items()}
+    if isinstance(answer, list):
+        return [_shortened(value) for value in answer]
+    return answer
