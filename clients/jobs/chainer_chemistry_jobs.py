@@ -72,7 +72,7 @@ def _fit(model, examples, converter, metric="main/loss"):
 
 
 def nfp():
-    """NFP, also with the warp module and Weisfeiler-Lehman embedding: Regressor, Trainer, npz."""
+    """NFP, also with the warp module: Regressor, Trainer, npz."""
     _regress("nfp", "nfp")
     _regress("nfp_gwm", "nfp_gwm")
 

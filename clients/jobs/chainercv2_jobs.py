@@ -86,5 +86,5 @@ def resnet20_cifar10():
 
 
 def deeplabv3():
-    """DeepLabv3 with ResNet-10, for segmentation: forward, backward, npz."""
+    """DeepLabv3 with ResNet(D)-50b, for segmentation: forward, backward, npz."""
     _differentiate("deeplabv3_resnetd50b_voc", 128, in_size=(128, 128), aux=True)

@@ -84,7 +84,7 @@ class ParallelSequentialIterator(chainer.dataset.Iterator):
         if self.is_new_epoch:
             self.epoch = epoch
 
-        return list(zip(cur_words, next_words, strict=True))
+        return list(zip(cur_words, next_words))
 
     @property
     def epoch_detail(self):

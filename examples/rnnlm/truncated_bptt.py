@@ -6,7 +6,6 @@ truncated every few words, and evaluation that keeps no history.
 """
 
 import argparse
-import itertools
 
 import corpus
 import numpy as np
@@ -41,7 +40,7 @@ class RNN(chainer.Chain):
 def compute_loss(model, x_list):
     """Returns the sum of the losses of all words but the first."""
     loss = 0
-    for cur_word, next_word in itertools.pairwise(x_list):
+    for cur_word, next_word in zip(x_list, x_list[1:]):
         loss += model(cur_word, next_word)
     return loss
 
@@ -58,7 +57,7 @@ def train_truncated(model, optimizer, x_list, length):
     seqlen = len(x_list[1:])
 
     model.predictor.reset_state()
-    for count, (cur_word, next_word) in enumerate(itertools.pairwise(x_list), 1):
+    for count, (cur_word, next_word) in enumerate(zip(x_list, x_list[1:]), 1):
         loss += model(cur_word, next_word)
         if count % length == 0 or count == seqlen:
             model.cleargrads()

@@ -24,10 +24,12 @@ def corpus_bleu(references, hypotheses):
         float: Between 0 and 1 (all equal): the geometric mean of the precisions of words, pairs,
         triples and quadruples, times a penalty for brevity.
     """
+    if len(references) != len(hypotheses):
+        raise ValueError(f"{len(references)} references for {len(hypotheses)} hypotheses")
     matches = [0] * MAX_N
     totals = [0] * MAX_N
     length = reference_length = 0
-    for truths, hypothesis in zip(references, hypotheses, strict=True):
+    for truths, hypothesis in zip(references, hypotheses):
         length += len(hypothesis)
         reference_length += min(
             (len(truth) for truth in truths), key=lambda n: (abs(n - len(hypothesis)), n)
@@ -41,9 +43,6 @@ def corpus_bleu(references, hypotheses):
             totals[i] += counts.total()
     if matches[0] == 0:
         return 0.0
-    logs = [
-        math.log((match or EPSILON) / max(total, 1))
-        for match, total in zip(matches, totals, strict=True)
-    ]
+    logs = [math.log((match or EPSILON) / max(total, 1)) for match, total in zip(matches, totals)]
     penalty = 1.0 if length >= reference_length else math.exp(1 - reference_length / length)
     return penalty * math.exp(sum(logs) / MAX_N)

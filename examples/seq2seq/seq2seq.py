@@ -131,7 +131,7 @@ class CalculateBleu(chainer.training.Extension):
         references = []
         hypotheses = []
         for i in range(0, len(self.test_data), self.batch):
-            sources, targets = zip(*self.test_data[i : i + self.batch], strict=True)
+            sources, targets = zip(*self.test_data[i : i + self.batch])
             references.extend([[t.tolist()] for t in targets])
 
             sources = [chainer.dataset.to_device(self.device, x) for x in sources]
@@ -164,7 +164,7 @@ def load_pairs(source_ids, source, target_ids, target):
     sources, targets = load_data(source_ids, source), load_data(target_ids, target)
     if len(sources) != len(targets):
         raise SystemExit(f"{source} has {len(sources)} lines, {target} has {len(targets)}")
-    return list(zip(sources, targets, strict=True))
+    return list(zip(sources, targets))
 
 
 def calculate_unknown_ratio(data):

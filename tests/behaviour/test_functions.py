@@ -214,3 +214,26 @@ class TestDebugMode:
             function(np.ones((2, 3), "f"), np.ones(2, "f"), 1)
         assert isinstance(info.value, AssertionError) == debug
         assert function(np.ones((2, 3), "f"), np.ones(3, "f"), 1).shape == (2, 3)
+
+
+@pytest.mark.parametrize(
+    "operator",
+    [
+        lambda x, a: x + a,
+        lambda x, a: a - x,
+        lambda x, a: x * a,
+        lambda x, a: x / a,
+        lambda x, a: x**a,
+        lambda x, a: x + chainer.Variable(a),
+    ],
+)
+def test_operands_that_cannot_be_broadcast(operator):
+    """Operands whose shapes do not fit raise InvalidType, arrays and Variables alike."""
+    with pytest.raises(InvalidType):
+        operator(chainer.Variable(np.ones((2, 3), "f")), np.ones(2, "f"))
+
+
+def test_reshape_with_two_unknown_dimensions():
+    """F.reshape to a shape with several -1 raises AssertionError."""
+    with pytest.raises(AssertionError, match="only specify one unknown dimension"):
+        F.reshape(np.ones(4, "f"), (-1, -1))

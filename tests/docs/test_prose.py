@@ -40,6 +40,7 @@ COVERED = (
     "packs/extensions",
     "packs/ideep4py",
     "packs/modern-functions",
+    "packs/onnx",
     "tests/backends",
     "tests/core",
     "tests/docs",

@@ -196,6 +196,7 @@ class DictSummary:
         Args:
             serializer: Serializer or deserializer.
         """
+        names: list[str] = []
         try:
             names: list[str] = json.loads(serializer("_names", json.dumps(list(self._summaries))))
         except KeyError:
@@ -203,7 +204,6 @@ class DictSummary:
             warnings.warn(
                 "The names of statistics are not saved.", MissingStateWarning, stacklevel=2
             )
-            names = []
         # A serializer returns the names it was given; a deserializer those of the file.
         self._summaries = {name: self._summaries.get(name) or Summary() for name in names}
         for index, name in enumerate(names):

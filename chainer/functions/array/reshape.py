@@ -21,6 +21,10 @@ class ShapeChange(UnaryFunction):
         return gy.reshape(self.input_shape(0))
 
 
+class UnknownDimensionsError(ValueError, AssertionError):
+    """A shape has several -1. Earlier releases assert that it has at most one."""
+
+
 class Reshape(ShapeChange):
     """Reshapes an input without copy."""
 
@@ -28,7 +32,9 @@ class Reshape(ShapeChange):
 
     def __init__(self, shape: Shape) -> None:
         if shape.count(-1) > 1:
-            raise ValueError(f"can only specify one unknown dimension, got shape={shape}")
+            raise UnknownDimensionsError(
+                f"can only specify one unknown dimension, got shape={shape}"
+            )
         self.shape = shape
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:

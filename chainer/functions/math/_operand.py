@@ -8,8 +8,9 @@ import numpy
 
 from chainer.core.arrays.backend import find_backend, not_an_array_message
 from chainer.core.autograd.gradient_arrays import ONE_DEVICE
-from chainer.core.typing import Array, ArrayModule, DType
+from chainer.core.typing import Array, ArrayModule, DType, Shape
 from chainer.core.utils import type_check
+from chainer.functions._errors import InvalidValue
 
 _SCALARS = (int, float, complex, numpy.generic)  # bool is an int
 
@@ -56,6 +57,7 @@ def as_operand(value: Any, x: Array, xp: ArrayModule) -> Any:
     Raises:
         TypeError: If ``value`` is an array of another kind than ``x``, or complex where ``x`` is
             not.
+        InvalidValue: (a ValueError and an InvalidType) If the shapes cannot be broadcast together.
     """
     dtype = x.dtype
     if not isinstance(value, _SCALARS):
@@ -68,6 +70,8 @@ def as_operand(value: Any, x: Array, xp: ArrayModule) -> Any:
                 f"Actual: {type(x)}, {type(value)}\n{ONE_DEVICE}"
             )
         value = other.to_xp(other.wrap(value))
+        if value.shape != x.shape:
+            _check_shapes(x.shape, value.shape)
         if value.dtype.kind == "c" and dtype.kind != "c":
             raise _is_complex(f"array of dtype {value.dtype}", dtype)
         return value if value.dtype == dtype else value.astype(dtype)
@@ -82,6 +86,16 @@ def as_operand(value: Any, x: Array, xp: ArrayModule) -> Any:
         return scalar
     # An extension dtype such as bfloat16 is promoted away when combined with a Python number.
     return scalar[()] if dtype.kind == "V" else scalar.item()
+
+
+def _check_shapes(shape: Shape, constant: Shape) -> None:
+    try:
+        numpy.broadcast_shapes(shape, constant)
+    except ValueError:
+        # Release 4 raises what NumPy raises, release 7 InvalidType.
+        raise InvalidValue(
+            "operands that can be broadcast together", f"shapes {shape} and {constant}"
+        ) from None
 
 
 def _is_complex(what: str, dtype: DType) -> TypeError:

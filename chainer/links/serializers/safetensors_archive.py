@@ -6,6 +6,7 @@ so that no package is needed, and every number of the header is checked before i
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -78,8 +79,9 @@ def write_safetensors(
 
 
 def _type_name(name: str, dtype: Any) -> str:
-    known = "bfloat16" if dtype.name == "bfloat16" else dtype.str.replace("|", "").replace("=", "<")
-    found = _NAMES.get("?" if dtype == bool else known)
+    # NumPy's code of types of other packages, such as bfloat16, tells nothing but their size.
+    code = "?" if dtype.kind == "b" else dtype.str.replace("|", "")
+    found = _NAMES.get("bfloat16" if dtype.name == "bfloat16" else code)
     if found is None:
         raise TypeError(f"safetensors has no type for {name!r} of dtype {dtype}")
     return found
@@ -144,7 +146,7 @@ def _parse(data: HostArray) -> tuple[dict[str, HostArray], dict[str, str]]:
         array.flags.writeable = False
         arrays[name] = array
     used.sort()
-    if any([a[1] > b[0] for a, b in zip(used, used[1:])]):
+    if any([a[1] > b[0] for a, b in itertools.pairwise(used)]):
         raise ValueError("its tensors overlap")
     if sum([end - begin for begin, end in used]) != body.size:
         raise ValueError("its tensors do not fill the file")

@@ -28,7 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Lists the names."""
-    registry = registries.ALL[_SHORT_NAMES.get(options.kind, options.kind)]
+    kind: str = options.kind
+    registry = registries.ALL[_SHORT_NAMES.get(kind, kind)]
     registry.load_all()
     entries = registry.entries()
     if options.pattern is not None:

@@ -41,6 +41,7 @@ class Reservoir:
     """
 
     def __init__(self, size: int, data_shape: Shape, dtype: DTypeLike = "f") -> None:
+        # Allocated once: the memory does not grow with the training.
         self._items = numpy.empty((size, *data_shape), dtype)
         self._positions = numpy.empty(size, numpy.int64)
         self._seen = 0
@@ -207,13 +208,15 @@ class VariableStatisticsPlot(Extension):
         plot_std: bool = True,
         percentile_sigmas: float | Sequence[float] = _SIGMAS,
         trigger: TriggerLike = (1, "epoch"),
-        filename: str | None = None,
+        filename: str | None = "statistics.png",
         figsize: tuple[float, float] | None = None,
         marker: str | None = None,
         grid: bool = True,
         **kwargs: Any,
     ) -> None:
-        name = renamed_argument("VariableStatisticsPlot", filename, None, "file_name", kwargs)
+        name = renamed_argument(
+            "VariableStatisticsPlot", filename, "statistics.png", "file_name", kwargs
+        )
         self._filename = name or "statistics.png"
         self._variables = _variables_of(targets)
         if not self._variables:
@@ -272,7 +275,7 @@ class VariableStatisticsPlot(Extension):
             serializer (AbstractSerializer): Serializer or deserializer.
         """
         self._samples.serialize(serializer["_samples"])
-        # Other releases do not save the state of this trigger.
+        # Other releases do not save the trigger.
         serialize_unsaved(self._trigger, serializer["_trigger"])
 
     def save_plot_using_module(self, file_path: str, plt: Any) -> None:

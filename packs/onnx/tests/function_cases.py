@@ -163,6 +163,8 @@ ARRAY = [
     case("vstack 1", lambda x, y: F.vstack((x, y)), normal(3), normal(3)),
     case("vstack 2", lambda x, y: F.vstack((x, y)), X, normal(1, 3)),
     case("where", F.where, X > 0, X, normal(2, 3)),
+    case("where constant", lambda x, y: F.where(np.eye(2, 3, dtype=bool), x, y), X, normal(2, 3)),
+    case("where bool", lambda x, y: F.where(True, x, y), X, normal(2, 3)),
     case(
         "spatial_transformer_grid", lambda t: F.spatial_transformer_grid(t, (3, 4)), normal(2, 2, 3)
     ),

@@ -135,7 +135,7 @@ W = images(3, 4, 3, 3)
 
 
 @pytest.mark.parametrize(
-    "operator, attributes, weights",
+    ("operator", "attributes", "weights"),
     [
         ("Conv", {"auto_pad": "SAME_UPPER", "strides": [2, 2]}, [W]),
         ("Conv", {"auto_pad": "SAME_LOWER", "strides": [2, 2]}, [W]),

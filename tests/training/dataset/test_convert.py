@@ -217,3 +217,14 @@ def test_async_transfer_on_the_host():
     check(converter([np.ones(1), np.ones(2)], -1, padding=0), np.array([[1.0, 0.0], [1.0, 1.0]]))
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         convert.nothing
+
+
+def test_private_names_of_release_7():
+    # Converters of released packages import them.
+    from chainer.dataset.convert import _concat_arrays, _concat_arrays_with_padding
+
+    np.testing.assert_array_equal(_concat_arrays([np.zeros(2), np.ones(2)], None), [[0, 0], [1, 1]])
+    np.testing.assert_array_equal(_concat_arrays([1, 2], None), [1, 2])
+    np.testing.assert_array_equal(
+        _concat_arrays_with_padding([np.zeros(1), np.ones(2)], -1), [[0, -1], [1, 1]]
+    )

@@ -26,7 +26,7 @@ class Arguments:
     def __init__(self, args: Any) -> None:
         self.kind: type = dict if isinstance(args, Mapping) else type(args)
         if isinstance(args, Mapping):
-            self.variables = {key: _as_variable(x) for key, x in args.items()}
+            self.variables: dict[Any, Variable] = {k: _as_variable(x) for k, x in args.items()}
         elif isinstance(args, (list, tuple)):
             self.variables = {i: _as_variable(x) for i, x in enumerate(args)}
         else:

@@ -111,6 +111,16 @@ class Context:
         if pinned:
             self._pinned.add(key)
 
+    def note_array(self, array: Array, name: str) -> None:
+        """Remembers the array of a value, by which functions may hold it.
+
+        Args:
+            array (array): The array.
+            name (str): Name of the value.
+        """
+        self._alive.append(array)
+        self._array_names.setdefault(id(array), name)
+
     def is_pinned(self, variable: Any) -> bool:
         """Returns whether the name of a value is pinned.
 

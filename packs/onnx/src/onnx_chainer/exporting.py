@@ -13,6 +13,7 @@ import numpy
 
 import chainer
 from chainer import Link, Parameter, Variable
+from chainer.utils.atomic_file import replacing
 from onnx_chainer import onnx_helper
 from onnx_chainer.arguments import Arguments, fit_names, flatten_outputs
 from onnx_chainer.context import Context
@@ -431,23 +432,13 @@ def _write(proto: Any, filename: Any, save_text: bool) -> None:
         filename.write(proto.SerializeToString())
         return
     path = os.fspath(filename)
-    temporary = f"{path}.{os.getpid()}.tmp"
-    try:
-        if proto.ByteSize() > _LARGEST_MESSAGE:
-            onnx.save_model(
-                proto,
-                temporary,
-                save_as_external_data=True,
-                location=os.path.basename(path) + ".data",
-            )
-        else:
-            with open(temporary, "wb") as file:
-                file.write(proto.SerializeToString())
+    if proto.ByteSize() > _LARGEST_MESSAGE:
+        name = os.path.basename(path) + ".data"
+        onnx.save_model(proto, path, save_as_external_data=True, location=name)
+    else:
         # A file that was cut off never has the final name.
-        os.replace(temporary, path)
-    finally:
-        if os.path.exists(temporary):
-            os.remove(temporary)
+        with replacing(path) as temporary, open(temporary, "wb") as file:
+            file.write(proto.SerializeToString())
     if save_text:
         with open(f"{path}.txt", "w", encoding="utf-8") as file:
             file.write(str(proto))

@@ -123,7 +123,11 @@ class GraphConversion:
         for i, (node, array) in enumerate(
             zip(application.node.input_nodes, application.inputs, strict=True)
         ):
-            if array is None or context.find_name(node) is not None:
+            if array is None:
+                continue
+            found = context.find_name(node)
+            if found is not None:
+                context.note_array(array, found)
                 continue
             known = context.find_name(array)
             if known is not None:

@@ -157,6 +157,23 @@ class Nodes(GraphBuilder):
         """Adds a constant of int64, which ONNX has for shapes, axes and indexes."""
         return self.const(values, numpy.int64)
 
+    def array(self, value: Any, other: Any = None) -> str:
+        """Returns an array that a function holds, such as a condition.
+
+        It is a value of the graph if it is the array of one, such as of an input; else a constant.
+
+        Args:
+            value: The array.
+            other: The array in the second run; None if there was none.
+        """
+        known = self.context.find_name(value)
+        if known is not None:
+            return known
+        array = array_of(value)
+        if other is not None and array_of(other).shape != array.shape:
+            return self.dynamic_constant(array, array_of(other))
+        return self.const(array, array.dtype)
+
     # -- operators whose form changed --------------------------------------------------------------
 
     def cast(self, x: str, dtype: DTypeLike) -> str:

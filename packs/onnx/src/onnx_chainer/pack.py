@@ -7,8 +7,8 @@ from typing import Any
 chainer_api = 1
 
 CONVERTERS = {
-    "activation": "CReLU ClippedReLU ELU HardSigmoid LeakyReLU LogSoftmax PReLUFunction RReLU ReLU "
-    "Sigmoid Softmax Softplus Tanh",
+    "activation": "CReLU ClippedReLU ELU HardSigmoid LeakyReLU LogSoftmax PReLUFunction RReLU "
+    "ReLU Sigmoid Softmax Softplus Tanh",
     "arithmetic": "Absolute Add AddConstant Arccos Arcsin Arctan Arctan2 Arctanh ArgMax ArgMin "
     "BatchDet BatchL2NormSquared BernoulliLogProb Ceil Clip Cos Cosh Cumprod Cumsum Div "
     "DivFromConstant Erf Erfc Exp Expm1 Fix Floor Fmod Identity LaplaceCDF LaplaceICDF "
@@ -16,8 +16,8 @@ CONVERTERS = {
     "Mul MulConstant MultiAdd Ndtr Neg PowConstVar PowVarConst PowVarVar Prod Rsqrt RsqrtGPU Sign "
     "Sin Sinh Sqrt Square Sub SubFromConstant Sum SumTo Tan",
     "array": "AsStrided Broadcast BroadcastTo Cast Concat Copy Depth2Space Diagonal ExpandDims "
-    "Flip Hstack Im2Col Join Moveaxis Pad PadSequence Permutate Repeat Reshape ResizeImages Rollaxis "
-    "ScatterAdd SelectItem Separate Shape Space2Depth SpatialTransformerGrid "
+    "Flip Hstack Im2Col Join Moveaxis Pad PadSequence Permutate Repeat Reshape ResizeImages "
+    "Rollaxis ScatterAdd SelectItem Separate Shape Space2Depth SpatialTransformerGrid "
     "SpatialTransformerSampler SplitAxis Squeeze Stack Swapaxes Tile Transpose TransposeSequence "
     "Where",
     "composition": "ComposedFunction DifferentiableComposition",

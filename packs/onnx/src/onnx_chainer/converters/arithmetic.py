@@ -98,7 +98,7 @@ def MultiAdd(g: Nodes, *xs: str) -> str:
     """Sums arrays; the operator for many of them takes floating-point types only."""
     if g.dtype().kind == "f" and len(xs) > 1:
         return g("Sum", *xs)
-    y, *others = xs
+    y, *others = list(xs)
     for x in others:
         y = g("Add", y, x)
     return y
@@ -292,7 +292,7 @@ def BatchL2NormSquared(g: Nodes, x: str) -> str:
 
 @rule()
 def LinearInterpolate(g: Nodes, p: str, x: str, y: str) -> str:
-    """P x + (1 - p) y."""
+    """Interpolates: p x + (1 - p) y."""
     return g("Add", g("Mul", p, x), g("Mul", g("Sub", g.const(1), p), y))
 
 
@@ -305,7 +305,7 @@ def BatchDet(g: Nodes, x: str) -> str:
 
 @rule()
 def ModifiedXLogX(g: Nodes, x: str) -> str:
-    """X log x, 0 for 0."""
+    """Computes x log x, 0 for 0."""
     zero = g.equal(x, g.const(0))
     return g("Mul", x, g("Log", g("Where", zero, g.const(1), x)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy
 
@@ -173,11 +174,12 @@ def PadSequence(g: Nodes, *xs: str) -> str:
 
 
 @rule()
-def Permutate(g: Nodes, x: str, indices: str) -> str:
+def Permutate(g: Nodes, x: str) -> str:
     """Selects along an axis; the inverse scatters numbers that count up."""
     axis = g.axis(g.func.axis)
+    indices = g.array(g.func.indices, None if g.twin is None else g.twin.indices)
     if g.func.inv:
-        count = g.shape(1)[0]
+        count = len(g.func.indices)
         scatter = "ScatterElements" if g.opset >= 11 else "Scatter"
         numbers = g.ints(numpy.arange(count))
         indices = g(scatter, numbers, indices, numbers, axis=0)
@@ -192,7 +194,7 @@ def Repeat(g: Nodes, x: str) -> str:
     if axis is None:
         x, shape, axis = g.reshape(x, [-1]), [int(numpy.prod(shape))], 0
     axis = g.axis(axis, len(shape))
-    counts = repeats[0] if len(repeats) == 1 else list(repeats)
+    counts: Any = repeats[0] if len(repeats) == 1 else list(repeats)
     twin = g.params.application.twin
     changes = twin is not None and twin.inputs[0].shape[axis:][:1] != tuple(shape[axis:][:1])
     if changes and len(repeats) == 1 and g.func.axis is not None:
@@ -316,7 +318,7 @@ def SplitAxis(g: Nodes, x: str) -> list[str]:
             count = int(sections)
             more = {"num_outputs": count} if g.opset >= 18 else {}
             return list(g("Split", x, outputs=count, axis=axis, **more))
-        sizes = [length // sections] * int(sections)
+        sizes = [length // int(sections)] * int(sections)
     else:
         # As slices do: positions count from the end if negative, and stop at the ends.
         starts = [0, *[slice(int(i), None).indices(length)[0] for i in g.func._positions]]
@@ -379,7 +381,7 @@ def TransposeSequence(g: Nodes, *xs: str) -> Sequence[str]:
     """Selects, for each time, the rows of the sequences that reach it."""
     lengths = [g.shape(i)[0] for i in range(len(xs))]
     starts = numpy.cumsum([0, *lengths])
-    joined = g("Concat", *xs, axis=0) if len(xs) > 1 else xs[0]
+    joined = g("Concat", *xs, axis=0)
     rows = [
         [int(starts[i]) + t for i, n in enumerate(lengths) if n > t]
         for t in range(max(lengths, default=0))
@@ -389,10 +391,12 @@ def TransposeSequence(g: Nodes, *xs: str) -> Sequence[str]:
 
 
 @rule()
-def Where(g: Nodes, condition: str, x: str, y: str) -> str:
-    """Selects by a condition."""
-    if g.dtype() != numpy.dtype(bool):
-        condition = g.cast(condition, bool)
+def Where(g: Nodes, x: str, y: str) -> str:
+    """Selects by a condition, which is an input of the graph or a constant."""
+    condition = g.func.condition
+    if isinstance(condition, bool):
+        condition = numpy.asarray(condition)
+    condition = g.array(condition, None if g.twin is None else g.twin.condition)
     return g("Where", condition, x, y)
 
 

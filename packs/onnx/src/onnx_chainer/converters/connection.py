@@ -91,7 +91,7 @@ def DepthwiseConvolution2D(g: Nodes, x: str, W: str, b: str = "") -> str:
 
 @rule()
 def Shift(g: Nodes, x: str) -> str:
-    """A convolution of each channel with a single one, at the place that is shifted to the middle."""
+    """A convolution of each channel with a single one, at the place that moves to the middle."""
     channels = g.shape()[1]
     (kh, kw), (dy, dx) = g.func.ksize, g.func.dilate
     # What becomes of one pixel in the middle of an image tells where each channel moves.

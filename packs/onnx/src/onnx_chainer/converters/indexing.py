@@ -65,11 +65,11 @@ def _bound(bound: Any) -> int | str:
 def _dynamic(g: Nodes, item: Any, other: Any) -> Any:
     """Returns an item of an index in which bounds may be names of what computes them."""
     if isinstance(item, slice) and isinstance(other, slice) and item != other:
-        bounds = [
+        start, stop = (
             a if a is None or b is None else g.length(a, b)
             for a, b in ((item.start, other.start), (item.stop, other.stop))
-        ]
-        return slice(*bounds, item.step)
+        )
+        return slice(start, stop, item.step)
     if isinstance(item, int) and isinstance(other, int) and item != other:
         g.warn(f"the index {item} depends on axes that have names; it is a constant")
     return item
@@ -109,7 +109,8 @@ def _select(g: Nodes, x: str, items: list[Any]) -> str:
     places = [i for i, item in enumerate(items) if isinstance(item, numpy.ndarray)]
     arrays: list[Array] = list(numpy.broadcast_arrays(*[items[i] for i in places]))
     axes = [len([item for item in items[:i] if item is not None]) for i in places]
-    lengths = [g.shape()[a] for a in _original_axes(g, axes)]
+    # Slices keep axes, and integers beside arrays count as arrays: no axis was removed before.
+    lengths = [g.shape()[a] for a in axes]
     # Counted from the front: negative indexes are not allowed before opset 11.
     arrays = [numpy.where(a < 0, a + n, a) for a, n in zip(arrays, lengths, strict=True)]
     adjacent = places == list(range(places[0], places[0] + len(places)))
@@ -139,11 +140,6 @@ def _select(g: Nodes, x: str, items: list[Any]) -> str:
     layout = [items[i] for i in kept]
     layout[leading:leading] = [slice(None)] * selected
     return _with_new_axes(g, x, layout)
-
-
-def _original_axes(g: Nodes, axes: list[int]) -> list[int]:
-    # Slices keep axes, and integers beside arrays count as arrays: nothing was removed.
-    return axes
 
 
 def _joined(g: Nodes, x: str, shape: list[int], count: int) -> str:

@@ -12,7 +12,7 @@ from onnx_chainer.nodes import Nodes, array_of
 
 @rule()
 def GELU(g: Nodes, x: str) -> str:
-    """X times the distribution function of the normal distribution."""
+    """The input times the distribution function of the normal distribution."""
     if g.opset >= 20:
         return g("Gelu", x)
     erf = g("Erf", g("Mul", x, g.const(math.sqrt(0.5))))
@@ -32,13 +32,13 @@ def TanhGELU(g: Nodes, x: str) -> str:
 
 @rule()
 def SiLU(g: Nodes, x: str) -> str:
-    """X sigmoid(x)."""
+    """The input times its sigmoid."""
     return g("Mul", x, g("Sigmoid", x))
 
 
 @rule()
 def HardSwish(g: Nodes, x: str) -> str:
-    """X times a piecewise linear sigmoid."""
+    """The input times a piecewise linear sigmoid."""
     if g.opset >= 14:
         return g("HardSwish", x)
     return g("Mul", x, g("HardSigmoid", x, alpha=1 / 6, beta=0.5))
@@ -46,7 +46,7 @@ def HardSwish(g: Nodes, x: str) -> str:
 
 @rule()
 def Mish(g: Nodes, x: str) -> str:
-    """X tanh(softplus(x))."""
+    """The input times tanh(softplus(x))."""
     if g.opset >= 18:
         return g("Mish", x)
     return g("Mul", x, g("Tanh", g("Softplus", x)))

@@ -24,7 +24,7 @@ def Dropout(g: Nodes, x: str) -> str:
 
 @rule()
 def Gaussian(g: Nodes, mean: str, ln_var: str) -> str:
-    """Mean + exp(ln_var / 2) times a random number of the normal distribution."""
+    """The mean plus exp(ln_var / 2) times a random number of the normal distribution."""
     noise = g("RandomNormalLike", ln_var)
     deviation = g("Exp", g("Mul", ln_var, g.const(0.5)))
     return g("Add", mean, g("Mul", deviation, noise))

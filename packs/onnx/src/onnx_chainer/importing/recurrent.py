@@ -34,7 +34,7 @@ def _operator(name: str) -> Callable[..., Any]:
             raise ValueError(f"{name} with reverse direction, peepholes or layout cannot be loaded")
         if name == "GRU" and not attributes.get("linear_before_reset", 0):
             raise ValueError("GRU without linear_before_reset cannot be loaded")
-        function = _function(name, attributes, direction == "bidirectional")
+        network: Any = _function(name, attributes, direction == "bidirectional")
         steps, batch = x.shape[:2]
         directions, _, units = r.shape
         dtype = array_of(x).dtype
@@ -56,7 +56,7 @@ def _operator(name: str) -> Callable[..., Any]:
             states.append(zeros if c is None else c)
         states = [F.get_item(_variable(s), (slice(None), ranks)) for s in states]
         # Chainer's functions take the inputs of each time, not those of each sequence.
-        *last, ys = function(1, 0.0, *states, ws, bs, F.transpose_sequence(xs))
+        *last, ys = network(1, 0.0, *states, ws, bs, F.transpose_sequence(xs))
         ys = F.transpose_sequence(ys)
         back = numpy.argsort(ranks)
         y = F.pad_sequence([ys[int(i)] for i in back], steps)  # (batch, time, direction x unit)
@@ -68,7 +68,7 @@ def _operator(name: str) -> Callable[..., Any]:
     return compute
 
 
-def _function(name: str, attributes: Any, both: bool) -> Callable[..., Any]:
+def _function(name: str, attributes: Any, both: bool) -> Any:
     """Returns the function of Chainer for the activations of an operator."""
     given = [a.lower() for a in attributes.get("activations", [])]
     defaults = {"LSTM": ["sigmoid", "tanh", "tanh"], "GRU": ["sigmoid", "tanh"], "RNN": ["tanh"]}
@@ -77,7 +77,7 @@ def _function(name: str, attributes: Any, both: bool) -> Callable[..., Any]:
         return _n_step_rnn("relu", both)
     if given and given != wanted:
         raise ValueError(f"{name} with the activations {given} cannot be loaded")
-    functions = {
+    functions: dict[str, Any] = {
         "LSTM": (F.n_step_lstm, F.n_step_bilstm),
         "GRU": (F.n_step_gru, F.n_step_bigru),
         "RNN": (_n_step_rnn("tanh", False), _n_step_rnn("tanh", True)),
@@ -86,7 +86,7 @@ def _function(name: str, attributes: Any, both: bool) -> Callable[..., Any]:
 
 
 def _n_step_rnn(activation: str, both: bool) -> Callable[..., Any]:
-    function = F.n_step_birnn if both else F.n_step_rnn
+    function: Any = F.n_step_birnn if both else F.n_step_rnn
 
     def compute(*args: Any) -> Any:
         return function(*args, activation)
