@@ -9,7 +9,7 @@ OUT ?= result/gpu
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: docs demo test test-packs lint types layers check stubs bench gpu gpu-emulated clean help
+.PHONY: docs demo test test-packs lint types layers check stubs bench gpu gpu-emulated clients clean help
 
 help:
 	@echo "make demo [ARGS=--resume]  train a digit classifier on real data (result/)"
@@ -19,6 +19,7 @@ help:
 	@echo "make stubs                 rewrite type stubs and the reference of operations"
 	@echo "make docs                  the documentation as a web site (site/)"
 	@echo "make bench [ARGS=...]      benchmarks against PyTorch and Chainer 7.8.1, in one run"
+	@echo "make clients               released packages that depend on Chainer, in .venv-clients"
 	@echo "make gpu-emulated          the tests for GPUs, with CuPy on devices that g++ emulates"
 	@echo "make gpu [OUT=folder]       tests and benchmarks on a GPU, with PYTHON as it is set up"
 
@@ -97,6 +98,11 @@ bench: $(VENV)/.test
 	$(BIN)/python scripts/setup_peers.py
 	$(BIN)/python -m benchmarks $(ARGS)
 
+# Not in .venv: released packages need old dependencies, and all this is downloaded.
+clients:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m clients $(ARGS)
+
 # Not in .venv: whoever has a GPU has an environment with CuPy (and PyTorch) for it.
 gpu:
 	$(PYTHON) scripts/gpu_checks.py $(OUT) $(ARGS)
@@ -115,4 +121,4 @@ gpu-emulated: $(EMULATION)/.done
 		pytest -m gpu -n $(WORKERS) --dist worksteal -q $(ARGS)
 
 clean:
-	rm -rf $(VENV) $(EMULATION) result build dist .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(EMULATION) .venv-clients result build dist .pytest_cache .ruff_cache .import_linter_cache

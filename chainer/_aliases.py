@@ -26,6 +26,8 @@ else:  # importing importlib.abc takes 15 ms
 ALIASES: dict[str, str] = {
     # Private, but client libraries read ``chainer._backend.Device``.
     "chainer._backend": "chainer.core.arrays.device",
+    "chainer._backprop_utils": "chainer.core.autograd.backprop_utils",
+    "chainer._runtime_info": "chainer.core.runtime_info",
     "chainer.array": "chainer.functions.array",
     "chainer.backend": "chainer.core.arrays.backend",
     "chainer.basic_math": "chainer.functions.math.basic_math",
@@ -71,6 +73,7 @@ ALIASES: dict[str, str] = {
     "chainer.links.connection.peephole": "chainer.links.rnn.peephole",
     "chainer.links.connection.tree_lstm": "chainer.links.rnn.tree_lstm",
     "chainer.links.connection.zoneoutlstm": "chainer.links.rnn.zoneoutlstm",
+    "chainer.memory_layouts": "chainer.core.autograd.memory_layouts",
     "chainer.optimizer": "chainer.training.optimizer",
     "chainer.optimizer_hooks": "chainer.training.optimizer_hooks",
     "chainer.optimizers": "chainer.training.optimizers",
@@ -87,7 +90,7 @@ ALIASES: dict[str, str] = {
 """Second name of a module -> its canonical name, under which it is implemented."""
 
 DOCUMENTED_SUBMODULES: dict[str, tuple[str, ...]] = {
-    "chainer.dataset": ("convert", "dataset_mixin", "download", "iterator"),
+    "chainer.dataset": ("convert", "dataset_mixin", "download", "iterator", "tabular"),
     "chainer.datasets": (
         "image_dataset",
         "mnist",

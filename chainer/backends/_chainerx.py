@@ -54,29 +54,29 @@ class ChainerxDevice(Device):
         raise RuntimeError(_NOT_AVAILABLE)
 
 
-def to_chx(arrays: ArrayTree) -> Any:
+def to_chx(array: ArrayTree) -> Any:
     """Refuses to convert arrays to those of ChainerX.
 
     Args:
-        arrays (array, None, list or tuple): Arrays.
+        array (array, None, list or tuple): Array or arrays.
 
     Returns:
-        None, list or tuple: ``arrays``, if all that it contains is None.
+        None, list or tuple: ``array``, if all that it contains is None.
 
     Raises:
         RuntimeError: If there is an array: ChainerX is not available.
     """
-    items = cast("Sequence[Any]", arrays) if isinstance(arrays, (list, tuple)) else (arrays,)
+    items = cast("Sequence[Any]", array) if isinstance(array, (list, tuple)) else (array,)
     if any(item is not None for item in items):
         raise RuntimeError(_NOT_AVAILABLE)
-    return arrays
+    return array
 
 
-def from_chx(arrays: ArrayTree) -> Any:
+def from_chx(array: ArrayTree) -> Any:
     """Converts arrays of ChainerX, of which there are none, to those of other libraries.
 
     Args:
-        arrays (array, None, list or tuple): Arrays.
+        array (array, None, list or tuple): Array or arrays.
 
     Returns:
         array, None, list or tuple: The same arrays, in a new list or tuple.
@@ -84,10 +84,10 @@ def from_chx(arrays: ArrayTree) -> Any:
     Raises:
         TypeError: If something is not an array.
     """
-    if not isinstance(arrays, (list, tuple)):
-        return _checked(arrays)
-    items = [_checked(item) for item in cast("Sequence[Any]", arrays)]
-    return items if isinstance(arrays, list) else tuple(items)
+    if not isinstance(array, (list, tuple)):
+        return _checked(array)
+    items = [_checked(item) for item in cast("Sequence[Any]", array)]
+    return items if isinstance(array, list) else tuple(items)
 
 
 def _checked(array: Array) -> Array:

@@ -231,6 +231,8 @@ class ScheduleManager:
         #: Number of schedules of a key that are in use in this iteration.
         self.in_use_count: dict[str, int] = {}
         self._train: bool | None = None
+        # The text of a data type takes longer to make than the rest of a call.
+        self._keys: dict[tuple[object, ...], str] = {}
 
     def get_schedule(
         self, in_vars: Sequence[Variable], enable_double_backprop: bool = False
@@ -249,9 +251,7 @@ class ScheduleManager:
             self.in_use_count.clear()
         self._train = config.train
         trains = config.train and config.enable_backprop
-        key = ("train:" if trains else "test:") + "".join(
-            f"{x.shape}{numpy.dtype(x.dtype)}" for x in in_vars
-        )
+        key = self._key(trains, in_vars)
         schedules = self.schedules.setdefault(key, [])
         index = 0
         if trains:
@@ -267,6 +267,14 @@ class ScheduleManager:
             if self.verbosity_level >= 1:
                 print(f"static_graph: new schedule {index} for {key}")
         return schedule
+
+    def _key(self, trains: bool, in_vars: Sequence[Variable]) -> str:
+        parts = (trains, *[(x.shape, x.dtype) for x in in_vars])
+        key = self._keys.get(parts)
+        if key is None:
+            texts = [f"{x.shape}{numpy.dtype(x.dtype)}" for x in in_vars]
+            key = self._keys[parts] = "".join(["train:" if trains else "test:", *texts])
+        return key
 
     def end_forward(self) -> None:
         """Ends the iteration: the next calls use the schedules from the first one on.
@@ -379,6 +387,8 @@ def _decorate(
         members["static_schedule"] = schedule
         with using_config("schedule_func", schedule):
             results = method(chain, *inputs, **kwargs)
+        if isinstance(results, Variable):  # the usual case, without the search for leaves
+            return schedule.apply((results,))[0]
         out_vars: list[Variable] = []
         results = _map_leaves(results, lambda y: _keep(out_vars, _output_variable(y, method)))
         outputs = iter(schedule.apply(out_vars) if out_vars else ())

@@ -362,7 +362,7 @@ class Link(DeviceResident):
         members = vars(self)
         for name in self._params:
             param = members[name]
-            if include_uninit or param.array is not None:
+            if include_uninit or param.raw_array is not None:
                 yield param
 
     def namedparams(self, include_uninit: bool = True) -> Iterator[tuple[str, Parameter]]:
@@ -374,7 +374,7 @@ class Link(DeviceResident):
         members = vars(self)
         for name in self._params:
             param = members[name]
-            if include_uninit or param.array is not None:
+            if include_uninit or param.raw_array is not None:
                 yield "/" + name, param
 
     def links(self, skipself: bool = False) -> Iterator[Link]:
@@ -528,7 +528,7 @@ class Link(DeviceResident):
         """Returns the number of scalars in all parameters; warns about uninitialized parameters."""
         size = 0
         for path, param in self.namedparams():
-            if param.array is None:
+            if param.raw_array is None:
                 warnings.warn(
                     f"Parameter '{path}' has not been initialized, so the resulting count will not "
                     "include the number of parameters in it.",

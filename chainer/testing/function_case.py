@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy
 
@@ -27,9 +27,10 @@ class FunctionTestBase(DifferentiationTests):
     skip_forward_test: bool = False
     skip_backward_test: bool = False
     skip_double_backward_test: bool = False
-    check_forward_options: dict[str, Any] = {}
-    check_backward_options: dict[str, Any] = {}
-    check_double_backward_options: dict[str, Any] = {}
+    # Each instance gets dictionaries of its own; see VariantTests.__init__().
+    check_forward_options: dict[str, Any] = cast("dict[str, Any]", None)
+    check_backward_options: dict[str, Any] = cast("dict[str, Any]", None)
+    check_double_backward_options: dict[str, Any] = cast("dict[str, Any]", None)
 
     _tests: ClassVar[tuple[str, ...]] = ("test_forward", "test_backward", "test_double_backward")
     _options: ClassVar[tuple[str, ...]] = (

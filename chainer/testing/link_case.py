@@ -28,6 +28,8 @@ from chainer.testing.serializer import save_and_load_npz
 class LinkTests(VariantTests):
     """Base of the test cases of links: how a link is made and called."""
 
+    check_forward_options: dict[str, Any]
+
     param_names: Any = ()
 
     _error: ClassVar[type[TestCaseError]] = LinkTestError
@@ -125,6 +127,21 @@ class LinkTests(VariantTests):
                 param.array = to_layout(to_host(param.array), device, strided=True)
         return link
 
+    def check_forward_outputs(
+        self, outputs: tuple[Any, ...], expected_outputs: tuple[Any, ...]
+    ) -> None:
+        """Compares outputs with what they should be.
+
+        Args:
+            outputs (tuple of arrays): Arrays on the device under test.
+            expected_outputs (tuple of numpy.ndarray): What ``forward_expected`` returned.
+
+        Raises:
+            LinkTestError: If they differ.
+        """
+        options = self._tolerances(0, self.check_forward_options, expected_outputs)
+        self._check_same(outputs, expected_outputs, options)
+
 
 class LinkTestCase(DifferentiationTests, LinkTests, VariantTestCase):
     """Base class of test cases of links.
@@ -208,9 +225,10 @@ class LinkTestCase(DifferentiationTests, LinkTests, VariantTestCase):
     skip_backward_test: bool = False
     skip_double_backward_test: bool = True
     skip_serialization_test: bool = True
-    check_forward_options: dict[str, Any] = {}
-    check_backward_options: dict[str, Any] = {}
-    check_double_backward_options: dict[str, Any] = {}
+    # Each instance gets dictionaries of its own; see VariantTests.__init__().
+    check_forward_options: dict[str, Any] = cast("dict[str, Any]", None)
+    check_backward_options: dict[str, Any] = cast("dict[str, Any]", None)
+    check_double_backward_options: dict[str, Any] = cast("dict[str, Any]", None)
 
     _options: ClassVar[tuple[str, ...]] = (
         "check_forward_options",
@@ -253,21 +271,6 @@ class LinkTestCase(DifferentiationTests, LinkTests, VariantTestCase):
             outputs_template (tuple of numpy.ndarray): Arrays of their shapes and dtypes.
         """
         return tuple(uniform_like(array) for array in outputs_template)
-
-    def check_forward_outputs(
-        self, outputs: tuple[Any, ...], expected_outputs: tuple[Any, ...]
-    ) -> None:
-        """Compares outputs with what they should be.
-
-        Args:
-            outputs (tuple of arrays): Arrays on the device under test.
-            expected_outputs (tuple of numpy.ndarray): What ``forward_expected`` returned.
-
-        Raises:
-            LinkTestError: If they differ.
-        """
-        options = self._tolerances(0, self.check_forward_options, expected_outputs)
-        self._check_same(outputs, expected_outputs, options)
 
     # -- tests ------------------------------------------------------------------------------------
 

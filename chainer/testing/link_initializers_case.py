@@ -64,7 +64,8 @@ class LinkInitializersTestCase(LinkTests, VariantTestCase):
     """
 
     skip_initializers_test: bool = False
-    check_initializers_options: dict[str, Any] = {}
+    # Each instance gets dictionaries of its own; see VariantTests.__init__().
+    check_initializers_options: dict[str, Any] = cast("dict[str, Any]", None)
 
     _options: ClassVar[tuple[str, ...]] = ("check_initializers_options",)
     _tests: ClassVar[tuple[str, ...]] = ("test_initializers",)

@@ -64,7 +64,9 @@ def update_parameters(params: Iterable[Parameter]) -> None:
     groups: dict[Hashable, PendingGroup] = {}
     try:
         for param in params:
-            if type(param.array) is numpy.ndarray or not _enqueue(param, groups):
+            # The array of a parameter with a memory layout is for its rule only.
+            alone = param.layout is not None or type(param.array) is numpy.ndarray
+            if alone or not _enqueue(param, groups):
                 param.update()
     finally:  # The rules have counted the queued updates, so an error in another must not drop them
         for group in groups.values():

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from chainer.core.arrays.backend import backend_of
+from chainer.core.autograd.laid_out import access_allowed
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.lazy import lazy_module
 from chainer.links.link import Link
@@ -409,16 +410,18 @@ class GradientMethod(Optimizer):
         params = list(target.params())
         if not all([isinstance(param, Parameter) for param in params]):
             _refuse_variables(target)
-        self.reallocate_cleared_grads()
-        self.check_nan_in_grads()
-        self._remove_loss_scale(params)
-        self.call_hooks("pre")
-        self.t += 1
-        if self.is_safe_to_update():
-            update_parameters(params)
-        self.reallocate_cleared_grads()
-        self.call_hooks("post")
-        self.update_loss_scale()
+        # The arrays of parameters with a memory layout are for optimizers only.
+        with access_allowed():
+            self.reallocate_cleared_grads()
+            self.check_nan_in_grads()
+            self._remove_loss_scale(params)
+            self.call_hooks("pre")
+            self.t += 1
+            if self.is_safe_to_update():
+                update_parameters(params)
+            self.reallocate_cleared_grads()
+            self.call_hooks("post")
+            self.update_loss_scale()
 
     def _remove_loss_scale(self, params: list[Parameter]) -> None:
         # Before the hooks, because a threshold or a decay rate refers to the true gradient. Rules

@@ -135,7 +135,7 @@ def ssd300_evaluator():
 
 
 def faster_rcnn_vgg16():
-    """FasterRCNNVGG16: training step of the whole chain (proposals, targets, losses), prediction."""
+    """FasterRCNNVGG16: training step of the whole chain (proposals, targets), prediction."""
     from chainercv.links import FasterRCNNVGG16
     from chainercv.links.model.faster_rcnn import FasterRCNNTrainChain
 
@@ -153,7 +153,7 @@ def faster_rcnn_vgg16():
 
 
 def fpn_resnet50():
-    """FasterRCNNFPNResNet50: losses of the proposals and of the heads, training step, prediction."""
+    """FasterRCNNFPNResNet50: losses of proposals and heads, training step, prediction."""
     from chainercv.links import FasterRCNNFPNResNet50
     from chainercv.links.model.fpn import bbox_head_loss_post, bbox_head_loss_pre, rpn_loss
 
@@ -196,6 +196,7 @@ def mask_rcnn_fpn_resnet50():
     model = MaskRCNNFPNResNet50(n_fg_class=3, min_size=128, max_size=128)
     images = _images()
     # With random weights some boxes are empty; without offsets the boxes are the proposals.
+    del model.bbox_head.loc
     with model.bbox_head.init_scope():
         model.bbox_head.loc = L.Linear((3 + 1) * 4, initialW=0)
     masks, labels, scores = model.predict(images)

@@ -31,12 +31,14 @@ def _renamed(name: str) -> Callable[[], Any]:
     return get
 
 
-# numpy.bool, numpy.int and so on were Python's types until 1.20. They are not NumPy's types:
-# ``isinstance(3, numpy.int)`` was true.
+# numpy.bool, numpy.int and so on were Python's types until 1.20: ``isinstance(3, numpy.int)`` was
+# true. NumPy 2 gives some of the names another meaning, and warns that it may do so for the others.
 _PYTHON_TYPES: dict[str, Callable[[], Any]] = {
+    "bool": _constant(builtins.bool),
     "complex": _constant(builtins.complex),
     "float": _constant(builtins.float),
     "int": _constant(builtins.int),
+    "long": _constant(builtins.int),
     "object": _constant(builtins.object),
     "str": _constant(builtins.str),
     "unicode": _constant(builtins.str),
@@ -137,7 +139,6 @@ _SCALAR_TYPES: Mapping[str, list[type]] = MappingProxyType(
 REMOVED: dict[str, dict[str, Callable[[], Any]]] = {
     "numpy": {
         **{name: _renamed(new) for name, new in _RENAMED.items()},
-        **_PYTHON_TYPES,
         "NINF": _constant(-numpy.inf),
         "NZERO": _constant(-0.0),
         "PZERO": _constant(0.0),
@@ -151,8 +152,6 @@ REMOVED: dict[str, dict[str, Callable[[], Any]]] = {
         "sctypes": _constant(_SCALAR_TYPES),
         "typeDict": _renamed("sctypeDict"),
     },
-    # Code that serves NumPy and CuPy writes ``xp.int``; CuPy removed these names, too.
-    "cupy": dict(_PYTHON_TYPES),
 }
 
 
@@ -193,9 +192,7 @@ def _of_iterables(name: str) -> Callable[[], Any]:
 
 CHANGED: dict[str, dict[str, Callable[[], Any]]] = {
     "numpy": {
-        # In NumPy 2 these are NumPy's types.
-        "bool": _constant(builtins.bool),
-        "long": _constant(builtins.int),
+        **_PYTHON_TYPES,
         "array": _constant(_array),
         "asarray": _constant(_asarray),
         **{
@@ -203,7 +200,8 @@ CHANGED: dict[str, dict[str, Callable[[], Any]]] = {
             for name in ("column_stack", "dstack", "hstack", "stack", "vstack")
         },
     },
-    "cupy": {"bool": _constant(builtins.bool)},
+    # Code that serves NumPy and CuPy writes ``xp.int``; CuPy removed these names, too.
+    "cupy": dict(_PYTHON_TYPES),
 }
 
 
@@ -235,6 +233,9 @@ METHODS: dict[str, list[tuple[Callable[[], type], Callable[..., Any]]]] = {
 }
 
 
+_NUMBERS = (builtins.float, builtins.int, builtins.complex)
+
+
 def convert(function: Callable[[Any], Any], value: Any) -> Any:
     """Calls ``float``, ``int`` or ``complex``, which took any array of one element until NumPy 2.4.
 
@@ -245,6 +246,7 @@ def convert(function: Callable[[Any], Any], value: Any) -> Any:
     Returns:
         The result of the call.
     """
-    if type(value) is numpy.ndarray and value.ndim and value.size == 1:
+    # The name may mean another function in the calling code.
+    if type(value) is numpy.ndarray and value.ndim and value.size == 1 and function in _NUMBERS:
         value = value.item()
     return function(value)

@@ -121,7 +121,7 @@ class _Transfer(DeviceResidentsVisitor):
         return arr if self._stays(arr) else self.device.send(arr)
 
     def visit_variable(self, param: Variable) -> None:
-        if param.array is None or not self._stays(param.array):
+        if param.raw_array is None or not self._stays(param.raw_array):
             param.to_device(self.device)
 
     def _stays(self, array: Array) -> bool:
@@ -163,7 +163,8 @@ class HostToDevice(DeviceResidentsVisitor):
 
     def visit_variable(self, param: Variable) -> None:
         """Moves the variable to the device, unless it is on an accelerator."""
-        if not (self._stays if param.array is None else backend_of(param.array).is_accelerator):
+        array = param.raw_array
+        if not (self._stays if array is None else backend_of(array).is_accelerator):
             param.to_device(self._device)
 
 

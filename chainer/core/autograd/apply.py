@@ -28,8 +28,9 @@ from chainer.core.arrays.backend import (
 )
 from chainer.core.autograd.array_checks import has_nan, is_current
 from chainer.core.autograd.gradient_arrays import ONE_DEVICE
+from chainer.core.autograd.laid_out import LAYOUTS, apply_with_layouts, layouts_of
 from chainer.core.autograd.node_traits import NodeTraits
-from chainer.core.autograd.variable import Variable, as_variable
+from chainer.core.autograd.variable import Variable
 from chainer.core.autograd.variable_node import VariableNode
 from chainer.core.config.configuration import ThreadState, threads
 from chainer.core.utils import type_check
@@ -100,12 +101,14 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
     nodes = tuple(node_list)
 
     if not all_numpy:
+        if LAYOUTS.are_in_use and any(layouts := layouts_of(inputs)):
+            return apply_with_layouts(self, inputs, layouts)
         in_data = _convert_inputs(self, in_data, state)
         device = _device_to_enter(self)
         if device is not None:
             with device:
                 return apply(self, inputs)
-    outputs = _run(self, inputs, in_data, types, state)
+    outputs = _run(self, in_data, types, state)
 
     if self.inputs is not None:
         _check_reusable(self)
@@ -148,6 +151,15 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
         node.data = y
         self._retained_output_arrays = outputs
     return (variable,)
+
+
+def apply_checking_layouts(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
+    """Is :func:`apply` for functions that define ``check_layout_forward``.
+
+    Args:
+        inputs: Tuple of input variables.
+    """
+    return apply_with_layouts(self, inputs, layouts_of(inputs))
 
 
 def _targets_of(nodes: tuple[VariableNode, ...]) -> Indexes:
@@ -226,12 +238,14 @@ def _apply_without_graph(
         arrays.append(array)
     in_data = tuple(arrays)
     if not all_numpy:
+        if LAYOUTS.are_in_use and any(layouts := layouts_of(inputs)):
+            return apply_with_layouts(self, inputs, layouts)
         in_data = _convert_inputs(self, in_data, state)
         device = _device_to_enter(self)
         if device is not None:
             with device:
                 return _apply_without_graph(self, inputs, state)
-    outputs = _run(self, inputs, in_data, _types_of(in_data), state)
+    outputs = _run(self, in_data, _types_of(in_data), state)
     if len(outputs) == 1 and in_data and type(outputs[0]) is type(in_data[0]):
         return (Variable._from_array(outputs[0], requires_grad),)
     if not all_numpy or any([type(y) is not _ndarray for y in outputs]):
@@ -239,18 +253,11 @@ def _apply_without_graph(
     return tuple([Variable._from_array(y, requires_grad) for y in outputs])
 
 
-def _run(
-    self: FunctionNode,
-    inputs: Sequence[VariableLike],
-    in_data: Arrays,
-    types: list[Any],
-    state: ThreadState,
-) -> Arrays:
+def _run(self: FunctionNode, in_data: Arrays, types: list[Any], state: ThreadState) -> Arrays:
     """Checks the types of the inputs and runs ``forward``, with hooks and debug checks if any.
 
     Args:
         self: The function.
-        inputs: The inputs as they were given.
         in_data: The input arrays.
         types: Dtype and shape of each input.
         state: State of the thread.
@@ -276,8 +283,6 @@ def _run(
                 traits.remember_checked(signature)
     elif state.type_check and not traits.checks_types and _has_own_check(self):
         _check_types(self, in_data)
-    if traits.checks_layouts:
-        self.check_layout_forward(tuple([as_variable(x) for x in inputs]))
     if state.hooks or traits.has_hooks or state.debug:
         return _forward_observed(self, in_data, state)
     try:
@@ -336,7 +341,11 @@ def _explain_types(self: FunctionNode, in_data: Arrays) -> None:
     """
     message = f"\nInvalid operation is performed in: {self.label} (Forward)\n"
     try:
-        self.check_type_forward(type_check.get_types(in_data, "in_types"))
+        in_types = type_check.get_types(in_data, "in_types")
+        names = self.argument_names
+        if names is not None and len(names) >= len(in_types):
+            type_check.argname(in_types, names[: len(in_types)])
+        self.check_type_forward(in_types)
     except type_check.InvalidType as error:
         # Some functions raise a subclass that belongs to a second class of errors.
         raise type(error)(error.expect, error.actual, msg=message) from None

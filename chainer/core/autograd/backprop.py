@@ -125,12 +125,12 @@ def deliver_to_leaves(
                 variable.grad_var = total
             else:
                 variable.cleargrad()
-                _add_array(backward_pass, variable, total.array)
+                _add_array(backward_pass, variable, total._array)
 
 
 def _add_array(backward_pass: BackwardPass, variable: Variable, grad: Array) -> None:
     """Adds an array to the gradient of a leaf; its previous gradient is not changed in place."""
-    previous = variable.grad
+    previous = variable._grad
     if previous is not None:
         if previous.dtype != grad.dtype:
             raise ValueError(

@@ -234,7 +234,7 @@ class BackwardPass:
         return node
 
     def _array(self, gradient: Gradient | None) -> Array | None:
-        return gradient.array if self.on_variables and gradient is not None else gradient
+        return gradient._array if self.on_variables and gradient is not None else gradient
 
     def _accumulate(
         self, function: FunctionNode, targets: Indexes, gxs: Gradients
@@ -252,7 +252,7 @@ class BackwardPass:
             if gx is None:
                 continue
             x = inputs[i]
-            array = gx.array if on_variables else gx
+            array = gx._array if on_variables else gx
             if (array.dtype, array.shape) != x._type:
                 check_input_gradient(function, i, array, self._any_dtype)
             if add(x, gx):
@@ -299,7 +299,7 @@ class BackwardPass:
             return None
         if self.on_variables:
             return variable.grad_var
-        gradient = variable.grad
+        gradient = variable._grad
         if gradient is not None:
             self.delivery.mark_borrowed(gradient)
         return gradient
@@ -322,7 +322,7 @@ class BackwardPass:
             variable.grad_var = gradient
             return
         array = self._array(gradient)
-        variable.grad = array
+        variable._set_gradient(array)
         variable._gradient = self.delivery.deliver(variable, variable._gradient)
 
     # -- rules ------------------------------------------------------------------------------------
@@ -395,4 +395,4 @@ def _array_of(function: FunctionNode, gx: Variable) -> Array:
             f"type of gradients returned from backward is incorrect: {type(gx)} != expected "
             f"{variable_class}\n{describe(function)}"
         )
-    return gx.array
+    return gx._array

@@ -96,7 +96,11 @@ class FunctionNode:
             cannot read. True is for functions that pass their arrays to kernels and do nothing
             else with them; other functions get arrays that ``xp`` makes.
         is_elementwise: Whether each element of the outputs depends on the elements of the inputs at
-            the same place only. The outputs then must have equal shapes.
+            the same place only. The outputs then must have equal shapes, and the inputs the same
+            memory layout, which the outputs get.
+        keeps_layout: Whether the outputs have the memory layout of the first input.
+        argument_names: Names of the inputs in the messages of :meth:`check_type_forward`. If there
+            are fewer names than inputs, or None, the messages say ``in_types[0]`` and so on.
         chainerx_device: None: arrays of ChainerX are not supported.
 
     Example:
@@ -129,6 +133,12 @@ class FunctionNode:
     type_check_key: ClassVar[tuple[str, ...] | None] = None
     accepts_opaque_arrays: ClassVar[bool] = False
     is_elementwise: ClassVar[bool] = False
+    keeps_layout: ClassVar[bool] = False
+    argument_names: ClassVar[tuple[str, ...] | None] = None
+
+    #: Memory layouts of the inputs and outputs where one of them is not the standard one.
+    _input_layouts: tuple[str | None, ...] | None = None
+    _output_layouts: tuple[str | None, ...] | None = None
 
     _retained_inputs: Indexes = ()
     _retained_outputs: Indexes = ()
@@ -155,6 +165,9 @@ class FunctionNode:
         super().__init_subclass__(**kwargs)
         cls._traits = NodeTraits.of_class(cls, FunctionNode)
         cls._has_direct_rule = cls._traits.has_array_rule
+        # So that functions which know nothing of layouts, nearly all, need not be asked.
+        if cls._traits.checks_layouts and cls.apply is FunctionNode.apply:
+            cls.apply = application.apply_checking_layouts
 
     # -- identity ---------------------------------------------------------------------------------
 
@@ -190,6 +203,32 @@ class FunctionNode:
             RuntimeError: If the function has not been applied yet, or was unchained.
         """
         return self.input_nodes[index].shape
+
+    @property
+    def input_layouts(self) -> tuple[str | None, ...]:
+        """Memory layouts of the inputs (see :mod:`chainer.memory_layouts`).
+
+        Known from :meth:`check_layout_forward` on, and of other functions after :meth:`apply`.
+        """
+        layouts = self._input_layouts
+        assert layouts is not None or self.inputs is not None, "the function was not applied yet"
+        return (None,) * len(self.input_nodes) if layouts is None else layouts
+
+    @property
+    def output_layouts(self) -> tuple[str | None, ...]:
+        """Memory layouts of the outputs.
+
+        A function that defines :meth:`check_layout_forward` may set them there or in
+        :meth:`forward`.
+        """
+        layouts = self._output_layouts
+        assert layouts is not None or self.inputs is not None, "the function was not applied yet"
+        return (None,) * len(self.outputs or ()) if layouts is None else layouts
+
+    @output_layouts.setter
+    def output_layouts(self, layouts: tuple[str | None, ...]) -> None:
+        assert isinstance(layouts, tuple), f"output_layouts must be a tuple, got {layouts!r}"
+        self._output_layouts = layouts
 
     @property
     def local_function_hooks(self) -> dict[str, FunctionHook]:
@@ -241,6 +280,7 @@ class FunctionNode:
     # -- forward ----------------------------------------------------------------------------------
 
     apply = application.apply
+    _apply = application.apply
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         """Checks types of input data before forward propagation.

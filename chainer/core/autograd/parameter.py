@@ -33,6 +33,10 @@ class Parameter(Variable):
         shape (int or tuple of int or None): Shape of the parameter; if None, initialization is
             deferred.
         name (str): Name of the parameter.
+        layout (str): Memory layout of the data array, one of :mod:`chainer.memory_layouts`; None
+            for the standard one. ``shape`` is then that of the stored array, whereas
+            :meth:`initialize` takes the shape with the channels in second place.
+        requires_grad (bool): Whether ``grad`` will be set in backward calculation.
 
     Attributes:
         initializer: Initializer of the data array.
@@ -53,6 +57,7 @@ class Parameter(Variable):
         shape: ShapeLike | None = None,
         name: str | None = None,
         *,
+        layout: str | None = None,
         requires_grad: bool = True,
     ) -> None:
         array: Array | None = None
@@ -63,7 +68,7 @@ class Parameter(Variable):
             array = initializer
         else:
             initializer = _as_initializer(initializer)
-        super().__init__(array, name=name, requires_grad=requires_grad)
+        super().__init__(array, name=name, requires_grad=requires_grad, layout=layout)
         self.initializer = initializer
         if shape is not None:
             self._undefine_grad()

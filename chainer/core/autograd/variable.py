@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 import weakref
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from chainer.core.arrays.backend import (
     backend_of,
@@ -28,6 +28,7 @@ from chainer.core.autograd.variable_copies import deep_copy, reduced, shallow_co
 from chainer.core.autograd.variable_in_graph import VariableInGraph
 from chainer.core.autograd.variable_node import VariableNode
 from chainer.core.autograd.variable_text import array_text, debug_text
+from chainer.core.lazy import resolve
 
 if TYPE_CHECKING:
     from chainer.core.arrays.device import Device
@@ -53,6 +54,8 @@ class Variable(VariableInGraph):
         name (str): Name of the variable.
         grad (array): Initial gradient array.
         requires_grad (bool): Whether ``grad`` will be set in backward calculation.
+        layout (str): Memory layout of ``data``, one of :mod:`chainer.memory_layouts`; None for the
+            standard one.
 
     Raises:
         TypeError: If ``data`` or ``grad`` is not an array of a known backend.
@@ -95,6 +98,7 @@ class Variable(VariableInGraph):
         name: str | None = None,
         grad: Array | None = None,
         requires_grad: bool = True,
+        layout: str | None = None,
         **kwargs: Any,
     ) -> None:
         if args or kwargs:
@@ -108,6 +112,8 @@ class Variable(VariableInGraph):
             self._name = name
         if grad is not None:
             self.grad = grad
+        if layout is not None:
+            _set_layout(self, layout)
 
     @classmethod
     def _from_array(cls, array: Array | None, requires_grad: bool) -> Variable:
@@ -135,6 +141,8 @@ class Variable(VariableInGraph):
         self._gradient = grad
         if name is not None:
             self._name = name
+        if layout is not None:
+            _set_layout(self, layout)
         return self
 
     @classmethod
@@ -172,6 +180,30 @@ class Variable(VariableInGraph):
     def raw_array(self) -> Array | None:
         """The stored array, whatever the memory layout is; for most variables :attr:`array`."""
         return self._array
+
+    @property
+    def layout(self) -> str | None:
+        """Memory layout of the stored array, None for the standard one."""
+        return None
+
+    def as_layout(self, layout: str | None) -> Variable:
+        """Returns a variable with the same elements in another memory layout.
+
+        This is a differentiable function. The result shares the memory of this variable.
+
+        Args:
+            layout (str): Memory layout, one of :mod:`chainer.memory_layouts`; None for the standard
+                one. One that is not standard can be converted to the standard one only.
+
+        Returns:
+            Variable: The variable; this one if it has the layout already.
+
+        Raises:
+            AssertionError: If the array has fewer than three dimensions.
+            ValueError: If the layout is unknown.
+        """
+        # A function, and functions import this module.
+        return resolve("chainer.core.autograd.as_layout:as_layout")(self, layout)
 
     @property
     def data(self) -> Array:
@@ -267,6 +299,9 @@ class Variable(VariableInGraph):
 
     @grad.setter
     def grad(self, grad: Array | None) -> None:
+        self._set_gradient(grad)
+
+    def _set_gradient(self, grad: Array | None) -> None:
         if grad is not None:
             grad = wrap(grad)
             self._check_gradient(grad)
@@ -293,15 +328,12 @@ class Variable(VariableInGraph):
         self._grad_var = grad_var
         self._mark_grad_set()
 
-    @property
-    def _grad(self) -> Array | None:
-        """The gradient array, to be set without checks. Programs use this name of release 7."""
-        return self.grad
-
-    @_grad.setter
-    def _grad(self, grad: Array | None) -> None:
+    def _set_gradient_unchecked(self, grad: Array | None) -> None:
         self._gradient = grad
         self._grad_var = None
+
+    # The gradient array, to be set without checks. Programs use this name of release 7.
+    _grad: Any = property(cast("Any", grad).fget, _set_gradient_unchecked)
 
     def _mark_grad_set(self) -> None:
         """Tells backpropagation that the gradient of a function's output is to be cleared."""
@@ -488,6 +520,11 @@ class Variable(VariableInGraph):
 
 
 VariableNode.variable_class = Variable
+
+
+def _set_layout(variable: Variable, layout: str) -> None:
+    # The module derives a class from Variable.
+    resolve("chainer.core.autograd.laid_out:with_raw_array")(variable, layout)
 
 
 def _refuse_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

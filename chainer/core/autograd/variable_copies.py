@@ -26,7 +26,7 @@ def shallow_copy(variable: Variable) -> Variable:
     initialized, the other one gets it, too.
     """
     # The gradient of a parameter that was not cleared stays undefined: no array is made for it.
-    gradient = UNDEFINED if variable._gradient is UNDEFINED else variable.grad
+    gradient = UNDEFINED if variable._gradient is UNDEFINED else variable._grad
     replica = _restore(
         type(variable), variable._array, gradient, variable._requires_grad, state_of(variable)
     )
@@ -43,7 +43,7 @@ def deep_copy(variable: Variable, memo: dict[int, Any]) -> Variable:
     """Returns a variable with copies of the arrays and of all attributes."""
     replica = _new(type(variable))
     memo[id(variable)] = replica
-    array, gradient = variable._array, variable.grad
+    array, gradient = variable._array, variable._grad
     return _fill(
         replica,
         None if array is None else copied(array),
@@ -60,7 +60,7 @@ def reduced(variable: Variable) -> Any:
         (
             type(variable),
             variable._array,
-            variable.grad,
+            variable._grad,
             variable._requires_grad,
             state_of(variable),
         ),

@@ -14,6 +14,8 @@ from chainer.functions.rules import PiecewiseLinearFunction
 class CReLU(PiecewiseLinearFunction):
     """Positive and negative part side by side."""
 
+    argument_names = ("x",)
+
     type_check_key = ("axis",)
     retained_inputs = (0,)
 

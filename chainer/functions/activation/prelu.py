@@ -13,6 +13,8 @@ from chainer.functions.rules import ComposedFunction
 class PReLUFunction(ComposedFunction):
     """Linear with a learned slope below zero."""
 
+    argument_names = ("x", "W")
+
     type_check_key = ()
     retained_inputs = (0, 1)
 

@@ -11,6 +11,8 @@ from chainer.functions.rules import PiecewiseLinearFunction, expect_one_float
 class ReLU(PiecewiseLinearFunction):
     """Rectified linear unit."""
 
+    is_elementwise = True
+
     accepts_opaque_arrays = True
     type_check_key = ()
     operation = relu_operation

@@ -14,6 +14,8 @@ from chainer.functions.rules import KernelFunction, Ops, Value, Values
 class AlongAxis(KernelFunction):
     """Base class of softmax and its logarithm."""
 
+    argument_names = ("x",)
+
     accepts_opaque_arrays = True
     type_check_key = ("axis",)
     # Both gradients are formulas of the output alone, so that the input can be freed.

@@ -14,6 +14,8 @@ from chainer.functions.rules import ComposedFunction
 class Swish(ComposedFunction):
     """Input times the sigmoid of the scaled input."""
 
+    argument_names = ("x", "beta")
+
     type_check_key = ()
     retained_inputs = (0, 1)
 

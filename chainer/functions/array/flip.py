@@ -33,6 +33,8 @@ class Flip(UnaryFunction):
 class FlipLR(Flip):
     """Reverses an array along its second axis."""
 
+    argument_names = ("a",)
+
     def __init__(self, axis: int = 1) -> None:
         super().__init__(axis)
 
@@ -42,6 +44,8 @@ class FlipLR(Flip):
 
 class FlipUD(Flip):
     """Reverses an array along its first axis."""
+
+    argument_names = ("a",)
 
     def __init__(self, axis: int = 0) -> None:
         super().__init__(axis)

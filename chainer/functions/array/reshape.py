@@ -15,6 +15,8 @@ from chainer.functions.rules import Ops, UnaryFunction, Value
 class ShapeChange(UnaryFunction):
     """Base class of functions that change the shape of their input and nothing else."""
 
+    argument_names = ("x",)
+
     def gradient(self, ops: Ops, gy: Value) -> Value:
         return gy.reshape(self.input_shape(0))
 

@@ -12,6 +12,8 @@ from chainer.functions.rules import PiecewiseLinearFunction
 class SelectItem(PiecewiseLinearFunction):
     """Takes the ``t[i]``-th element of row ``i``."""
 
+    argument_names = ("x", "t")
+
     type_check_key = ()
     retained_inputs = (1,)
 

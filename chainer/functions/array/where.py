@@ -26,6 +26,8 @@ class Where(ExpressionFunction):
         condition (array): Condition, bool: an array or a single value.
     """
 
+    argument_names = ("x", "y")
+
     def __init__(self, condition: Any = None) -> None:
         self.condition: Any = array_of(condition)
 

@@ -19,6 +19,8 @@ from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 class LinearFunction(FunctionNode):
     """Affine transformation of a batch of vectors."""
 
+    argument_names = ("x", "W", "b")
+
     accepts_opaque_arrays = True
     type_check_key = ()
     # As retain_inputs((0, 1)) would declare at each call.

@@ -11,6 +11,8 @@ from chainer.core.utils import type_check
 class Accuracy(FunctionNode):
     """Share of samples whose highest score is that of their label."""
 
+    argument_names = ("x", "t")
+
     type_check_key = ()
 
     def __init__(self, ignore_label: int | None = None) -> None:

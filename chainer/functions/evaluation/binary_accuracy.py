@@ -14,6 +14,8 @@ _IGNORED = -1
 class BinaryAccuracy(CallableNode, FunctionNode):
     """Share of elements whose score has the sign of their label."""
 
+    argument_names = ("x", "t")
+
     type_check_key = ()
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:

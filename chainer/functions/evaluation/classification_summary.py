@@ -17,6 +17,8 @@ from chainer.functions._callable import CallableNode
 class ClassificationSummary(CallableNode, FunctionNode):
     """Precision, recall, F score and support of each class."""
 
+    argument_names = ("y", "t")
+
     type_check_key = ()
 
     def __init__(self, label_num: int | None, beta: float, ignore_label: int) -> None:

@@ -10,6 +10,8 @@ from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 class PairLoss(ExpressionFunction):
     """Function of the difference of two floating-point arrays of the same dtype and shape."""
 
+    argument_names = ("x0", "x1")
+
     type_check_key = ()
     retained_inputs = (0, 1)
 

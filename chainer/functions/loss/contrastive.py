@@ -14,6 +14,8 @@ from chainer.functions.rules import ComposedFunction
 class Contrastive(ComposedFunction):
     """Contrastive loss of pairs that are similar or not."""
 
+    argument_names = ("x0", "x1", "y")
+
     type_check_key = ()
     retained_inputs = (0, 1, 2)
 

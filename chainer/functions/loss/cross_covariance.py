@@ -12,6 +12,8 @@ from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 class CrossCovariance(ExpressionFunction):
     """Covariance between the columns of two matrices."""
 
+    argument_names = ("y", "z")
+
     type_check_key = ()
     retained_inputs = (0, 1)
 

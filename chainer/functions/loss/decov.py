@@ -17,6 +17,8 @@ from chainer.functions.rules import ComposedFunction
 class DeCov(CallableNode, ComposedFunction):
     """Covariance of the columns of a matrix, without its diagonal."""
 
+    argument_names = ("h",)
+
     type_check_key = ()
     retained_inputs = (0,)
 

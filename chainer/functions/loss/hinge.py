@@ -17,6 +17,8 @@ from chainer.functions.rules import ComposedFunction
 class Hinge(CallableNode, ComposedFunction):
     """Hinge loss of a one-of-many classification."""
 
+    argument_names = ("x", "t")
+
     type_check_key = ()
     retained_inputs = (0, 1)
 

@@ -13,6 +13,8 @@ from chainer.functions.rules import Ops, Value
 class HuberLoss(PairLoss):
     """Squared error near zero, absolute error further out."""
 
+    argument_names = ("x", "t")
+
     type_check_key = ("reduce",)
 
     def __init__(self, delta: float, reduce: str = "sum_along_second_axis") -> None:

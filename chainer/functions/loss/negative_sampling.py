@@ -25,6 +25,8 @@ class NegativeSamplingFunction(SampledLoss):
         samples: The correct classes and the samples, shape ``(N, sample_size + 1)``.
     """
 
+    argument_names = ("x", "t", "W")
+
     type_check_key = ()
     samples: Any = None
 

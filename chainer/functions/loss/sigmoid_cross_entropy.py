@@ -16,6 +16,8 @@ _IGNORED = -1
 class SigmoidCrossEntropy(KernelFunction):
     """Sigmoid activation followed by a cross entropy loss."""
 
+    argument_names = ("x", "t")
+
     type_check_key = ()
     retained_inputs = (0, 1)
 

@@ -28,6 +28,8 @@ class SoftmaxCrossEntropy(KernelFunction):
         eps: Added to probabilities whose logarithm is taken.
     """
 
+    argument_names = ("x", "t")
+
     type_check_key = ()
     eps = 1e-7
     soft_target: bool = False

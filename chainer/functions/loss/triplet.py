@@ -14,6 +14,8 @@ from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 class Triplet(ExpressionFunction):
     """Triplet loss: an anchor should be nearer to a positive than to a negative sample."""
 
+    argument_names = ("anchor", "positive", "negative")
+
     type_check_key = ()
     retained_inputs = (0, 1, 2)
 

@@ -21,6 +21,8 @@ from chainer.functions.rules import (
 class Neg(UnaryFunction):
     """Element-wise negation."""
 
+    is_elementwise = True
+
     label = "__neg__"
     type_check_key = ()
     check_type_forward = expect_one_array
@@ -34,6 +36,8 @@ class Neg(UnaryFunction):
 
 class Absolute(UnaryFunction):
     """Element-wise absolute value."""
+
+    is_elementwise = True
 
     label = "|_|"
     type_check_key = ()
@@ -49,6 +53,8 @@ class Absolute(UnaryFunction):
 
 class Add(BroadcastingFunction):
     """Sum of two variables."""
+
+    is_elementwise = True
 
     accepts_opaque_arrays = True
     label = "_ + _"
@@ -70,6 +76,8 @@ class Add(BroadcastingFunction):
 
 class MultiAdd(ExpressionFunction):
     """Sum of any number of variables."""
+
+    is_elementwise = True
 
     accepts_opaque_arrays = True
     type_check_key = ()
@@ -98,6 +106,8 @@ class MultiAdd(ExpressionFunction):
 class AddConstant(ConstantOperator):
     """Sum of a variable and a constant."""
 
+    is_elementwise = True
+
     symbol = "_ + {}"
 
     def forward(self, inputs: Arrays) -> Arrays:
@@ -111,6 +121,8 @@ class AddConstant(ConstantOperator):
 class Sub(BroadcastingFunction):
     """Difference of two variables."""
 
+    is_elementwise = True
+
     label = "_ - _"
 
     def forward(self, inputs: Arrays) -> Arrays:
@@ -122,6 +134,8 @@ class Sub(BroadcastingFunction):
 
 class SubFromConstant(ConstantOperator):
     """Difference of a constant and a variable."""
+
+    is_elementwise = True
 
     symbol = "{} - _"
 

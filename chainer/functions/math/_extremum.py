@@ -12,6 +12,8 @@ from chainer.functions.rules import Ops, Value, array_of
 class Extremum(FloatBroadcastingFunction):
     """Elementwise choice between two arrays; a tie goes to the first."""
 
+    argument_names = ("x1", "x2")
+
     retained_inputs = (0, 1)
     #: Name of the comparison and of the choice in the array namespace.
     comparison: ClassVar[str]

@@ -16,6 +16,8 @@ from chainer.functions.rules import Ops, Value, expect_one_float
 class Mul(BroadcastingFunction):
     """Product of two variables."""
 
+    is_elementwise = True
+
     label = "_ * _"
     retained_inputs = (0, 1)
 
@@ -40,6 +42,8 @@ class Mul(BroadcastingFunction):
 class MulConstant(ConstantOperator):
     """Product of a variable and a constant."""
 
+    is_elementwise = True
+
     symbol = "_ * {}"
 
     def forward(self, inputs: Arrays) -> Arrays:
@@ -54,6 +58,8 @@ class MulConstant(ConstantOperator):
 
 class Div(FloatBroadcastingFunction):
     """Quotient of two variables."""
+
+    is_elementwise = True
 
     label = "_ / _"
     # The numerator is not needed: d(x0 / x1) / dx1 = -y / x1.
@@ -70,6 +76,8 @@ class Div(FloatBroadcastingFunction):
 
 class DivFromConstant(ConstantOperator):
     """Quotient of a constant and a variable."""
+
+    is_elementwise = True
 
     symbol = "{} / _"
     type_check_key = ()

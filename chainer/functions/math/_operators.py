@@ -17,6 +17,8 @@ from chainer.functions.rules.array_functions import array_functions, numpy_funct
 class BroadcastingFunction(ExpressionFunction):
     """Function of two arrays whose shapes are broadcast; subclasses define :meth:`partials`."""
 
+    argument_names = ("lhs", "rhs")
+
     type_check_key = ()
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:

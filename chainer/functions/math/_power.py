@@ -15,6 +15,8 @@ from chainer.functions.rules import Ops, Value, array_of, expect_one_float
 class PowVarVar(FloatBroadcastingFunction):
     """Power of two variables."""
 
+    is_elementwise = True
+
     label = "_ ** _"
     retained_inputs = (0, 1)
     retained_outputs = (0,)
@@ -42,6 +44,8 @@ class PowVarVar(FloatBroadcastingFunction):
 class PowVarConst(ConstantOperator):
     """Power of a variable and a constant exponent."""
 
+    is_elementwise = True
+
     symbol = "_ ** {}"
     type_check_key = ()
     retained_inputs = (0,)
@@ -68,6 +72,8 @@ class PowVarConst(ConstantOperator):
 
 class PowConstVar(ConstantOperator):
     """Power of a constant base and a variable."""
+
+    is_elementwise = True
 
     symbol = "{} ** _"
     type_check_key = ()

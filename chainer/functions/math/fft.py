@@ -14,6 +14,8 @@ from chainer.functions.rules import LinearMap
 class FFT(LinearMap):
     """Fourier transform along the last axis, of real and imaginary part."""
 
+    argument_names = ("real", "imag")
+
     type_check_key = ()
 
     def __init__(self, method: str) -> None:

@@ -14,6 +14,8 @@ from chainer.functions.rules import Ops, UnaryFunction, Value
 class BatchInv(UnaryFunction):
     """Inverse of each matrix of a batch."""
 
+    argument_names = ("a",)
+
     type_check_key = ()
     # The derivative is a formula of the inverse, so that nothing is inverted twice.
     retained_outputs = (0,)

@@ -13,6 +13,8 @@ from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 class LinearInterpolate(ExpressionFunction):
     """Weighted average of two arrays, element by element."""
 
+    argument_names = ("p", "x", "y")
+
     type_check_key = ()
     retained_inputs = (0, 1, 2)
 

@@ -18,6 +18,8 @@ from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 class MatMul(ExpressionFunction):
     """Matrix product of two arrays, or of two stacks of matrices."""
 
+    argument_names = ("a", "b")
+
     label = "MatMul"
     type_check_key = ("transa", "transb")
     retained_inputs = (0, 1)

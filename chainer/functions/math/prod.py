@@ -22,6 +22,8 @@ from chainer.functions.rules import ComposedFunction
 class Prod(ComposedFunction):
     """Product of array elements over given axes."""
 
+    argument_names = ("x",)
+
     type_check_key = ("axis",)
     retained_inputs = (0,)
     retained_outputs = (0,)

@@ -31,6 +31,8 @@ class TensorDot(ExpressionFunction):
         dtype: Dtype of the output; that of the inputs by default.
     """
 
+    argument_names = ("a", "b")
+
     type_check_key = ()
     retained_inputs = (0, 1)
 

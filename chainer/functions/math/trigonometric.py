@@ -58,6 +58,8 @@ class Arctan(ElementwiseFunction):
 class Arctan2(FloatBroadcastingFunction):
     """Inverse tangent of a quotient, in the right quadrant."""
 
+    argument_names = ("x1", "x2")
+
     label = "arctan2"
     retained_inputs = (0, 1)
 

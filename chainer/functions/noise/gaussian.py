@@ -20,6 +20,8 @@ class Gaussian(ExpressionFunction):
         eps: Sample of the standard distribution.
     """
 
+    argument_names = ("mean", "ln_var")
+
     type_check_key = ()
     retained_inputs = (1,)
 

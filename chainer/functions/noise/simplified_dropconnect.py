@@ -26,6 +26,8 @@ class SimplifiedDropconnect(ComposedFunction):
         mask: Which weights are kept.
     """
 
+    argument_names = ("x", "W", "b")
+
     def __init__(
         self, ratio: float, mask: Array | None = None, use_batchwise_mask: bool = True
     ) -> None:

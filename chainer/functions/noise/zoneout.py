@@ -22,6 +22,8 @@ class Zoneout(ExpressionFunction):
         flag_x: Mask of the elements of the second input that were chosen; None before the call.
     """
 
+    argument_names = ("h", "x")
+
     type_check_key = ()
 
     def __init__(self, zoneout_ratio: float) -> None:

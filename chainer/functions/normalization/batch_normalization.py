@@ -129,6 +129,8 @@ class BatchNormalization(_ReducedAxes, KernelFunction):
         running_var: Running variance.
     """
 
+    keeps_layout = True
+
     accepts_opaque_arrays = True
     type_check_key = ("axis",)
     retained_inputs = (0, 1)
@@ -205,6 +207,8 @@ class FixedBatchNormalization(_ReducedAxes, KernelFunction):
         eps (float): Added to the variance.
         axis (tuple of int): Axes to normalize over.
     """
+
+    keeps_layout = True
 
     accepts_opaque_arrays = True
     type_check_key = ("axis",)

@@ -24,6 +24,8 @@ class LSTM(ComposedFunction):
     passed on.
     """
 
+    argument_names = ("c", "x")
+
     type_check_key = ()
     retained_inputs = (0, 1)
     retained_outputs = (0,)

@@ -18,6 +18,8 @@ from chainer.functions.rules import ComposedFunction
 class SLSTM(ComposedFunction):
     """LSTM units with two children."""
 
+    argument_names = ("c_prev1", "c_prev2", "x1", "x2")
+
     type_check_key = ()
     retained_inputs = (0, 1, 2, 3)
     retained_outputs = (0,)

@@ -81,6 +81,8 @@ class UnaryFunction(ExpressionFunction):
         array([1.])
     """
 
+    argument_names = ("x",)
+
     def gradient(self, ops: Ops, *values: Value) -> Value:
         """Computes the gradient of the input from arrays or Variables.
 

@@ -36,6 +36,8 @@ class KernelFunction(RuleFunction):
         array([0.25])
     """
 
+    argument_names = ("x",)
+
     operation: ClassVar[Operation]
     _kernel: Any = None
 

@@ -198,7 +198,7 @@ def test_refuses_other_dtypes_and_shapes():
     x = _variable(2, 3)
     with pytest.raises(InvalidType) as info:
         x * Variable(np.ones((2, 3)))
-    assert info.value.expect == "in_types[0].dtype == in_types[1].dtype"
+    assert info.value.expect == "lhs.dtype == rhs.dtype"
     assert info.value.actual == "float32 != float64"
     assert "Invalid operation is performed in: _ * _ (Forward)" in str(info.value)
     with pytest.raises(InvalidType) as info:

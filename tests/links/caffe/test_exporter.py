@@ -99,10 +99,10 @@ def test_googlenet_can_be_exported(tmp_path):
 @pytest.mark.parametrize(
     ("model", "text"),
     [
-        (F.sigmoid, "no equivalent of function 'Sigmoid'"),
+        (F.tanh, "no equivalent of function 'Tanh'"),
         (lambda x: x + 1, "no equivalent"),
         (lambda x: F.max_pooling_2d(x, 3, 2, cover_all=False), "up to the border"),
-        (lambda x: F.average_pooling_2d(x, 3, 2), "up to the border"),
+        (lambda x: F.average_pooling_nd(x, 2), "no equivalent of function 'AveragePoolingND'"),
         (lambda x: chainer.Variable(np.zeros(1, np.float32)), "does not depend on its inputs"),
         (lambda x: x + chainer.Parameter(0, x.shape), "must get 2 inputs"),
         (L.BatchNormalization(axis=(0, 1)), "over the channels"),
@@ -114,9 +114,43 @@ def test_what_caffe_does_not_have(model, text, tmp_path):
     assert not (tmp_path / "no").exists()
 
 
+@pytest.mark.parametrize(
+    ("model", "name", "fields"),
+    [
+        (F.sigmoid, "Sigmoid-0-1", 'type: "Sigmoid"'),
+        (lambda x: F.leaky_relu(x, 0.25), "LeakyReLU-0-1", "relu_param { negative_slope: 0.25 }"),
+        (lambda x: F.max_pooling_2d(x, 2), "MaxPoolingND-0-1", "pool: 0"),
+        (lambda x: F.max_pooling_nd(x, 2), "MaxPoolingND-0-1", "kernel_w: 2"),
+        (L.Deconvolution2D(4, 3, (3, 2)), "Deconvolution2DFunction-0-1", "kernel_w: 2 kernel_h: 3"),
+    ],
+)
+def test_layers_of_release_7(model, name, fields, tmp_path):
+    x = example()
+    caffe.export(model, [x], tmp_path)
+    text = " ".join((tmp_path / "chainer_model.prototxt").read_text().split())
+    assert f'name: "{name}"' in text and fields in text
+    (y,) = CaffeFunction(tmp_path / "chainer_model.caffemodel")({"data": x}, [name])
+    np.testing.assert_allclose(y.array, model(x).array, rtol=1e-5, atol=1e-6)
+
+
+def test_average_over_complete_windows(tmp_path):
+    x = example((1, 3, 8, 8))
+    with pytest.warns(UserWarning, match="up to the border"):
+        caffe.export(lambda x: F.average_pooling_2d(x, 3, 2), [x], tmp_path)
+    function = CaffeFunction(tmp_path / "chainer_model.caffemodel")
+    (y,) = function({"data": x}, ["AveragePooling2D-0-1"])
+    np.testing.assert_array_equal(y.array, F.average_pooling_2d(x, 3, 2).array)
+
+
+def test_pooling_of_volumes(tmp_path):
+    with pytest.raises(ValueError, match="over 2 axes only, got 1"):
+        caffe.export(lambda x: F.max_pooling_nd(x, 2), [example((1, 2, 4))], tmp_path)
+
+
 def test_wrong_arguments():
     for args in (example(), [np.zeros(3, np.float32)]):
-        with pytest.raises(TypeError, match="args must be a list of variables"):
-            caffe.export(F.relu, args)
+        for error in (TypeError, AssertionError):
+            with pytest.raises(error, match="args must be a list of variables"):
+                caffe.export(F.relu, args)
     with pytest.raises(TypeError, match="must return variables, got ndarray"):
         caffe.export(lambda x: x.array, [example()])

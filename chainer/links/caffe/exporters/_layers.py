@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -12,7 +13,9 @@ from chainer.core.arrays.backend import get_device_from_array
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Arrays, Shape
+from chainer.functions.activation.leaky_relu import LeakyReLU
 from chainer.functions.activation.relu import ReLU
+from chainer.functions.activation.sigmoid import Sigmoid
 from chainer.functions.activation.softmax import Softmax
 from chainer.functions.array.concat import Concat
 from chainer.functions.array.reshape import Reshape
@@ -24,7 +27,11 @@ from chainer.functions.normalization.batch_normalization import FixedBatchNormal
 from chainer.functions.normalization.local_response_normalization import LocalResponseNormalization
 from chainer.functions.pooling.average_pooling_2d import AveragePooling2D
 from chainer.functions.pooling.max_pooling_2d import MaxPooling2D
+from chainer.functions.pooling.max_pooling_nd import MaxPoolingND
 from chainer.links.caffe import _schema
+
+#: Labels by which release 7 names layers, where they are others than ours.
+_LABELS = {"MaxPooling2D": "MaxPoolingND"}
 
 Layer = dict[str, Any]
 #: Function, its input arrays and the shape of its output -> type of layer and its other fields.
@@ -69,8 +76,10 @@ def layers_of(
                 f"function {function.label!r} must get {n_inputs or len(arrays)} inputs computed "
                 f"by the network, got {len(bottoms)}"
             )
-        numbers[function.rank, function.label] += 1
-        name = f"{function.label}-{function.rank}-{numbers[function.rank, function.label]}"
+        label: str = function.label
+        label = _LABELS.get(label, label)
+        numbers[function.rank, label] += 1
+        name = f"{label}-{function.rank}-{numbers[function.rank, label]}"
         (output,) = (reference() for reference in function.outputs)
         if isinstance(function, FixedBatchNormalization):
             layers.append(_normalization(function, arrays, f"{name}_bn", bottoms))
@@ -151,16 +160,23 @@ def _linear(function: LinearFunction, arrays: Arrays, shape: Shape) -> tuple[str
 
 
 def _pooling(
-    function: AveragePooling2D | MaxPooling2D, arrays: Arrays, shape: Shape
+    function: AveragePooling2D | MaxPoolingND, arrays: Arrays, shape: Shape
 ) -> tuple[str, Layer]:
+    if len(function.ksize) != 2:
+        raise ValueError(f"Caffe has pooling over 2 axes only, got {len(function.ksize)}")
     average = isinstance(function, AveragePooling2D)
     for i, (length, size) in enumerate(zip(arrays[0].shape[2:], shape[2:])):
         covered = length + 2 * function.pad[i] - function.ksize[i]
-        if size != -(-covered // function.stride[i]) + 1:
-            raise ValueError(
-                f"Caffe pools up to the border of images ({function.label} of {length} pixels with "
-                f"ksize={function.ksize[i]}, stride={function.stride[i]}, pad={function.pad[i]})"
-            )
+        if size == -(-covered // function.stride[i]) + 1:
+            continue
+        text = (
+            f"Caffe pools up to the border of images ({function.label} of {length} pixels with "
+            f"ksize={function.ksize[i]}, stride={function.stride[i]}, pad={function.pad[i]})"
+        )
+        if not average:
+            raise ValueError(text)
+        # Release 7 exports it, and CaffeFunction averages over complete windows only, too.
+        warnings.warn(f"{text}: its result is larger than that of the model", stacklevel=4)
     pool = _schema.POOL_AVE if average else _schema.POOL_MAX
     size = _size(function.ksize, function.stride, function.pad)
     return "Pooling", {"pooling_param": {"pool": pool, **size}}
@@ -205,6 +221,14 @@ def _relu(function: ReLU, arrays: Arrays, shape: Shape) -> tuple[str, Layer]:
     return "ReLU", {}
 
 
+def _leaky_relu(function: LeakyReLU, arrays: Arrays, shape: Shape) -> tuple[str, Layer]:
+    return "ReLU", {"relu_param": {"negative_slope": float(function.slope)}}
+
+
+def _sigmoid(function: Sigmoid, arrays: Arrays, shape: Shape) -> tuple[str, Layer]:
+    return "Sigmoid", {}
+
+
 def _softmax(function: Softmax, arrays: Arrays, shape: Shape) -> tuple[str, Layer]:
     return "Softmax", {"softmax_param": {"axis": function.axis}}
 
@@ -236,11 +260,14 @@ _CONVERSIONS: dict[type, tuple[Conversion, int | None]] = {
     Convolution2DFunction: (_convolution, 1),
     Deconvolution2DFunction: (_convolution, 1),
     FixedBatchNormalization: (_scale, 1),
+    LeakyReLU: (_leaky_relu, 1),
     LinearFunction: (_linear, 1),
     LocalResponseNormalization: (_lrn, 1),
     MaxPooling2D: (_pooling, 1),
+    MaxPoolingND: (_pooling, 1),
     MultiAdd: (_add, None),
     ReLU: (_relu, 1),
     Reshape: (_reshape, 1),
+    Sigmoid: (_sigmoid, 1),
     Softmax: (_softmax, 1),
 }

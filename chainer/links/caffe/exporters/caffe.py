@@ -38,6 +38,7 @@ def export(
     :func:`~chainer.functions.max_pooling_2d`, :func:`~chainer.functions.average_pooling_2d`,
     :func:`~chainer.functions.batch_normalization` (by :class:`~chainer.links.BatchNormalization`),
     :func:`~chainer.functions.local_response_normalization`, :func:`~chainer.functions.relu`,
+    :func:`~chainer.functions.leaky_relu`, :func:`~chainer.functions.sigmoid`,
     :func:`~chainer.functions.concat`, :func:`~chainer.functions.softmax`,
     :func:`~chainer.functions.reshape` and :func:`~chainer.functions.add`. Among others GoogLeNet,
     ResNet and VGG can be exported.

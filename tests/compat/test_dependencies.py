@@ -1,0 +1,66 @@
+"""The import error of packages that Chainer up to release 7 installed."""
+
+from __future__ import annotations
+
+import importlib.util
+import pathlib
+import sys
+import tomllib
+from importlib.machinery import ModuleSpec
+
+import pytest
+
+from chainer.compat import dependencies
+
+
+@pytest.fixture
+def without_six(monkeypatch):
+    """An environment without six: the other finders do not find it."""
+    monkeypatch.delitem(sys.modules, "six", raising=False)
+    finder = next(f for f in sys.meta_path if isinstance(f, dependencies.MissingDependencyFinder))
+    monkeypatch.setattr(sys, "meta_path", [finder])
+
+
+def test_import_error_names_the_extra(without_six):
+    with pytest.raises(ModuleNotFoundError, match=r'pip install "chainer\[clients\]"') as raised:
+        import six  # noqa: F401  # pyright: ignore[reportMissingModuleSource]
+    assert raised.value.name == "six"
+    with pytest.raises(ModuleNotFoundError, match="No module named 'six'"):
+        importlib.import_module("six")
+
+
+def test_other_modules(without_six):
+    with pytest.raises(ModuleNotFoundError, match="^No module named 'no_such_module'$"):
+        importlib.import_module("no_such_module")
+
+
+def test_find_spec_finds_nothing(without_six):
+    assert importlib.util.find_spec("six") is None
+
+
+def test_later_finders_come_first(without_six):
+    class Finder:
+        @staticmethod
+        def find_spec(name, path, target=None):
+            return ModuleSpec(name, None, is_package=True) if name == "six" else None
+
+    sys.meta_path.append(Finder())
+    try:
+        assert importlib.import_module("six").__name__ == "six"
+    finally:
+        sys.modules.pop("six", None)
+
+
+def test_installed_once():
+    dependencies.install()
+    found = [f for f in sys.meta_path if isinstance(f, dependencies.MissingDependencyFinder)]
+    assert len(found) == 1
+
+
+def test_extra_has_them():
+    root = pathlib.Path(__file__).parents[2]
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    extra = " ".join(project["optional-dependencies"]["clients"])
+    # The distribution protobuf contains google.protobuf, setuptools contains pkg_resources.
+    for module in dependencies.MODULES - {"pkg_resources"}:
+        assert module.removeprefix("google.") in extra
