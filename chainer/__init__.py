@@ -11,6 +11,9 @@ import os
 from typing import TYPE_CHECKING
 
 from chainer import _aliases
+
+# Client libraries of release 7 read chainer._backend.Device.
+from chainer.core.arrays import device as _backend  # noqa: F401  # pyright: ignore
 from chainer.core.arrays.backend import get_device, using_device
 from chainer.core.arrays.device import Device
 from chainer.core.arrays.kernel import explain

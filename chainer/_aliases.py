@@ -46,6 +46,11 @@ ALIASES: dict[str, str] = {
     "chainer.function_hook": "chainer.core.autograd.function_hook",
     "chainer.function_hooks": "chainer.functions.hooks",
     "chainer.function_node": "chainer.core.autograd.function_node",
+    # Release 7 has the recurrent functions in a package of their own.
+    "chainer.functions.rnn": "chainer.functions.activation",
+    "chainer.functions.rnn.n_step_gru": "chainer.functions.connection.n_step_gru",
+    "chainer.functions.rnn.n_step_lstm": "chainer.functions.connection.n_step_lstm",
+    "chainer.functions.rnn.n_step_rnn": "chainer.functions.connection.n_step_rnn",
     "chainer.gradient_check": "chainer.testing.gradient_check",
     "chainer.initializer": "chainer.links.initializer",
     "chainer.initializers": "chainer.links.initializers",
@@ -80,7 +85,7 @@ ALIASES: dict[str, str] = {
 """Second name of a module -> its canonical name, under which it is implemented."""
 
 DOCUMENTED_SUBMODULES: dict[str, tuple[str, ...]] = {
-    "chainer.dataset": ("convert", "dataset_mixin", "download", "iterator"),
+    "chainer.dataset": ("convert", "dataset_mixin", "download", "iterator", "tabular"),
     "chainer.datasets": (
         "image_dataset",
         "mnist",

@@ -174,7 +174,7 @@ class Sequential(ChainList):
         return Sequential(*self._layers, *other._layers)
 
     def __iadd__(self, other: Iterable[Any]) -> Self:
-        if not isinstance(other, Iterable):
+        if not isinstance(other, Sequential):
             raise ValueError(
                 "add (+) operator supports only objects of Sequential class, "
                 f"but {type(other)} is given."

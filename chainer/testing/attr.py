@@ -28,11 +28,15 @@ def is_available() -> bool:
     return _error is None
 
 
-def check_available() -> None:
-    """Raises RuntimeError if pytest is not installed."""
+def check_available(what: str = "markers of tests") -> None:
+    """Raises RuntimeError if pytest is not installed.
+
+    Args:
+        what (str): What needs pytest, for the message.
+    """
     if _error is not None:
         raise RuntimeError(
-            'markers of tests need pytest: pip install "chainer[test]"\n'
+            f'{what} need pytest: pip install "chainer[test]"\n'
             f"Reason: {type(_error).__name__}: {_error}"
         ) from _error
 
@@ -50,6 +54,10 @@ class _MissingMark:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         check_available()
+
+
+#: The marker of a project that needs none where pytest is not installed.
+_dummy_callable = _MissingMark("dummy")
 
 
 def _mark(name: str) -> Any:

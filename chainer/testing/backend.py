@@ -144,12 +144,15 @@ class BackendConfig:
         Those of earlier releases all, ours where they are given:
         ``'use_chainerx_false__chainerx_device_None__use_cuda_false__...__use_ideep_never'``.
         """
-        shown = {name: self._params[name] for name in _RELEASED}
-        shown |= {name: value for name, value in self._given.items() if name not in _RELEASED}
         return "__".join(
             f"{name}_{str(value).lower() if isinstance(value, bool) else value}"
-            for name, value in shown.items()
+            for name, value in self._shown().items()
         )
+
+    def _shown(self) -> dict[str, Any]:
+        """Returns the parameters that texts tell: those of earlier releases, and given ones."""
+        shown = {name: self._params[name] for name in _RELEASED}
+        return shown | {k: v for k, v in self._given.items() if k not in _RELEASED}
 
     def get_array(self, arrays: Any) -> Any:
         """Moves NumPy arrays to the device.
@@ -208,8 +211,8 @@ class BackendConfig:
         self._contexts.pop().__exit__(*args)
 
     def __repr__(self) -> str:
-        given = "".join(f" {name}={value!r}" for name, value in self._given.items())
-        return f"<BackendConfig{given or ' cpu'}>"
+        shown = "".join(f" {name}={value!r}" for name, value in self._shown().items())
+        return f"<BackendConfig{shown}>"
 
 
 def _gpu_marks(index: int) -> list[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import traceback
 import unittest
@@ -14,16 +13,17 @@ def repeat_with_success_at_least(times: int, min_success: int) -> Callable[[Any]
     """Decorator of test methods for several trials.
 
     The test passes if at least ``min_success`` of ``times`` trials succeed. Each trial runs
-    ``setUp``, the method and ``tearDown`` (``setup_method`` and ``teardown_method`` of other
-    classes) on an instance of its own. Trials end as soon as the result is certain. A skipped trial
-    skips the test.
+    ``setUp``, the method and ``tearDown`` on an instance of its own. Trials end as soon as the
+    result is certain. A skipped trial skips the test. If the test fails, its message tells the
+    counts and the first failure.
 
     Args:
         times (int): The number of trials.
         min_success (int): The number of trials that must succeed.
 
     Raises:
-        AssertionError: If ``times`` is less than ``min_success`` or less than one.
+        AssertionError: If ``times`` is less than ``min_success`` or less than one; when the test
+            runs, if its class is not a :class:`unittest.TestCase`.
     """
     if times < 1 or not 0 <= min_success <= times:
         raise AssertionError(
@@ -34,17 +34,21 @@ def repeat_with_success_at_least(times: int, min_success: int) -> Callable[[Any]
     def decorate(test: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(test)
         def wrapped(self: Any, *args: Any, **kwargs: Any) -> None:
-            successes = 0
-            reports: list[str] = []
-            last: Exception | None = None
+            if not isinstance(self, unittest.TestCase):
+                raise AssertionError(
+                    "a test with several trials must be a method of a unittest.TestCase, got one "
+                    f"of {type(self).__name__}"
+                )
+            successes = failures = 0
+            report = ""
             for trial in range(times):
                 try:
                     _run_trial(self, test, args, kwargs)
                 except unittest.SkipTest:
                     raise
-                except Exception as error:
-                    last = error
-                    reports.append(f"trial {trial + 1}:\n{traceback.format_exc()}")
+                except Exception:
+                    failures += 1
+                    report = report or traceback.format_exc()
                 else:
                     successes += 1
                 remaining = times - trial - 1
@@ -52,9 +56,9 @@ def repeat_with_success_at_least(times: int, min_success: int) -> Callable[[Any]
                     break
             if successes < min_success:
                 raise AssertionError(
-                    f"{successes} of {successes + len(reports)} trials succeeded, at least "
-                    f"{min_success} of {times} expected\n\n" + "\n".join(reports)
-                ) from last
+                    f"Fail: {failures}, Success: {successes}; at least {min_success} of {times} "
+                    f"trials must succeed\n\nThe first error message:\n{report}"
+                )
 
         return wrapped
 
@@ -62,28 +66,21 @@ def repeat_with_success_at_least(times: int, min_success: int) -> Callable[[Any]
 
 
 def _run_trial(
-    test_case: Any, test: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    test_case: unittest.TestCase,
+    test: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
 ) -> None:
     """Runs a test on a new instance."""
-    if isinstance(test_case, unittest.TestCase):
-        trial: Any = type(test_case)(test_case._testMethodName)  # pyright: ignore[reportPrivateUsage]
-        try:
-            trial.setUp()
-            try:
-                test(trial, *args, **kwargs)
-            finally:
-                trial.tearDown()
-        finally:
-            trial.doCleanups()
-        return
-    trial = copy.copy(test_case)
-    if hasattr(trial, "setup_method"):
-        trial.setup_method()
+    trial = type(test_case)(test_case._testMethodName)  # pyright: ignore[reportPrivateUsage]
     try:
-        test(trial, *args, **kwargs)
+        trial.setUp()
+        try:
+            test(trial, *args, **kwargs)
+        finally:
+            trial.tearDown()
     finally:
-        if hasattr(trial, "teardown_method"):
-            trial.teardown_method()
+        trial.doCleanups()
 
 
 def repeat(times: int) -> Callable[[Any], Any]:

@@ -281,6 +281,7 @@ class _CheckBackward:
         self.gys = None if y_grad is None else _as_tuple(y_grad)
         self.params = _as_tuple(params)
         self.eps, self.atol, self.rtol = eps, atol, rtol
+        self.excluded = no_grads is not None
         self.skipped = _skipped(self.x_data, no_grads)
         self.dtype = dtype
         self.detect = detect_nondifferentiable
@@ -293,6 +294,8 @@ class _CheckBackward:
         ys, gradients = self._backward()
         arrays = [x for x, skip in zip(self.x_data, self.skipped, strict=True) if not skip]
         arrays += [p.array for p in self.params]
+        if not arrays and self.excluded:
+            return  # what is excluded has got no gradient
         if not arrays:
             raise ValueError("there is no floating-point input to check the gradient of")
         directions = self._directions(arrays)

@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy
 
 from chainer.core.arrays.backend import backend_of, get_device_from_array
+from chainer.core.config.configuration import using_config
 from chainer.testing.array import to_host
 
 #: Points at which the function is evaluated, in units of eps.
@@ -16,6 +17,10 @@ _POINTS_WITH_DETECTION = (-1.0, -0.5, 0.0, 0.5, 1.0)
 
 #: A NumPy array.
 _Host = Any
+
+
+class GradientArgumentError(ValueError, AssertionError):
+    """An argument of a gradient check does not fit. Earlier releases raise AssertionError."""
 
 
 class NondifferentiableError(Exception):
@@ -35,7 +40,8 @@ def numerical_grad(
     """Computes numerical gradient by finite differences.
 
     Each element of each input is moved up and down by ``eps``, in place, and ``f`` is evaluated.
-    The gradient is that of ``sum(sum(y * gy) for y, gy in zip(f(), grad_outputs))``. The step is
+    The gradient is that of ``sum(sum(y * gy) for y, gy in zip(f(), grad_outputs))``. ``f`` runs
+    without type checks, so that wide inputs meet parameters of their own dtype. The step is
     measured after rounding to the dtype of the input, so that float16 and float32 inputs do not
     spoil the result.
 
@@ -45,8 +51,8 @@ def numerical_grad(
         inputs (tuple of arrays): Floating-point arrays that ``f`` reads. Each element of them is
             slightly modified to realize numerical gradient by finite differences, and restored
             afterwards.
-        grad_outputs (tuple of arrays): Output gradients, of the shapes of the outputs. An output
-            whose gradient is None is left out.
+        grad_outputs (tuple of arrays): Output gradients, of the shapes of the outputs. A scalar
+            counts for every element; an output whose gradient is None is left out.
         eps (float): Epsilon value of finite differences.
         detect_nondifferentiable (bool): If True, it is checked whether ``f`` is differentiable at
             ``inputs``. It requires evaluation of ``f`` at 5 points instead of 2; the accuracy
@@ -66,8 +72,9 @@ def numerical_grad(
         NondifferentiableError: If ``detect_nondifferentiable`` is True and ``f`` turns out to be
             non-differentiable, or is not defined everywhere in the neighborhood.
         RuntimeError: If the dtype of an input is not a floating-point type.
-        ValueError: If the outputs do not fit ``grad_outputs``, or ``eps`` is too small for the
-            dtype.
+        GradientArgumentError: (a ValueError and an AssertionError) If the outputs do not fit
+            ``grad_outputs``, or ``eps`` is not positive.
+        ValueError: If ``eps`` is too small for the dtype.
 
     Example:
         >>> x = np.array([1., 2.], dtype=np.float64)
@@ -76,7 +83,7 @@ def numerical_grad(
         array([2., 4.])
     """
     if not eps > 0:
-        raise ValueError(f"eps must be positive, got {eps}")
+        raise GradientArgumentError(f"eps must be positive, got {eps}")
     for i, x in enumerate(inputs):
         if x.dtype.kind != "f":
             raise RuntimeError(
@@ -104,13 +111,14 @@ class _Function:
         self.resolutions = [0.0] * len(self.gys)
 
     def __call__(self) -> list[_Host]:
-        return self.widen(self._f())
+        with using_config("type_check", False):
+            return self.widen(self._f())
 
     def widen(self, ys: Any) -> list[_Host]:
         """Returns outputs as wide host arrays; None where no gradient is given."""
         results = tuple(cast("list[Any]", ys)) if isinstance(ys, (tuple, list)) else (ys,)
         if len(results) != len(self.gys):
-            raise ValueError(
+            raise GradientArgumentError(
                 f"f returned {len(results)} outputs, but there are {len(self.gys)} grad_outputs"
             )
         hosts: list[_Host] = []
@@ -119,8 +127,8 @@ class _Function:
                 hosts.append(None)
                 continue
             y = to_host(y)
-            if y.shape != gy.shape:
-                raise ValueError(
+            if gy.ndim and y.shape != gy.shape:
+                raise GradientArgumentError(
                     f"grad_outputs[{i}] has shape {gy.shape}, but the output has {y.shape}"
                 )
             if y.dtype.kind in "fc":
@@ -163,7 +171,9 @@ def _gradient_of_input(
         try:
             for point in points:
                 moved = original.dtype.type(float(value) + point * eps)
-                steps.append(float(moved) - float(value))
+                # An infinite input does not move. With the nominal step the slope is NaN.
+                finite = numpy.isfinite(value)
+                steps.append(float(moved) - float(value) if finite else point * eps)
                 if point == 0 and center is not None:
                     outputs.append(center)
                     continue
@@ -179,7 +189,8 @@ def _gradient_of_input(
         if center is not None:
             where = f"i_in: {i_in}\n{{}}x: {value}\nindex on x: {index}\neps: {eps}\n"
             _detect(function, outputs, steps, where, diff_atol, diff_rtol)
-        gradient[index] = function.slope(outputs, steps)
+        with numpy.errstate(invalid="ignore"):  # differences of infinite outputs are NaN
+            gradient[index] = function.slope(outputs, steps)
     return backend.from_host(gradient.astype(original.dtype), backend.device_of(x))
 
 

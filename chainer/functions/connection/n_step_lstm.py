@@ -12,6 +12,11 @@ from chainer.functions.connection._n_step import (
     Weights,
     apply_n_step,
 )
+
+# Client libraries import the step of one layer from here to check their recurrent links.
+from chainer.functions.connection._n_step_composition import (
+    _lstm as _lstm,  # pyright: ignore[reportPrivateUsage]
+)
 from chainer.functions.connection._n_step_documentation import documented
 
 

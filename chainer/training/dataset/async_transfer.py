@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy
 
 from chainer.core.arrays import backend
-from chainer.training.dataset.convert import Converter, concat_examples
+from chainer.core.arrays.device import Device
+from chainer.core.typing import Array, Arrays, DeviceLike, HostArray
+from chainer.training.dataset.convert import (
+    Batch,
+    Converted,
+    Converter,
+    Padding,
+    concat_examples,
+)
+
+Stream: TypeAlias = Any
+"""A ``cupy.cuda.Stream``, or None."""
 
 
 class ConcatWithAsyncTransfer(Converter):
@@ -38,12 +49,14 @@ class ConcatWithAsyncTransfer(Converter):
             If None, it is the one that is current when a batch is converted.
     """
 
-    def __init__(self, stream: Any = None, compute_stream: Any = None) -> None:
+    def __init__(self, stream: Stream = None, compute_stream: Stream = None) -> None:
         self._stream = stream
         self._compute_stream = compute_stream
-        self._channels: dict[Any, _Channel] = {}
+        self._channels: dict[Device, _Channel] = {}
 
-    def __call__(self, batch: Any, device: Any = None, padding: Any = None) -> Any:
+    def __call__(
+        self, batch: Batch, device: DeviceLike = None, padding: Padding = None
+    ) -> Converted:
         """Concatenate data and transfer them to GPU asynchronously.
 
         Args:
@@ -86,7 +99,7 @@ class _Channel:
         compute_stream: Stream of the computation; the current one if None.
     """
 
-    def __init__(self, target: Any, stream: Any, compute_stream: Any) -> None:
+    def __init__(self, target: Device, stream: Stream, compute_stream: Stream) -> None:
         self._xp = target.xp
         self._stream = self._xp.cuda.Stream(non_blocking=True) if stream is None else stream
         self._compute_stream = compute_stream
@@ -98,7 +111,7 @@ class _Channel:
         self._spare: dict[Any, list[Any]] = {}
         self._spare_event: Any = None
 
-    def send(self, arrays: tuple[Any, ...]) -> list[Any]:
+    def send(self, arrays: Arrays) -> list[Array]:
         """Returns the arrays on the device; the computation waits for their contents."""
         compute = self._compute_stream or self._xp.cuda.get_current_stream()
         with compute:
@@ -117,7 +130,7 @@ class _Channel:
         self._in_flight.append((event, buffers))
         return results
 
-    def _allocate(self, arrays: tuple[Any, ...]) -> tuple[list[Any], bool]:
+    def _allocate(self, arrays: Arrays) -> tuple[list[Array], bool]:
         results: list[Any] = []
         fresh = False
         for array in arrays:
@@ -130,9 +143,9 @@ class _Channel:
         self._spare = {}
         return results, fresh
 
-    def _transfer(self, array: Any, result: Any) -> Any:
+    def _transfer(self, array: HostArray, result: Array) -> HostArray:
         memory = self._xp.cuda.alloc_pinned_memory(max(array.nbytes, 1))
-        pinned: numpy.ndarray[Any, Any] = numpy.frombuffer(memory, array.dtype, array.size)
+        pinned: HostArray = numpy.frombuffer(memory, array.dtype, array.size)
         pinned = pinned.reshape(array.shape)
         pinned[...] = array
         result.set(pinned, stream=self._stream)

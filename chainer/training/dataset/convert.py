@@ -14,12 +14,10 @@ from chainer.core.arrays.device import Device
 from chainer.core.lazy import lazy_module
 from chainer.core.typing import Array, ArrayTree, DeviceLike, HostArray
 from chainer.training.dataset.batch import Batch as FastBatch
+from chainer.training.dataset.batch import Example
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-
-Example: TypeAlias = Any
-"""An example of a dataset: an array, a number, or a tuple, list or dictionary of these."""
 
 Batch: TypeAlias = Sequence[Example]
 """Examples that an iterator returned."""
@@ -62,6 +60,7 @@ def to_device(device: DeviceLike, x: ArrayTree) -> ArrayTree:
     # The usual case, once for each array of each batch: nothing has to be moved.
     if type(x) is numpy.ndarray and device.backend.name == "numpy":
         return x
+    # Scalars of NumPy are what the elements of arrays of labels are.
     if isinstance(x, numpy.generic):
         x = numpy.asarray(x)
     return device.send(x)
@@ -112,6 +111,7 @@ class FunctionConverter(Converter, Generic[_P, _R]):
             kwargs: Keyword arguments of the function. ``device`` may be among them.
         """
         positional: Any = args
+        # Positional or keyword, as the function has it; everything else is passed on.
         if len(args) > 1:
             positional = (args[0], as_device(args[1]), *args[2:])
         elif "device" in kwargs or self._requires_device:
@@ -149,8 +149,8 @@ def as_device(device: Any) -> Device | None:
 def converter() -> Callable[[Callable[_P, _R]], FunctionConverter[_P, _R]]:
     """Decorator of functions that are converters.
 
-    The function gets the device as a :class:`~chainer.backend.Device` (or None), whatever specifier
-    was given. All other arguments are passed on.
+    The function gets the device as a :class:`~chainer.backend.Device` (or None), even
+    if a specifier was given. All other arguments are passed on.
 
     .. admonition:: Example
 
@@ -253,6 +253,7 @@ def concat_examples(batch: Batch, device: DeviceLike = None, padding: Padding = 
     """
     if len(batch) == 0:
         raise ValueError("batch is empty")
+    # Rows of arrays that an iterator took are copied at once.
     if type(batch) is FastBatch and padding is None:
         result = batch.concatenated(lambda array: to_device(device, array))
         if result is not None:
@@ -280,6 +281,7 @@ def _concat_tuples(
         raise ValueError(
             f"padding must have {size} elements, as the examples have, got {len(padding)}"
         )
+    # zip would cut off the elements that only some examples have.
     if any(len(example) != size for example in batch):
         sizes = sorted({len(example) for example in batch})
         raise ValueError(f"all examples must have the same number of elements, got {sizes}")
@@ -291,16 +293,22 @@ def _concat_tuples(
 def _concat(arrays: Sequence[Array], padding: Padding) -> Array:
     """Returns the arrays, or values, joined along a new first axis."""
     first = arrays[0]
-    if type(first) is not numpy.ndarray and not backend.is_array(first):
-        if padding is None:
-            return _array_of_values(arrays)
+    is_host = type(first) is numpy.ndarray
+    if not is_host and padding is None and not backend.is_array(first):
+        return _array_of_values(arrays)
+    # Values among arrays, and values to be padded, become arrays first.
+    if not all(map(backend.is_array, arrays)):
         arrays = [numpy.asarray(value) for value in arrays]
-    elif not all(map(backend.is_array, arrays)):
-        arrays = [numpy.asarray(value) for value in arrays]
-    if type(first) is not numpy.ndarray:
+    if not is_host:
+        # Arrays of some backends need an object around them.
         arrays = [backend.wrap(array) for array in arrays]
     if padding is not None:
         return _concat_with_padding(arrays, padding)
+    return _stack(arrays)
+
+
+def _stack(arrays: Sequence[Array]) -> Array:
+    """Returns arrays of the same shape joined along a new first axis."""
     shape = arrays[0].shape
     if any(array.shape != shape for array in arrays):
         shapes = sorted({array.shape for array in arrays})
@@ -312,6 +320,7 @@ def _concat(arrays: Sequence[Array], padding: Padding) -> Array:
     if xp is numpy:
         if not shape:
             return numpy.array(arrays)
+        # Faster than numpy.stack, which makes a view of each array first.
         return numpy.concatenate(arrays).reshape((len(arrays), *shape))
     with backend.get_device_from_array(*arrays):
         return xp.concatenate([array[None] for array in arrays])
@@ -374,3 +383,17 @@ def call_converter(converter: ConverterLike, batch: Batch, device: Device | None
 
 # Also public here. async_transfer imports this module.
 __getattr__, __dir__ = lazy_module(globals(), {"ConcatWithAsyncTransfer": ".async_transfer"})
+
+
+def _concat_arrays(  # pyright: ignore[reportUnusedFunction]
+    arrays: Sequence[Any], padding: Any
+) -> Any:
+    """Joins the arrays of a column of a batch; the name that converters of client libraries use."""
+    return _concat(arrays, padding)
+
+
+def _concat_arrays_with_padding(  # pyright: ignore[reportUnusedFunction]
+    arrays: Sequence[Any], padding: Any
+) -> Any:
+    """Joins arrays of different shapes; a name that converters of client libraries use."""
+    return _concat([numpy.asarray(x) if numpy.isscalar(x) else x for x in arrays], padding)

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy
 
+from chainer.core.typing import HostArray, Index
+
 
 class DatasetMixin:
     """Default implementation of dataset indexing.
@@ -18,7 +20,7 @@ class DatasetMixin:
     explicitly.
     """
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Index) -> Any:
         """Returns an example or a sequence of examples.
 
         It implements the standard Python indexing and one-dimensional integer array indexing. It
@@ -85,7 +87,7 @@ class DatasetMixin:
         raise NotImplementedError(f"{type(self).__name__} must define get_example()")
 
 
-def index_list(index: Any, length: int) -> list[Any]:
+def index_list(index: list[int] | HostArray, length: int) -> list[int]:
     """Returns a one-dimensional index list or array as a list of integers.
 
     Args:
@@ -95,6 +97,7 @@ def index_list(index: Any, length: int) -> list[Any]:
     Raises:
         IndexError: If an array has not one dimension, or a mask has the wrong length.
     """
+    # A list may hold anything that the dataset accepts, such as negative integers.
     if isinstance(index, list):
         return index
     if index.ndim == 0:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
 
+#: Nothing is imported before it is used: image files and downloads need further packages.
 MODULES = {
     "cifar": ("get_cifar10", "get_cifar100"),
     "concatenated_dataset": ("ConcatenatedDataset",),

@@ -34,6 +34,7 @@ _CIFAR100 = RawFile(
     "eb9058c3a382ffc7106e4002c42a8d85",
 )
 
+#: What pickles of arrays refer to. Pickles from the network may not call anything else.
 _ARRAY_PARTS = {
     ("numpy.core.multiarray", "_reconstruct"),
     ("numpy._core.multiarray", "_reconstruct"),
@@ -171,10 +172,12 @@ def _read_batches(
         with tarfile.open(path) as archive:
             for member in archive:
                 name = member.name.rpartition("/")[2]
+                # Compared without directories: some archives of parts of the data have none.
                 if not member.isfile() or name not in names:
                     continue
                 file = archive.extractfile(member)
                 content = b"" if file is None else file.read()
+                # The files were written by Python 2, whose strings are bytes.
                 batch = _ArrayUnpickler(io.BytesIO(content), encoding="latin1").load()
                 labels = numpy.array(batch[label_key], dtype=numpy.uint8)
                 batches[name] = (batch["data"], labels)
@@ -197,6 +200,7 @@ def _get_cifar(
 ) -> CifarLike:
     if ndim not in (1, 3):
         raise ValueError(f"invalid ndim for CIFAR dataset: expected 1 or 3, got {ndim}")
+    # Resolved before anything is read, so that a wrong dtype fails at once.
     dtype = get_dtype(dtype)
     arrays = load_arrays(_NAME, npz_name, (file,), parse)
 

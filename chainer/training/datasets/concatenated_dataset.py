@@ -1,4 +1,4 @@
-"""Dataset that lines up other datasets."""
+"""Dataset of the examples of other datasets."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from bisect import bisect_right
 from itertools import accumulate
 from typing import Any
 
+from chainer.core.typing import DatasetLike
 from chainer.training.dataset.dataset_mixin import DatasetMixin
 
 
@@ -28,7 +29,7 @@ class ConcatenatedDataset(DatasetMixin):
         (3, 3, [2, 3])
     """
 
-    def __init__(self, *datasets: Any) -> None:
+    def __init__(self, *datasets: DatasetLike) -> None:
         self._datasets = datasets
         self._ends = list(accumulate(len(dataset) for dataset in datasets))
 
@@ -51,6 +52,7 @@ class ConcatenatedDataset(DatasetMixin):
         index = i + len(self) if i < 0 else i
         if not 0 <= index < len(self):
             raise IndexError(f"dataset index {i} is out of range for {len(self)} examples")
+        # The first dataset that ends after the index. Empty ones are passed over.
         which = bisect_right(self._ends, index)
         start = self._ends[which - 1] if which else 0
         return self._datasets[which][index - start]

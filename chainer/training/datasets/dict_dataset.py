@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy
 
+from chainer.core.typing import DatasetLike, Index
 from chainer.training.dataset import batch
 from chainer.training.dataset.dataset_mixin import index_list
 
@@ -31,7 +32,7 @@ class DictDataset:
         {'x': 5, 'y': 7}
     """
 
-    def __init__(self, **datasets: Any) -> None:
+    def __init__(self, **datasets: DatasetLike) -> None:
         if not datasets:
             raise ValueError("no datasets are given")
         length = len(next(iter(datasets.values())))
@@ -44,7 +45,7 @@ class DictDataset:
         self._datasets = datasets
         self._length = length
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Index) -> Any:
         """Returns an example, or a list of examples.
 
         Args:
@@ -54,6 +55,7 @@ class DictDataset:
         Returns:
             dict or list of dicts: The example(s).
         """
+        # Slices of the datasets may be faster than single examples.
         if isinstance(index, slice):
             columns = [dataset[index] for dataset in self._datasets.values()]
             return [dict(zip(self._datasets, values)) for values in zip(*columns)]
@@ -66,6 +68,7 @@ class DictDataset:
         return self._length
 
     def _batch(self, index: batch.Index) -> batch.Batch | None:
+        # A subclass may compute something else from the rows.
         if type(self).__getitem__ is not DictDataset.__getitem__:
             return None
         return batch.dict_batch(self._datasets, index)

@@ -52,6 +52,7 @@ def read_image(file: FilePath | IO[bytes], dtype: DType) -> HostArray:
     """
     with pillow_image().open(file) as image:
         array = numpy.asarray(image, dtype=dtype)
+    # Pillow has no axis of channels for gray-scale images.
     if array.ndim == 2:
         return array[numpy.newaxis].copy()
     return array.transpose(2, 0, 1)
@@ -97,6 +98,7 @@ class ImageDataset(DatasetMixin):
         root: FilePath = ".",
         dtype: DTypeLike = None,
     ) -> None:
+        # A missing package is reported here rather than in a worker process.
         pillow_image()
         if isinstance(paths, (str, os.PathLike)):
             paths = [line for _, line in read_lines(paths)]
@@ -165,6 +167,7 @@ class LabeledImageDataset(DatasetMixin):
         dtype: DTypeLike = None,
         label_dtype: DTypeLike = numpy.int32,
     ) -> None:
+        # A missing package is reported here rather than in a worker process.
         pillow_image()
         if isinstance(pairs, (str, os.PathLike)):
             pairs = read_pairs(pairs)
@@ -208,6 +211,7 @@ def read_pairs(path: FilePath) -> list[tuple[str, int]]:
     """
     pairs: list[tuple[str, int]] = []
     for number, line in read_lines(path):
+        # The last word is the label, so that paths may contain spaces.
         image_path, _, label = line.replace("\t", " ").rpartition(" ")
         try:
             pairs.append((image_path.rstrip(), int(label)))

@@ -35,6 +35,7 @@ def read_idx(path: str) -> HostArray:
         FileFormatError: If the file is cut off or not an IDX file of unsigned bytes.
         OSError: If the file cannot be read.
     """
+    # The magic number of gzip decides, because names of files may have lost their suffix.
     try:
         with open(path, "rb") as raw:
             compressed = raw.read(2) == b"\x1f\x8b"
@@ -135,6 +136,7 @@ def load_mnist_like(
         elif ndim == 3:
             images = images.reshape(-1, 1, 28, 28)
             if rgb_format:
+                # A copy, because programs change images in place.
                 images = numpy.broadcast_to(images, (len(images), 3, 28, 28)).copy()
         if not withlabel:
             return images

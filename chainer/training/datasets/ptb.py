@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import numpy
 
+from chainer.core.typing import HostArray
 from chainer.links.serializers.npz_archive import FileFormatError
 from chainer.training.dataset import download
 from chainer.training.datasets.raw_files import RawFile, load_converted
@@ -24,6 +24,7 @@ _LENGTHS = {"train": 929589, "valid": 73760, "test": 82430}
 
 
 def _verify(path: str, split: str) -> None:
+    # No sums were published, but the numbers of words were.
     length = sum(1 for _ in _words(path))
     if length != _LENGTHS[split]:
         raise ValueError(f"it must hold {_LENGTHS[split]} words, got {length}")
@@ -39,7 +40,7 @@ _FILES = {
 }
 
 
-def get_ptb_words() -> tuple[numpy.ndarray[Any, Any], ...]:
+def get_ptb_words() -> tuple[HostArray, ...]:
     """Gets the Penn Tree Bank dataset as long word sequences.
 
     `Penn Tree Bank <https://www.cis.upenn.edu/~treebank/>`_ is originally a corpus of English
@@ -103,20 +104,21 @@ def _directory() -> str:
     return download.get_dataset_directory(_NAME, create_directory=False)
 
 
-def _load(split: str) -> numpy.ndarray[Any, Any]:
+def _load(split: str) -> HostArray:
     path = os.path.join(_directory(), f"{split}.npz")
 
-    def load(path: str) -> numpy.ndarray[Any, Any]:
+    def load(path: str) -> HostArray:
         arrays = load_converted(path)
         if "x" not in arrays or arrays["x"].ndim != 1 or arrays["x"].dtype.kind != "i":
             raise FileFormatError(f"'x' of {path!r} must be a vector of integers")
         return arrays["x"]
 
-    def create(path: str) -> numpy.ndarray[Any, Any]:
+    def create(path: str) -> HostArray:
         words = _convert(_FILES[split].fetch(_NAME))
         numpy.savez_compressed(path, x=words)
         return words
 
+    # Text files of the user are read each time: they may change.
     local = _FILES[split].local(_NAME)
     if local is not None and not os.path.exists(path):
         return _convert(local)
@@ -145,8 +147,9 @@ def _load_vocabulary(path: str) -> dict[str, int]:
         return {line.rstrip("\n"): i for i, line in enumerate(file)}
 
 
-def _convert(path: str) -> numpy.ndarray[Any, Any]:
+def _convert(path: str) -> HostArray:
     vocabulary = get_ptb_words_vocabulary()
+    # The official texts already contain it in place of rare words.
     unknown = vocabulary.get("<unk>")
     ids: list[int] = []
     for word in _words(path):

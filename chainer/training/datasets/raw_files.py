@@ -75,7 +75,7 @@ def load_arrays(
     files: tuple[RawFile, ...],
     parse: Callable[..., Arrays],
 ) -> Arrays:
-    """Returns the arrays of a dataset, wherever its files are.
+    """Returns the arrays of a dataset, from the first place that has its files.
 
     Args:
         dataset_name: Name of the directory below the dataset root.
@@ -93,11 +93,13 @@ def load_arrays(
     if os.path.exists(npz_path):
         return load_converted(npz_path)
     paths = [file.local(dataset_name) for file in files]
+    # Not converted: the user may replace the files, and few images are read quickly.
     if all(paths):
         return parse(*paths)
 
     def create(path: str) -> Arrays:
         arrays = parse(*(local or file.fetch(dataset_name) for local, file in zip(paths, files)))
+        # Images compress well, and are read once in a program.
         write_npz(path, arrays, compression=True)
         return arrays
 

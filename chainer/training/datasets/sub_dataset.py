@@ -103,11 +103,13 @@ class SubDataset(DatasetMixin):
         return self._dataset[index if self._order is None else self._order[index]]
 
     def _batch(self, index: batch.Index) -> Any:
+        # A subclass may compute something else from the rows.
         cls = type(self)
         if (cls.__getitem__, cls.get_example) != (DatasetMixin.__getitem__, SubDataset.get_example):
             return None
         if isinstance(index, slice):
             start, stop, step = index.indices(self._size)
+            # A slice with a negative step could end before the first row.
             if step < 0:
                 return None
             index = slice(self._start + start, self._start + max(stop, start), step)
@@ -260,6 +262,7 @@ def get_cross_validation_datasets(
         raise ValueError(
             f"n_folds must be between 1 and {size}, the number of examples, got {n_folds}"
         )
+    # Integer arithmetic on the borders spreads what is left over: sizes differ by one at most.
     indexes = numpy.arange(size) if order is None else numpy.asarray(order)
     borders = [size * i // n_folds for i in range(n_folds + 1)]
     splits: list[tuple[SubDataset, SubDataset]] = []

@@ -72,6 +72,7 @@ def get_svhn(
         arrays = load_arrays(_NAME, f"{split}.npz", (_FILES[split],), _parse)
         require(arrays, f"{_NAME}/{split}", x=(32, 32, 3, None))
         require(arrays, f"{_NAME}/{split}", y=(arrays["x"].shape[3], 1))
+        # The files have the number of the image as their last axis.
         images = scaled(numpy.ascontiguousarray(arrays["x"].transpose(3, 2, 0, 1)), scale, dtype)
         if not withlabel:
             return images

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from chainer.core.typing import DatasetLike
 from chainer.training.dataset.dataset_mixin import DatasetMixin
 
 
@@ -42,7 +43,7 @@ class TransformDataset(DatasetMixin):
             underlying dataset's :meth:`__getitem__`.
     """
 
-    def __init__(self, dataset: Any, transform: Callable[[Any], Any]) -> None:
+    def __init__(self, dataset: DatasetLike, transform: Callable[[Any], Any]) -> None:
         self._dataset = dataset
         self._transform = transform
 
@@ -59,4 +60,5 @@ class TransformDataset(DatasetMixin):
         Returns:
             What ``transform`` returns for the i-th example of the base dataset.
         """
+        # Computed each time: the transformation may be random.
         return self._transform(self._dataset[i])

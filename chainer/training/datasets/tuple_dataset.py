@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy
 
+from chainer.core.typing import DatasetLike, Index
 from chainer.training.dataset import batch
 from chainer.training.dataset.dataset_mixin import index_list
 
@@ -44,7 +45,7 @@ class TupleDataset:
         [(8, 3), (0, 1)]
     """
 
-    def __init__(self, *datasets: Any) -> None:
+    def __init__(self, *datasets: DatasetLike) -> None:
         if not datasets:
             raise ValueError("no datasets are given")
         length = len(datasets[0])
@@ -57,7 +58,7 @@ class TupleDataset:
         self._datasets = datasets
         self._length = length
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Index) -> Any:
         """Returns an example, or a list of examples.
 
         Args:
@@ -67,6 +68,7 @@ class TupleDataset:
         Returns:
             tuple or list of tuples: The example(s).
         """
+        # Slices of the datasets may be faster than single examples.
         if isinstance(index, slice):
             return list(zip(*(dataset[index] for dataset in self._datasets)))
         if isinstance(index, (list, numpy.ndarray)) and numpy.ndim(index) != 0:
@@ -79,6 +81,7 @@ class TupleDataset:
         return self._length
 
     def _batch(self, index: batch.Index) -> batch.Batch | None:
+        # A subclass may compute something else from the rows.
         if type(self).__getitem__ is not TupleDataset.__getitem__:
             return None
         return batch.tuple_batch(self._datasets, index)

@@ -47,6 +47,7 @@ class _Archive:
     def __getstate__(self) -> ProcessLocalFile[zipfile.ZipFile]:
         return self._file
 
+    # A lock cannot be pickled.
     def __setstate__(self, file: ProcessLocalFile[zipfile.ZipFile]) -> None:
         self._lock = threading.Lock()
         self._file = file
@@ -79,6 +80,7 @@ class ZippedImageDataset(DatasetMixin):
     """
 
     def __init__(self, zipfilename: FilePath, dtype: DTypeLike = None) -> None:
+        # A missing package is reported here rather than in a worker process.
         pillow_image()
         self._archive = _Archive(os.fspath(zipfilename))
         self._paths = self._archive.names()
@@ -174,8 +176,10 @@ class LabeledZippedImageDataset(DatasetMixin):
         dtype: DTypeLike = None,
         label_dtype: DTypeLike = numpy.int32,
     ) -> None:
+        # A missing package is reported here rather than in a worker process.
         pillow_image()
         self._archive = _Archive(os.fspath(zipfilename))
+        # A damaged archive is reported here rather than with the first example.
         self._archive.names()
         self._pairs = read_pairs(labelfilename)
         self._dtype = get_dtype(dtype)

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 _COUNTS = ("iteration", "epoch", "elapsed_time")
 
 
+#: Whether matplotlib can be imported; programs read it to skip plots.
+_available: bool = plotting.is_available(warn=False)
+
+
 class PlotReport(Extension):
     """Trainer extension to output plots.
 

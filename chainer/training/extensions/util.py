@@ -1,4 +1,4 @@
-"""Base class of progress bars that programs for release 7 write themselves."""
+"""Progress bars that programs write themselves, and helpers of the terminal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,30 @@ import time
 from collections import deque
 from typing import TextIO
 
-from chainer.training.terminal import ERASE_BELOW
+from chainer.training.terminal import ERASE_BELOW, STANDARD_OUTPUT, Output
+
+
+def erase_console(x: int, y: int, mode: int = 0) -> None:
+    """Erases the terminal below the cursor.
+
+    Args:
+        x (int): Without effect; earlier releases read the arguments on Windows only.
+        y (int): Without effect.
+        mode (int): Without effect.
+    """
+    Output(STANDARD_OUTPUT).write(ERASE_BELOW)
+
+
+def set_console_cursor_position(x: int, y: int) -> None:
+    """Moves the cursor of the terminal.
+
+    Args:
+        x (int): Columns to the right; negative to the left.
+        y (int): Lines down; negative up.
+    """
+    moves = [(abs(y), "AB"[y > 0]), (abs(x), "DC"[x > 0])]
+    text = "".join([f"\033[{count}{direction}" for count, direction in moves if count])
+    Output(STANDARD_OUTPUT).write(text)
 
 
 class ProgressBar:

@@ -10,6 +10,7 @@ import numpy
 
 from chainer.core.arrays.backend import backend_of
 from chainer.core.autograd.variable import Variable
+from chainer.core.typing import Array, ArrayLike, DTypeLike, Shape
 from chainer.links.link import Link
 from chainer.links.serializer import Serializer
 from chainer.training import plotting
@@ -23,21 +24,32 @@ if TYPE_CHECKING:
 _SIGMAS = (0, 0.13, 2.28, 15.87, 50, 84.13, 97.72, 99.87, 100)
 
 
+#: Whether matplotlib can be imported; programs read it to skip plots.
+_available: bool = plotting.is_available(warn=False)
+
+
 class Reservoir:
     """A sample of fixed size in which each item seen so far is with equal probability.
 
     Args:
         size: Size of the sample.
-        shape: Shape of an item.
+        data_shape: Shape of an item.
+        dtype: Data type of an item.
     """
 
-    def __init__(self, size: int, shape: tuple[int, ...]) -> None:
-        self._items = numpy.empty((size, *shape), numpy.float32)
+    def __init__(self, size: int, data_shape: Shape, dtype: DTypeLike = "f") -> None:
+        self._items = numpy.empty((size, *data_shape), dtype)
         self._positions = numpy.empty(size, numpy.int64)
         self._seen = 0
 
-    def add(self, item: Any, position: int) -> None:
-        """Adds an item that belongs to a position on the axis of time."""
+    def add(self, x: ArrayLike, idx: int | None = None) -> None:
+        """Adds an item.
+
+        Args:
+            x: The item.
+            idx: Position of the item on the axis of time; by default the number of items so far.
+        """
+        item, position = x, self._seen if idx is None else idx
         size = len(self._items)
         index = self._seen if self._seen < size else _random_below(self._seen + 1)
         self._seen += 1
@@ -65,11 +77,56 @@ class Reservoir:
         self._positions[: len(items)] = serializer("positions", None)
         self._seen = int(serializer("seen", self._seen))
 
-    def get(self) -> tuple[Any, Any]:
+    def get_data(self) -> tuple[Array, Array]:
         """Returns positions and items in order of the positions."""
         count = min(self._seen, len(self._items))
         order = numpy.argsort(self._positions[:count], kind="stable")
         return self._positions[:count][order], self._items[:count][order]
+
+
+class Statistician:
+    """Computes mean, standard deviation and percentiles of an array.
+
+    Args:
+        collect_mean (bool): Whether the mean is computed.
+        collect_std (bool): Whether the standard deviation is computed.
+        percentile_sigmas (float or tuple of floats): Percentiles to compute, from 0 to 100.
+    """
+
+    def __init__(
+        self,
+        collect_mean: bool = True,
+        collect_std: bool = True,
+        percentile_sigmas: float | Sequence[float] = _SIGMAS,
+    ) -> None:
+        self.collect_mean = collect_mean
+        self.collect_std = collect_std
+        self.percentile_sigmas = percentile_sigmas
+
+    def __call__(
+        self, x: Array, axis: int | tuple[int, ...] | None = 0, dtype: DTypeLike = None
+    ) -> dict[str, Array]:
+        """Computes the statistics.
+
+        Args:
+            x: Array.
+            axis: Axis or axes that are reduced; all if None.
+            dtype: Data type of the statistics; by default what NumPy gives.
+
+        Returns:
+            dict: Statistics by name: ``'mean'``, ``'std'`` and ``'percentile'``, whose first axis
+            is that of the percentiles. What is not collected is missing.
+        """
+        found: dict[str, Array] = {}
+        if self.collect_mean:
+            found["mean"] = numpy.mean(x, axis=axis)
+        if self.collect_std:
+            found["std"] = numpy.std(x, axis=axis)
+        if numpy.size(self.percentile_sigmas):
+            found["percentile"] = numpy.percentile(x, self.percentile_sigmas, axis=axis)
+        if dtype is None:
+            return found
+        return {name: numpy.asarray(value).astype(dtype) for name, value in found.items()}
 
 
 def _random_below(number: int) -> int:
@@ -243,7 +300,7 @@ class VariableStatisticsPlot(Extension):
             sharex="all",
             squeeze=False,
         )
-        positions, items = self._samples.get()
+        positions, items = self._samples.get_data()
         columns = {"mean": [0], "std": [1], "percentiles": range(2, items.shape[2])}
         for row, title in enumerate(titles):
             for column, attribute in enumerate(self._attributes):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
 
+#: Imported at first use: worker processes need modules that most programs do not.
 MODULES = {
     "dali_iterator": ("DaliIterator",),
     "multiprocess_iterator": ("MultiprocessIterator",),

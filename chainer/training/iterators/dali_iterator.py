@@ -66,7 +66,7 @@ class DaliIterator(Iterator):
         self.reset()
 
     def reset(self) -> None:
-        """Sets the counters back. The pipeline goes on where it is."""
+        """Sets the counters back. The position of the pipeline does not change."""
         self.current_position = 0
         self.epoch = 0
         self.is_new_epoch = False

@@ -1,4 +1,4 @@
-"""Where an iterator is, how it goes on, and how that is saved."""
+"""The state of an iterator: position, order of the examples, and how they are saved."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class MultiprocessIterator(PrefetchIterator):
 
     TimeoutWarning = TimeoutWarning
 
-    _worker_attributes = ("_pool", "_pool_finalizer")
+    _worker_attributes = ("_finalized", "_pool", "_pool_finalizer")
 
     def __init__(
         self,
@@ -104,6 +104,7 @@ class MultiprocessIterator(PrefetchIterator):
         self.shared_mem = shared_mem
         self.dataset_timeout = dataset_timeout
         self._maxtasksperchild = maxtasksperchild
+        self._finalized = False
         self._pool: WorkerPool | None = None
         self._pool_finalizer: weakref.finalize[Any, Any] | None = None
 
@@ -115,12 +116,14 @@ class MultiprocessIterator(PrefetchIterator):
             in_segment = example_indexes(segment)
             indexes += in_segment
             seeds += example_seeds(self._state.key, segment.epoch, segment.start, len(in_segment))
+        # One piece for each process: fewer would leave some idle, more would cost messages.
         size = self._piece_size()
         return [
             pool.submit(indexes[start : start + size], seeds[start : start + size])
             for start in range(0, len(indexes), size)
         ]
 
+    # Rounded up, so that the last process has less to do than the others.
     def _piece_size(self) -> int:
         return -(-self.batch_size // self.n_processes)
 
@@ -141,7 +144,8 @@ class MultiprocessIterator(PrefetchIterator):
             for number in handle:
                 batch += pool.result(number, self.dataset_timeout, self._warn_of_timeout)
         except WorkerDied:
-            self.finalize()
+            # The other workers have pieces of batches that will not be complete.
+            self._end_workers()
             raise
         return batch
 
@@ -159,8 +163,28 @@ class MultiprocessIterator(PrefetchIterator):
             for number in handle:
                 self._pool.cancel(number)
 
+    def reset(self) -> None:
+        """Goes back to the beginning; shuffles again if the iterator shuffles.
+
+        Raises:
+            NotImplementedError: If the iterator was finalized.
+        """
+        if self._finalized:
+            # Programs that reuse an iterator catch this error and make a new one.
+            raise NotImplementedError(
+                "reset() of a finalized MultiprocessIterator is not supported; make a new one"
+            )
+        super().reset()
+
     def finalize(self) -> None:
-        """Ends the worker processes. The iterator may be used again, which starts new ones."""
+        """Ends the worker processes. The iterator may be used again, which starts new ones.
+
+        Only :meth:`reset` is refused from now on.
+        """
+        self._finalized = True
+        self._end_workers()
+
+    def _end_workers(self) -> None:
         self._discard()
         end_pool, self._pool_finalizer = self.__dict__.get("_pool_finalizer"), None
         self._pool = None
@@ -169,6 +193,7 @@ class MultiprocessIterator(PrefetchIterator):
 
 
 def _usable_cpus() -> int:
+    # In a container this is less than the number of processors of the machine.
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

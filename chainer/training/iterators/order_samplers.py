@@ -65,6 +65,7 @@ class ShuffleOrderSampler(OrderSampler):
     def __call__(self, current_order: Order, current_position: int) -> Order:
         """Returns a random permutation of ``numpy.arange(len(current_order))``."""
         if self._random is None:
+            # Asked for each time, because numpy.random.seed() may be called meanwhile.
             return numpy.random.permutation(len(current_order))
         return self._random.permutation(len(current_order))
 
@@ -98,6 +99,7 @@ def random_key() -> Key:
     Returns:
         numpy.ndarray: Four uint32.
     """
+    # A digest of the state: drawing a number would change the sequence that programs see.
     _, keys, position, *_ = numpy.random.get_state(legacy=True)
     digest = hashlib.sha256(numpy.asarray(keys).tobytes() + int(position).to_bytes(4, "little"))
     return numpy.frombuffer(digest.digest()[:16], numpy.uint32).copy()

@@ -117,9 +117,11 @@ class SerialIterator(Iterator):
         if step is None:
             raise StopIteration
         next_state, segments = step
+        # The usual batch is within one epoch; the others are read in parts.
         batch = read_batch(self.dataset, segments[0].indexes)
         for segment in segments[1:]:
             batch.extend(read_batch(self.dataset, segment.indexes))
+        # Set after the examples were read: if that fails, the iterator stays where it is.
         self._previous_epoch_detail = state.epoch_detail(size)
         self._set_state(next_state)
         return batch

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple, cast
 
 import numpy
 
+from chainer.training.iterators.buffer_pool import BufferPool
+
 _ALIGNMENT = 64
 _DIRECTORY = "/dev/shm"
 
@@ -61,17 +63,18 @@ def pack(examples: list[Any], shared: memoryview | None) -> Packed:
     return packed
 
 
-def unpack(packed: Packed, shared: memoryview | None) -> list[Any]:
+def unpack(packed: Packed, shared: memoryview | None, pool: BufferPool) -> list[Any]:
     """Unpacks examples (in the main process). Their arrays share nothing with the buffer.
 
     Args:
         packed: What :func:`pack` returned.
         shared: Shared buffer, or None if there was none.
+        pool: Source of the memory of the arrays.
     """
     if packed.contents is not None:
         # Arrays made of bytes are read-only, unlike those a dataset returns.
         return pickle.loads(packed.head, buffers=map(bytearray, packed.contents))
-    copy = numpy.empty(packed.total, numpy.uint8)
+    copy = pool.take(packed.total)
     if shared is not None and packed.total:
         copy[:] = numpy.frombuffer(shared, numpy.uint8, packed.total)
     return pickle.loads(packed.head, buffers=_windows(memoryview(cast("Any", copy)), packed.sizes))
@@ -113,7 +116,7 @@ class SharedBuffer:
                 # Writing to shared memory beyond the limit would kill the process.
                 self.failed = True
                 warnings.warn(
-                    f"{_DIRECTORY} has no room for {size} bytes of shared memory; "
+                    f"{_DIRECTORY} has no space for {size} bytes of shared memory; "
                     "MultiprocessIterator sends examples through pipes instead, which is slower. "
                     "Make it larger (--shm-size of a container), or set shared_mem=0",
                     RuntimeWarning,

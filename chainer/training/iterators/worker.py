@@ -9,10 +9,12 @@ import signal
 import threading
 import traceback
 from multiprocessing import connection, parent_process
+from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
 import numpy
 
+from chainer.core.typing import DatasetLike
 from chainer.training.iterators.shared_buffer import AttachedBuffer, Packed, pack
 
 
@@ -51,7 +53,7 @@ class WorkerTraceback(Exception):
         return f'\n"""\n{self.args[0]}"""'
 
 
-def work(pipe: Any, dataset: Any, max_tasks: int | None) -> None:
+def work(pipe: Connection[Any, Any], dataset: DatasetLike, max_tasks: int | None) -> None:
     """Reads examples until told to stop.
 
     Before each example the global generators of NumPy and of the standard library are seeded, so
@@ -82,7 +84,7 @@ def work(pipe: Any, dataset: Any, max_tasks: int | None) -> None:
 
 
 def _run(
-    dataset: Any, task: Task, attached: AttachedBuffer, buffer_name: str | None
+    dataset: DatasetLike, task: Task, attached: AttachedBuffer, buffer_name: str | None
 ) -> Packed | WorkerError:
     try:
         examples: list[Any] = []

@@ -9,10 +9,15 @@ import time
 from collections import deque
 from collections.abc import Callable
 from multiprocessing import connection, resource_tracker
-from typing import Any
+from typing import Any, TypeAlias
 
+from chainer.core.typing import DatasetLike
+from chainer.training.iterators.buffer_pool import BufferPool
 from chainer.training.iterators.shared_buffer import Packed, SharedBuffer, unpack
 from chainer.training.iterators.worker import Task, WorkerError, raise_worker_error, work
+
+Context: TypeAlias = Any
+"""A context of :mod:`multiprocessing`, which starts processes in one of several ways."""
 
 
 class WorkerDied(RuntimeError):
@@ -23,7 +28,11 @@ class _Worker:
     """A process, the pipe to it, and its shared memory."""
 
     def __init__(
-        self, context: Any, dataset: Any, buffer: SharedBuffer, max_tasks: int | None
+        self,
+        context: Context,
+        dataset: DatasetLike,
+        buffer: SharedBuffer,
+        max_tasks: int | None,
     ) -> None:
         self.pipe, other_end = context.Pipe()
         self.buffer = buffer
@@ -40,7 +49,7 @@ class _Worker:
         self.pipe.send((task, self.buffer.name))
 
     def end(self) -> None:
-        """Ends the process: at once if it is busy, for nobody wants what it reads."""
+        """Ends the process: at once if it is busy, because its result is not needed."""
         if self.task is None and self.process.is_alive():
             try:
                 self.pipe.send(None)
@@ -60,22 +69,22 @@ class _Worker:
 class WorkerPool:
     """Processes that read examples of a dataset.
 
-    A thread hands out tasks and takes the examples as they come, so that reading goes on while the
-    main thread is busy.
+    A thread hands out tasks and takes the examples as they come, so that reading continues while
+    the main thread is busy.
 
     Args:
         context: Context of :mod:`multiprocessing` (start method).
         dataset: Dataset; with the start methods other than fork it is pickled.
         n_processes: Number of processes.
         buffer_size: Size of the shared memory of each process at first: a number of bytes; 0 for no
-            shared memory; None to find out.
+            shared memory; None to determine it from the first examples.
         max_tasks: Number of tasks after which a process is replaced by a fresh one, or None.
     """
 
     def __init__(
         self,
-        context: Any,
-        dataset: Any,
+        context: Context,
+        dataset: DatasetLike,
         n_processes: int,
         buffer_size: int | None,
         max_tasks: int | None,
@@ -85,6 +94,7 @@ class WorkerPool:
         self._dataset = dataset
         self._max_tasks = max_tasks
         self._may_share = buffer_size != 0
+        self._memory = BufferPool()
         self._changed = threading.Condition()
         self._queue: deque[Task] = deque()
         self._results: dict[int, list[Any] | WorkerError] = {}
@@ -134,7 +144,7 @@ class WorkerPool:
             number: Number of the task.
             timeout: Seconds after which ``on_timeout`` is called, and again after as many; None for
                 never.
-            on_timeout: Called without arguments. Waiting goes on if it returns.
+            on_timeout: Called without arguments. If it returns, waiting continues.
 
         Raises:
             BaseException: What the dataset raised.
@@ -200,7 +210,7 @@ class WorkerPool:
                 self._hand_out()
                 self._take_in()
         except BaseException as error:
-            # Whatever it is, the main thread must not wait for ever.
+            # Any error is passed on: otherwise the main thread would never stop waiting.
             with self._changed:
                 self._failure = error
                 self._changed.notify_all()
@@ -227,7 +237,7 @@ class WorkerPool:
             while self._wake_reader.poll():
                 self._wake_reader.recv_bytes()
         for worker in {id(by_handle[h]): by_handle[h] for h in ready if h in by_handle}.values():
-            # What a worker sent before it died still counts.
+            # What a worker sent before it died is still used.
             if not worker.pipe.poll():
                 self._raise_died(worker)
             try:
@@ -242,7 +252,9 @@ class WorkerPool:
         if isinstance(reply, WorkerError):
             result = reply
         else:
-            result = unpack(reply, worker.buffer.view) if number in self._wanted else []
+            result = (
+                unpack(reply, worker.buffer.view, self._memory) if number in self._wanted else []
+            )
             if reply.contents is not None and self._may_share:
                 worker.buffer.grow(reply.total)
         worker.task = None

@@ -19,6 +19,12 @@ from chainer.training.optimizers.ada_grad import AdaGrad
 from chainer.training.optimizers.adam import Adam
 from chainer.training.optimizers.rmsprop import RMSprop
 from chainer.training.optimizers.rmsprop_graves import RMSpropGraves
+from chainer.training.updaters.flat_arrays import (
+    gather_grads,
+    gather_params,
+    scatter_grads,
+    scatter_params,
+)
 from chainer.training.updaters.gradient_exchange import exchange_for, uses_nccl
 from chainer.training.updaters.parallel_updater import separate_copy
 from chainer.training.updaters.parallel_workers import (
@@ -40,6 +46,14 @@ if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
     from chainer.training.dataset.iterator import Iterator
     from chainer.training.optimizer import Optimizer
+
+__all__ = [
+    "MultiprocessParallelUpdater",
+    "gather_grads",
+    "gather_params",
+    "scatter_grads",
+    "scatter_params",
+]
 
 
 class MultiprocessParallelUpdater(StandardUpdater):

@@ -268,7 +268,7 @@ def test_little_shared_memory(monkeypatch):
 
     monkeypatch.setattr(shared_buffer.os, "statvfs", lambda path: Full)
     iterator = MultiprocessIterator(Examples(), 6, n_processes=2, shared_mem=10000)
-    with pytest.warns(RuntimeWarning, match="has no room for"), iterator:
+    with pytest.warns(RuntimeWarning, match="has no space for"), iterator:
         assert len(summary(iterator, 4)) == 4
 
 

@@ -65,7 +65,7 @@ class ConcatView(View):
         last = min(len(rows) - 1, (farthest - rows.start) // rows.step)
         if first > last:
             return None
-        # The end of the slice is that of the request, or of the dataset if the request goes on.
+        # The end of the slice is that of the request, or of the dataset if that comes first.
         end = min(rows.stop, stop) if rows.step > 0 else max(rows.stop, start - 1)
         return as_slice(range(rows[first] - start, end - start, rows.step))
 

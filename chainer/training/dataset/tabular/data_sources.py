@@ -49,6 +49,7 @@ class ColumnDataset(TabularDataset):
 
     def get_examples(self, indices: Rows, key_indices: KeyIndexes) -> tuple[Column, ...]:
         """Returns the column, as often as it is requested."""
+        # Taken once, even if the column is requested several times.
         column = take(self._data, indices)
         return tuple([column for _ in requested(key_indices, 1)])
 
@@ -114,10 +115,12 @@ def from_data(data: DataLike, *, size: int | None = None) -> TabularDataset:
         >>> dataset.slice[:, 'x'].fetch()
         [1, 2, 3]
     """
+    # The mode is known here. A join would ask its datasets, which might call a function.
     if isinstance(data, dict):
         pairs = list(data.items())
         size = _find_size((value for _, value in pairs), size)
         return ModeView(_join([_from_pair(key, value, size) for key, value in pairs]), dict)
+    # A tuple of a name and something else is a single column with a name.
     if isinstance(data, tuple) and not _is_pair(data):
         size = _find_size((part[1] if _is_pair(part) else part for part in data), size)
         return ModeView(_join([_from_part(part, size) for part in data]), tuple)

@@ -61,6 +61,7 @@ class DelegateDataset(TabularDataset):
 class View(DelegateDataset):
     """Base class of the views of a dataset, which convert as the dataset does."""
 
+    # DelegateDataset does not delegate this method: its subclasses are datasets of their own.
     def convert(self, data: Columns) -> Columns:
         """Makes arrays of columns, as the source does."""
         return self.dataset.convert(data)

@@ -139,6 +139,7 @@ def take(column: Any, rows: Rows) -> Any:
     """Returns entries of a list, as a list, or of an array, as an array."""
     if rows is None:
         return column
+    # An array takes a list of numbers by itself, a list does not.
     if isinstance(rows, list) and isinstance(column, list):
         return [column[i] for i in rows]
     return column[rows]

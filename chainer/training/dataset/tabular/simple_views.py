@@ -52,6 +52,7 @@ def call_with(function: Callable[..., Any], values: Columns) -> Any:
         values: A tuple (positional arguments), a dictionary (keyword arguments), or anything else
             (the only argument).
     """
+    # The kind of the values decides, not the mode of a dataset: astuple and asdict change that.
     if isinstance(values, tuple):
         return function(*values)
     if isinstance(values, dict):

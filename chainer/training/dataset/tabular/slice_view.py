@@ -90,6 +90,7 @@ class SliceView(View):
     def get_examples(self, indices: Rows, key_indices: KeyIndexes) -> tuple[Column, ...]:
         """Returns columns of some rows."""
         return self.dataset.get_examples(
+            # The source gets numbers of its own, never names or negative numbers.
             compose_rows(self._rows, indices, len(self.dataset)),
             compose_keys(self._key_indexes, key_indices),
         )

@@ -101,7 +101,7 @@ class TabularDataset(DatasetMixin):
             i (int): Number of the row; a negative one counts from the end.
 
         Returns:
-            A tuple, a dictionary or a bare value, as :attr:`mode` says.
+            A tuple, a dictionary or a bare value, depending on :attr:`mode`.
 
         Raises:
             IndexError: If there is no such row.
@@ -115,7 +115,7 @@ class TabularDataset(DatasetMixin):
         return self._combine(tuple([column[0] for column in columns]))
 
     def _combine(self, values: tuple[Any, ...]) -> Any:
-        """Returns values of all columns in the form that the mode says."""
+        """Returns values of all columns as an example of this mode."""
         mode = self.mode
         if mode is tuple:
             return values
@@ -123,13 +123,15 @@ class TabularDataset(DatasetMixin):
 
     def __iter__(self) -> Iterator[Any]:
         """Iterates over the examples in order."""
+        # Without this method Python would read until an IndexError.
         return (self.get_example(i) for i in range(len(self)))
 
     def fetch(self) -> Columns:
         """Reads all data.
 
         Returns:
-            A tuple of columns, a dictionary of columns, or the single column, as :attr:`mode` says.
+            A tuple of columns, a dictionary of columns, or the single column, depending on
+            :attr:`mode`.
         """
         return self._combine(self.get_examples(None, None))
 
@@ -169,6 +171,7 @@ class TabularDataset(DatasetMixin):
             >>> dataset.slice[[True, False, False, True]][1]
             {'a': 3, 'b': 13}
         """
+        # Imported here, as in the methods below, because views derive from this class.
         from chainer.training.dataset.tabular.slice_view import SliceHelper
 
         return SliceHelper(self)

@@ -1,0 +1,71 @@
+"""The reference of the documentation site: its names, and docstrings as Markdown.
+
+The site itself is built by ``make docs``, where warnings are errors.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+pytest.importorskip("griffe", reason="needs the extra docs")
+
+from scripts.site.names import link_targets, main_names, sections, value_of
+from scripts.site.roles import to_markdown
+
+PAGE = "chainer.core.autograd.variable.Variable"
+TARGETS = {"chainer.Variable": PAGE}
+
+
+def test_every_registered_function_has_a_page() -> None:
+    names = {name.public for name in sections()["Functions"]}
+    assert {"chainer.functions.relu", "chainer.functions.convolution_2d"} <= names
+    assert all(name.origin for name in sections()["Links"])
+
+
+def test_names_lead_to_objects() -> None:
+    for names in sections().values():
+        for name in names:
+            assert callable(value_of(name.public)), name.public
+
+
+def test_an_object_has_one_page() -> None:
+    variable = main_names()[link_targets()["chainer.Variable"]]
+    assert variable.public == "chainer.Variable"
+
+
+def test_canonical_names_can_be_imported() -> None:
+    for name in sections()["Core"]:
+        module, _, attribute = name.canonical.rpartition(".")
+        assert hasattr(importlib.import_module(module), attribute), name
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (":class:`chainer.Variable`", f"[`chainer.Variable`][{PAGE}]"),
+        (":class:`~chainer.Variable`", f"[`Variable`][{PAGE}]"),
+        (
+            ":class:`the variable <chainer.Variable>`",
+            f"[`the variable`][{PAGE}]",
+        ),
+        (
+            ":meth:`chainer.Variable.backward`",
+            f"[`chainer.Variable.backward`][{PAGE}]",
+        ),
+        (":func:`numpy.dot`", "`numpy.dot`"),
+        (":math:`x^2`", "`x^2`"),
+        ("`A paper <https://arxiv.org/abs/1>`_", "[A paper](https://arxiv.org/abs/1)"),
+        (
+            "    x (:class:`~chainer.Variable` or array): Input.",
+            "    x (Variable or array): Input.",
+        ),
+        ("    ~chainer.Variable: Output.", "    Variable: Output."),
+        ("Example:\n    >>> 1\n    1", "Examples:\n    >>> 1\n    1"),
+        (".. math::\n\n   a = b\n\nText", "\n```text\na = b\n```\n\nText"),
+        (".. note:: Careful.\n\nText", "**Note** Careful.\n\n\nText"),
+    ],
+)
+def test_docstrings_become_markdown(text: str, expected: str) -> None:
+    assert to_markdown(text, TARGETS) == expected
