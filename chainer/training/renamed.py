@@ -1,4 +1,4 @@
-"""Arguments that release 4 calls by another name."""
+"""Arguments that another release calls by another name."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ T = TypeVar("T")
 
 
 def renamed_argument(function: str, value: T, default: T, old: str, kwargs: dict[str, Any]) -> T:
-    """Returns the value of an argument that has an old name, too.
+    """Returns the value of an argument that has another name, too.
 
     Args:
         function: Name of the function, for the message.
         value: Value that was given by the present name.
         default: Default of the argument. If ``value`` is another one, it is preferred.
-        old: Old name of the argument.
+        old: The other name of the argument.
         kwargs: The other keyword arguments of the call.
 
     Raises:

@@ -176,7 +176,7 @@ def test_entry_before_training(tmp_path):
         ({}, "log"),
         ({"filename": "a"}, "a"),
         ({"log_name": "b"}, "b"),
-        ({"filename": "a", "log_name": "b"}, "a"),
+        ({"filename": "a", "log_name": "log"}, "a"),
         ({"filename": None}, None),
         ({"log_name": None}, None),
     ],

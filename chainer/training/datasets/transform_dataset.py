@@ -9,7 +9,7 @@ from chainer.core.typing import DatasetLike
 from chainer.training.dataset.dataset_mixin import DatasetMixin
 
 if TYPE_CHECKING:
-    from chainer.training.dataset.dataset_mixin import DatasetLike
+    from chainer.core.typing import DatasetLike
 
 
 class TransformDataset(DatasetMixin):

@@ -43,8 +43,8 @@ class DumpGraph(Extension):
     Args:
         root_name (str): Name of the root of the computational graph. The root variable is retrieved
             by this name from the observation dictionary of the trainer.
-        filename (str): Output file name. Release 4 calls this argument ``out_name``, which works as
-            a keyword.
+        filename (str): Output file name, ``'cg.dot'`` by default. Release 4 calls this argument
+            ``out_name``, which works as a keyword.
         variable_style (dict): Dot node style for variables. Each variable is rendered by an octagon
             by default.
         function_style (dict): Dot node style for functions. Each function is rendered by a
@@ -61,7 +61,7 @@ class DumpGraph(Extension):
     def __init__(
         self,
         root_name: str,
-        filename: str | None = "cg.dot",
+        filename: str | None = None,
         variable_style: dict[str, Any] | None = None,
         function_style: dict[str, Any] | None = None,
         *,
@@ -69,7 +69,7 @@ class DumpGraph(Extension):
         **kwargs: Any,
     ) -> None:
         self._root_name = root_name
-        name = renamed_argument("DumpGraph", filename, "cg.dot", "out_name", kwargs)
+        name = renamed_argument("DumpGraph", filename, None, "out_name", kwargs)
         self._filename = name or "cg.dot"
         self._variable_style = variable_style or _VARIABLE_STYLE
         self._function_style = function_style or _FUNCTION_STYLE

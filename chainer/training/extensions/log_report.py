@@ -47,10 +47,10 @@ class LogReport(Extension):
         postprocess: Callback to postprocess the result dictionaries. Each result dictionary is
             passed to this callback on the output. It can modify the result dictionaries, which are
             used to output to the log file.
-        filename (str): Name of the log file under the output directory. It can be a format string:
+        log_name (str): Name of the log file under the output directory. It can be a format string:
             the last result dictionary is passed for the formatting. For example, users can use
             ``'{iteration}'`` to separate the log files for different iterations. If it is None, the
-            log is not written to a file. Release 4 calls this argument ``log_name``, which works as
+            log is not written to a file. Release 7 calls this argument ``filename``, which works as
             a keyword.
     """
 
@@ -59,10 +59,10 @@ class LogReport(Extension):
         keys: Iterable[str] | None = None,
         trigger: TriggerLike = (1, "epoch"),
         postprocess: Callable[[dict[str, Any]], Any] | None = None,
-        filename: str | None = "log",
+        log_name: str | None = "log",
         **kwargs: Any,
     ) -> None:
-        self._filename = renamed_argument("LogReport", filename, "log", "log_name", kwargs)
+        self._filename = renamed_argument("LogReport", log_name, "log", "filename", kwargs)
         self._accumulator = Accumulator(trigger, keys)
         self._postprocess = postprocess
         self._log: list[dict[str, Any]] = []

@@ -68,12 +68,12 @@ class PlotReport(Extension):
         x_key: str = "iteration",
         trigger: TriggerLike = (1, "epoch"),
         postprocess: Callable[[Any, Any, Any], Any] | None = None,
-        filename: str | None = "plot.png",
+        filename: str | None = None,
         marker: str | None = "x",
         grid: bool = True,
         **kwargs: Any,
     ) -> None:
-        name = renamed_argument("PlotReport", filename, "plot.png", "file_name", kwargs)
+        name = renamed_argument("PlotReport", filename, None, "file_name", kwargs)
         self._filename = name or "plot.png"
         if y_keys is not None and not isinstance(y_keys, Iterable):
             raise TypeError(f"y_keys must be an iterable of strings or None, got {y_keys!r}")

@@ -1,93 +1,95 @@
-"""Bars that show progress on a terminal: a base class for third-party extensions."""
+"""Progress bars that programs write themselves, and helpers of the terminal."""
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections import deque
 from typing import TextIO
 
-from chainer.training.terminal import ERASE_BELOW
+from chainer.training.terminal import ERASE_BELOW, STANDARD_OUTPUT, Output
 
-if os.name == "nt":
-    import ctypes
 
-    _STANDARD_OUTPUT_HANDLE = -11
+def erase_console(x: int, y: int, mode: int = 0) -> None:
+    """Erases the terminal below the cursor.
 
-    def erase_console(x: int, y: int, mode: int = 0) -> None:
-        """Erases a part of the console; Windows only.
+    Args:
+        x (int): Without effect; earlier releases read the arguments on Windows only.
+        y (int): Without effect.
+        mode (int): Without effect.
+    """
+    Output(STANDARD_OUTPUT).write(ERASE_BELOW)
 
-        Args:
-            x: Column, from 0.
-            y: Line, from 0.
-            mode: 0 for what is after the position, 1 for what is before it, 2 for everything.
-        """
-        set_console_cursor_position(x, y)
-        # Consoles of Windows 10 and later understand the control sequences of terminals.
-        sys.stdout.write(f"\033[{mode}J")
-        sys.stdout.flush()
 
-    def set_console_cursor_position(x: int, y: int) -> None:
-        """Moves the cursor of the console; Windows only.
+def set_console_cursor_position(x: int, y: int) -> None:
+    """Moves the cursor of the terminal.
 
-        Args:
-            x: Column, from 0.
-            y: Line, from 0.
-        """
-        kernel = ctypes.windll.kernel32  # type: ignore[attr-defined]
-        handle = kernel.GetStdHandle(_STANDARD_OUTPUT_HANDLE)
-        kernel.SetConsoleCursorPosition(handle, ctypes.c_ulong(x | y << 16))
+    Args:
+        x (int): Columns to the right; negative to the left.
+        y (int): Lines down; negative up.
+    """
+    moves = [(abs(y), "AB"[y > 0]), (abs(x), "DC"[x > 0])]
+    text = "".join([f"\033[{count}{direction}" for count, direction in moves if count])
+    Output(STANDARD_OUTPUT).write(text)
 
 
 class ProgressBar:
-    """Base class of bars that are drawn again and again at the same place of a terminal.
+    """Lines at the bottom of a terminal that are drawn anew at each update.
 
-    A subclass defines :meth:`get_lines`. It calls :meth:`update` to draw the bar, and :meth:`close`
-    at the end.
+    A subclass defines :meth:`get_lines`.
 
     Args:
-        bar_length (int): Length of the bar in characters, 50 by default.
-        out: Stream to print the bar; standard output by default.
-
-    Example:
-        >>> class Count(chainer.training.extensions.util.ProgressBar):
-        ...     def get_lines(self):
-        ...         return ['[' + '#' * self._bar_length + ']\\n']
-        >>> import io
-        >>> stream = io.StringIO()
-        >>> bar = Count(bar_length=3, out=stream)
-        >>> bar.update()
-        >>> stream.getvalue()
-        '\\x1b[J[###]\\n\\x1b[1A'
+        bar_length (int): Length of a bar in characters, 50 by default. Subclasses read it as
+            ``self._bar_length``.
+        out: Stream to write to, standard output by default.
     """
 
     def __init__(self, bar_length: int | None = None, out: TextIO | None = None) -> None:
         self._bar_length = 50 if bar_length is None else bar_length
         self._out = sys.stdout if out is None else out
-        # Iteration, epoch and time of the last calls of update_speed().
-        self._recent_timing: deque[tuple[float, float, float]] = deque(maxlen=100)
+        # Times of the recent updates: the speed is an average over them.
+        self._recent_timing: deque[tuple[int, float, float]] = deque(maxlen=100)
+
+    def update_speed(self, iteration: int, epoch_detail: float) -> tuple[float, float]:
+        """Records the progress.
+
+        Args:
+            iteration (int): Number of iterations done.
+            epoch_detail (float): Number of epochs done.
+
+        Returns:
+            tuple: Iterations per second and epochs per second, infinite at the first call.
+        """
+        now = time.time()
+        self._recent_timing.append((iteration, epoch_detail, now))
+        first_iteration, first_epoch, start = self._recent_timing[0]
+        seconds = now - start
+        # The clock may not have advanced since the first call.
+        if seconds <= 0:
+            return float("inf"), float("inf")
+        return (iteration - first_iteration) / seconds, (epoch_detail - first_epoch) / seconds
 
     def get_lines(self) -> list[str]:
-        """Returns the lines of the bar, each with a newline at its end."""
+        """Returns the lines to draw, each with a line break at its end."""
         raise NotImplementedError(f"{type(self).__name__} must define get_lines()")
 
     def update(self) -> None:
-        """Draws the bar, and moves the cursor back to its first line."""
+        """Draws the lines in place of those of the last update."""
         self.erase_console()
         lines = self.get_lines()
         for line in lines:
             self._out.write(line)
+        # The next output of the program overwrites the lines.
         self.move_cursor_up(len(lines))
         self.flush()
 
     def close(self) -> None:
-        """Removes the bar from the terminal."""
+        """Removes the lines from the terminal."""
         self.erase_console()
         self.flush()
 
     def erase_console(self) -> None:
-        """Erases everything below the cursor."""
+        """Erases what is below the cursor."""
         self._out.write(ERASE_BELOW)
 
     def move_cursor_up(self, n: int) -> None:
@@ -96,30 +98,12 @@ class ProgressBar:
         Args:
             n (int): Number of lines.
         """
-        self._out.write(f"\033[{n:d}A")
+        self._out.write(f"\033[{n}A")
 
     def flush(self) -> None:
-        """Shows what was written, if the stream has a buffer."""
+        """Writes what the stream has buffered."""
         if hasattr(self._out, "flush"):
             self._out.flush()
-
-    def update_speed(self, iteration: float, epoch_detail: float) -> tuple[float, float]:
-        """Adds the present position and returns the mean speed over the last 100 calls.
-
-        Args:
-            iteration (int): Number of iterations.
-            epoch_detail (float): Number of epochs.
-
-        Returns:
-            tuple: Iterations per second and epochs per second; infinity if no time has passed.
-        """
-        now = time.time()
-        self._recent_timing.append((iteration, epoch_detail, now))
-        first_iteration, first_epoch, start = self._recent_timing[0]
-        seconds = now - start
-        if seconds == 0:
-            return float("inf"), float("inf")
-        return (iteration - first_iteration) / seconds, (epoch_detail - first_epoch) / seconds
 
 
 def marks(rate: float, length: int) -> str:

@@ -27,11 +27,11 @@ class unchain_variables(Extension):
     def __init__(self) -> None:
         self._kept_before = False
 
-    def initialize(self, trainer: Trainer) -> None:
+    def initialize(self, _: Trainer) -> None:
         """Notes whether graphs are kept."""
         self._kept_before = bool(config.keep_graph_on_report)
 
-    def trigger(self, trainer: Trainer) -> bool:
+    def trigger(self, _: Trainer) -> bool:
         """Tells whether the last update may have reported variables with their graph."""
         kept_now = bool(config.keep_graph_on_report)
         fire = kept_now or self._kept_before

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import operator
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainer.core.reporting.summary import DictSummary
 from chainer.training.accumulator import to_float
+from chainer.training.renamed import renamed_argument
 from chainer.training.trigger import (
     TriggerLike,
     get_trigger,
@@ -66,17 +67,16 @@ class EarlyStoppingTrigger:
         mode: str = "auto",
         verbose: bool = False,
         max_trigger: TriggerLike = (100, "epoch"),
-        *,
-        patients: int | None = None,
+        **kwargs: Any,
     ) -> None:
-        if patience is not None and patients is not None:
+        if patience is not None and "patients" in kwargs:
             raise TypeError("patience and patients are the same argument: give one of them")
+        given = renamed_argument("EarlyStoppingTrigger", patience, None, "patients", kwargs)
         if mode not in ("max", "min", "auto"):
             raise ValueError(f"mode must be 'max', 'min' or 'auto', got {mode!r}")
         if mode == "auto":
             mode = "max" if "accuracy" in monitor else "min"
         self.count = 0
-        given = patients if patience is None else patience
         self.patience = 3 if given is None else given
         self.monitor = monitor
         self.verbose = verbose

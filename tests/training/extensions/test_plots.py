@@ -160,7 +160,7 @@ class TestVariableStatisticsPlot:
         trainer.run()
         assert extension.available()
         assert (tmp_path / "statistics.png").read_bytes().startswith(PNG)
-        positions, items = extension._samples.get()
+        positions, items = extension._samples.get_data()
         np.testing.assert_array_equal(positions, [1, 2, 3, 4])
         for row, arrays in zip(items, history, strict=True):
             for values, array in zip(row, arrays, strict=True):
@@ -209,7 +209,7 @@ class TestVariableStatisticsPlot:
                 load_npz(tmp_path / "snapshot", trainer)
             trainer.run()
             save_npz(tmp_path / "snapshot", trainer)
-            samples.append(extension._samples.get())
+            samples.append(extension._samples.get_data())
         np.testing.assert_array_equal(samples[1][0], [1, 2, 3, 4])
         np.testing.assert_array_equal(samples[1][1][:2], samples[0][1])
 
@@ -222,7 +222,7 @@ class TestReservoir:
             for i in range(10):
                 # Random numbers depend on how many were seen; shift the items instead.
                 reservoir.add(float((i + offset) % 10), i)
-            positions, items = reservoir.get()
+            positions, items = reservoir.get_data()
             assert len(items) == 3
             assert (np.diff(positions) > 0).all()
             counts[items.astype(int)] += 1
