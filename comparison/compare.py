@@ -49,9 +49,7 @@ class Difference:
         )
 
 
-def compare_answers(
-    number: int, theirs: dict[str, Any], ours: dict[str, Any]
-) -> list[Difference]:
+def compare_answers(number: int, theirs: dict[str, Any], ours: dict[str, Any]) -> list[Difference]:
     """Returns the differences between the answers of both releases to a call.
 
     Args:

@@ -20,6 +20,7 @@ def check_axes_argument(axis: Any) -> Axis:
         TypeError: If it is something else.
         ValueError: If an axis occurs twice.
     """
+    # The common cases, without a call.
     if axis is None or axis.__class__ is int:
         return axis
     error_message = f"None, int or tuple of int are required as axis, got {axis!r}"
@@ -63,6 +64,7 @@ def normalized_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
     """
     if axis is None:
         return tuple(range(ndim))
+    # Sorted and nonnegative, so that two names of one axis are neighbors.
     axes = sorted(a % ndim for a in ((axis,) if isinstance(axis, int) else axis)) if ndim else []
     if len(set(axes)) != len(axes):
         raise ValueError(f"duplicate value in axis: {axis}")

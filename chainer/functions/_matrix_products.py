@@ -38,6 +38,18 @@ def matrix_product(
     if a.ndim == b.ndim == 2 and a.dtype == b.dtype and a.dtype.char in "fd":
         # The method dot takes half a microsecond less than the operator; not all arrays have it.
         return a.dot(b) if hasattr(a, "dot") else a @ b
+    return _general_product(xp, a, b, transa)
+
+
+def _general_product(xp: ArrayModule, a: Array, b: Array, transa: bool) -> Array:
+    """Multiplies matrices that are already transposed, of any dtypes and numbers of dimensions.
+
+    Args:
+        xp: Array namespace.
+        a: The matrices on the left.
+        b: The matrices on the right.
+        transa: Whether those on the left were transposed, so that rows are not contiguous.
+    """
     if xp is numpy and a.dtype == b.dtype and is_half(a.dtype):
         # BLAS has no half precision, and NumPy's own loops are many times slower than two casts.
         return matrix_product(xp, a.astype("f"), b.astype("f")).astype(a.dtype)

@@ -2,6 +2,8 @@
 
 from chainer import (
     _backend as _backend,
+    _backprop_utils as _backprop_utils,
+    _runtime_info as _runtime_info,
     backends as backends,
     compat as compat,
     distributions as distributions,
@@ -40,6 +42,7 @@ from chainer.core.autograd import (
     function as function,
     function_hook as function_hook,
     function_node as function_node,
+    memory_layouts as memory_layouts,
 )
 from chainer.core.autograd.fallback import Fallback as Fallback
 from chainer.core.autograd.function import (
@@ -96,6 +99,7 @@ from chainer.distributions.distribution import (
     kl_divergence as kl_divergence,
     register_kl as register_kl,
 )
+from chainer.functions import array as array
 from chainer.functions.math import basic_math as basic_math
 from chainer.graph_optimizations.static_graph import static_graph as static_graph
 from chainer.graph_optimizations.static_graph_utilities import static_code as static_code

@@ -245,16 +245,6 @@ class FunctionNode:
         return list({**state.hooks, **(self._hooks or {})}.values())
 
     @property
-    def input_layouts(self) -> tuple[None, ...]:
-        """Memory layouts of the inputs: None for each, as kernels look at the arrays themselves."""
-        return (None,) * len(self.inputs or ())
-
-    @property
-    def output_layouts(self) -> tuple[None, ...]:
-        """Memory layouts of the outputs: None for each."""
-        return (None,) * len(self.outputs or ())
-
-    @property
     def output_data(self) -> tuple[Array | None, ...]:
         """Tuple of the retained output arrays; None for outputs that are not retained.
 

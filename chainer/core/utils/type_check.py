@@ -326,8 +326,8 @@ class _Product(Variable):
 
     def __call__(self, *args: Operand) -> Any:
         if in_light_mode():
-            product: Any = numpy.prod(*args)
-            return product
+            function: Callable[..., Any] = numpy.prod
+            return function(*args)
         expression: Any = super().__call__(*args)
         return expression
 

@@ -40,6 +40,7 @@ class Copy(FunctionNode):
         # No data moves, so that the memory is shared, as in earlier releases.
         if self.out_device == self._in_device:
             return (x,)
+        # The only place where data moves: nothing is copied behind the user's back.
         return (self.out_device.send(x),)
 
     def backward(self, target_input_indexes: Indexes, grad_outputs: Grads) -> Grads:

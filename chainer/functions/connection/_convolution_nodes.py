@@ -131,6 +131,7 @@ class _SizedNode(ConvolutionNode):
         if out_size is None:
             out_size = self._compute_size(x.shape[2:], W.shape[2:])
             self._check_size(out_size)
+        # Read by programs that export graphs.
         self.outs = out_size
         kernel = self.kernel
         if kernel is None:

@@ -90,7 +90,7 @@ def embed_id(x: VariableLike, W: VariableLike, ignore_label: int | None = None) 
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.
-        IndexError: If an ID lies outside ``W``.
+        IndexError: If ``W`` has no row for an ID.
         ValueError: In debug mode, if an ID that is not ignored is not in ``0 <= x < V``.
 
     .. seealso:: :class:`~chainer.links.EmbedID`

@@ -48,7 +48,7 @@ class LocalConvolution2DFunction(ComposedFunction):
             x_type.shape[1] == w_type.shape[3],
         )
         for axis, stride in enumerate(self.stride):
-            # The last patch must lie inside the image.
+            # The last patch must be inside the image.
             last = (w_type.shape[1 + axis] - 1) * stride + w_type.shape[4 + axis]
             type_check.expect(x_type.shape[2 + axis] >= last)
         if len(in_types) == 3:

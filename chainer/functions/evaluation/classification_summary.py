@@ -205,6 +205,7 @@ def fbeta_score(
     Returns:
         tuple of ~chainer.Variable: F scores and supports.
     """
+    # Precision and recall come from the same counts.
     _, _, score, support = classification_summary(y, t, label_num, beta, ignore_label)
     return score, support
 

@@ -101,6 +101,7 @@ class CupyMemoryProfileHook(FunctionHook):
         if not isinstance(unit, str):
             # In release 4 the stream was the first argument.
             unit, file = file if isinstance(file, str) else "auto", unit
+        stream = None if isinstance(file, str) else file
         if unit != "auto" and unit not in _UNITS:
             raise ValueError(f"unit must be 'auto' or one of {', '.join(_UNITS)}, got {unit!r}")
 
@@ -114,4 +115,4 @@ class CupyMemoryProfileHook(FunctionHook):
             for name, r in self.summary().items()
         ]
         head = ("FunctionName", "UsedBytes", "AcquiredBytes", "Occurrence")
-        print_table(head, rows, current_stream(file))
+        print_table(head, rows, current_stream(stream))

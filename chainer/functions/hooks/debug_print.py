@@ -60,6 +60,7 @@ class PrintHook(FunctionHook):
         self._print(f"function\t{function.label}")
         self._print("input data")
         for array in in_data:
+            # Inputs that no gradient needs are released before the backward pass.
             self._print("(removed)" if array is None else Variable(array).debug_print())
 
     def forward_preprocess(self, function: Any, in_data: tuple[Any, ...]) -> None:
@@ -74,6 +75,7 @@ class PrintHook(FunctionHook):
         self._print_inputs(function, in_data)
         self._print("output gradient")
         for array in out_grad:
+            # debug_print shows the gradient of a Variable, so each gradient is given one.
             variable = Variable() if array is None else _as_gradient(array)
             self._print(variable.debug_print())
         self._finish()

@@ -106,6 +106,7 @@ class TimerHook(FunctionHook):
         if not isinstance(unit, str):
             # In release 4 the stream was the first argument.
             unit, file = file if isinstance(file, str) else "auto", unit
+        stream = None if isinstance(file, str) else file
         if unit != "auto" and unit not in _UNITS:
             raise ValueError(f"unit must be 'auto', 'sec', 'ms', 'us' or 'ns', got {unit!r}")
         rows = []
@@ -116,7 +117,7 @@ class TimerHook(FunctionHook):
             else:
                 text = f"{seconds * _UNITS[unit]:.2f}{unit}"
             rows.append((name, text, str(record["occurrence"])))
-        print_table(("FunctionName", "ElapsedTime", "Occurrence"), rows, current_stream(file))
+        print_table(("FunctionName", "ElapsedTime", "Occurrence"), rows, current_stream(stream))
 
 
 def _synchronize(arrays: tuple[Any, ...]) -> None:

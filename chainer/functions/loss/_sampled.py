@@ -43,6 +43,7 @@ class SampledLoss(KernelFunction):
 
     def forward(self, inputs: Arrays) -> Arrays:
         x, W = inputs[0], inputs[2]
+        # NumPy takes a microsecond to find a common type.
         dtype = x.dtype if x.dtype == W.dtype else numpy.result_type(x.dtype, W.dtype)
         self._dtype = compute_dtype(x.dtype, W.dtype)
         self._ids, self._used = self.classes(inputs)

@@ -113,6 +113,7 @@ def _weighted_average(
         weights = broadcast_to(reshape(weights, tuple(lengths)), x.shape)
     elif axis is not None:
         divisor = sum(weights, axis=axis, keepdims=keepdims)
+    # Divided after the summation, which is one division for each mean.
     total = sum(x * weights, axis=axis, keepdims=keepdims)
     if divisor is None:
         divisor = sum(weights, axis=axis, keepdims=keepdims)

@@ -237,6 +237,7 @@ def _convert_value_to_string(value: ArrayLike) -> str:
     if isinstance(value, Variable):
         return "constant array"
     check_operand(value)
+    # Numbers of NumPy are shown as those of Python.
     return constant_label(value.item() if isinstance(value, numpy.generic) else value)
 
 

@@ -76,6 +76,7 @@ class MatMul(ExpressionFunction):
         a, b = inputs
         y = matrix_product(self.xp, *self._promote(a, b))
         y = _shaped(y, self._out_shape(a, b, y.shape))
+        # A view: whether a copy is worth it is for the next function to decide.
         if self.transc:
             y = y.swapaxes(-1, -2)
         return (y if self.dtype is None else y.astype(self.dtype, copy=False),)

@@ -86,7 +86,7 @@ class Prod(ComposedFunction):
 
 
 def prod(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
-    """Product of array elements over a given axis. Zeros are no problem for the gradient.
+    """Product of array elements over a given axis. The gradient is right for zeros, too.
 
     Args:
         x (Variable or array): Input of any shape, floating point.

@@ -52,6 +52,7 @@ class TensorDot(ExpressionFunction):
 
     def _resolve(self, a: Array, b: Array) -> None:
         """Fills in all axes, now that the inputs are known."""
+        # Axes that the caller of release 7 resolved are taken as they are.
         if self.a_axes is None or self.b_axes is None:
             summed = _normalized(self.axes, a, b)
             self.a_axes = (_others(a.ndim, summed[0]), summed[0])
@@ -169,15 +170,24 @@ def _normalized(axes: Any, a: Array, b: Array) -> tuple[_Axes, _Axes]:
     )
     if len(a_axes) != len(b_axes):
         raise ValueError(f"axes count mismatch: {len(a_axes)} axes of a, {len(b_axes)} axes of b")
-    for name, x, own in (("a", a, a_axes), ("b", b, b_axes)):
-        for axis in own:
-            if not -x.ndim <= axis < x.ndim:
-                raise InvalidAxis(f"-{x.ndim} <= axis of {name} < {x.ndim}", f"{axis}")
-    a_axes = tuple([axis % a.ndim for axis in a_axes])
-    b_axes = tuple([axis % b.ndim for axis in b_axes])
-    if len(set(a_axes)) != len(a_axes) or len(set(b_axes)) != len(b_axes):
-        raise ValueError(f"an axis occurs twice in axes={axes!r}")
-    return a_axes, b_axes
+    return _nonnegative("a", a, a_axes), _nonnegative("b", b, b_axes)
+
+
+def _nonnegative(name: str, x: Array, axes: _Axes) -> _Axes:
+    """Returns the axes of an operand, counted from its first one.
+
+    Raises:
+        InvalidAxis: If the operand does not have an axis.
+        ValueError: If an axis occurs twice.
+    """
+    for axis in axes:
+        if not -x.ndim <= axis < x.ndim:
+            raise InvalidAxis(f"-{x.ndim} <= axis of {name} < {x.ndim}", f"{axis}")
+    counted = tuple([axis % x.ndim for axis in axes])
+    # Negative axes may name one that is there already, so this is checked last.
+    if len(set(counted)) != len(counted):
+        raise ValueError(f"an axis occurs twice in the axes {axes} of {name}")
+    return counted
 
 
 def tensordot(a: VariableLike, b: VariableLike, axes: int | Sequence[Any] = 2) -> Variable:

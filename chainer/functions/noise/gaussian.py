@@ -31,6 +31,7 @@ class Gaussian(ExpressionFunction):
     @property
     def noise(self) -> Array | None:
         """What was added to the mean: ``exp(ln_var / 2) * eps``; None before the function ran."""
+        # Computed when a program asks: the function itself keeps only the sample.
         if self.eps is None or self.inputs is None:
             return None
         return self.xp.exp(self.retained_input_arrays[0] * 0.5).astype(self.eps.dtype) * self.eps

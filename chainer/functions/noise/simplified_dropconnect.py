@@ -60,6 +60,7 @@ class SimplifiedDropconnect(ComposedFunction):
             )
         if self.mask is not None:
             mask_shape = self.mask.shape
+            # A mask for each sample, or one for all of them.
             if len(mask_shape) == 3:
                 type_check.expect(x_type.shape[0] == mask_shape[0])
             type_check.expect(w_type.shape == mask_shape[-2:])
@@ -70,6 +71,7 @@ class SimplifiedDropconnect(ComposedFunction):
         xp = self.xp
         if self.mask is None:
             shape = (len(x), *W.shape) if self.use_batchwise_mask else W.shape
+            # Booleans take an eighth of the memory of the factors that they represent.
             self.mask = xp.random.rand(*shape) >= self.ratio
         # Products with an integer mask would be promoted to float64.
         elif self.mask.dtype.kind in "iu":
@@ -101,6 +103,7 @@ class SimplifiedDropconnect(ComposedFunction):
                     gW = gy.T @ x
                     gW *= self.mask
                 else:
+                    # In one pass, without an array of the gradients of all samples.
                     gW = self.xp.einsum("no,ni,noi->oi", gy, x, self.mask)
                 gradients.append((gW * scale).astype(W.dtype, copy=False))
             else:

@@ -77,6 +77,7 @@ class BatchRenormalizationFunction(CallableNode, ComposedFunction):
         # Without running averages, those of a first call are used: zeros.
         if running_mean is None:
             running_mean = xp.zeros_like(gamma)
+        # Zeros here, too: the first call of release 4 started from them.
         if running_var is None:
             running_var = xp.zeros_like(gamma)
         self._reduced = reduced_axes(self.axis, x.ndim, gamma.ndim)

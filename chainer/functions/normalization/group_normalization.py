@@ -66,6 +66,7 @@ class GroupNormalization(KernelFunction):
     def forward(self, inputs: Arrays) -> Arrays:
         arguments = {"groups": self.groups, "eps": self.eps}
         self._kernel = operation.select(*inputs, **arguments)
+        # One statistic for each group of each sample, in a flat array as in earlier releases.
         y, mean, inv_std = self._kernel.forward(*inputs, **arguments)
         self.mean, self.inv_std = mean.reshape(-1), inv_std.reshape(-1)
         return (y,)
@@ -81,10 +82,12 @@ class GroupNormalization(KernelFunction):
         x, gamma, gy = values
         shape, dtypes = x.shape, (x.dtype, gamma.dtype, gamma.dtype)
         wide = numpy.result_type(x.dtype, gamma.dtype)
+        # Sums of halves lose most of their digits.
         wide = numpy.dtype(numpy.float32) if is_half(wide) else wide
         x, gamma, gy = (ops.cast(a, wide) for a in (x, gamma, gy))
         # Groups of a sample are rows.
         rows = (shape[0] * self.groups, prod(shape[1:]) // self.groups)
+        # At least one, as nothing is to be divided by zero if there are no elements.
         count = max(rows[1], 1)
 
         def spread(per_row: Any) -> Any:
@@ -97,6 +100,7 @@ class GroupNormalization(KernelFunction):
         per_channel = (1, shape[1], *[1] * (len(shape) - 2))
         others = (0, *range(2, len(shape)))
         scaled = ops.reshape(gy * ops.broadcast_to(ops.reshape(gamma, per_channel), shape), rows)
+        # The gradient less its part along the mean, and less that along the deviation.
         gx = scaled - spread(ops.sum(scaled, axis=1) / count)
         gx -= normalized * spread(ops.sum(scaled * normalized, axis=1) / count)
         gradients = (
@@ -131,6 +135,7 @@ class _MulInvStd(ComposedFunction):
 
     def forward(self, inputs: Arrays) -> Arrays:
         self.retain_inputs((0, 1))
+        # The statistic that is given is used; the gradient treats it as a function of x.
         return (inputs[1] * self.inv_std[:, None],)
 
 

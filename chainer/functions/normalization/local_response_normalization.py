@@ -52,6 +52,7 @@ class LocalResponseNormalization(ComposedFunction):
         return (self._kernel.backward(x, y, grad_outputs[0], self._residual, parameters),)
 
     def compose(self, x: Variable) -> Variables:
+        # The same formula as that of the kernels, for gradients of gradients.
         sums = NeighborSums(self.n).apply((x * x,))[0]
         return (x * (sums * self.alpha + self.k) ** -self.beta,)
 
@@ -69,12 +70,14 @@ class NeighborSums(LinearMap):
     def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
         sums = x.copy()
+        # Whole slices are added instead of windows; further shifts move everything out.
         for shift in range(1, min(self.n // 2, x.shape[1] - 1) + 1):
             sums[:, shift:] += x[:, :-shift]
             sums[:, :-shift] += x[:, shift:]
         return (sums,)
 
     def backward_arrays(self, target_input_indexes: Indexes, grad_outputs: ArrayGrads) -> Arrays:
+        # Windows are symmetric, so the map is its own adjoint.
         return self.forward((grad_outputs[0],))
 
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy
 
 from chainer.backends.operations.roi_poolings import RegionGrid
-from chainer.core.autograd.variable import Variable
-from chainer.core.typing import ArrayGrads, Arrays, Indexes, IntPair, VariableLike
+from chainer.core.typing import ArrayGrads, Arrays, Indexes, IntPair
 from chainer.core.utils import type_check
 from chainer.functions._callable import CallableNode
 from chainer.functions.rules import PiecewiseLinearFunction
@@ -36,16 +35,13 @@ class RegionFunction(CallableNode, PiecewiseLinearFunction):
 
     def __init__(self, outsize: IntPair, spatial_scale: float) -> None:
         self.outh, self.outw = _as_sizes(outsize)
+        # "not >" instead of "<=" refuses NaN, too.
         if not isinstance(spatial_scale, numbers.Real) or not spatial_scale > 0:
             raise TypeError(
                 "spatial_scale must be a positive float number: "
                 f"{type(spatial_scale)}, {spatial_scale}"
             )
         self.spatial_scale = float(spatial_scale)
-
-    def __call__(self, *inputs: VariableLike) -> Variable:
-        """Applies the function, as objects of its class were called until release 7."""
-        return self.apply(inputs)[0]
 
     @property
     def _grid(self) -> RegionGrid:
@@ -91,6 +87,7 @@ class RegionFunction(CallableNode, PiecewiseLinearFunction):
     def jvp(self, targets: Indexes, tangents: Arrays) -> Arrays:
         rois, roi_indices = self.retained_input_arrays
         (x,) = tangents
+        # The derivative reads the tangent where the values came from.
         return (self._kernel.gather(x, self._residual, rois, roi_indices, self._grid),)
 
 

@@ -48,6 +48,7 @@ class AveragePoolingND(PoolingNode, LinearMap):
         xp, node = self.xp, self.input_nodes[0]
         width = xp.ones((), node.dtype)
         for n, out, k, s, p in zip(self._in_size, self._out_size, *self.geometry, strict=True):
+            # Positions of the windows relative to the first element of the image.
             starts = xp.arange(out) * s - p
             # How many positions of each window are inside the image, along this axis.
             inside = xp.minimum(starts + k, n) - xp.maximum(starts, 0)

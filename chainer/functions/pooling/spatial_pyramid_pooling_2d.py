@@ -72,6 +72,7 @@ def spatial_pyramid_pooling_2d(
     height, width = x.shape[2:]
     levels: list[Variable] = []
     for level in range(pyramid_height):
+        # Windows of level i divide each axis into 2 ** i parts, with padding if need be.
         count = 2**level
         ksize = math.ceil(height / count), math.ceil(width / count)
         pad = (count * ksize[0] - height) // 2, (count * ksize[1] - width) // 2

@@ -41,6 +41,7 @@ class Unpooling2D(TwoDimensionalPooling, UnpoolingND):
         return None if self.outs is None else self.outs[1]
 
     def _check_in_size(self, x_type: type_check.TypeInfo, expected: Shape) -> None:
+        # One comparison for each dimension, so that the message names it.
         type_check.expect(x_type.shape[2] == expected[0], x_type.shape[3] == expected[1])
 
 

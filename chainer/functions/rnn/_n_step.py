@@ -46,6 +46,7 @@ class BaseNStepRNN(CallableNode, ComposedFunction):
     type_check_key = ("n_layers",)
 
     def __init__(self, n_layers: int, ratio: float = 0.0) -> None:
+        # A ratio of one would drop every element.
         if not 0.0 <= ratio < 1.0:
             raise ValueError(f"dropout_ratio must be in the range [0, 1), got {ratio}")
         self.n_layers = n_layers
@@ -73,6 +74,7 @@ class BaseNStepRNN(CallableNode, ComposedFunction):
         )
         for other in in_types[1 : self.states]:
             type_check.expect(other.dtype == h_type.dtype, other.shape == h_type.shape)
+        # In this order, so that messages name the first input that does not fit.
         self._check_sequences(in_types)
         self._check_parameters(in_types)
 
@@ -139,6 +141,7 @@ class BaseNStepRNN(CallableNode, ComposedFunction):
         x = self._x = xs[0] if len(xs) == 1 else self.xp.concatenate(xs)
         self._kernel = operation.select(x, hx, cx, layout=layout)
         y, hy, cy, self._residual = self._kernel.forward(x, *states_and_parameters, layout)
+        # Only LSTM has cell states.
         states = (hy,) if cy is None else (hy, cy)
         return (*states, *_split(y, batch_sizes))
 
@@ -162,6 +165,7 @@ class BaseNStepRNN(CallableNode, ComposedFunction):
 
     def _filled(self, gys: ArrayGrads, hx: Array) -> list[Array] | None:
         """Returns the gradients of the outputs; None if there is none."""
+        # Only the last states are used: the kernel skips the outputs.
         if all([gy is None for gy in gys]):
             return None
         size = hx.shape[2] * self.directions
@@ -171,6 +175,7 @@ class BaseNStepRNN(CallableNode, ComposedFunction):
         ]
 
     def compose(self, *inputs: Variable) -> Variables:
+        # The same elements are dropped again, as the gradient is that of this call.
         masks = self._kernel.masks(self._residual) if self.ratio else None
         return compose_n_step(self._layout, masks, inputs)
 
@@ -211,6 +216,7 @@ def apply_n_step(
     if not isinstance(xs, (list, tuple)):
         raise TypeError(f"xs must be a list or a tuple of variables, got {type(xs)}")
     for name, state in zip(("hx", "cx"), states, strict=False):
+        # The links accept None; the functions have no size to make zeros of.
         if state is None:
             raise TypeError(
                 f"{name} must be a variable or an array, got None, which means zeros in the "

@@ -87,6 +87,7 @@ def compose_layers(
             ys: list[Any] = [None] * len(xs)
             for t in reversed(times) if direction else times:
                 # Sequences that have ended keep their state.
+                # Sequences are sorted by length, so those that go on come first.
                 n = len(values[t])
                 h_now = get_item(h, slice(0, n))
                 c_now = get_item(c, slice(0, n)) if c is not None else None

@@ -83,6 +83,7 @@ def documented(
     def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
         arguments = ", ".join([*states, "ws", "bs", "xs"])
         if mode == "lstm":
+            # The example is executed: cell states are as simple as they can be.
             arguments = arguments.replace("cx", "np.ones_like(hx)")
         shared = _TEMPLATE.substitute(
             twice="2" if both else "",
@@ -105,6 +106,7 @@ def documented(
             below=2 * directions,
             call=f"{', '.join(results)} = F.{function.__name__}(2, 0.0, {arguments})",
         )
+        # What is particular to the function comes first, then what all of them share.
         function.__doc__ = f"{inspect.cleandoc(function.__doc__ or '')}\n{shared}"
         return function
 

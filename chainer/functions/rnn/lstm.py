@@ -118,6 +118,7 @@ def differentiate(
         gradients: Gradients of its outputs; None for zeros.
     """
     xs = [as_variable(x) for x in inputs]
+    # An output without gradient contributes nothing.
     pairs = [(y, g) for y, g in zip(function(*xs), gradients, strict=True) if g is not None]
     ys, gys = [y for y, _ in pairs], [as_variable(g) for _, g in pairs]
     return tuple(grad(ys, xs, gys, enable_double_backprop=True))

@@ -54,6 +54,7 @@ _CLASSES: dict[tuple[str, bool], type[BaseNStepRNN]] = {
 
 
 def _class_for(activation: str, use_bi_direction: bool) -> type[BaseNStepRNN]:
+    # A node class for each, as programs that read graphs know them by name.
     node_class = _CLASSES.get((activation, use_bi_direction))
     if node_class is None:
         raise ValueError(f'Invalid activation: "{activation}". Please select from [tanh,relu]')
@@ -172,5 +173,6 @@ def n_step_rnn_impl(
 
     states = (as_variable(hx), None if cx is None else as_variable(cx))
     inputs = [as_variable(x) for x in xs]
+    # No kernel knows the cell, so each step is a part of the graph.
     hy, cy, ys = compose_layers(f, directions, states, (ws[:groups], bs[:groups]), inputs, dropped)
     return hy, cy, tuple(ys)

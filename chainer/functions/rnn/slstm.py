@@ -91,6 +91,7 @@ class SLSTMGrad:
             gc: Gradient of the new cell states; None for zeros.
             gh: Gradient of the outputs; None for zeros.
         """
+        # Differentiated as a composition: the new cell states need not be given.
         return differentiate(slstm, (c_prev1, c_prev2, x1, x2), (gc, gh))
 
 

@@ -44,6 +44,7 @@ class TheanoFunction(Function):
 
     def backward(self, inputs: tuple[Any, ...], grad_outputs: tuple[Any, ...]) -> Any:
         xp = get_device_from_array(inputs[0]).xp
+        # The compiled gradient takes one array for each output.
         gys = [
             xp.zeros(shape, dtype) if gy is None else gy
             for gy, (shape, dtype) in zip(grad_outputs, self._output_types, strict=True)

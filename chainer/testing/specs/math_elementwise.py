@@ -44,7 +44,15 @@ def _step(name, reference):
     )
 
 
-def _pair(name, reference, second="__call__", same_shape=False, first=None, covers=None):
+def _pair(
+    name,
+    reference,
+    second="__call__",
+    same_shape=False,
+    first=None,
+    covers=None,
+    mixed=False,
+):
     """A function of two floating-point arrays, whose shapes are broadcast unless told."""
 
     def samples(draw):
@@ -70,8 +78,12 @@ def _pair(name, reference, second="__call__", same_shape=False, first=None, cove
             ErrorInput(
                 np.ones((2, 3), "f"), np.ones((2, 4), "f"), error=InvalidType, match="shape"
             ),
+            # Functions that accept two dtypes still refuse integers.
             ErrorInput(
-                np.ones((2, 3), "f"), np.ones((2, 3), "d"), error=InvalidType, match="dtype"
+                np.ones((2, 3), "f"),
+                np.ones((2, 3), "i" if mixed else "d"),
+                error=InvalidType,
+                match="dtype",
             ),
         ],
         covers=covers,
@@ -142,7 +154,7 @@ SPECS = (
             ),
         ],
     ),
-    _pair("arctan2", np.arctan2, second="positive"),
+    _pair("arctan2", np.arctan2, second="positive", mixed=True),
     _pair("squared_difference", lambda x, y: (x - y) ** 2, same_shape=True),
     OpSpec(
         "maximum",

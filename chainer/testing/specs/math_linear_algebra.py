@@ -154,7 +154,7 @@ SPECS = (
             ),
             ErrorInput(*_ones((3,), (3,)), axes=2, error=ValueError, match="dot-axes count"),
             ErrorInput(*_ones((3,), (3,)), axes="xy", error=ValueError, match="pair of sequence"),
-            ErrorInput(*_ones((3,), (3,)), axes=(0, 1), error=IndexError, match="no axis 1"),
+            ErrorInput(*_ones((3,), (3,)), axes=(0, 1), error=IndexError, match="axis of b"),
         ],
     ),
     OpSpec(

@@ -93,7 +93,7 @@ SPECS = (
         ],
         errors=lambda draw: [
             ErrorInput(np.arange(3), error=InvalidType, match="dtype.kind == f"),
-            ErrorInput(np.ones((2, 3), "f"), axis=2, error=IndexError, match="range"),
+            ErrorInput(np.ones((2, 3), "f"), axis=2, error=IndexError, match="ndim > 2"),
             ErrorInput(np.ones((2, 3), "f"), axis="0", error=TypeError, match="None"),
             ErrorInput(np.ones((2, 3), "f"), axis=(0, 0), error=ValueError, match="duplicate"),
         ],

@@ -275,7 +275,11 @@ class VariableStatisticsPlot(Extension):
             serializer (AbstractSerializer): Serializer or deserializer.
         """
         self._samples.serialize(serializer["_samples"])
+<<<<<<< HEAD
         # Other releases do not save the trigger.
+=======
+        # Other releases do not save the state of this trigger.
+>>>>>>> main
         serialize_unsaved(self._trigger, serializer["_trigger"])
 
     def save_plot_using_module(self, file_path: str, plt: Any) -> None:

@@ -13,7 +13,9 @@ from chainer.functions import (
     noise as noise,
     normalization as normalization,
     pooling as pooling,
+    rnn as rnn,
     rules as rules,
+    theano as theano,
     util as util,
 )
 from chainer.functions.activation.clipped_relu import (
@@ -32,19 +34,16 @@ from chainer.functions.activation.log_softmax import (
     LogSoftmax as LogSoftmax,
     log_softmax as log_softmax,
 )
-from chainer.functions.activation.lstm import LSTM as LSTM, lstm as lstm
 from chainer.functions.activation.maxout import maxout as maxout
 from chainer.functions.activation.prelu import PReLUFunction as PReLUFunction, prelu as prelu
 from chainer.functions.activation.relu import ReLU as ReLU, relu as relu
 from chainer.functions.activation.rrelu import RReLU as RReLU, rrelu as rrelu
 from chainer.functions.activation.selu import selu as selu
 from chainer.functions.activation.sigmoid import Sigmoid as Sigmoid, sigmoid as sigmoid
-from chainer.functions.activation.slstm import SLSTM as SLSTM, slstm as slstm
 from chainer.functions.activation.softmax import Softmax as Softmax, softmax as softmax
 from chainer.functions.activation.softplus import Softplus as Softplus, softplus as softplus
 from chainer.functions.activation.swish import Swish as Swish, swish as swish
 from chainer.functions.activation.tanh import Tanh as Tanh, tanh as tanh
-from chainer.functions.activation.tree_lstm import TreeLSTM as TreeLSTM, tree_lstm as tree_lstm
 from chainer.functions.array.as_strided import as_strided as as_strided
 from chainer.functions.array.broadcast import (
     Broadcast as Broadcast,
@@ -141,26 +140,6 @@ from chainer.functions.connection.embed_id import embed_id as embed_id
 from chainer.functions.connection.linear import linear as linear
 from chainer.functions.connection.local_convolution_2d import (
     local_convolution_2d as local_convolution_2d,
-)
-from chainer.functions.connection.n_step_gru import (
-    NStepBiGRU as NStepBiGRU,
-    NStepGRU as NStepGRU,
-    n_step_bigru as n_step_bigru,
-    n_step_gru as n_step_gru,
-)
-from chainer.functions.connection.n_step_lstm import (
-    NStepBiLSTM as NStepBiLSTM,
-    NStepLSTM as NStepLSTM,
-    n_step_bilstm as n_step_bilstm,
-    n_step_lstm as n_step_lstm,
-)
-from chainer.functions.connection.n_step_rnn import (
-    NStepBiRNNReLU as NStepBiRNNReLU,
-    NStepBiRNNTanh as NStepBiRNNTanh,
-    NStepRNNReLU as NStepRNNReLU,
-    NStepRNNTanh as NStepRNNTanh,
-    n_step_birnn as n_step_birnn,
-    n_step_rnn as n_step_rnn,
 )
 from chainer.functions.connection.shift import shift as shift
 from chainer.functions.evaluation.accuracy import Accuracy as Accuracy, accuracy as accuracy
@@ -414,6 +393,29 @@ from chainer.functions.pooling.upsampling_2d import (
     Upsampling2D as Upsampling2D,
     upsampling_2d as upsampling_2d,
 )
+from chainer.functions.rnn.lstm import LSTM as LSTM, lstm as lstm
+from chainer.functions.rnn.n_step_gru import (
+    NStepBiGRU as NStepBiGRU,
+    NStepGRU as NStepGRU,
+    n_step_bigru as n_step_bigru,
+    n_step_gru as n_step_gru,
+)
+from chainer.functions.rnn.n_step_lstm import (
+    NStepBiLSTM as NStepBiLSTM,
+    NStepLSTM as NStepLSTM,
+    n_step_bilstm as n_step_bilstm,
+    n_step_lstm as n_step_lstm,
+)
+from chainer.functions.rnn.n_step_rnn import (
+    NStepBiRNNReLU as NStepBiRNNReLU,
+    NStepBiRNNTanh as NStepBiRNNTanh,
+    NStepRNNReLU as NStepRNNReLU,
+    NStepRNNTanh as NStepRNNTanh,
+    n_step_birnn as n_step_birnn,
+    n_step_rnn as n_step_rnn,
+)
+from chainer.functions.rnn.slstm import SLSTM as SLSTM, slstm as slstm
+from chainer.functions.rnn.tree_lstm import TreeLSTM as TreeLSTM, tree_lstm as tree_lstm
 from chainer.functions.util.forget import Forget as Forget, forget as forget
 
 # Installed packs register more names.

@@ -288,7 +288,7 @@ def test_hooks_that_need_cuda(name):
 
 
 class Pool:
-    """Stands for CuPy's memory pool."""
+    """Replaces CuPy's memory pool."""
 
     used = total = 0
 

@@ -1,4 +1,4 @@
-"""Normalisations: running statistics, precision, graphs."""
+"""Normalizations: running statistics, precision, graphs."""
 
 import numpy as np
 import pytest

@@ -3,6 +3,7 @@
 from typing import Any
 
 from chainer.training.iterators import (
+    buffer_pool as buffer_pool,
     dali_iterator as dali_iterator,
     iteration_state as iteration_state,
     multiprocess_iterator as multiprocess_iterator,

@@ -3,6 +3,7 @@
 from typing import Any
 
 from chainer.training.updaters import (
+    flat_arrays as flat_arrays,
     gradient_exchange as gradient_exchange,
     multiprocess_parallel_updater as multiprocess_parallel_updater,
     parallel_updater as parallel_updater,
