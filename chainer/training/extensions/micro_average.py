@@ -108,11 +108,7 @@ class MicroAverage(Extension):
         Args:
             serializer (AbstractSerializer): Serializer or deserializer.
         """
-<<<<<<< HEAD
-        # Other releases do not save the trigger.
-=======
         # Other releases do not save the state of this trigger.
->>>>>>> main
         serialize_unsaved(self._trigger, serializer["_trigger"])
         if isinstance(serializer, Serializer):
             # As they are: release 7 loads an integer zero only as an integer.

@@ -165,12 +165,7 @@ class ParameterStatistics(Extension):
         Args:
             serializer (AbstractSerializer): Serializer or deserializer.
         """
-<<<<<<< HEAD
-        # Other releases save neither the trigger nor the summary.
-        serialize_unsaved(self._trigger, serializer["_trigger"])
-=======
         # Other releases do not save the state of this trigger.
         serialize_unsaved(self._trigger, serializer["_trigger"])
         # Other releases do not save it.
->>>>>>> main
         serialize_unsaved(self._summary, serializer["_summary"])

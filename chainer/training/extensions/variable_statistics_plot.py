@@ -208,15 +208,13 @@ class VariableStatisticsPlot(Extension):
         plot_std: bool = True,
         percentile_sigmas: float | Sequence[float] = _SIGMAS,
         trigger: TriggerLike = (1, "epoch"),
-        filename: str | None = "statistics.png",
+        filename: str | None = None,
         figsize: tuple[float, float] | None = None,
         marker: str | None = None,
         grid: bool = True,
         **kwargs: Any,
     ) -> None:
-        name = renamed_argument(
-            "VariableStatisticsPlot", filename, "statistics.png", "file_name", kwargs
-        )
+        name = renamed_argument("VariableStatisticsPlot", filename, None, "file_name", kwargs)
         self._filename = name or "statistics.png"
         self._variables = _variables_of(targets)
         if not self._variables:
@@ -275,11 +273,7 @@ class VariableStatisticsPlot(Extension):
             serializer (AbstractSerializer): Serializer or deserializer.
         """
         self._samples.serialize(serializer["_samples"])
-<<<<<<< HEAD
-        # Other releases do not save the trigger.
-=======
         # Other releases do not save the state of this trigger.
->>>>>>> main
         serialize_unsaved(self._trigger, serializer["_trigger"])
 
     def save_plot_using_module(self, file_path: str, plt: Any) -> None:
