@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, MutableSequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from chainer.core.utils.argument import renamed_arguments
 from chainer.links.composite import Composite
 from chainer.links.link import Link
 
@@ -101,14 +100,16 @@ class ChainList(Composite, MutableSequence[Any]):
         for i, link in enumerate(self._children):
             link.name = str(i)
 
-    @renamed_arguments(link="value")  # release 4 called it so
-    def append(self, value: Link) -> None:
+    def append(self, link: Link | None = None, *, value: Link | None = None) -> None:
         """Registers a child link and adds it to the tail of the list.
 
         Args:
-            value (Link): The link.
+            link (Link): The link.
+            value (Link): The link, by the name of the argument in release 7.
         """
-        self.insert(len(self), value)
+        child = value if link is None else link
+        self._check_link(child)
+        self.insert(len(self), cast("Link", child))
 
     def add_link(self, link: Link) -> None:
         """Registers a child link and adds it to the tail of the list; same as :meth:`append`.

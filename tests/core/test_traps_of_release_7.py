@@ -433,8 +433,7 @@ class TestLinks:
         assert isinstance(chain, MutableSequence)
         assert not isinstance(chain, (list, tuple))
         chain.append(value=L.Linear(1, 2))
-        with pytest.warns(DeprecationWarning, match="link"):
-            chain.append(link=L.Linear(1, 3))
+        chain.append(link=L.Linear(1, 3))
         assert [link.name for link in chain] == ["0", "1", "2"]
         assert chain.pop().out_size == 3
         chain += [L.Linear(1, 4)]

@@ -337,10 +337,9 @@ class TestChainList:
         chain.clear()
         assert len(chain) == 0
 
-    def test_name_of_an_argument_in_release_4(self):
+    def test_names_of_an_argument_in_releases_4_and_7(self):
         chain = chainer.ChainList()
-        with pytest.warns(DeprecationWarning, match="'link' .* Use 'value' instead"):
-            chain.append(link=L.Linear(2, 2))
+        chain.append(link=L.Linear(2, 2))
         chain.append(value=L.Linear(2, 2))
         chain.add_link(link=L.Linear(2, 2))
         assert len(chain) == 3

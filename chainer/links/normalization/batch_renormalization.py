@@ -122,7 +122,7 @@ class BatchRenormalization(BatchNormalization):
         if config._will_recompute:
             self._previous = (copied(self.avg_mean), copied(self.avg_var))
         function = self._function(self.avg_mean, self.avg_var, decay)
-        y = function(x, gamma, beta)
+        (y,) = function.apply((x, gamma, beta))
         if not self.freeze_running_statistics:
             # In place, because others may refer to the arrays.
             copyto(self.avg_mean, function.running_mean)
@@ -133,7 +133,7 @@ class BatchRenormalization(BatchNormalization):
         self, x: VariableLike, gamma: VariableLike, beta: VariableLike
     ) -> Variable:
         mean, var = self._previous or (self.avg_mean, self.avg_var)
-        return self._function(mean, var, self.decay)(x, gamma, beta)
+        return self._function(mean, var, self.decay).apply((x, gamma, beta))[0]
 
     def _function(self, mean: Array, var: Array, decay: float) -> BatchRenormalizationFunction:
         return BatchRenormalizationFunction(
