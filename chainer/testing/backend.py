@@ -66,8 +66,8 @@ class BackendConfig:
 
     Example:
         >>> config = chainer.testing.BackendConfig({'use_cudnn': 'always'})
-        >>> config
-        <BackendConfig use_cudnn='always'>
+        >>> config.use_cudnn
+        'always'
         >>> config.device
         <CpuDevice (numpy)>
         >>> with config:

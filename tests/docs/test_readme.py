@@ -20,7 +20,9 @@ def test_links_lead_somewhere():
     pages = [f"docs/{path.name}" for path in ROOT.glob("docs/*.md")]
     for name in ["README.md", "CONTRIBUTING.md", *pages]:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)", Page(name).text):
-            assert ((ROOT / name).parent / target).exists(), f"{name} links to {target}"
+            # The reference is written when the site is built.
+            exists = target == "reference/index.md" or ((ROOT / name).parent / target).exists()
+            assert exists, f"{name} links to {target}"
 
 
 def test_commands_are_targets_of_the_makefile():

@@ -36,7 +36,6 @@ from chainer.core.config.configuration import ThreadState, threads
 from chainer.core.utils import type_check
 
 if TYPE_CHECKING:
-    from chainer.core.arrays.device import Device
     from chainer.core.autograd.function_node import FunctionNode
     from chainer.core.typing import Array, Arrays, Indexes, VariableLike, Variables
 
@@ -101,13 +100,9 @@ def apply(self: FunctionNode, inputs: Sequence[VariableLike]) -> Variables:
     nodes = tuple(node_list)
 
     if not all_numpy:
-        if LAYOUTS.are_in_use and any(layouts := layouts_of(inputs)):
-            return apply_with_layouts(self, inputs, layouts)
-        in_data = _convert_inputs(self, in_data, state)
-        device = _device_to_enter(self)
-        if device is not None:
-            with device:
-                return apply(self, inputs)
+        in_data, variables = _prepare_inputs(self, inputs, in_data, state)
+        if variables is not None:
+            return variables
     outputs = _run(self, in_data, types, state)
 
     if self.inputs is not None:
@@ -172,12 +167,6 @@ def _types_of(in_data: Arrays) -> list[Any]:
     return [(None, None) if x is None else (x.dtype, x.shape) for x in in_data]
 
 
-def _device_to_enter(self: FunctionNode) -> Device | None:
-    """Returns the device a function has to run on, if it is not the current one."""
-    device = self._device
-    return None if device is None or is_current(device) else device
-
-
 def _check_reusable(self: FunctionNode) -> None:
     """Raises if a function that is applied again has outputs of the last time that are in use."""
     if any([reference() is not None for reference in self.outputs or ()]):
@@ -238,13 +227,9 @@ def _apply_without_graph(
         arrays.append(array)
     in_data = tuple(arrays)
     if not all_numpy:
-        if LAYOUTS.are_in_use and any(layouts := layouts_of(inputs)):
-            return apply_with_layouts(self, inputs, layouts)
-        in_data = _convert_inputs(self, in_data, state)
-        device = _device_to_enter(self)
-        if device is not None:
-            with device:
-                return _apply_without_graph(self, inputs, state)
+        in_data, variables = _prepare_inputs(self, inputs, in_data, state)
+        if variables is not None:
+            return variables
     outputs = _run(self, in_data, _types_of(in_data), state)
     if len(outputs) == 1 and in_data and type(outputs[0]) is type(in_data[0]):
         return (Variable._from_array(outputs[0], requires_grad),)
@@ -329,7 +314,8 @@ def _check_types(self: FunctionNode, in_data: Arrays) -> None:
         with type_check.light_mode():
             light_types: Any = type_check.get_light_types(in_data)
             self.check_type_forward(light_types)
-    except type_check.InvalidType:
+    except (type_check.InvalidType, IndexError):
+        # IndexError: a shape has fewer axes than the check reads. An expression reads them later.
         _explain_types(self, in_data)
 
 
@@ -384,6 +370,28 @@ def _input_array(self: FunctionNode, obj: Any) -> Array:
             f"{not_an_array_message(obj)}"
         )
     return backend.wrap(obj)
+
+
+def _prepare_inputs(
+    self: FunctionNode, inputs: Sequence[VariableLike], in_data: Arrays, state: ThreadState
+) -> tuple[Arrays, Variables | None]:
+    """Prepares inputs that are not all NumPy arrays.
+
+    Returns:
+        tuple: The arrays for ``forward``, and None. If the function had to be applied in another
+        way, because inputs have a memory layout or are on a device that was not the current one,
+        the second element are its outputs.
+    """
+    if LAYOUTS.are_in_use:
+        layouts = layouts_of(inputs)
+        if any(layouts):
+            return in_data, apply_with_layouts(self, inputs, layouts)
+    in_data = _convert_inputs(self, in_data, state)
+    device = self._device
+    if device is None or is_current(device):
+        return in_data, None
+    with device:
+        return in_data, apply(self, inputs)
 
 
 def _convert_inputs(self: FunctionNode, in_data: Arrays, state: ThreadState) -> Arrays:

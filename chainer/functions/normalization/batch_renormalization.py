@@ -149,7 +149,7 @@ def batch_renormalization(
         x (~chainer.Variable or array): Input, floating point.
         gamma (~chainer.Variable or array): Scaling parameter of normalized data.
         beta (~chainer.Variable or array): Shifting parameter of scaled normalized data.
-        rmax (float): Largest correction of the scale, at least 1.
+        rmax (float): Largest correction of the scale, 1 or more.
         dmax (float): Largest correction of the mean, at least 0.
         eps (float): Added to variances for numerical stability.
         running_mean (array): Running average of the mean; zeros if None.
@@ -164,7 +164,7 @@ def batch_renormalization(
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.
-        ValueError: If ``rmax`` or ``dmax`` is out of range.
+        ValueError: If ``dmax`` is negative.
 
     See: `Batch Renormalization: Towards Reducing Minibatch Dependence in Batch-Normalized Models
     <https://arxiv.org/abs/1702.03275>`_

@@ -167,7 +167,7 @@ SPECS = (
                 error=InvalidType,
                 match=r"(?s)BatchRenormalizationFunction.*shape\[1:2\] == in_types\[1\]\.shape",
             ),
-            ErrorInput(_f(4, 3), _f(3), _f(3), rmax=0.5, dmax=0, error=ValueError, match="rmax"),
+            ErrorInput(_f(4, 3), _f(3), _f(3), rmax=1, dmax=-1, error=ValueError, match="dmax"),
         ],
     ),
     OpSpec(

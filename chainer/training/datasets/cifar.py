@@ -49,7 +49,7 @@ class _ArrayUnpickler(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in _ARRAY_PARTS:
-            raise pickle.UnpicklingError(f"{module}.{name} does not belong there")
+            raise pickle.UnpicklingError(f"{module}.{name} is not allowed in this dataset")
         return super().find_class(module, name)
 
 

@@ -210,7 +210,7 @@ def test_elementwise(normal, channels) -> None:
     np.testing.assert_allclose(elements(ops.sigmoid(p)), naive.sigmoid(a), **CLOSE)
     np.testing.assert_allclose(elements(ops.eltwise(p, "elu", 0.5)), elu(a, 0.5), **CLOSE)
     check(ops.relu_backward(ops.relu(p), q), b * (a > 0))
-    check(ops.leaky_relu_backward(p, q, 0.2), np.where(a >= 0, b, 0.2 * b))
+    check(ops.leaky_relu_backward(p, q, 0.2), np.where(a > 0, b, 0.2 * b))
     check(ops.tanh_backward(ops.tanh(p), q), b * (1 - np.tanh(a) ** 2))
     s = naive.sigmoid(a)
     check(ops.sigmoid_backward(ops.sigmoid(p), q), b * s * (1 - s))

@@ -101,7 +101,7 @@ class _ReluBackward:
 
 
 class _LeakyReluBackward:
-    """``gy`` where ``signed >= 0``, else ``slope * gy``. At 0 oneDNN's own uses the slope."""
+    """``gy`` where ``signed > 0``, else ``slope * gy``, for slopes of either sign."""
 
     __slots__ = ("_primitive", "_zero")
 
@@ -113,7 +113,7 @@ class _LeakyReluBackward:
         pd = describe(
             lib.dnnl_binary_primitive_desc_create,
             "gradient of leaky ReLU",
-            C.BINARY["ge"],
+            C.BINARY["gt"],
             layout.md,
             number.md,
             layout.md,
@@ -223,7 +223,7 @@ def backward(saved: Data, gy: Data, alg: int, alpha: float, beta: float, from_ou
 
 
 def leaky_relu_backward(signed: Data, gy: Data, slope: float) -> Data:
-    """``gy`` where ``signed >= 0``, else ``slope * gy``, in the layout of ``signed``."""
+    """``gy`` where ``signed > 0``, else ``slope * gy``, in the layout of ``signed``."""
     layout, pointer = signed
     gradient = in_layout(gy, layout)
     out = allocate(layout.nbytes)

@@ -132,7 +132,7 @@ def relu_backward(y: Array, gy: Array, slope: float = 0.0) -> mdarray:
 
 
 def leaky_relu_backward(signed: Array, gy: Array, slope: float) -> mdarray:
-    """Gradient of leaky :func:`relu`, which at 0 is 1.
+    """Gradient of leaky :func:`relu`, which at 0 is the slope.
 
     Args:
         signed: the input, or, for ``slope > 0``, the output: its signs are the same.
@@ -140,7 +140,7 @@ def leaky_relu_backward(signed: Array, gy: Array, slope: float) -> mdarray:
         slope: as in the forward pass.
 
     Returns:
-        ``gy`` where ``signed >= 0``, else ``slope * gy``, in the layout of ``signed``.
+        ``gy`` where ``signed > 0``, else ``slope * gy``, in the layout of ``signed``.
 
     Raises:
         TypeError, ValueError: an argument does not fit; the message names it.
