@@ -8,7 +8,7 @@ from typing import Any
 
 import chainer
 from chainer import training
-from chainer.dataset import concat_examples
+from chainer.dataset.convert import call_converter, concat_examples
 
 
 class GradientAccumulationUpdater(training.StandardUpdater):
@@ -26,7 +26,8 @@ class GradientAccumulationUpdater(training.StandardUpdater):
     Args:
         iterator: Dataset iterator, or a dictionary of iterators; the one called ``'main'`` is used.
         optimizer: Optimizer, or a dictionary of optimizers; the one called ``'main'`` is used.
-        converter: Function that makes input arrays of a batch, called with it and ``device``.
+        converter: Function that makes input arrays of a batch, called with it and the device, as by
+            :class:`chainer.training.updaters.StandardUpdater`.
         device: Device to which the training data is sent: anything :func:`chainer.get_device`
             takes.
         loss_func: Loss function; the target link of the optimizer by default.
@@ -101,7 +102,7 @@ class GradientAccumulationUpdater(training.StandardUpdater):
         for batch in batches:
             share = len(batch) / total
             with observations.part(share):
-                loss = _call(loss_func, self.converter(batch, self.device))
+                loss = _call(loss_func, call_converter(self.converter, batch, self.device))
             if self.reduction == "mean" and share != 1:
                 loss = loss * share
             loss.backward(loss_scale=self.loss_scale)
