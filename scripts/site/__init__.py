@@ -1,0 +1,1 @@
+"""The documentation site: pages of the reference, and docstrings as Markdown."""

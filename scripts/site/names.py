@@ -1,0 +1,127 @@
+"""The public names that the reference of the site documents, from the registries and modules."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from dataclasses import dataclass
+from functools import lru_cache
+
+from chainer.core.registry import registries
+
+
+@dataclass(frozen=True)
+class Name:
+    """A public name.
+
+    Attributes:
+        public: Name as programs write it, such as ``chainer.functions.relu``.
+        canonical: Module and attribute that define it, such as
+            ``chainer.functions.activation.relu.relu``.
+        origin: The plugin and distribution that supply it; empty for names of the core.
+    """
+
+    public: str
+    canonical: str
+    origin: str = ""
+
+
+#: Section of the reference -> registry and module of the public names.
+REGISTERED = {
+    "Functions": ("functions", "chainer.functions"),
+    "Links": ("links", "chainer.links"),
+    "Distributions": ("distributions", "chainer.distributions"),
+    "Optimizers": ("optimizers", "chainer.optimizers"),
+    "Optimizer hooks": ("optimizer_hooks", "chainer.optimizer_hooks"),
+    "Extensions": ("extensions", "chainer.training.extensions"),
+    "Triggers": ("triggers", "chainer.training.triggers"),
+    "Updaters": ("updaters", "chainer.training.updaters"),
+    "Datasets": ("datasets", "chainer.datasets"),
+    "Iterators": ("iterators", "chainer.iterators"),
+    "Initializers": ("initializers", "chainer.initializers"),
+    "Serializers": ("serializers", "chainer.serializers"),
+    "Function hooks": ("function_hooks", "chainer.function_hooks"),
+    "Link hooks": ("link_hooks", "chainer.link_hooks"),
+}
+
+#: Section of the reference -> modules whose classes and functions it lists.
+MODULES = {
+    "Core": ("chainer",),
+    "Backends and devices": ("chainer.backend", "chainer.backends.cuda"),
+    "Training": ("chainer.training", "chainer.training.extension", "chainer.training.util"),
+    "Data": ("chainer.dataset",),
+    "Utilities": ("chainer.utils", "chainer.utils.type_check"),
+    "Testing": ("chainer.testing", "chainer.gradient_check"),
+    "Plugins": ("chainer.plugins", "chainer.kernel"),
+}
+
+
+@lru_cache(maxsize=1)
+def sections() -> dict[str, list[Name]]:
+    """Returns the sections of the reference, and the names of each in alphabetical order."""
+    found: dict[str, list[Name]] = {}
+    for section, modules in MODULES.items():
+        names = {name.public: name for module in modules for name in _names_of(module)}
+        found[section] = [names[key] for key in sorted(names, key=str.lower)]
+    for section, (kind, module) in REGISTERED.items():
+        registry = getattr(registries, kind)
+        names = [_registered(registry, module, name) for name in registry.names()]
+        found[section] = sorted(
+            (name for name in names if name is not None), key=lambda name: name.public.lower()
+        )
+    return found
+
+
+@lru_cache(maxsize=1)
+def main_names() -> dict[str, Name]:
+    """Returns the name under which each object is documented, by the canonical name.
+
+    An object with several public names is documented under the first one.
+    """
+    found: dict[str, Name] = {}
+    for names in sections().values():
+        for name in names:
+            found.setdefault(name.canonical, name)
+    return found
+
+
+@lru_cache(maxsize=1)
+def link_targets() -> dict[str, str]:
+    """Returns the canonical name of each public name: links lead to canonical names."""
+    return {name.public: name.canonical for names in sections().values() for name in names}
+
+
+def value_of(public: str) -> object:
+    """Returns the object of a public name."""
+    module, _, attribute = public.rpartition(".")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def _registered(registry: registries.Registry, module: str, name: str) -> Name | None:
+    value = registry.get(name)
+    canonical = _canonical(value)
+    if canonical is None or not hasattr(importlib.import_module(module), name):
+        return None
+    return Name(f"{module}.{name}", canonical, str(registry.entry(name).origin))
+
+
+def _names_of(module_name: str) -> list[Name]:
+    """Returns the classes and functions of a module that are written in Chainer."""
+    module = importlib.import_module(module_name)
+    found: list[Name] = []
+    for name in dir(module):
+        canonical = None if name.startswith("_") else _canonical(getattr(module, name, None))
+        if canonical is not None:
+            found.append(Name(f"{module_name}.{name}", canonical))
+    return found
+
+
+def _canonical(value: object) -> str | None:
+    """Returns where a class or function is defined; None for other objects and other packages."""
+    value = inspect.unwrap(value) if callable(value) else value
+    if not (inspect.isclass(value) or inspect.isroutine(value)):
+        return None
+    module, qualified = getattr(value, "__module__", ""), getattr(value, "__qualname__", "")
+    if not module.startswith("chainer") or "<" in qualified:
+        return None
+    return f"{module}.{qualified}"

@@ -1,0 +1,89 @@
+"""Writes the reference of the site, one page for each public name, while MkDocs builds the site."""
+
+from __future__ import annotations
+
+import inspect
+from functools import lru_cache
+
+import griffe
+import mkdocs_gen_files
+
+from scripts.site.names import Name, link_targets, main_names, sections, value_of
+from scripts.site.roles import to_markdown
+
+_OPTIONS = """\
+    options:
+      heading: "{heading}"
+      toc_label: "{label}"
+"""
+
+
+def _slug(text: str) -> str:
+    return text.lower().replace(" ", "-")
+
+
+@lru_cache(maxsize=1)
+def _package() -> griffe.Module:
+    package = griffe.load("chainer", search_paths=["."])
+    assert isinstance(package, griffe.Module)
+    return package
+
+
+def _is_in_source(canonical: str) -> bool:
+    """Returns whether the source has a class or function of that name."""
+    try:
+        found = _package()[canonical.partition(".")[2]]
+    except KeyError:
+        return False
+    return not found.is_alias and not found.is_module
+
+
+def _described(name: Name) -> str:
+    """Returns the text for a name that is made while the program runs, from the object."""
+    value = value_of(name.public)
+    text = to_markdown(inspect.getdoc(value) or "", link_targets())
+    # The identifier is the one that links lead to.
+    return f"# {name.public} {{#{name.canonical}}}\n\n{text}\n"
+
+
+def _write_name(section: str, name: Name) -> str:
+    """Writes the page of a name; returns its path relative to the reference."""
+    label = name.public.rpartition(".")[2]
+    path = f"{_slug(section)}/{name.public}.md"
+    with mkdocs_gen_files.open(f"reference/{path}", "w") as page:
+        print(f"---\ntitle: {label}\n---\n", file=page)
+        main = main_names()[name.canonical]
+        if main != name:
+            print(f"# {name.public}\n", file=page)
+            print(f"Another name of [`{main.public}`][{name.canonical}].", file=page)
+        elif _is_in_source(name.canonical):
+            print(f"::: {name.canonical}", file=page)
+            print(_OPTIONS.format(heading=name.public, label=label), file=page)
+        else:
+            print(_described(name), file=page)
+        if name.origin:
+            print(f"Supplied by {name.origin}.", file=page)
+    return path
+
+
+def main() -> None:
+    """Writes all pages, a page of contents for each section, and the navigation."""
+    navigation = mkdocs_gen_files.Nav()
+    index = ["# Reference", "", "Every public name, by section.", ""]
+    for section, names in sections().items():
+        listing = f"{_slug(section)}/index.md"
+        navigation[(section,)] = listing
+        index.append(f"- [{section}]({listing}): {len(names)} names")
+        with mkdocs_gen_files.open(f"reference/{listing}", "w") as page:
+            print(f"# {section}\n", file=page)
+            for name in names:
+                path = _write_name(section, name)
+                navigation[(section, name.public.removeprefix("chainer."))] = path
+                print(f"- [`{name.public}`]({path.partition('/')[2]})", file=page)
+    with mkdocs_gen_files.open("reference/index.md", "w") as page:
+        print("\n".join(index), file=page)
+    with mkdocs_gen_files.open("reference/SUMMARY.md", "w") as page:
+        page.writelines(["- [Reference](index.md)\n", *navigation.build_literate_nav()])
+
+
+main()

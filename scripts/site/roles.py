@@ -1,0 +1,108 @@
+"""Docstrings with roles of reStructuredText, as Markdown for the site.
+
+Docstrings refer to names by roles (``:func:`chainer.grad```), as editors and Sphinx understand them.
+The site is written in Markdown: this extension of griffe turns roles into links and the few other
+forms that docstrings use into Markdown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import griffe
+
+_ROLE = re.compile(r":(?:py:)?(?:class|func|meth|mod|attr|data|obj|exc):`([^`]+)`")
+_TITLED_ROLE = re.compile(r"^(.*?)\s*<([^>]+)>$", re.DOTALL)
+_LITERAL_ROLE = re.compile(r":(?:math|envvar|ref|doc|term):`([^`]+)`")
+_LINK = re.compile(r"`([^`<]+?)\s*<(https?://[^>]+)>`_{1,2}")
+#: The type of an argument, as in "x (:class:`~chainer.Variable` or array): ...".
+_ARGUMENT_TYPE = re.compile(r"^(\s+[*\w, ]+ \()(.*?)(\):)", re.MULTILINE)
+_DIRECTIVE = re.compile(r"^( *)\.\. (math|note|warning|deprecated|seealso|code-block)::(.*)$")
+
+
+def to_markdown(text: str, targets: Mapping[str, str]) -> str:
+    """Returns a docstring as Markdown.
+
+    Args:
+        text: The docstring.
+        targets: The heading of the site that each public name has. Roles with other names become
+            code instead of links.
+    """
+
+    def link(match: re.Match[str]) -> str:
+        inner = " ".join(match.group(1).split())
+        titled = _TITLED_ROLE.match(inner)
+        if titled:
+            title, target = titled.groups()
+        else:
+            target = inner.removeprefix("~")
+            title = target.rpartition(".")[2] if inner.startswith("~") else target
+        target = target.removeprefix("~")
+        owner, _, member = target.rpartition(".")
+        if target in targets:
+            return f"[`{title}`][{targets[target]}]"
+        if owner in targets and not member.startswith("_"):
+            # A method or an attribute: the page of its class.
+            return f"[`{title}`][{targets[owner]}]"
+        return f"`{title}`"
+
+    # griffe shows types as code, in which there are no links.
+    text = _ARGUMENT_TYPE.sub(lambda m: m[1] + _ROLE.sub(_last_part, m[2]) + m[3], text)
+    text = re.sub(r"(?<![:`\w])~(chainer[\w.]*)", lambda m: m[1].rpartition(".")[2], text)
+    text = _LINK.sub(r"[\1](\2)", text)
+    text = _LITERAL_ROLE.sub(r"`\1`", text)
+    text = _ROLE.sub(link, text)
+    # griffe knows the section in the plural only.
+    text = re.sub(r"^( *)Example:$", r"\1Examples:", text, flags=re.MULTILINE)
+    return "\n".join(_without_directives(text.splitlines()))
+
+
+def _last_part(match: re.Match[str]) -> str:
+    return match[1].rpartition(".")[2]
+
+
+def _without_directives(lines: list[str]) -> list[str]:
+    """Replaces directives by fenced code and admonitions."""
+    result: list[str] = []
+    i = 0
+    while i < len(lines):
+        match = _DIRECTIVE.match(lines[i])
+        if match is None:
+            result.append(lines[i])
+            i += 1
+            continue
+        indent, kind, argument = match.groups()
+        body = [f"{indent}    {argument.strip()}"] if argument.strip() and kind == "math" else []
+        i += 1
+        while i < len(lines) and (not lines[i].strip() or lines[i].startswith(indent + "  ")):
+            body.append(lines[i])
+            i += 1
+        if kind in ("math", "code-block"):
+            code = [line.removeprefix(indent) for line in body]
+            result += ["", f"{indent}```text", *(indent + c.strip() for c in code if c.strip())]
+            result += [f"{indent}```", ""]
+        else:
+            result += [f"{indent}**{kind.capitalize()}** {argument.strip()}", "", *body]
+    return result
+
+
+class Roles(griffe.Extension):
+    """Turns the docstrings of all objects into Markdown when griffe has loaded the package."""
+
+    def on_package(self, *, pkg: griffe.Module, **kwargs: Any) -> None:
+        """Changes the docstrings of a package in place."""
+        from scripts.site.names import link_targets
+
+        targets = link_targets()
+        seen: set[int] = set()
+        pending: list[griffe.Object | griffe.Alias] = [pkg]
+        while pending:
+            item = pending.pop()
+            if item.is_alias or id(item) in seen:
+                continue
+            seen.add(id(item))
+            if item.docstring is not None:
+                item.docstring.value = to_markdown(item.docstring.value, targets)
+            pending += item.members.values()
