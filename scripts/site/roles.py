@@ -1,6 +1,6 @@
 """Docstrings with roles of reStructuredText, as Markdown for the site.
 
-Docstrings refer to names by roles (``:func:`chainer.grad```), as editors and Sphinx understand them.
+Docstrings refer to names by roles (``:func:`chainer.grad```), which editors and Sphinx understand.
 The site is written in Markdown: this extension of griffe turns roles into links and the few other
 forms that docstrings use into Markdown.
 """
