@@ -65,12 +65,14 @@ def main(arguments=None):
     """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=0, help="seed of all random numbers")
     parser.add_argument("--out", default="digits.onnx", help="file to write")
     options = parser.parse_args(arguments)
 
     import onnx_chainer
     import onnxruntime
 
+    np.random.seed(options.seed)
     chainer.global_config.dtype = np.float32
     training_data, test_data = get_digits()
     model = ConvNet()

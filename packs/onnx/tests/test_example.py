@@ -25,7 +25,7 @@ def test_digits(tmp_path, capsys):
     pytest.importorskip("sklearn")
     program = runpy.run_path(str(FOLDER / "examples" / "export_digits.py"))
     chainer_accuracy, runtime = program["main"](
-        ["--epochs", "2", "--out", str(tmp_path / "d.onnx")]
+        ["--epochs", "4", "--out", str(tmp_path / "d.onnx")]
     )
     assert chainer_accuracy > 0.9
     assert runtime == pytest.approx(chainer_accuracy, abs=1e-6)

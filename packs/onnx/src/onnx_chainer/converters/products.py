@@ -39,9 +39,9 @@ def _transposed(g: Nodes, x: str, ndim: int) -> str:
 @rule()
 def TensorDot(g: Nodes, a: str, b: str) -> str:
     """A product of matrices: the axes that are summed become one axis of each."""
-    a_axes, b_axes = g.axes(g.func.a_axes, g.ndim(0)), g.axes(g.func.b_axes, g.ndim(1))
-    a_free = [i for i in range(g.ndim(0)) if i not in a_axes]
-    b_free = [i for i in range(g.ndim(1)) if i not in b_axes]
+    # The axes that remain and those that are summed over; of the second input the other way around.
+    a_free, a_axes = (g.axes(axes, g.ndim(0)) for axes in g.func.a_axes)
+    b_axes, b_free = (g.axes(axes, g.ndim(1)) for axes in g.func.b_axes)
     count = int(numpy.prod([g.shape(0)[i] for i in a_axes]))
     left = g("Reshape", g.transpose(a, a_free + a_axes), g.ints([-1, count]))
     right = g("Reshape", g.transpose(b, b_axes + b_free), g.ints([count, -1]))
