@@ -11,16 +11,16 @@ _NAME = "pfnet/chainer/kuzushiji_mnist"
 
 _URL = "http://codh.rois.ac.jp/kmnist/dataset/kmnist/"
 
-# The authors publish no sums. gzip and the sizes in the files show a download that was cut off.
+# Sums published with torchvision.
 _FILES = {
     "train": mnist_files(
         *((_URL,), "train"),
-        md5=(None, None),
+        md5=("bdb82020997e1d708af4cf47b453dcf7", "e144d726b3acfaa3e44228e80efcd344"),
         cache_url=_URL,
     ),
     "test": mnist_files(
         *((_URL,), "t10k"),
-        md5=(None, None),
+        md5=("5c965bf0a639b31b8f53240b1b52f4d7", "7320c461ea6c1c855c0b718fb2a4b134"),
         cache_url=_URL,
     ),
 }

@@ -217,7 +217,34 @@ class StandardWriter(Writer):
             _check_exit(worker)
 
 
-class ThreadWriter(StandardWriter):
+class _CatchingWriter(StandardWriter):
+    """Base class of writers whose workers send their errors to the trainer.
+
+    A subclass sets ``_errors``, a queue of the texts of errors.
+    """
+
+    _errors: Any
+    #: Class of the workers: a thread or a process.
+    _worker_class: Callable[..., _Worker]
+
+    def create_worker(
+        self, filename: str, outdir: FilePath, target: SnapshotTarget, **kwds: Any
+    ) -> _Worker:
+        """Makes a worker that writes a snapshot; arguments as in the base class."""
+        arguments = (self._errors, self.save, filename, outdir, target, self._savefun)
+        return self._worker_class(target=_call_and_catch, args=arguments, kwargs=kwds)
+
+    def finalize(self) -> None:
+        """Waits for the snapshot that is being written.
+
+        Raises:
+            RuntimeError: If it could not be written.
+        """
+        super().finalize()
+        _raise_first(self._errors)
+
+
+class ThreadWriter(_CatchingWriter):
     """Writer that writes each snapshot in a thread of its own.
 
     Args:
@@ -226,28 +253,14 @@ class ThreadWriter(StandardWriter):
         kwds: Further keyword arguments of ``savefun``.
     """
 
+    _worker_class = threading.Thread
+
     def __init__(self, savefun: SaveFunction = save_npz, **kwds: Any) -> None:
         super().__init__(savefun, **kwds)
-        self._errors: queue.SimpleQueue[str] = queue.SimpleQueue()
-
-    def create_worker(
-        self, filename: str, outdir: FilePath, target: SnapshotTarget, **kwds: Any
-    ) -> _Worker:
-        """Makes a thread that writes a snapshot; arguments as in the base class."""
-        arguments = (self._errors, self.save, filename, outdir, target, self._savefun)
-        return threading.Thread(target=_call_and_catch, args=arguments, kwargs=kwds)
-
-    def finalize(self) -> None:
-        """Waits for the snapshot that is being written.
-
-        Raises:
-            RuntimeError: If it could not be written.
-        """
-        super().finalize()
-        _raise_first(self._errors)
+        self._errors = queue.SimpleQueue()
 
 
-class ProcessWriter(StandardWriter):
+class ProcessWriter(_CatchingWriter):
     """Writer that writes each snapshot in a process of its own.
 
     Args:
@@ -256,25 +269,11 @@ class ProcessWriter(StandardWriter):
         kwds: Further keyword arguments of ``savefun``.
     """
 
+    _worker_class = multiprocessing.Process
+
     def __init__(self, savefun: SaveFunction = save_npz, **kwds: Any) -> None:
         super().__init__(savefun, **kwds)
-        self._errors: Any = multiprocessing.SimpleQueue()
-
-    def create_worker(
-        self, filename: str, outdir: FilePath, target: SnapshotTarget, **kwds: Any
-    ) -> _Worker:
-        """Makes a process that writes a snapshot; arguments as in the base class."""
-        arguments = (self._errors, self.save, filename, outdir, target, self._savefun)
-        return multiprocessing.Process(target=_call_and_catch, args=arguments, kwargs=kwds)
-
-    def finalize(self) -> None:
-        """Waits for the snapshot that is being written.
-
-        Raises:
-            RuntimeError: If it could not be written.
-        """
-        super().finalize()
-        _raise_first(self._errors)
+        self._errors = multiprocessing.SimpleQueue()
 
 
 class QueueWriter(Writer):
