@@ -365,6 +365,10 @@ def _decorate(
     enable_double_backprop: bool = False,
     **unknown: object,
 ) -> Callable[..., Any]:
+    # Options are keywords: static_graph(2) would otherwise fail at the first call of the chain.
+    if not callable(method):
+        raise TypeError(f"static_graph decorates a method, got {method!r}")
+
     @functools.wraps(method)
     def wrapper(chain: Link, *args: VariableLike, **kwargs: Any) -> Any:
         if not config.use_static_graph or (force_test_define_by_run and not config.train):

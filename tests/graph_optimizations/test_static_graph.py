@@ -463,3 +463,8 @@ def test_on_a_device():
     F.sum(y).backward()
     for array in (y.array, x.grad, chain.l1.W.grad):
         assert chainer.backend.get_device_from_array(array) == device
+
+
+def test_options_are_keywords():
+    with pytest.raises(TypeError, match="static_graph decorates a method, got 2"):
+        chainer.static_graph(2)

@@ -179,6 +179,9 @@ def _make(
     writer: WriterLike | None = options.pop("writer", None)
     if writer is None:
         writer = snapshot_writers.SimpleWriter(savefun or save_npz)
+    elif not callable(writer):
+        # Otherwise the training would run until the first snapshot, and fail there.
+        raise TypeError(f"writer must be a snapshot writer or another callable, got {writer!r}")
     elif savefun is not None and savefun is not save_npz:
         raise TypeError(
             "savefun and writer arguments cannot be specified together; give savefun to the writer"

@@ -492,3 +492,8 @@ def test_kill(tmp_path):
 @pytest.mark.slow
 def test_kill_50_times(tmp_path):
     kill_and_resume(tmp_path, 50, seed=1)
+
+
+def test_writer_must_be_callable():
+    with pytest.raises(TypeError, match=r"writer must be a snapshot writer or .* got 'result'"):
+        E.snapshot(writer="result")
