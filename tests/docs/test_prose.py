@@ -44,6 +44,7 @@ COVERED = (
     "packs/modern-functions",
     "packs/onnx",
     "tests/backends",
+    "tests/behavior",
     "tests/core",
     "tests/comparison",
     "tests/docs",

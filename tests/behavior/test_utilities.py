@@ -14,8 +14,8 @@ from chainer.utils import conv_nd
 
 def test_tempdir_is_removed():
     """chainer.utils.tempdir yields a new directory and removes it with its contents."""
-    with chainer.utils.tempdir(prefix="behaviour") as path:
-        assert os.path.basename(path).startswith("behaviour")
+    with chainer.utils.tempdir(prefix="behavior") as path:
+        assert os.path.basename(path).startswith("behavior")
         with open(os.path.join(path, "file"), "w"):
             pass
     assert not os.path.exists(path)
