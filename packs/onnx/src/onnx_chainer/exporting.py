@@ -20,6 +20,7 @@ from onnx_chainer.context import Context
 from onnx_chainer.converter_registry import Converter, ConverterLookup
 from onnx_chainer.dynamic_axes import Axis, enlarge, factors_of
 from onnx_chainer.graph_conversion import GraphConversion, add_identity, warn_experimental
+from onnx_chainer.link_calls import LinkConverter, LinkConverters
 from onnx_chainer.optional import require
 from onnx_chainer.tensors import tensor_of, value_info
 from onnx_chainer.tracing import Trace
@@ -46,6 +47,7 @@ def export(
     external_opset_imports: Mapping[str, int] | None = None,
     input_shapes: Any = None,
     no_testcase: bool = False,
+    external_link_converters: Mapping[type[Link], LinkConverter] | None = None,
 ) -> Any:
     """Exports a model to ONNX.
 
@@ -75,6 +77,10 @@ def export(
             instead of a length. The exported model takes any length there. The model is called a
             second time, with longer inputs, to see what depends on these axes.
         no_testcase (bool): Has no effect; kept for programs of Chainer 7.
+        external_link_converters (dict): Converters of whole links, by their classes. Such a link is
+            one node of the graph; the converter gets a
+            :class:`~onnx_chainer.link_calls.LinkCall` with the link, the names of its parameters,
+            its inputs and its outputs.
 
     Returns:
         onnx.ModelProto: The model. With ``return_named_inout`` a tuple of the model, and of two
@@ -109,13 +115,16 @@ def export(
     names = arguments.names(input_names)
     if export_params and set(names.values()) & set(_parameter_names(model).values()):
         raise ValueError(f"input_names must differ from names of parameters, got {names}")
+    link_converters = LinkConverters(external_link_converters)
     exporter = _Exporter(
         model, arguments, names, arguments.shapes(input_shapes), _opset(opset_version)
     )
-    exporter.trace(train)
+    with link_converters.applied_to(model):
+        exporter.trace(train)
     exporter.convert(output_names, ConverterLookup(external_converters))
     proto = exporter.make_model(graph_name, export_params, dict(external_opset_imports or {}))
-    _check(proto, bool(external_converters), bool(external_opset_imports))
+    has_external = bool(external_converters) or bool(link_converters)
+    _check(proto, has_external, bool(external_opset_imports))
     if filename is not None:
         _write(proto, filename, save_text)
     if return_named_inout:
