@@ -5,6 +5,7 @@ from __future__ import annotations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions._documentation import elementwise_sections
 from chainer.functions.math._operators import FloatBroadcastingFunction
 from chainer.functions.rules import ElementwiseFunction, Ops, Value
 
@@ -86,17 +87,9 @@ class Arctan2(FloatBroadcastingFunction):
         ]
 
 
+@elementwise_sections(x="Angles in radians")
 def sin(x: VariableLike) -> Variable:
     """Elementwise sine.
-
-    Args:
-        x (Variable or array): Angles in radians, of any shape, floating point.
-
-    Returns:
-        Variable: Output of the shape and dtype of ``x``.
-
-    Raises:
-        InvalidType: If the dtype does not fit.
 
     Example:
         >>> F.sin(np.array([0.]))
@@ -105,17 +98,9 @@ def sin(x: VariableLike) -> Variable:
     return Sin().apply((x,))[0]
 
 
+@elementwise_sections(x="Angles in radians")
 def cos(x: VariableLike) -> Variable:
     """Elementwise cosine.
-
-    Args:
-        x (Variable or array): Angles in radians, of any shape, floating point.
-
-    Returns:
-        Variable: Output of the shape and dtype of ``x``.
-
-    Raises:
-        InvalidType: If the dtype does not fit.
 
     Example:
         >>> F.cos(np.array([0.]))
@@ -124,17 +109,9 @@ def cos(x: VariableLike) -> Variable:
     return Cos().apply((x,))[0]
 
 
+@elementwise_sections(x="Angles in radians")
 def tan(x: VariableLike) -> Variable:
     """Elementwise tangent.
-
-    Args:
-        x (Variable or array): Angles in radians, of any shape, floating point.
-
-    Returns:
-        Variable: Output of the shape and dtype of ``x``.
-
-    Raises:
-        InvalidType: If the dtype does not fit.
 
     Example:
         >>> F.tan(np.array([0.]))
@@ -143,17 +120,9 @@ def tan(x: VariableLike) -> Variable:
     return Tan().apply((x,))[0]
 
 
+@elementwise_sections(x="Numbers in ``[-1, 1]``", y="Angles in ``[-pi/2, pi/2]``")
 def arcsin(x: VariableLike) -> Variable:
     """Elementwise inverse sine.
-
-    Args:
-        x (Variable or array): Numbers in ``[-1, 1]``, of any shape, floating point.
-
-    Returns:
-        Variable: Angles in ``[-pi/2, pi/2]``, of the shape and dtype of ``x``.
-
-    Raises:
-        InvalidType: If the dtype does not fit.
 
     Example:
         >>> F.arcsin(np.array([0.]))
@@ -162,17 +131,9 @@ def arcsin(x: VariableLike) -> Variable:
     return Arcsin().apply((x,))[0]
 
 
+@elementwise_sections(x="Numbers in ``[-1, 1]``", y="Angles in ``[0, pi]``")
 def arccos(x: VariableLike) -> Variable:
     """Elementwise inverse cosine.
-
-    Args:
-        x (Variable or array): Numbers in ``[-1, 1]``, of any shape, floating point.
-
-    Returns:
-        Variable: Angles in ``[0, pi]``, of the shape and dtype of ``x``.
-
-    Raises:
-        InvalidType: If the dtype does not fit.
 
     Example:
         >>> F.arccos(np.array([1.]))
@@ -181,17 +142,9 @@ def arccos(x: VariableLike) -> Variable:
     return Arccos().apply((x,))[0]
 
 
+@elementwise_sections(y="Angles in ``(-pi/2, pi/2)``")
 def arctan(x: VariableLike) -> Variable:
     """Elementwise inverse tangent.
-
-    Args:
-        x (Variable or array): Input of any shape, floating point.
-
-    Returns:
-        Variable: Angles in ``(-pi/2, pi/2)``, of the shape and dtype of ``x``.
-
-    Raises:
-        InvalidType: If the dtype does not fit.
 
     Example:
         >>> F.arctan(np.array([0.]))
