@@ -10,8 +10,8 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Arrays, VariableLike
 from chainer.distributions._parametric import ParametricDistribution, parameter
 from chainer.distributions.distribution import register_kl
-from chainer.functions.rules.base import expect_one_float
 from chainer.functions.rules.expressions import ElementwiseFunction, UnaryFunction
+from chainer.functions.rules.type_checks import expect_one_float
 
 
 class LaplaceCDF(UnaryFunction):

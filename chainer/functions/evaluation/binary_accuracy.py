@@ -7,6 +7,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._callable import CallableNode
+from chainer.functions.rules import expect_kinds
 
 _IGNORED = -1
 
@@ -19,11 +20,8 @@ class BinaryAccuracy(CallableNode, FunctionNode):
     type_check_key = ()
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 2)
-        x_type, t_type = in_types
+        x_type, t_type = expect_kinds(in_types, "fi")
         type_check.expect(
-            x_type.dtype.kind == "f",
-            t_type.dtype.kind == "i",
             t_type.shape == x_type.shape,
         )
 

@@ -12,6 +12,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayModule, Arrays, DTypeLike, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._callable import CallableNode
+from chainer.functions.rules import expect_scores_of_labels
 
 
 class ClassificationSummary(CallableNode, FunctionNode):
@@ -34,17 +35,7 @@ class ClassificationSummary(CallableNode, FunctionNode):
             )
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 2)
-        y_type, t_type = in_types
-        type_check.expect(y_type.dtype.kind == "f", t_type.dtype.kind == "i")
-        t_ndim = type_check.eval(t_type.ndim)
-        type_check.expect(
-            y_type.ndim >= t_type.ndim,
-            y_type.shape[0] == t_type.shape[0],
-            y_type.shape[2 : t_ndim + 1] == t_type.shape[1:],
-        )
-        for i in range(t_ndim + 1, type_check.eval(y_type.ndim)):
-            type_check.expect(y_type.shape[i] == 1)
+        expect_scores_of_labels(in_types)
 
     def forward(self, inputs: Arrays) -> Arrays:
         y, t = inputs

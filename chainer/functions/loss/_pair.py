@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chainer.core.typing import Indexes
 from chainer.core.utils import type_check
-from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, expect_one_dtype
 
 
 class PairLoss(ExpressionFunction):
@@ -16,12 +16,8 @@ class PairLoss(ExpressionFunction):
     retained_inputs = (0, 1)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 2)
-        type_check.expect(
-            in_types[0].dtype.kind == "f",
-            in_types[0].dtype == in_types[1].dtype,
-            in_types[0].shape == in_types[1].shape,
-        )
+        x0_type, x1_type = expect_one_dtype(in_types, 2)
+        type_check.expect(x0_type.shape == x1_type.shape)
 
     def gradient(self, ops: Ops, difference: Value, gy: Value) -> Value:
         """Returns the gradient of the difference of the first and the second input.

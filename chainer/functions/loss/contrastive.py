@@ -8,7 +8,7 @@ from chainer.core.utils import type_check
 from chainer.functions.loss._pair import check_reduce
 from chainer.functions.math.sqrt import sqrt
 from chainer.functions.math.sum import sum
-from chainer.functions.rules import ComposedFunction
+from chainer.functions.rules import ComposedFunction, expect_kinds
 
 
 class Contrastive(ComposedFunction):
@@ -27,12 +27,9 @@ class Contrastive(ComposedFunction):
         self.reduce = reduce
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 3)
-        x0_type, x1_type, y_type = in_types
+        x0_type, x1_type, y_type = expect_kinds(in_types, "ffi")
         type_check.expect(
-            x0_type.dtype.kind == "f",
             x0_type.dtype == x1_type.dtype,
-            y_type.dtype.kind == "i",
             x0_type.shape == x1_type.shape,
             x0_type.ndim == 2,
             y_type.ndim == 1,

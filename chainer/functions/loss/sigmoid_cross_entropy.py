@@ -7,7 +7,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions.loss._pair import check_reduce
-from chainer.functions.rules import KernelFunction, Ops, Value, Values
+from chainer.functions.rules import KernelFunction, Ops, Value, Values, expect_kinds
 
 #: Label of elements that are ignored.
 _IGNORED = -1
@@ -27,11 +27,8 @@ class SigmoidCrossEntropy(KernelFunction):
         self.reduce = reduce
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 2)
-        x_type, t_type = in_types
+        x_type, t_type = expect_kinds(in_types, "fi")
         type_check.expect(
-            x_type.dtype.kind == "f",
-            t_type.dtype.kind == "i",
             x_type.shape == t_type.shape,
         )
 

@@ -8,7 +8,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions.loss._pair import check_reduce
-from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, expect_kinds
 
 
 class Triplet(ExpressionFunction):
@@ -27,16 +27,10 @@ class Triplet(ExpressionFunction):
         self.reduce = reduce
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 3)
-        for i in range(3):
-            type_check.expect(in_types[i].dtype.kind == "f")
-        type_check.expect(
-            in_types[0].dtype == in_types[1].dtype,
-            in_types[0].dtype == in_types[2].dtype,
-            in_types[0].shape == in_types[1].shape,
-            in_types[0].shape == in_types[2].shape,
-            in_types[0].ndim == 2,
-        )
+        anchor, positive, negative = expect_kinds(in_types, "fff")
+        for other in (positive, negative):
+            type_check.expect(anchor.dtype == other.dtype, anchor.shape == other.shape)
+        type_check.expect(anchor.ndim == 2)
 
     def forward(self, inputs: Arrays) -> Arrays:
         loss = self.xp.maximum(self._violation(*inputs), 0)

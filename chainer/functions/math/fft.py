@@ -8,7 +8,7 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes
 from chainer.core.utils import type_check
-from chainer.functions.rules import LinearMap
+from chainer.functions.rules import LinearMap, expect_one_dtype
 
 
 class FFT(LinearMap):
@@ -22,13 +22,10 @@ class FFT(LinearMap):
         self.method = method
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 2)
-        r_type, i_type = in_types
+        r_type, i_type = expect_one_dtype(in_types, 2)
         type_check.expect(
-            r_type.dtype.kind == "f",
             r_type.ndim > 0,
             r_type.shape == i_type.shape,
-            r_type.dtype == i_type.dtype,
         )
 
     def forward(self, inputs: Arrays) -> Arrays:

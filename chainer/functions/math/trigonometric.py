@@ -7,7 +7,7 @@ from chainer.core.typing import Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._documentation import elementwise_sections
 from chainer.functions.math._operators import FloatBroadcastingFunction
-from chainer.functions.rules import ElementwiseFunction, Ops, Value
+from chainer.functions.rules import ElementwiseFunction, Ops, Value, expect_kinds
 
 
 class Sin(ElementwiseFunction):
@@ -68,10 +68,8 @@ class Arctan2(FloatBroadcastingFunction):
         return (self.xp.arctan2(*inputs),)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 2)
-        x1_type, x2_type = in_types
         # The dtypes may differ; the result has the wider one.
-        type_check.expect(x1_type.dtype.kind == "f", x2_type.dtype.kind == "f")
+        x1_type, x2_type = expect_kinds(in_types, "ff")
         type_check.expect_broadcast_shapes("x1 and x2", x1_type.shape, x2_type.shape)
 
     def partials(self, ops: Ops, targets: Indexes, x1: Value, x2: Value, gy: Value) -> list[Value]:

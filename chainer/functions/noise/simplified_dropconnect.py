@@ -11,7 +11,7 @@ from chainer.core.utils import type_check
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math.matmul import matmul
-from chainer.functions.rules import ComposedFunction
+from chainer.functions.rules import ComposedFunction, expect_weighted
 
 
 class SimplifiedDropconnect(ComposedFunction):
@@ -38,12 +38,8 @@ class SimplifiedDropconnect(ComposedFunction):
         self.use_batchwise_mask = use_batchwise_mask
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        n_in = in_types.size()
-        type_check.expect(n_in >= 2, n_in <= 3)
-        x_type, w_type = in_types[:2]
+        x_type, w_type = expect_weighted(in_types)
         type_check.expect(
-            x_type.dtype.kind == "f",
-            w_type.dtype.kind == "f",
             x_type.ndim >= 2,
             w_type.ndim == 2,
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from chainer.backends.operations.roi_poolings import RegionGrid
+from chainer.backends.operations.roi_poolings import RegionGrid, Regions
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, IntPair
 from chainer.core.utils import type_check
 from chainer.functions._callable import CallableNode
@@ -66,29 +66,29 @@ class RegionFunction(CallableNode, PiecewiseLinearFunction):
         grid = self._grid
         self._in_shape = inputs[0].shape
         self._kernel = self.operation.select(*inputs, grid=grid)
-        y, self._residual = self._kernel.forward(*inputs, grid)
+        x, rois, roi_indices = inputs
+        y, self._residual = self._kernel.forward(x, Regions(rois, roi_indices, grid))
         return (y,)
 
     def backward_arrays(
         self, target_input_indexes: Indexes, grad_outputs: ArrayGrads
     ) -> ArrayGrads:
-        rois, roi_indices = self.retained_input_arrays
+        (gy,) = grad_outputs
+        regions = Regions(*self.retained_input_arrays, self._grid)
+        # Regions are constants.
         return tuple(
             [
-                self._kernel.backward(
-                    grad_outputs[0], self._residual, rois, roi_indices, self._in_shape, self._grid
-                )
+                self._kernel.backward(gy, self._residual, regions, self._in_shape)
                 if i == 0
-                else None  # regions are constants
+                else None
                 for i in target_input_indexes
             ]
         )
 
     def jvp(self, targets: Indexes, tangents: Arrays) -> Arrays:
-        rois, roi_indices = self.retained_input_arrays
-        (x,) = tangents
+        regions = Regions(*self.retained_input_arrays, self._grid)
         # The derivative reads the tangent where the values came from.
-        return (self._kernel.gather(x, self._residual, rois, roi_indices, self._grid),)
+        return (self._kernel.gather(tangents[0], self._residual, regions),)
 
 
 class RegionAlignFunction(RegionFunction):
