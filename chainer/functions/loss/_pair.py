@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from chainer.core.typing import Indexes
 from chainer.core.utils import type_check
+from chainer.core.utils.documentation import SharedSections
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, expect_one_dtype
+
+pair_sections = SharedSections(
+    """
+    Args:
+        x0 (Variable or array): First input, of any shape, floating point.
+        x1 (Variable or array): Second input of the same shape and dtype.
+
+    Returns:
+        Variable: $result.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+    """
+)
 
 
 class PairLoss(ExpressionFunction):

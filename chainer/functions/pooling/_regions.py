@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import numbers
 from typing import Any
 
@@ -10,8 +11,52 @@ import numpy
 from chainer.backends.operations.roi_poolings import RegionGrid, Regions
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, IntPair
 from chainer.core.utils import type_check
+from chainer.core.utils.documentation import SharedSections
 from chainer.functions._callable import CallableNode
 from chainer.functions.rules import PiecewiseLinearFunction
+
+#: What the docstrings of the functions of regions share.
+region_sections = SharedSections(
+    """
+    It is differentiable with respect to ``x``.
+
+    Args:
+        x (~chainer.Variable or array): Images of shape ``(n, c, h, w)``, floating point.
+        rois (~chainer.Variable or array): Regions in image coordinates, shape ``(R, 4)`` and dtype
+            of ``x``. Each is ``(y_min, x_min, y_max, x_max)``.
+        roi_indices (~chainer.Variable or array): Number of the image of each region, shape
+            ``(R,)``, signed integers.
+        outsize (int or pair of ints): Size of the output after pooling: height and width.
+        spatial_scale (float): Factor from the coordinates of the regions to those of ``x``.
+    $sampling_ratio
+    Returns:
+        ~chainer.Variable: Output of shape ``(R, c, outsize[0], outsize[1])`` and the dtype of
+        ``x``. $empty
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        TypeError: If a size or a scale is not positive, or of another type.
+        IndexError: If there is no image with a number in ``roi_indices``.
+
+    See the original paper proposing $paper.
+    """,
+    sampling_ratio="",
+)
+
+_ROI_ALIGN = "ROIAlign: `Mask R-CNN <https://arxiv.org/abs/1703.06870>`_"
+_ROI_POOLING = "ROIPooling: `Fast R-CNN <https://arxiv.org/abs/1504.08083>`_"
+
+#: As ``region_sections``, for functions that round coordinates.
+pooling_sections = functools.partial(region_sections, paper=_ROI_POOLING)
+#: As ``region_sections``, for functions that sample regions between pixels.
+align_sections = functools.partial(
+    region_sections,
+    paper=_ROI_ALIGN,
+    sampling_ratio="""\
+    sampling_ratio (int or pair of ints or None): Number of samples in each direction of a bin.
+        None takes one for each pixel, rounded up.
+""",
+)
 
 #: Number of samples in each direction of a bin, None where it depends on the size of the bin.
 SamplingRatio = int | tuple[int | None, int | None] | None
@@ -62,6 +107,10 @@ class RegionFunction(CallableNode, PiecewiseLinearFunction):
             roi_type.shape[0] == index_type.shape[0],
         )
 
+    def _regions(self) -> Regions:
+        rois, roi_indices = self.retained_input_arrays
+        return Regions(rois, roi_indices, self._grid)
+
     def forward(self, inputs: Arrays) -> Arrays:
         grid = self._grid
         self._in_shape = inputs[0].shape
@@ -74,7 +123,7 @@ class RegionFunction(CallableNode, PiecewiseLinearFunction):
         self, target_input_indexes: Indexes, grad_outputs: ArrayGrads
     ) -> ArrayGrads:
         (gy,) = grad_outputs
-        regions = Regions(*self.retained_input_arrays, self._grid)
+        regions = self._regions()
         # Regions are constants.
         return tuple(
             [
@@ -86,7 +135,7 @@ class RegionFunction(CallableNode, PiecewiseLinearFunction):
         )
 
     def jvp(self, targets: Indexes, tangents: Arrays) -> Arrays:
-        regions = Regions(*self.retained_input_arrays, self._grid)
+        regions = self._regions()
         # The derivative reads the tangent where the values came from.
         return (self._kernel.gather(tangents[0], self._residual, regions),)
 
