@@ -55,3 +55,19 @@ def check_reduce(reduce: str, *choices: str) -> None:
         names = [repr(choice) for choice in choices]
         text = ", ".join(names[:-1]) + f" and {names[-1]}"
         raise ValueError(f"only {text} are valid for 'reduce', but {reduce!r} is given")
+
+
+class MarginLoss:
+    """What losses with a margin share: their arguments.
+
+    Args:
+        margin (float): The margin.
+        reduce (str): ``'mean'`` or ``'no'``.
+    """
+
+    def __init__(self, margin: float, reduce: str = "mean") -> None:
+        if margin <= 0:
+            raise ValueError(f"margin should be positive value. Actual: {margin}")
+        check_reduce(reduce, "mean", "no")
+        self.margin = margin
+        self.reduce = reduce

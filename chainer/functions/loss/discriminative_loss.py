@@ -23,17 +23,8 @@ Losses = tuple[Variable, Variable, Variable]
 class DiscriminativeMarginBasedClusteringLoss:
     """Discriminative margin-based clustering loss.
 
-    Objects are called as ``loss(embeddings, labels)``. See
-    :func:`~chainer.functions.discriminative_margin_based_clustering_loss` for the arguments.
-
-    Args:
-        delta_v (float): Distance from the mean of its cluster up to which an embedding is free.
-        delta_d (float): Half of the distance from which on means of clusters are free.
-        max_embedding_dim (int): Number of channels of the embeddings, and of clusters.
-        norm (int): 1 or 2, for sums of absolute values or Euclidean distances.
-        alpha (float): Weight of the variance term.
-        beta (float): Weight of the distance term.
-        gamma (float): Weight of the regularization term.
+    Objects are called as ``loss(embeddings, labels)``. The other arguments of
+    :func:`~chainer.functions.discriminative_margin_based_clustering_loss` are those of the class.
 
     Raises:
         ValueError: If ``max_embedding_dim`` is not positive, or ``norm`` neither 1 nor 2.

@@ -7,24 +7,17 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.loss._pair import check_reduce
+from chainer.functions.loss._pair import MarginLoss
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, expect_kinds
 
 
-class Triplet(ExpressionFunction):
+class Triplet(MarginLoss, ExpressionFunction):
     """Triplet loss: an anchor should be nearer to a positive than to a negative sample."""
 
     argument_names = ("anchor", "positive", "negative")
 
     type_check_key = ()
     retained_inputs = (0, 1, 2)
-
-    def __init__(self, margin: float, reduce: str = "mean") -> None:
-        if margin <= 0:
-            raise ValueError(f"margin should be positive value. Actual: {margin}")
-        check_reduce(reduce, "mean", "no")
-        self.margin = margin
-        self.reduce = reduce
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         anchor, positive, negative = expect_kinds(in_types, "fff")

@@ -37,6 +37,7 @@ from chainer.functions.rules.linear import LinearMap, PiecewiseLinearFunction
 from chainer.functions.rules.once import once_differentiable
 from chainer.functions.rules.type_checks import (
     expect_kinds,
+    expect_label_of_each,
     expect_one_array,
     expect_one_dtype,
     expect_one_float,
@@ -60,6 +61,7 @@ __all__ = [
     "Values",
     "array_of",
     "expect_kinds",
+    "expect_label_of_each",
     "expect_one_array",
     "expect_one_dtype",
     "expect_one_float",

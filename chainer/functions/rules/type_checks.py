@@ -24,6 +24,12 @@ def expect_two_equal_floats(self: FunctionNode, in_types: type_check.TypeInfoTup
     type_check.expect(first.dtype == second.dtype, first.shape == second.shape)
 
 
+def expect_label_of_each(self: FunctionNode, in_types: type_check.TypeInfoTuple) -> None:
+    """Type check (``check_type_forward``) of scores and an integer label of each score."""
+    scores, labels = expect_kinds(in_types, "fi")
+    type_check.expect(scores.shape == labels.shape)
+
+
 def expect_kinds(in_types: type_check.TypeInfoTuple, kinds: str) -> tuple[Any, ...]:
     """Checks the number of inputs and the kinds of their dtypes.
 

@@ -13,6 +13,7 @@ import numpy
 
 from chainer.core.config.dtype import get_dtype
 from chainer.core.typing import DTypeLike, HostArray
+from chainer.core.utils.documentation import SharedSections
 from chainer.links.serializers.npz_archive import FileFormatError
 from chainer.training.datasets.raw_files import Arrays, RawFile, load_arrays, require, scaled
 from chainer.training.datasets.tuple_dataset import TupleDataset
@@ -53,25 +54,8 @@ class _ArrayUnpickler(pickle.Unpickler):
         return super().find_class(module, name)
 
 
-def get_cifar10(
-    withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: DTypeLike = None
-) -> CifarLike:
-    """Gets the CIFAR-10 dataset.
-
-    `CIFAR-10 <https://www.cs.toronto.edu/~kriz/cifar.html>`_ is a set of small natural images. Each
-    example is an RGB color image of size 32x32, classified into 10 groups. In the original images,
-    each component of pixels is represented by one-byte unsigned integer. This function scales the
-    components to floating point values in the interval ``[0, scale]``.
-
-    This function returns the training set and the test set of the official CIFAR-10 dataset. If
-    ``withlabel`` is ``True``, each dataset consists of tuples of images and labels, otherwise it
-    only consists of images.
-
-    Files are looked for in ``pfnet/chainer/cifar`` below the dataset root before they are
-    downloaded: ``cifar-10.npz`` (uint8 arrays ``train_x`` of shape (n, 3072), ``train_y`` of shape
-    (n,), ``test_x`` and ``test_y``) or the official ``cifar-10-python.tar.gz``, with any number of
-    images.
-
+_cifar_sections = SharedSections(
+    """
     Args:
         withlabel (bool): If ``True``, it returns datasets with labels. In this case, each example
             is a tuple of an image and a label. Otherwise, the datasets only contain images.
@@ -95,6 +79,29 @@ def get_cifar10(
         OSError: If a file can neither be found nor downloaded.
         ImportError: If a file has to be downloaded and pooch is not installed.
     """
+)
+
+
+@_cifar_sections()
+def get_cifar10(
+    withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: DTypeLike = None
+) -> CifarLike:
+    """Gets the CIFAR-10 dataset.
+
+    `CIFAR-10 <https://www.cs.toronto.edu/~kriz/cifar.html>`_ is a set of small natural images. Each
+    example is an RGB color image of size 32x32, classified into 10 groups. In the original images,
+    each component of pixels is represented by one-byte unsigned integer. This function scales the
+    components to floating point values in the interval ``[0, scale]``.
+
+    This function returns the training set and the test set of the official CIFAR-10 dataset. If
+    ``withlabel`` is ``True``, each dataset consists of tuples of images and labels, otherwise it
+    only consists of images.
+
+    Files are looked for in ``pfnet/chainer/cifar`` below the dataset root before they are
+    downloaded: ``cifar-10.npz`` (uint8 arrays ``train_x`` of shape (n, 3072), ``train_y`` of shape
+    (n,), ``test_x`` and ``test_y``) or the official ``cifar-10-python.tar.gz``, with any number of
+    images.
+    """
 
     def parse(path: str) -> Arrays:
         # There are five training batches; fewer make a smaller dataset.
@@ -109,6 +116,7 @@ def get_cifar10(
     return _get_cifar("cifar-10.npz", _CIFAR10, parse, withlabel, ndim, scale, dtype)
 
 
+@_cifar_sections()
 def get_cifar100(
     withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: DTypeLike = None
 ) -> CifarLike:
@@ -126,29 +134,6 @@ def get_cifar100(
     Files are looked for in ``pfnet/chainer/cifar`` below the dataset root before they are
     downloaded: ``cifar-100.npz`` (as for :func:`get_cifar10`) or the official
     ``cifar-100-python.tar.gz``.
-
-    Args:
-        withlabel (bool): If ``True``, it returns datasets with labels. In this case, each example
-            is a tuple of an image and a label. Otherwise, the datasets only contain images.
-        ndim (int): Number of dimensions of each image. The shape of each image is determined
-            depending on ``ndim`` as follows:
-
-            - ``ndim == 1``: the shape is ``(3072,)``
-            - ``ndim == 3``: the shape is ``(3, 32, 32)``
-
-        scale (float): Pixel value scale. If it is 1 (default), pixels are scaled to the interval
-            ``[0, 1]``.
-        dtype: Data type of resulting image arrays; ``chainer.config.dtype`` by default.
-
-    Returns:
-        A tuple of two datasets. If ``withlabel`` is ``True``, both are
-        :class:`~chainer.datasets.TupleDataset` instances. Otherwise, both datasets are arrays of
-        images.
-
-    Raises:
-        ValueError: If ``ndim`` is invalid, or a file is damaged.
-        OSError: If a file can neither be found nor downloaded.
-        ImportError: If a file has to be downloaded and pooch is not installed.
     """
 
     def parse(path: str) -> Arrays:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 import struct
 import zlib
 from typing import TypeAlias
@@ -11,6 +12,7 @@ import numpy
 
 from chainer.core.config.dtype import get_dtype
 from chainer.core.typing import DTypeLike, HostArray
+from chainer.core.utils.documentation import SharedSections
 from chainer.links.serializers.npz_archive import FileFormatError
 from chainer.training.datasets.raw_files import Arrays, RawFile, load_arrays, require, scaled
 from chainer.training.datasets.tuple_dataset import TupleDataset
@@ -20,6 +22,40 @@ _UBYTE = 0x08
 
 MnistLike: TypeAlias = tuple[TupleDataset | HostArray, TupleDataset | HostArray]
 """Training set and test set: pairs of images and labels, or an array of images."""
+
+
+#: What the docstrings of the loaders of MNIST and of similar datasets share.
+mnist_sections = SharedSections(
+    """
+    Args:
+        withlabel (bool): If ``True``, it returns datasets with labels. In this case, each example
+            is a tuple of an image and a label. Otherwise, the datasets only contain images.
+        ndim (int): Number of dimensions of each image. The shape of each image is determined
+            depending on ``ndim`` as follows:
+
+            - ``ndim == 1``: the shape is ``(784,)``
+            - ``ndim == 2``: the shape is ``(28, 28)``
+            - ``ndim == 3``: the shape is ``(1, 28, 28)``
+
+        scale (float): Pixel value scale. If it is 1 (default), pixels are scaled to the interval
+            ``[0, 1]``.
+        dtype: Data type of resulting image arrays; ``chainer.config.dtype`` by default.
+        label_dtype: Data type of the labels.
+        rgb_format (bool): if ``ndim == 3`` and ``rgb_format`` is ``True``, the image will be
+            converted to rgb format by duplicating the channels so the image shape is (3, 28, 28).
+            Default is ``False``.
+
+    Returns:
+        A tuple of two datasets. If ``withlabel`` is ``True``, both datasets are
+        :class:`~chainer.datasets.TupleDataset` instances. Otherwise, both datasets are arrays of
+        images.
+
+    Raises:
+        ValueError: If ``ndim`` is invalid, or a file is damaged.
+        OSError: If a file can neither be found nor downloaded.
+        ImportError: If a file has to be downloaded and pooch is not installed.
+    """
+)
 
 
 def read_idx(path: str) -> HostArray:
@@ -50,9 +86,7 @@ def read_idx(path: str) -> HostArray:
     if len(data) < start:
         raise FileFormatError(f"{path!r} is cut off in its header")
     shape = struct.unpack(f">{ndim}I", data[4:start])
-    size = 1
-    for length in shape:
-        size *= length
+    size = math.prod(shape)
     if len(data) - start != size:
         raise FileFormatError(
             f"{path!r} must hold {size} bytes for its shape {shape}, got {len(data) - start}"

@@ -287,15 +287,9 @@ class ResNet50Layers(ResNetLayers):
     while the top-5 accuracy on ImageNet is only 0.7% and 1.1% lower: often the best balance of
     accuracy and size.
 
-    See :class:`~chainer.links.model.vision.resnet.ResNetLayers`.
-
-    Args:
-        pretrained_model (str): Path of a ``.npz`` file, ``'auto'`` (made from
-            ``$CHAINER_DATASET_ROOT/pfnet/chainer/models/ResNet-50-model.caffemodel``), or None.
-        downsample_fb (bool): Whether the convolutions of 3 x 3 shrink the images.
-
-    Attributes:
-        available_layers (list of str): Names of the layers to ask for.
+    The arguments and attributes are those of
+    :class:`~chainer.links.model.vision.resnet.ResNetLayers`, without ``n_layers``. The model
+    ``'auto'`` is made from ``ResNet-50-model.caffemodel``.
     """
 
     def __init__(
@@ -310,15 +304,9 @@ class ResNet101Layers(ResNetLayers):
     ResNet101 has 44,549,224 trainable parameters, 26% fewer than ResNet152, while the top-5
     accuracy on ImageNet is 1.1% lower at most.
 
-    See :class:`~chainer.links.model.vision.resnet.ResNetLayers`.
-
-    Args:
-        pretrained_model (str): Path of a ``.npz`` file, ``'auto'`` (made from
-            ``$CHAINER_DATASET_ROOT/pfnet/chainer/models/ResNet-101-model.caffemodel``), or None.
-        downsample_fb (bool): Whether the convolutions of 3 x 3 shrink the images.
-
-    Attributes:
-        available_layers (list of str): Names of the layers to ask for.
+    The arguments and attributes are those of
+    :class:`~chainer.links.model.vision.resnet.ResNetLayers`, without ``n_layers``. The model
+    ``'auto'`` is made from ``ResNet-101-model.caffemodel``.
     """
 
     def __init__(
@@ -333,15 +321,9 @@ class ResNet152Layers(ResNetLayers):
     ResNet152 has 60,192,872 trainable parameters; it is the deepest of the three and achieved the
     best result on ImageNet classification in ILSVRC 2015.
 
-    See :class:`~chainer.links.model.vision.resnet.ResNetLayers`.
-
-    Args:
-        pretrained_model (str): Path of a ``.npz`` file, ``'auto'`` (made from
-            ``$CHAINER_DATASET_ROOT/pfnet/chainer/models/ResNet-152-model.caffemodel``), or None.
-        downsample_fb (bool): Whether the convolutions of 3 x 3 shrink the images.
-
-    Attributes:
-        available_layers (list of str): Names of the layers to ask for.
+    The arguments and attributes are those of
+    :class:`~chainer.links.model.vision.resnet.ResNetLayers`, without ``n_layers``. The model
+    ``'auto'`` is made from ``ResNet-152-model.caffemodel``.
     """
 
     def __init__(
