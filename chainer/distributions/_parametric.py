@@ -114,6 +114,22 @@ class ParametricDistribution(Distribution):
             return numbers.astype(self._first.dtype)
 
 
+class LocationScale(ParametricDistribution):
+    """A distribution of real numbers with a location and a scale.
+
+    Args:
+        loc: Location, of any shape.
+        scale: Scale.
+    """
+
+    def __init__(self, loc: VariableLike, scale: VariableLike) -> None:
+        super().__init__(loc=loc, scale=scale)
+
+    @property
+    def support(self) -> str:
+        return "real"
+
+
 def parameter(name: str, doc: str) -> Any:
     """Returns the property of a parameter that must be given.
 

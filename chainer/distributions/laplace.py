@@ -8,7 +8,7 @@ from typing import Any
 from chainer import functions as F
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Arrays, VariableLike
-from chainer.distributions._parametric import ParametricDistribution, parameter
+from chainer.distributions._parametric import LocationScale, parameter
 from chainer.distributions.distribution import register_kl
 from chainer.functions.rules.expressions import ElementwiseFunction, UnaryFunction
 from chainer.functions.rules.type_checks import expect_one_float
@@ -52,7 +52,7 @@ def _laplace_icdf(x: VariableLike) -> Variable:
     return LaplaceICDF().apply((x,))[0]
 
 
-class Laplace(ParametricDistribution):
+class Laplace(LocationScale):
     r"""Laplace distribution.
 
     .. math::
@@ -69,15 +69,8 @@ class Laplace(ParametricDistribution):
         variable(8.)
     """
 
-    def __init__(self, loc: VariableLike, scale: VariableLike) -> None:
-        super().__init__(loc=loc, scale=scale)
-
     loc = parameter("loc", "Mean.")
     scale = parameter("scale", "Scale.")
-
-    @property
-    def support(self) -> str:
-        return "real"
 
     @property
     def mean(self) -> Variable:

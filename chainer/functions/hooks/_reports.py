@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import TextIO, cast
+from collections.abc import Collection, Iterable
+from typing import Any, TextIO, cast
 
 
 def unit_and_stream(
@@ -26,3 +26,17 @@ def unit_and_stream(
     if unit != "auto" and unit not in units:
         raise ValueError(f"unit must be {choices}, got {unit!r}")
     return unit, None if isinstance(file, str) else cast("TextIO | None", file)
+
+
+def summed_times(history: Iterable[tuple[str, float]]) -> dict[str, dict[str, Any]]:
+    """Returns the time and the number of calls by name.
+
+    Args:
+        history: Name and seconds of each call.
+    """
+    summary: dict[str, dict[str, Any]] = {}
+    for name, elapsed in history:
+        record = summary.setdefault(name, {"elapsed_time": 0.0, "occurrence": 0})
+        record["elapsed_time"] += elapsed
+        record["occurrence"] += 1
+    return summary

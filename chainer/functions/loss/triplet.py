@@ -79,10 +79,10 @@ def triplet(
         negative (Variable or array): Samples dissimilar to the anchors, of the same shape and
             dtype.
         margin (float): By how much the squared distances should differ; positive.
-        reduce (str): ``'mean'``: the mean of the losses. ``'no'``: the losses of the triplets.
+        reduce (str): ``'mean'`` for the mean of the losses, ``'no'`` for those of the triplets.
 
     Returns:
-        Variable: The loss, a scalar or of shape ``(N,)``.
+        Variable: A scalar, or losses of shape ``(N,)``.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.

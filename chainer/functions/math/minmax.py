@@ -39,6 +39,24 @@ _extremum_sections = SharedSections(
 )
 
 
+_index_sections = SharedSections(
+    """
+    Args:
+        x (:class:`~chainer.Variable` or array): Array of a floating point dtype.
+        axis (None or int): Axis over which the $extremum is taken. By default over all dimensions,
+            and the index is that in the flattened array.
+
+    Returns:
+        ~chainer.Variable: Output variable of dtype int32, without that axis. No gradient flows
+        through it.
+
+    Raises:
+        TypeError: If ``axis`` is neither None nor an int.
+        InvalidType: If ``x`` has no such axis or is not of floating point numbers.
+    """
+)
+
+
 class SelectorBase(ReducesAxes, UnaryFunction):
     """Selection of one value along axes.
 
@@ -133,22 +151,9 @@ def min(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
     return Min(axis, keepdims).apply((x,))[0]
 
 
+@_index_sections(extremum="maximum")
 def argmax(x: VariableLike, axis: int | None = None) -> Variable:
     """Returns the index which holds the maximum of array elements over a given axis.
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Array to find maximum elements, of a floating point
-            dtype.
-        axis (None or int): Axis over which the maximum is taken. By default over all dimensions,
-            and the index is that in the flattened array.
-
-    Returns:
-        ~chainer.Variable: Output variable of dtype int32, without that axis. No gradient flows
-        through it.
-
-    Raises:
-        TypeError: If ``axis`` is neither None nor an int.
-        InvalidType: If ``x`` has no such axis or is not of floating point numbers.
 
     Example:
         >>> x = np.array([[1, 2], [4, 3]], np.float32)
@@ -158,22 +163,9 @@ def argmax(x: VariableLike, axis: int | None = None) -> Variable:
     return ArgMax(axis).apply((x,))[0]
 
 
+@_index_sections(extremum="minimum")
 def argmin(x: VariableLike, axis: int | None = None) -> Variable:
     """Returns the index which holds the minimum of array elements over a given axis.
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Array to find minimum elements, of a floating point
-            dtype.
-        axis (None or int): Axis over which the minimum is taken. By default over all dimensions,
-            and the index is that in the flattened array.
-
-    Returns:
-        ~chainer.Variable: Output variable of dtype int32, without that axis. No gradient flows
-        through it.
-
-    Raises:
-        TypeError: If ``axis`` is neither None nor an int.
-        InvalidType: If ``x`` has no such axis or is not of floating point numbers.
 
     Example:
         >>> x = np.array([[1, 2], [4, 3]], np.float32)

@@ -13,7 +13,7 @@ from chainer.core.typing import ArrayGrads, Arrays, Indexes, IntPair
 from chainer.core.utils import type_check
 from chainer.core.utils.documentation import SharedSections
 from chainer.functions._callable import CallableNode
-from chainer.functions.rules import PiecewiseLinearFunction
+from chainer.functions.rules import PiecewiseLinearFunction, expect_kinds
 
 #: What the docstrings of the functions of regions share.
 region_sections = SharedSections(
@@ -94,18 +94,10 @@ class RegionFunction(CallableNode, PiecewiseLinearFunction):
         return RegionGrid((self.outh, self.outw), self.spatial_scale)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 3)
-        x_type, roi_type, index_type = in_types
-        type_check.expect(
-            x_type.dtype.kind == "f",
-            x_type.ndim == 4,
-            x_type.dtype == roi_type.dtype,
-            roi_type.ndim == 2,
-            roi_type.shape[1] == 4,
-            index_type.dtype.kind == "i",
-            index_type.ndim == 1,
-            roi_type.shape[0] == index_type.shape[0],
-        )
+        x_type, roi_type, index_type = expect_kinds(in_types, "ffi")
+        type_check.expect(x_type.ndim == 4, x_type.dtype == roi_type.dtype)
+        type_check.expect(roi_type.ndim == 2, roi_type.shape[1] == 4)
+        type_check.expect(index_type.ndim == 1, roi_type.shape[0] == index_type.shape[0])
 
     def _regions(self) -> Regions:
         rois, roi_indices = self.retained_input_arrays

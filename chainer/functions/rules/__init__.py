@@ -36,6 +36,7 @@ from chainer.functions.rules.kernels import KernelFunction
 from chainer.functions.rules.linear import LinearMap, PiecewiseLinearFunction
 from chainer.functions.rules.once import once_differentiable
 from chainer.functions.rules.type_checks import (
+    expect_bias,
     expect_kinds,
     expect_label_of_each,
     expect_one_array,
@@ -60,6 +61,7 @@ __all__ = [
     "Value",
     "Values",
     "array_of",
+    "expect_bias",
     "expect_kinds",
     "expect_label_of_each",
     "expect_one_array",

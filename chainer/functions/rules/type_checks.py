@@ -78,6 +78,19 @@ def expect_weighted(in_types: type_check.TypeInfoTuple) -> tuple[Any, Any]:
     return x_type, w_type
 
 
+def expect_bias(in_types: type_check.TypeInfoTuple) -> None:
+    """Checks a third input, if there is one: a vector of the length and dtype of the output.
+
+    Args:
+        in_types: Types of ``x``, ``W``, whose first axis is that of the output, and possibly ``b``.
+    """
+    if len(in_types) == 3:
+        x_type, w_type, b_type = in_types
+        type_check.expect(
+            b_type.dtype == x_type.dtype, b_type.ndim == 1, b_type.shape[0] == w_type.shape[0]
+        )
+
+
 def expect_scores_of_labels(in_types: type_check.TypeInfoTuple) -> None:
     """Checks scores of classes, of shape ``(B, C, ...)``, and labels of shape ``(B, ...)``.
 

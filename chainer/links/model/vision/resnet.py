@@ -21,7 +21,7 @@ from chainer.links.connection.linear import Linear
 from chainer.links.initializers.constant import Constant
 from chainer.links.initializers.normal import HeNormal
 from chainer.links.link import Link
-from chainer.links.model.vision._images import ImageLike, ImageSize, prepare_image
+from chainer.links.model.vision._images import ImageLike, ImageSize, prepare_image, prepare_sections
 from chainer.links.model.vision._pretrained import (
     PretrainedNetwork,
     copy_normalization,
@@ -332,21 +332,9 @@ class ResNet152Layers(ResNetLayers):
         super().__init__(pretrained_model, 152, downsample_fb)
 
 
+@prepare_sections()
 def prepare(image: ImageLike, size: ImageSize | None = (224, 224)) -> Array:
     """Converts the given image to the numpy array for ResNets.
-
-    The image is resized, converted from RGB to BGR, and the mean of the training data subtracted.
-
-    Args:
-        image (PIL.Image or numpy.ndarray): Input image; see
-            :func:`chainer.links.model.vision.vgg.prepare`.
-        size (pair of ints): Width and height of the result. If None, the image is not resized.
-
-    Returns:
-        numpy.ndarray: Array of shape ``(3, height, width)`` and dtype ``chainer.config.dtype``.
-
-    Raises:
-        ImportError: If Pillow is not installed.
 
     Example:
         >>> from chainer.links.model.vision.resnet import prepare
