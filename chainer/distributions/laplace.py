@@ -8,7 +8,7 @@ from typing import Any
 from chainer import functions as F
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Arrays, VariableLike
-from chainer.distributions._parametric import LocationScale, parameter
+from chainer.distributions._parametric import CenteredLocationScale, parameter
 from chainer.distributions.distribution import register_kl
 from chainer.functions.rules.expressions import ElementwiseFunction, UnaryFunction
 from chainer.functions.rules.type_checks import expect_one_float
@@ -52,7 +52,7 @@ def _laplace_icdf(x: VariableLike) -> Variable:
     return LaplaceICDF().apply((x,))[0]
 
 
-class Laplace(LocationScale):
+class Laplace(CenteredLocationScale):
     r"""Laplace distribution.
 
     .. math::
@@ -71,14 +71,6 @@ class Laplace(LocationScale):
 
     loc = parameter("loc", "Mean.")
     scale = parameter("scale", "Scale.")
-
-    @property
-    def mean(self) -> Variable:
-        return self._full(self.loc)
-
-    @property
-    def mode(self) -> Variable:
-        return self._full(self.loc)
 
     @property
     def variance(self) -> Variable:

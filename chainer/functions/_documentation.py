@@ -9,7 +9,7 @@ elementwise_sections = SharedSections(
     """
     Args:
         x (Variable or array): $x, of any shape, floating point.
-
+    $more
     Returns:
         Variable: $y, of the shape and dtype of ``x``.
 
@@ -18,6 +18,7 @@ elementwise_sections = SharedSections(
     """,
     x="Input",
     y="Output",
+    more="",
 )
 
 #: For elementwise functions that the NumPy backend takes from SciPy.

@@ -321,27 +321,13 @@ class Function:
         return self.forward_gpu(inputs) if _on_accelerator(inputs) else self.forward_cpu(inputs)
 
     def forward_cpu(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Applies forward propagation to NumPy arrays.
-
-        Args:
-            inputs: Tuple of NumPy arrays.
-
-        Returns:
-            tuple: Output arrays.
-        """
+        """Applies forward propagation to NumPy arrays."""
         raise NotImplementedError(
             f"{type(self).__name__} defines neither forward() nor forward_cpu()"
         )
 
     def forward_gpu(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Applies forward propagation to CuPy arrays.
-
-        Args:
-            inputs: Tuple of CuPy arrays.
-
-        Returns:
-            tuple: Output arrays.
-        """
+        """Applies forward propagation to CuPy arrays."""
         raise NotImplementedError(
             f"{type(self).__name__} defines neither forward() nor forward_gpu()"
         )

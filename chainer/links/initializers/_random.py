@@ -38,7 +38,7 @@ class RandomInitializer(Initializer):
     rng: RandomSource | None = None
 
     def __init__(
-        self, scale: float, dtype: DTypeLike = None, *, rng: RandomSource | None = None
+        self, scale: float = 0.05, dtype: DTypeLike = None, *, rng: RandomSource | None = None
     ) -> None:
         self.scale = scale
         self.rng = rng

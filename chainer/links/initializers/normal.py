@@ -27,11 +27,6 @@ class Normal(RandomInitializer):
         True
     """
 
-    def __init__(
-        self, scale: float = 0.05, dtype: DTypeLike = None, *, rng: RandomSource | None = None
-    ) -> None:
-        super().__init__(scale, dtype, rng=rng)
-
     def __call__(self, array: Array) -> None:
         """Initializes given array in place."""
         self._check_dtype(array)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from chainer.core.typing import Array, DTypeLike
+from chainer.core.typing import Array
 from chainer.links.initializer import get_fans
-from chainer.links.initializers._random import RandomInitializer, RandomSource, ScaledByFans
+from chainer.links.initializers._random import RandomInitializer, ScaledByFans
 
 
 class Uniform(RandomInitializer):
@@ -18,11 +18,6 @@ class Uniform(RandomInitializer):
         rng (RandomState): Random number generator, of any backend; None for the global one of the
             array's backend.
     """
-
-    def __init__(
-        self, scale: float = 0.05, dtype: DTypeLike = None, *, rng: RandomSource | None = None
-    ) -> None:
-        super().__init__(scale, dtype, rng=rng)
 
     def __call__(self, array: Array) -> None:
         """Initializes given array in place."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import pickle
 import tarfile
@@ -13,9 +14,15 @@ import numpy
 
 from chainer.core.config.dtype import get_dtype
 from chainer.core.typing import DTypeLike, HostArray
-from chainer.core.utils.documentation import SharedSections
 from chainer.links.serializers.npz_archive import FileFormatError
-from chainer.training.datasets.raw_files import Arrays, RawFile, load_arrays, require, scaled
+from chainer.training.datasets.raw_files import (
+    Arrays,
+    RawFile,
+    image_sections,
+    load_arrays,
+    require,
+    scaled,
+)
 from chainer.training.datasets.tuple_dataset import TupleDataset
 
 _NAME = "pfnet/chainer/cifar"
@@ -54,31 +61,11 @@ class _ArrayUnpickler(pickle.Unpickler):
         return super().find_class(module, name)
 
 
-_cifar_sections = SharedSections(
-    """
-    Args:
-        withlabel (bool): If ``True``, it returns datasets with labels. In this case, each example
-            is a tuple of an image and a label. Otherwise, the datasets only contain images.
-        ndim (int): Number of dimensions of each image. The shape of each image is determined
-            depending on ``ndim`` as follows:
-
-            - ``ndim == 1``: the shape is ``(3072,)``
-            - ``ndim == 3``: the shape is ``(3, 32, 32)``
-
-        scale (float): Pixel value scale. If it is 1 (default), pixels are scaled to the interval
-            ``[0, 1]``.
-        dtype: Data type of resulting image arrays; ``chainer.config.dtype`` by default.
-
-    Returns:
-        A tuple of two datasets. If ``withlabel`` is ``True``, both datasets are
-        :class:`~chainer.datasets.TupleDataset` instances. Otherwise, both datasets are arrays of
-        images.
-
-    Raises:
-        ValueError: If ``ndim`` is invalid, or a file is damaged.
-        OSError: If a file can neither be found nor downloaded.
-        ImportError: If a file has to be downloaded and pooch is not installed.
-    """
+_cifar_sections = functools.partial(
+    image_sections,
+    shapes="""\
+        - ``ndim == 1``: the shape is ``(3072,)``
+        - ``ndim == 3``: the shape is ``(3, 32, 32)``""",
 )
 
 
