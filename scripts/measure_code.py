@@ -24,6 +24,8 @@ PACKAGE = ROOT / "chainer"
 
 #: Limits of cyclomatic complexity: functions above them are counted.
 LIMITS = (15, 20)
+#: What a method of a kernel may take besides ``self``. What a call is about travels as one object.
+MOST_KERNEL_ARGUMENTS = 7
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _BRANCHES = (
@@ -52,6 +54,8 @@ class Figures:
     type_ignores: int = 0
     doubled_gradients: list[str] = field(default_factory=list)
     complexities: dict[str, int] = field(default_factory=dict)
+    #: Public methods of kernels, with the number of their arguments besides ``self``.
+    kernel_arguments: dict[str, int] = field(default_factory=dict)
 
     def __iadd__(self, other: Figures) -> Figures:
         for name, value in vars(other).items():
@@ -107,6 +111,18 @@ def argument_types(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator
             yield argument.annotation
 
 
+def kernel_methods(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """Yields the public methods of the classes of a module, with the number of their arguments."""
+    for node in tree.body:
+        if not isinstance(node, ast.ClassDef):
+            continue
+        for method in node.body:
+            if isinstance(method, _FUNCTIONS) and not method.name.startswith("_"):
+                given = method.args
+                named = [*given.posonlyargs, *given.args, *given.kwonlyargs]
+                yield f"{node.name}.{method.name}", len(named) - 1
+
+
 def functions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, ast.AST]]:
     """Yields the functions of a module with their qualified names."""
     for node in ast.iter_child_nodes(tree):
@@ -140,6 +156,9 @@ def measure(source: str, name: str) -> Figures:
             methods = {item.name for item in node.body if isinstance(item, _FUNCTIONS)}
             if {"backward", "backward_arrays"} <= methods:
                 figures.doubled_gradients.append(f"{name}:{node.name}")
+    if "kernels" in Path(name).parts:
+        for method, count in kernel_methods(tree):
+            figures.kernel_arguments[f"{name}:{method}"] = count
     for qualified, function in functions(tree):
         figures.complexities[f"{name}:{qualified}"] = complexity(function)
         assert isinstance(function, _FUNCTIONS)
@@ -182,7 +201,7 @@ def report(packages: dict[str, Figures]) -> str:
     total = Figures()
     for figures in packages.values():
         total += figures
-    columns: str = "package files lines Any% comments/100 ignores >15 >20 twice"
+    columns: str = "package files lines Any% comments/100 ignores >15 >20 twice arguments"
     rows: list[list[str]] = [columns.split()]
     for name, figures in [*packages.items(), ("chainer", total)]:
         rows.append(
@@ -195,6 +214,7 @@ def report(packages: dict[str, Figures]) -> str:
                 str(figures.type_ignores),
                 *(str(len(figures.above(limit))) for limit in LIMITS),
                 str(len(figures.doubled_gradients)),
+                str(max(figures.kernel_arguments.values(), default=0)),
             ]
         )
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -206,7 +226,8 @@ Any%          share of bare Any among annotated arguments
 comments/100  comment lines for each 100 lines of code
 ignores       comments with "type: ignore"
 >15, >20      functions above that cyclomatic complexity
-twice         classes that define both backward and backward_arrays"""
+twice         classes that define both backward and backward_arrays
+arguments     most arguments of a public method of a kernel, without self"""
     return "\n".join([*lines, legend])
 
 
@@ -229,6 +250,11 @@ def main(argv: list[str] | None = None) -> int:
         for figures in packages.values():
             for name, count in figures.above(min(LIMITS)).items():
                 print(f"{count:4}  {name}")
+        print(f"\nmethods of kernels with {MOST_KERNEL_ARGUMENTS} arguments or more:")
+        for figures in packages.values():
+            for name, count in figures.kernel_arguments.items():
+                if count >= MOST_KERNEL_ARGUMENTS:
+                    print(f"{count:4}  {name}")
     return 0
 
 

@@ -66,3 +66,20 @@ def test_all_packages_are_measured(capsys):
     assert "core/arrays" in output
     total = sum(figures.files for figures in script.measure_all().values())
     assert total == sum("templates" not in path.parts for path in script.PACKAGE.rglob("*.py"))
+
+
+def test_methods_of_kernels_are_counted_without_self():
+    source = "class K:\n    def forward(self, x, *, y): ...\n    def _helper(self, *, a, b, c): ..."
+    measure = _script().measure
+    assert measure(source, "numpy/kernels/k.py").kernel_arguments == {
+        "numpy/kernels/k.py:K.forward": 2
+    }
+    assert not measure(source, "numpy/library.py").kernel_arguments
+
+
+def test_no_method_of_a_kernel_takes_many_arguments():
+    """What a call is about, such as the geometry of a convolution, travels as one object."""
+    script = _script()
+    counts = script.measure_all()["backends"].kernel_arguments
+    assert len(counts) > 200
+    assert {name: n for name, n in counts.items() if n > script.MOST_KERNEL_ARGUMENTS} == {}

@@ -138,6 +138,7 @@ def is_submodule(module_globals: dict[str, Any], name: str) -> bool:
         module_globals: ``globals()`` of the package, or of a module, which has none.
         name: Name of the submodule.
     """
+    # A module that is not a package has no path to search.
     if "__path__" not in module_globals:
         return False
     return importlib.util.find_spec(f"{module_globals['__name__']}.{name}") is not None

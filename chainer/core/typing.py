@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy
 
+# For checkers only: modules that these names come from import this one.
 if TYPE_CHECKING:
     from chainer.core.arrays.device import Device
     from chainer.core.autograd.variable import Variable

@@ -114,6 +114,37 @@ class ParametricDistribution(Distribution):
             return numbers.astype(self._first.dtype)
 
 
+class LocationScale(ParametricDistribution):
+    """A distribution of real numbers with a location and a scale.
+
+    Args:
+        loc: Location, of any shape.
+        scale: Scale.
+    """
+
+    loc: Any
+    scale: Any
+
+    def __init__(self, loc: VariableLike, scale: VariableLike) -> None:
+        super().__init__(loc=loc, scale=scale)
+
+    @property
+    def support(self) -> str:
+        return "real"
+
+
+class CenteredLocationScale(LocationScale):
+    """A distribution whose mean and mode are its location."""
+
+    @property
+    def mean(self) -> Variable:
+        return self._full(self.loc)
+
+    @property
+    def mode(self) -> Variable:
+        return self._full(self.loc)
+
+
 def parameter(name: str, doc: str) -> Any:
     """Returns the property of a parameter that must be given.
 

@@ -7,14 +7,14 @@ import math
 from chainer import functions as F
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
-from chainer.distributions._parametric import ParametricDistribution, parameter
+from chainer.distributions._parametric import LocationScale, parameter
 from chainer.distributions.distribution import register_kl
 
 #: Euler's constant.
 EULER = 0.57721566490153286060651209008240243104215933593992
 
 
-class Gumbel(ParametricDistribution):
+class Gumbel(LocationScale):
     r"""Gumbel distribution.
 
     .. math::
@@ -32,15 +32,8 @@ class Gumbel(ParametricDistribution):
         variable(0.57721566)
     """
 
-    def __init__(self, loc: VariableLike, scale: VariableLike) -> None:
-        super().__init__(loc=loc, scale=scale)
-
     loc = parameter("loc", "Location of the mode.")
     scale = parameter("scale", "Scale.")
-
-    @property
-    def support(self) -> str:
-        return "real"
 
     @property
     def mean(self) -> Variable:

@@ -8,10 +8,10 @@ from typing import Any
 from chainer import functions as F
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Arrays, VariableLike
-from chainer.distributions._parametric import ParametricDistribution, parameter
+from chainer.distributions._parametric import CenteredLocationScale, parameter
 from chainer.distributions.distribution import register_kl
-from chainer.functions.rules.base import expect_one_float
 from chainer.functions.rules.expressions import ElementwiseFunction, UnaryFunction
+from chainer.functions.rules.type_checks import expect_one_float
 
 
 class LaplaceCDF(UnaryFunction):
@@ -52,7 +52,7 @@ def _laplace_icdf(x: VariableLike) -> Variable:
     return LaplaceICDF().apply((x,))[0]
 
 
-class Laplace(ParametricDistribution):
+class Laplace(CenteredLocationScale):
     r"""Laplace distribution.
 
     .. math::
@@ -69,23 +69,8 @@ class Laplace(ParametricDistribution):
         variable(8.)
     """
 
-    def __init__(self, loc: VariableLike, scale: VariableLike) -> None:
-        super().__init__(loc=loc, scale=scale)
-
     loc = parameter("loc", "Mean.")
     scale = parameter("scale", "Scale.")
-
-    @property
-    def support(self) -> str:
-        return "real"
-
-    @property
-    def mean(self) -> Variable:
-        return self._full(self.loc)
-
-    @property
-    def mode(self) -> Variable:
-        return self._full(self.loc)
 
     @property
     def variance(self) -> Variable:

@@ -9,6 +9,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
 from chainer.distributions._parametric import (
     HALF_LOG_2PI,
+    CenteredLocationScale,
     ParametricDistribution,
     either,
     only_one,
@@ -22,7 +23,7 @@ LOGPROBC = -HALF_LOG_2PI
 PROBC = 1 / math.sqrt(2 * math.pi)
 
 
-class Normal(ParametricDistribution):
+class Normal(CenteredLocationScale):
     r"""Normal distribution.
 
     .. math::
@@ -54,7 +55,7 @@ class Normal(ParametricDistribution):
         *,
         log_scale: VariableLike | None = None,
     ) -> None:
-        super().__init__(loc=loc, **only_one(scale=scale, log_scale=log_scale))
+        ParametricDistribution.__init__(self, loc=loc, **only_one(scale=scale, log_scale=log_scale))
 
     loc = parameter("loc", "Mean.")
     scale = either("scale", "Standard deviation.", lambda self: F.exp(self.log_scale))
@@ -66,18 +67,6 @@ class Normal(ParametricDistribution):
     @property
     def params(self) -> dict[str, Variable]:
         return {"loc": self.loc, "scale": self.scale}
-
-    @property
-    def support(self) -> str:
-        return "real"
-
-    @property
-    def mean(self) -> Variable:
-        return self._full(self.loc)
-
-    @property
-    def mode(self) -> Variable:
-        return self._full(self.loc)
 
     @property
     def variance(self) -> Variable:

@@ -9,7 +9,7 @@ from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Grads, Indexes, VariableLike
 from chainer.distributions._parametric import masked
-from chainer.functions.rules.base import expect_one_float
+from chainer.functions.rules.type_checks import expect_one_float
 
 
 class ModifiedXLogX(FunctionNode):

@@ -32,6 +32,25 @@ def check_axes_argument(axis: Any) -> Axis:
     return axes
 
 
+class ReducesAxes:
+    """What functions that reduce axes share: their arguments, and the type check.
+
+    Args:
+        axis: Axes that are reduced; all of them for None.
+        keepdims: Whether they remain as axes of length 1.
+    """
+
+    type_check_key = ("axis",)
+
+    def __init__(self, axis: Axis = None, keepdims: bool = False) -> None:
+        self.axis = check_axes_argument(axis)
+        self.keepdims = keepdims
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
+        check_axes_exist(in_types[0], self.axis)
+
+
 def expect_axis(x_type: Any, axis: int) -> None:
     """Type check: an array has an axis."""
     if axis >= 0:

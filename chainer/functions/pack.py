@@ -2,41 +2,22 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from chainer.core.registry.tables import register_table
 
+#: The packages of functions, by category.
+_CATEGORIES = (
+    *("activation", "array", "connection", "evaluation", "loss", "math"),
+    *("noise", "normalization", "pooling", "rnn", "util"),
+)
+
 
 def chainer_functions(registry: Any) -> None:
     """Registers the functions."""
-    from chainer.functions import (
-        activation,
-        array,
-        connection,
-        evaluation,
-        loss,
-        math,
-        noise,
-        normalization,
-        pooling,
-        rnn,
-        util,
-    )
-
-    register_table(
-        registry,
-        activation,
-        array,
-        connection,
-        evaluation,
-        loss,
-        math,
-        noise,
-        normalization,
-        pooling,
-        rnn,
-        util,
-    )
+    for category in _CATEGORIES:
+        register_table(registry, import_module(f"chainer.functions.{category}"))
 
 
 def chainer_variable_methods(registry: Any) -> None:

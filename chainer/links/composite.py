@@ -83,12 +83,11 @@ class Composite(Link):
                 yield prefix + path, link
 
     def copyparams(self, link: Link, copy_persistent: bool = True) -> None:
-        """Copies all parameters from given link, across devices if need be; not the gradients.
+        """Copies all parameters from given link and its children; see :meth:`Link.copyparams`.
 
         Args:
             link (Link): Source link, of the same structure.
-            copy_persistent (bool): Whether persistent values are copied, too. Arrays are copied
-                into the arrays of this link; all other values become deep copies.
+            copy_persistent (bool): Whether persistent values are copied, too.
 
         Raises:
             KeyError: If the source lacks a parameter, a persistent value or a child of a chain.

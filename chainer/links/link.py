@@ -359,11 +359,8 @@ class Link(DeviceResident):
         Args:
             include_uninit (bool): Whether uninitialized parameters are included.
         """
-        members = vars(self)
-        for name in self._params:
-            param = members[name]
-            if include_uninit or param.raw_array is not None:
-                yield param
+        for _, param in self._own_params(include_uninit):
+            yield param
 
     def namedparams(self, include_uninit: bool = True) -> Iterator[tuple[str, Parameter]]:
         """Returns a generator of all (path, param) pairs under the hierarchy, see :meth:`params`.
@@ -371,11 +368,16 @@ class Link(DeviceResident):
         Args:
             include_uninit (bool): Whether uninitialized parameters are included.
         """
+        for name, param in self._own_params(include_uninit):
+            yield "/" + name, param
+
+    def _own_params(self, include_uninit: bool) -> Iterator[tuple[str, Parameter]]:
+        """Yields the parameters of the link itself with their names."""
         members = vars(self)
         for name in self._params:
             param = members[name]
             if include_uninit or param.raw_array is not None:
-                yield "/" + name, param
+                yield name, param
 
     def links(self, skipself: bool = False) -> Iterator[Link]:
         """Returns a generator of all links under the hierarchy.

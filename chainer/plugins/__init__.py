@@ -58,6 +58,7 @@ __all__ = [
     "unregister",
 ]
 
+# Few programs need these modules, which take time to import.
 __getattr__, __dir__ = lazy_module(
     globals(), {"hookimpl": ".hookspecs"}, submodules=("cli", "commands", "hookspecs")
 )
@@ -72,6 +73,7 @@ def start(version: str) -> None:
         version: Version of Chainer.
     """
     global _manager
+    # A reload of chainer keeps the host, whose plugins are registered already.
     if _manager is None:
         _manager = PluginManager(version)
         registries.set_provider(_manager)

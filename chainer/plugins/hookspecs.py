@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 
 import pluggy
 
+# For checkers only: a pack that imports this module must stay light.
 if TYPE_CHECKING:
     from chainer.plugins.staging import PackRegistry
     from chainer.training.trainer import Trainer

@@ -67,6 +67,7 @@ class PluginRecord:
         """Why it is not loaded, or which names it did not get; empty if nothing is wrong."""
         if self.state == "blocked":
             return f"blocked by {self.blocked_by}"
+        # An error is the cause; conflicts of a plugin that failed are consequences.
         if self.error is not None:
             return f"{type(self.error).__name__}: {self.error}"
         return "; ".join(map(str, self.conflicts))

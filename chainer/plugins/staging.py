@@ -54,6 +54,7 @@ class PackRegistry:
         """
         check_entry(self._registry, name, target)
         entry = Entry(name, target, self._provenance)
+        # The registry does not know the names that this pack is about to register.
         for staged in self.staged:
             if staged.entry.name == name:
                 raise NameConflictError(self._registry, staged.entry, entry)
@@ -83,6 +84,7 @@ def commit(
             registry.add(entry, override=override)
         except NameConflictError as error:
             if not partial:
+                # All or nothing: what was registered before the conflict goes, too.
                 withdraw(done)
                 raise
             conflicts.append(error)

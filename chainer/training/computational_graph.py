@@ -47,14 +47,8 @@ class ComputationalGraph:
         nodes (list): List of nodes. Each node is either a :class:`~chainer.variable.VariableNode`
             object or a :class:`~chainer.FunctionNode` object.
         edges (list): List of edges. Each edge consists of a pair of nodes.
-        variable_style (dict): Dot node style for variable.
-        function_style (dict): Dot node style for function.
-        rankdir (str): Direction of the graph that must be TB (top to bottom), BT (bottom to top),
-            LR (left to right) or RL (right to left).
-        remove_variable (bool): If True, variable nodes are removed from the resulting computational
-            graph. Only function nodes are shown in the output.
-        show_name (bool): If True, the ``name`` attribute of each node is added to the label of the
-            node. Default is True.
+
+    The other arguments are those of :func:`build_computational_graph`.
 
     Raises:
         ValueError: If ``rankdir`` is unknown.

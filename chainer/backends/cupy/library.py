@@ -9,6 +9,8 @@ import random
 from functools import cache
 from types import ModuleType
 
+from chainer.backends.optional_modules import Found, usable
+
 _MINIMUM = 14
 #: Environment variable with the id of the process that drew the seed in CUPY_SEED.
 _DRAWN_BY = "CHAINER_SEED_DRAWN_BY"
@@ -20,7 +22,7 @@ def is_installed() -> bool:
 
 
 @cache
-def find() -> tuple[ModuleType | None, str | None]:
+def find() -> Found:
     """Imports CuPy.
 
     Returns:
@@ -80,12 +82,5 @@ def _hand_over_seed() -> None:
 
 
 def require() -> ModuleType:
-    """Returns CuPy.
-
-    Raises:
-        RuntimeError: If it cannot be used; the message says what is missing.
-    """
-    cupy, reason = find()
-    if cupy is None:
-        raise RuntimeError(f"CUDA environment is not correctly set up: {reason}")
-    return cupy
+    """Returns CuPy, or raises RuntimeError with what is missing."""
+    return usable(find(), "CUDA environment is not correctly set up: ")

@@ -9,9 +9,11 @@ import warnings
 from functools import cache
 from types import ModuleType
 
+from chainer.backends.optional_modules import Found, usable
+
 
 @cache
-def find() -> tuple[ModuleType | None, str | None]:
+def find() -> Found:
     """Imports ideep4py.
 
     Returns:
@@ -29,15 +31,8 @@ def find() -> tuple[ModuleType | None, str | None]:
 
 
 def require() -> ModuleType:
-    """Returns ideep4py.
-
-    Raises:
-        RuntimeError: If it cannot be used; the message says what is missing.
-    """
-    ideep4py, reason = find()
-    if ideep4py is None:
-        raise RuntimeError(f"iDeep is not available.\nReason: {reason}")
-    return ideep4py
+    """Returns ideep4py, or raises RuntimeError with what is missing."""
+    return usable(find(), "iDeep is not available.\nReason: ")
 
 
 def missing() -> str | None:

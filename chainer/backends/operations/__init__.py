@@ -89,4 +89,5 @@ MODULES: dict[str, tuple[str, ...]] = {
     ),
 }
 
+# An operation is imported when it is first used: import chainer must stay quick.
 __getattr__, __dir__ = lazy_module(globals(), registry=registries.operations)

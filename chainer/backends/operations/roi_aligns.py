@@ -10,7 +10,8 @@ class ROIAverageAlign2D(Operation):
 
     ``x`` has shape ``(N, C, H, W)``. Each row of ``rois``, shape ``(R, 4)``, is ``(y_min, x_min,
     y_max, x_max)``; ``roi_indices``, integers of shape ``(R,)``, are the indices of the images. A
-    :class:`~chainer.backends.operations.roi_poolings.RegionGrid` describes the bins. The region
+    :class:`~chainer.backends.operations.roi_poolings.RegionGrid` describes the bins;
+    :class:`~chainer.backends.operations.roi_poolings.Regions` are all three. The region
     begins at ``y_min * scale`` and is ``(y_max - y_min) * scale`` high, at least 1; columns
     likewise. Its ``out_size[0]`` bins have ``ratio[0]`` rows of samples each, or as many as a bin
     has pixels, rounded up, where that is None. Samples are in the middle of equal parts of a bin.
@@ -21,13 +22,13 @@ class ROIAverageAlign2D(Operation):
     ``select(x, rois, roi_indices, grid=)``.
 
     Methods:
-        ``forward(x, rois, roi_indices, grid) -> (y, None)``: ``y`` of shape ``(R,
+        ``forward(x, regions) -> (y, None)``: ``y`` of shape ``(R,
         C, *out_size)``.
 
-        ``backward(gy, None, rois, roi_indices, in_shape, grid) -> gx`` of shape
+        ``backward(gy, None, regions, in_shape) -> gx`` of shape
         ``in_shape``.
 
-        ``gather(x, None, rois, roi_indices, grid) -> y``: the first result of
+        ``gather(x, None, regions) -> y``: the first result of
         ``forward``.
 
     16-bit types are summed in float32.
@@ -47,14 +48,14 @@ class ROIMaxAlign2D(Operation):
     ``select(x, rois, roi_indices, grid=)``.
 
     Methods:
-        ``forward(x, rois, roi_indices, grid) -> (y, winners)``: ``y`` of shape
+        ``forward(x, regions) -> (y, winners)``: ``y`` of shape
         ``(R, C, *out_size)``, minus infinity in bins without samples; ``winners`` of the same
         shape: row-major number of the first maximum among the samples of the bin, or -1.
 
-        ``backward(gy, winners, rois, roi_indices, in_shape, grid) -> gx`` of
+        ``backward(gy, winners, regions, in_shape) -> gx`` of
         shape ``in_shape``.
 
-        ``gather(x, winners, rois, roi_indices, grid) -> y``: the samples with the
+        ``gather(x, winners, regions) -> y``: the samples with the
         given numbers, zero for -1.
     """
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from chainer.core.arrays.kernel import Operation
+from chainer.core.typing import Array
 
 
 class RegionGrid(NamedTuple):
@@ -20,6 +22,24 @@ class RegionGrid(NamedTuple):
     out_size: tuple[int, int]
     scale: float
     ratio: tuple[int | None, int | None] = (None, None)
+
+
+@dataclass(frozen=True)
+class Regions:
+    """Regions of interest, and the grid of bins in each.
+
+    Attributes:
+        rois: Regions, an array of shape ``(R, 4)``: ``(y_min, x_min, y_max, x_max)``.
+        images: Indices of their images, integers of shape ``(R,)``.
+        grid: The bins of each region.
+    """
+
+    rois: Array
+    images: Array
+    grid: RegionGrid
+
+    def __len__(self) -> int:
+        return len(self.rois)
 
 
 class ROIPooling2D(Operation):
@@ -53,22 +73,22 @@ class ROIMaxPooling2D(Operation):
 
     ``x`` has shape ``(N, C, H, W)``. Each row of ``rois``, shape ``(R, 4)``, is ``(y_min, x_min,
     y_max, x_max)``; ``roi_indices``, integers of shape ``(R,)``, are the indices of the images. A
-    :class:`RegionGrid` describes the bins. The region covers rows ``round(y_min * scale)`` up to
-    ``round(y_max * scale)``, which is excluded, at least one; columns likewise. Bin ``i`` of ``n``
-    covers ``floor(i * size / n)`` to ``ceil((i + 1) * size / n)`` of it, cut off at the borders of
-    the image.
+    :class:`RegionGrid` describes the bins; :class:`Regions` are all three. The region covers rows
+    ``round(y_min * scale)`` up to ``round(y_max * scale)``, which is excluded, at least one;
+    columns likewise. Bin ``i`` of ``n`` covers ``floor(i * size / n)`` to ``ceil((i + 1) * size /
+    n)`` of it, cut off at the borders of the image.
 
     ``select(x, rois, roi_indices, grid=)``.
 
     Methods:
-        ``forward(x, rois, roi_indices, grid) -> (y, indices)``: ``y`` of shape ``(R, C,
+        ``forward(x, regions) -> (y, indices)``: ``y`` of shape ``(R, C,
         *out_size)``, minus infinity in empty bins; ``indices`` of the same shape: row-major
         position of the first maximum within ``(H, W)``, or -1.
 
-        ``backward(gy, indices, rois, roi_indices, in_shape, grid) -> gx`` of shape
+        ``backward(gy, indices, regions, in_shape) -> gx`` of shape
         ``in_shape``.
 
-        ``gather(x, indices, rois, roi_indices, grid) -> y``: elements of ``x`` at
+        ``gather(x, indices, regions) -> y``: elements of ``x`` at
         ``indices``, zero for -1.
     """
 
@@ -85,13 +105,13 @@ class ROIAveragePooling2D(Operation):
     ``select(x, rois, roi_indices, grid=)``.
 
     Methods:
-        ``forward(x, rois, roi_indices, grid) -> (y, None)``: ``y`` of shape ``(R, C,
+        ``forward(x, regions) -> (y, None)``: ``y`` of shape ``(R, C,
         *out_size)``, zero in empty bins.
 
-        ``backward(gy, None, rois, roi_indices, in_shape, grid) -> gx`` of shape
+        ``backward(gy, None, regions, in_shape) -> gx`` of shape
         ``in_shape``.
 
-        ``gather(x, None, rois, roi_indices, grid) -> y``: the first result of
+        ``gather(x, None, regions) -> y``: the first result of
         ``forward``.
 
     16-bit types are summed in float32.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -47,10 +48,7 @@ class ArraySpec:
     @property
     def size(self) -> int:
         """Number of elements."""
-        total = 1
-        for length in self.shape:
-            total *= length
-        return total
+        return math.prod(self.shape)
 
 
 @dataclass(frozen=True, slots=True)

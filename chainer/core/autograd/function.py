@@ -317,41 +317,17 @@ class Function:
         """
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Applies forward propagation to input arrays.
-
-        Delegates to :meth:`forward_gpu` for arrays of an accelerator and to :meth:`forward_cpu` for
-        others.
-
-        Args:
-            inputs: Tuple of input arrays.
-
-        Returns:
-            tuple: Output arrays; a tuple even if there is one only.
-        """
+        """Applies forward propagation to input arrays; see :meth:`chainer.FunctionNode.forward`."""
         return self.forward_gpu(inputs) if _on_accelerator(inputs) else self.forward_cpu(inputs)
 
     def forward_cpu(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Applies forward propagation to NumPy arrays.
-
-        Args:
-            inputs: Tuple of NumPy arrays.
-
-        Returns:
-            tuple: Output arrays.
-        """
+        """Applies forward propagation to NumPy arrays."""
         raise NotImplementedError(
             f"{type(self).__name__} defines neither forward() nor forward_cpu()"
         )
 
     def forward_gpu(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Applies forward propagation to CuPy arrays.
-
-        Args:
-            inputs: Tuple of CuPy arrays.
-
-        Returns:
-            tuple: Output arrays.
-        """
+        """Applies forward propagation to CuPy arrays."""
         raise NotImplementedError(
             f"{type(self).__name__} defines neither forward() nor forward_gpu()"
         )

@@ -36,6 +36,7 @@ class DebugMode:
 
     def __init__(self, debug: bool) -> None:
         self._debug = debug
+        # A list, because one object may be entered within itself.
         self._previous: list[bool] = []
 
     def __enter__(self) -> None:

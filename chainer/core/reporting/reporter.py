@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Any
 
 from chainer.core.autograd.variable import Variable
@@ -87,12 +86,7 @@ class Reporter:
         _local.reporters.append(self)
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Recovers the previous reporter object to the current."""
         _local.reporters.pop()
 

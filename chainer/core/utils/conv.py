@@ -60,14 +60,11 @@ def get_deconv_outsize(
 ) -> int:
     """Calculates output size of deconvolution.
 
-    This function takes the size of input feature map, kernel, stride, and pooling of one particular
-    dimension, then calculates the output feature map size of that dimension.
+    The arguments are those of :func:`get_conv_outsize`, of the convolution whose gradient the
+    deconvolution is.
 
     Args:
-        size (int): The size of input feature map, usually the length of one of its sides.
-        k (int): The size of deconvolution kernel.
-        s (int): The size of stride.
-        p (int): The size of padding.
+        size, k, s, p (int): Sizes of input, kernel, stride and padding in one dimension.
         cover_all (bool): Whether the input was made by a convolution in ``cover_all`` mode.
         d (int): The size of dilation.
 

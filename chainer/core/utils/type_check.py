@@ -7,6 +7,7 @@ Checks*.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
@@ -49,10 +50,7 @@ class TypeInfo:
     @property
     def size(self) -> int:
         """Number of elements."""
-        total = 1
-        for length in self.shape:
-            total *= length
-        return total
+        return math.prod(self.shape)
 
     def __repr__(self) -> str:
         return f"TypeInfo({self.shape!r}, {self.dtype!r})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chainer.backends.operations.activations import hard_sigmoid as hard_sigmoid_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
+from chainer.functions._documentation import elementwise_sections
 from chainer.functions.rules import PiecewiseLinearFunction, expect_one_float
 
 
@@ -17,17 +18,9 @@ class HardSigmoid(PiecewiseLinearFunction):
     check_type_forward = expect_one_float
 
 
+@elementwise_sections()
 def hard_sigmoid(x: VariableLike) -> Variable:
     """Elementwise hard-sigmoid function: ``clip(0.2 x + 0.5, 0, 1)``.
-
-    Args:
-        x (Variable or array): Input of any shape, floating point.
-
-    Returns:
-        Variable: Output of the shape and dtype of ``x``.
-
-    Raises:
-        InvalidType: If the dtype does not fit.
 
     Example:
         >>> F.hard_sigmoid(np.array([-2.6, 0., 1., 2.6]))

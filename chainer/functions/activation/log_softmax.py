@@ -6,7 +6,7 @@ from chainer.backends.operations.activations import log_softmax as log_softmax_o
 from chainer.core.arrays.backend import get_array_module
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Indexes, VariableLike
-from chainer.functions.activation.softmax import AlongAxis
+from chainer.functions.activation.softmax import AlongAxis, softmax_sections
 from chainer.functions.rules import Ops, Value, Values
 
 
@@ -37,6 +37,7 @@ def logsumexp(x: Array, axis: int) -> Array:
     return top + xp.log(xp.exp(x - top).sum(axis=axis, keepdims=True))
 
 
+@softmax_sections()
 def log_softmax(x: VariableLike, axis: int = 1) -> Variable:
     """Channel-wise log-softmax function.
 
@@ -50,17 +51,6 @@ def log_softmax(x: VariableLike, axis: int = 1) -> Variable:
 
     This method is theoretically equivalent to ``log(softmax(x))`` but is more stable: where
     ``softmax(x)`` underflows to 0, ``log_softmax(x)`` is still finite.
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Input of a floating point dtype, with at least two
-            dimensions unless ``axis`` says otherwise.
-        axis (int): The axis along which the softmax is to be computed.
-
-    Returns:
-        ~chainer.Variable: Output variable of the shape and dtype of ``x``.
-
-    Raises:
-        InvalidType: If ``x`` has no such axis or is not of floating point numbers.
 
     .. seealso:: :func:`~chainer.functions.softmax`
 

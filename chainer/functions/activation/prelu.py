@@ -7,7 +7,7 @@ from chainer.backends.operations.activations import prelu as prelu_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
-from chainer.functions.rules import ComposedFunction
+from chainer.functions.rules import ComposedFunction, expect_one_dtype
 
 
 class PReLUFunction(ComposedFunction):
@@ -19,11 +19,8 @@ class PReLUFunction(ComposedFunction):
     retained_inputs = (0, 1)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 2)
-        x_type, w_type = in_types
+        x_type, w_type = expect_one_dtype(in_types, 2)
         type_check.expect(
-            x_type.dtype.kind == "f",
-            w_type.dtype == x_type.dtype,
             x_type.ndim >= w_type.ndim + 1,
             x_type.shape[1 : 1 + type_check.eval(w_type.ndim)] == w_type.shape,
         )

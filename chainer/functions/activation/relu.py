@@ -5,6 +5,7 @@ from __future__ import annotations
 from chainer.backends.operations.activations import relu as relu_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
+from chainer.functions._documentation import elementwise_sections
 from chainer.functions.rules import PiecewiseLinearFunction, expect_one_float
 
 
@@ -21,20 +22,11 @@ class ReLU(PiecewiseLinearFunction):
     check_type_forward = expect_one_float
 
 
+@elementwise_sections()
 def relu(x: VariableLike) -> Variable:
     """Rectified Linear Unit function.
 
     .. math:: f(x)=\\max(0, x).
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Input of a floating point dtype and shape
-            :math:`(s_1, s_2, ..., s_N)`.
-
-    Returns:
-        ~chainer.Variable: Output variable of the shape and dtype of ``x``.
-
-    Raises:
-        InvalidType: If ``x`` is not of floating point numbers.
 
     Example:
         >>> x = np.array([[-1, 0], [2, -3], [-2, 1]], np.float32)

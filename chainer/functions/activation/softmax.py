@@ -6,9 +6,26 @@ from chainer.backends.operations.activations import softmax as softmax_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.documentation import SharedSections
 from chainer.functions._axes import expect_axis
 from chainer.functions._scalars import require_int
 from chainer.functions.rules import KernelFunction, Ops, Value, Values
+
+#: Sections of the docstrings of softmax and log_softmax.
+softmax_sections = SharedSections(
+    """
+    Args:
+        x (:class:`~chainer.Variable` or array): Input of a floating point dtype, with at least two
+            dimensions unless ``axis`` says otherwise.
+        axis (int): The axis along which the softmax is to be computed.
+
+    Returns:
+        ~chainer.Variable: Output variable of the shape and dtype of ``x``.
+
+    Raises:
+        InvalidType: If ``x`` has no such axis or is not of floating point numbers.
+    """
+)
 
 
 class AlongAxis(KernelFunction):
@@ -48,23 +65,13 @@ class Softmax(AlongAxis):
         return (gx - y * ops.sum(gx, self.axis, keepdims=True),)
 
 
+@softmax_sections()
 def softmax(x: VariableLike, axis: int = 1) -> Variable:
     """Softmax function.
 
     This function computes its softmax along an axis. Let :math:`c = (c_1, c_2, \\dots, c_D)` be the
     slice of ``x`` along with the axis. For each slice :math:`c`, it computes the function
     :math:`f(c)` defined as :math:`f(c)={\\exp(c) \\over \\sum_{d} \\exp(c_d)}`.
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Input of a floating point dtype, with at least two
-            dimensions unless ``axis`` says otherwise.
-        axis (int): The axis along which the softmax is to be computed.
-
-    Returns:
-        ~chainer.Variable: Output variable of the shape and dtype of ``x``.
-
-    Raises:
-        InvalidType: If ``x`` has no such axis or is not of floating point numbers.
 
     Example:
         >>> x = np.array([[0, 1, 2], [0, 2, 4]], np.float32)

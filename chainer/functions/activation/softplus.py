@@ -5,6 +5,7 @@ from __future__ import annotations
 from chainer.backends.operations.activations import softplus as softplus_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
+from chainer.functions._documentation import elementwise_sections
 from chainer.functions.rules import KernelFunction, Ops, Value, Values, expect_one_float
 
 
@@ -31,18 +32,9 @@ class Softplus(KernelFunction):
         return (ops.sigmoid(x * self.beta) * gy,)
 
 
+@elementwise_sections(more="    beta (float): The larger, the nearer to ReLU.\n")
 def softplus(x: VariableLike, beta: float = 1.0) -> Variable:
     """Elementwise softplus ``log(1 + exp(beta x)) / beta``, a smooth approximation of ReLU.
-
-    Args:
-        x (Variable or array): Input of any shape, floating point.
-        beta (float): The larger, the nearer to ReLU.
-
-    Returns:
-        Variable: Output of the shape and dtype of ``x``.
-
-    Raises:
-        InvalidType: If the dtype does not fit.
 
     Example:
         >>> F.softplus(np.array([0., 100.]))

@@ -8,7 +8,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions.activation.sigmoid import sigmoid
-from chainer.functions.rules import ComposedFunction
+from chainer.functions.rules import ComposedFunction, expect_one_dtype
 
 
 class Swish(ComposedFunction):
@@ -20,11 +20,8 @@ class Swish(ComposedFunction):
     retained_inputs = (0, 1)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 2)
-        x_type, beta_type = in_types
+        x_type, beta_type = expect_one_dtype(in_types, 2)
         type_check.expect(
-            x_type.dtype.kind == "f",
-            beta_type.dtype == x_type.dtype,
             beta_type.ndim <= x_type.ndim - 1,
         )
         n = type_check.eval(beta_type.ndim)

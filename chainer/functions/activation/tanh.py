@@ -7,6 +7,7 @@ import numpy
 from chainer.backends.operations.activations import tanh as tanh_operation
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
+from chainer.functions._documentation import elementwise_sections
 from chainer.functions.rules import (
     ExpressionFunction,
     KernelFunction,
@@ -65,17 +66,9 @@ class TanhGrad(ExpressionFunction):
         return tuple([ggx * (1 - y * y) if i else -2 * y * gy * ggx for i in targets])
 
 
+@elementwise_sections()
 def tanh(x: VariableLike) -> Variable:
     """Elementwise hyperbolic tangent function.
-
-    Args:
-        x (Variable or array): Input of any shape, floating point.
-
-    Returns:
-        Variable: Output of the shape and dtype of ``x``.
-
-    Raises:
-        InvalidType: If the dtype does not fit.
 
     Example:
         >>> F.tanh(np.array([0.]))

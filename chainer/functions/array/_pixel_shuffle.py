@@ -1,4 +1,4 @@
-"""Blocks of pixels to channels and back, on raw arrays.
+"""Blocks of pixels to channels and back, on raw arrays, and the base class of both functions.
 
 Both functions transpose axes. On a device that is one copy. NumPy copies along the innermost axis
 of an array, and where that is as short as it is here, a copy of many elements takes several times
@@ -14,6 +14,27 @@ from functools import lru_cache
 import numpy
 
 from chainer.core.typing import Array, ArrayModule, Indexes, Shape
+from chainer.core.utils import type_check
+from chainer.functions._scalars import require_int
+from chainer.functions.rules import LinearMap, expect_kinds
+
+
+class PixelShuffle(LinearMap):
+    """Base of the functions that exchange blocks of pixels and channels.
+
+    Args:
+        r (int): Length of the sides of a block.
+    """
+
+    type_check_key = ("r",)
+
+    def __init__(self, r: int) -> None:
+        self.r = require_int(r, "r")
+
+    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
+        (x_type,) = expect_kinds(in_types, "f")
+        type_check.expect(x_type.ndim == 4)
+
 
 #: Number of pixels up to which gathering single pixels is faster than copying rows.
 _SHORT_ROW = 8

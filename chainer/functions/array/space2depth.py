@@ -6,25 +6,14 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._errors import InvalidValue, expect_as
-from chainer.functions._scalars import require_int
-from chainer.functions.array._pixel_shuffle import depth_to_space, space_to_depth
-from chainer.functions.rules import LinearMap
+from chainer.functions.array._pixel_shuffle import PixelShuffle, depth_to_space, space_to_depth
 
 
-class Space2Depth(LinearMap):
+class Space2Depth(PixelShuffle):
     """Moves blocks of pixels to blocks of channels."""
 
-    type_check_key = ("r",)
-
-    def __init__(self, r: int) -> None:
-        self.r = require_int(r, "r")
-
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(
-            in_types.size() == 1,
-            in_types[0].dtype.kind == "f",
-            in_types[0].ndim == 4,
-        )
+        super().check_type_forward(in_types)
         # Earlier releases left it to reshape(), which raised ValueError.
         expect_as(
             InvalidValue,

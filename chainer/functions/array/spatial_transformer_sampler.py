@@ -16,7 +16,7 @@ from chainer.functions._callable import CallableNode
 from chainer.functions.array.pad import pad
 from chainer.functions.array.spatial_transformer_grid import USE_CUDNN
 from chainer.functions.array.transpose import transpose
-from chainer.functions.rules import ComposedFunction
+from chainer.functions.rules import ComposedFunction, expect_one_dtype
 
 
 class SpatialTransformerSampler(CallableNode, ComposedFunction):
@@ -26,11 +26,8 @@ class SpatialTransformerSampler(CallableNode, ComposedFunction):
     retained_inputs = (0, 1)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 2)
-        x, grid = in_types
+        x, grid = expect_one_dtype(in_types, 2)
         type_check.expect(
-            x.dtype.kind == "f",
-            grid.dtype == x.dtype,
             x.ndim == 4,
             grid.ndim == 4,
             grid.shape[1] == 2,

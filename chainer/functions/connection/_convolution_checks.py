@@ -10,6 +10,7 @@ from chainer.core.typing import Shape
 from chainer.core.utils import type_check
 from chainer.core.utils.conv import as_sizes, get_conv_outsize
 from chainer.functions._errors import InvalidGroups, InvalidValue, expect_as
+from chainer.functions.rules import expect_weighted
 
 
 def as_outsize(outsize: object, ndim: int) -> Shape:
@@ -81,15 +82,8 @@ def check_deconvolution_types(
 
 def _check_images(in_types: type_check.TypeInfoTuple, ndim: int) -> tuple[Any, Any]:
     """Checks what convolutions and deconvolutions have in common; returns the first two types."""
-    n_in = in_types.size()
-    type_check.expect(n_in >= 2, n_in <= 3)
-    x_type, w_type = in_types[:2]
-    type_check.expect(
-        x_type.dtype.kind == "f",
-        w_type.dtype.kind == "f",
-        x_type.ndim == ndim + 2,
-        w_type.ndim == ndim + 2,
-    )
+    x_type, w_type = expect_weighted(in_types)
+    type_check.expect(x_type.ndim == ndim + 2, w_type.ndim == ndim + 2)
     return x_type, w_type
 
 

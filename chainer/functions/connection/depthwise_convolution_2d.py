@@ -19,7 +19,7 @@ from chainer.functions.array.transpose import transpose
 from chainer.functions.connection._convolution_checks import check_bias
 from chainer.functions.connection._convolution_nodes import bias_gradient
 from chainer.functions.connection.convolution_2d import convolution_2d
-from chainer.functions.rules import ComposedFunction
+from chainer.functions.rules import ComposedFunction, expect_weighted
 
 
 class DepthwiseConvolution2D(ComposedFunction):
@@ -37,12 +37,8 @@ class DepthwiseConvolution2D(ComposedFunction):
         self.pad = pair(pad, "pad", least=0)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        n_in = in_types.size()
-        type_check.expect(n_in >= 2, n_in <= 3)
-        x_type, w_type = in_types[:2]
+        x_type, w_type = expect_weighted(in_types)
         type_check.expect(
-            x_type.dtype.kind == "f",
-            w_type.dtype.kind == "f",
             x_type.ndim == 4,
             w_type.ndim == 4,
             x_type.shape[1] == w_type.shape[1],

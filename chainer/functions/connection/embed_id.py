@@ -9,7 +9,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.rules import PiecewiseLinearFunction
+from chainer.functions.rules import PiecewiseLinearFunction, expect_kinds
 
 
 class EmbedIDFunction(PiecewiseLinearFunction):
@@ -28,12 +28,9 @@ class EmbedIDFunction(PiecewiseLinearFunction):
         self.ignore_label = ignore_label
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 2)
-        x_type, w_type = in_types
+        x_type, w_type = expect_kinds(in_types, "if")
         type_check.expect(
-            x_type.dtype.kind == "i",
             x_type.ndim >= 1,
-            w_type.dtype.kind == "f",
             w_type.ndim == 2,
         )
 

@@ -13,7 +13,14 @@ from chainer.core.typing import ArrayGrads, Arrays, DType, Grads, Indexes, Varia
 from chainer.core.utils import type_check
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math.sum import sum as sum_axes
-from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
+from chainer.functions.rules import (
+    ExpressionFunction,
+    Ops,
+    Value,
+    Values,
+    expect_bias,
+    expect_weighted,
+)
 
 
 class LinearFunction(FunctionNode):
@@ -27,23 +34,13 @@ class LinearFunction(FunctionNode):
     _retained_inputs = (0, 1)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        n_in = in_types.size()
-        type_check.expect(n_in >= 2, n_in <= 3)
-        x_type, w_type = in_types[:2]
+        x_type, w_type = expect_weighted(in_types)
         type_check.expect(
-            x_type.dtype.kind == "f",
-            w_type.dtype.kind == "f",
             x_type.ndim == 2,
             w_type.ndim == 2,
             x_type.shape[1] == w_type.shape[1],
         )
-        if len(in_types) == 3:
-            b_type = in_types[2]
-            type_check.expect(
-                b_type.dtype == x_type.dtype,
-                b_type.ndim == 1,
-                b_type.shape[0] == w_type.shape[0],
-            )
+        expect_bias(in_types)
 
     def forward(self, inputs: Arrays) -> Arrays:
         # Kernels add the bias in the same pass as the product.

@@ -19,7 +19,7 @@ from chainer.functions.array.im2col import im2col
 from chainer.functions.array.reshape import reshape
 from chainer.functions.array.transpose import transpose
 from chainer.functions.math.matmul import matmul
-from chainer.functions.rules import ComposedFunction
+from chainer.functions.rules import ComposedFunction, expect_weighted
 
 
 class LocalConvolution2DFunction(ComposedFunction):
@@ -37,12 +37,8 @@ class LocalConvolution2DFunction(ComposedFunction):
         self.stride: tuple[int, int] = pair(stride, "stride")
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        n_in = in_types.size()
-        type_check.expect(n_in >= 2, n_in <= 3)
-        x_type, w_type = in_types[:2]
+        x_type, w_type = expect_weighted(in_types)
         type_check.expect(
-            x_type.dtype.kind == "f",
-            w_type.dtype.kind == "f",
             x_type.ndim == 4,
             w_type.ndim == 6,
             x_type.shape[1] == w_type.shape[3],

@@ -6,6 +6,7 @@ from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions.rules import expect_scores_of_labels
 
 
 class Accuracy(FunctionNode):
@@ -19,17 +20,7 @@ class Accuracy(FunctionNode):
         self.ignore_label = ignore_label
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 2)
-        x_type, t_type = in_types
-        type_check.expect(x_type.dtype.kind == "f", t_type.dtype.kind == "i")
-        t_ndim = type_check.eval(t_type.ndim)
-        type_check.expect(
-            x_type.ndim >= t_type.ndim,
-            x_type.shape[0] == t_type.shape[0],
-            x_type.shape[2 : t_ndim + 1] == t_type.shape[1:],
-        )
-        for i in range(t_ndim + 1, type_check.eval(x_type.ndim)):
-            type_check.expect(x_type.shape[i] == 1)
+        expect_scores_of_labels(in_types)
 
     def forward(self, inputs: Arrays) -> Arrays:
         y, t = inputs

@@ -5,8 +5,8 @@ from __future__ import annotations
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
-from chainer.core.utils import type_check
 from chainer.functions._callable import CallableNode
+from chainer.functions.rules import expect_label_of_each
 
 _IGNORED = -1
 
@@ -17,15 +17,7 @@ class BinaryAccuracy(CallableNode, FunctionNode):
     argument_names = ("x", "t")
 
     type_check_key = ()
-
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 2)
-        x_type, t_type = in_types
-        type_check.expect(
-            x_type.dtype.kind == "f",
-            t_type.dtype.kind == "i",
-            t_type.shape == x_type.shape,
-        )
+    check_type_forward = expect_label_of_each
 
     def forward(self, inputs: Arrays) -> Arrays:
         y, t = inputs

@@ -11,7 +11,26 @@ from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayModule, Arrays, DTypeLike, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.documentation import SharedSections
 from chainer.functions._callable import CallableNode
+from chainer.functions.rules import expect_scores_of_labels
+
+_score_sections = SharedSections(
+    """
+    Args:
+        y (Variable or array): Scores of shape ``(N, C, ...)``, floating point.
+        t (Variable or array): Labels of shape ``(N, ...)``, integer.
+        label_num (int): Number of classes; by default the highest label plus one.
+        ignore_label (int): Instances with this label are ignored.
+
+    Returns:
+        tuple of Variable: $score and support, each of shape ``(label_num,)``.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If a label is negative and not ``ignore_label``; on a GPU it is not checked.
+    """
+)
 
 
 class ClassificationSummary(CallableNode, FunctionNode):
@@ -34,17 +53,7 @@ class ClassificationSummary(CallableNode, FunctionNode):
             )
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 2)
-        y_type, t_type = in_types
-        type_check.expect(y_type.dtype.kind == "f", t_type.dtype.kind == "i")
-        t_ndim = type_check.eval(t_type.ndim)
-        type_check.expect(
-            y_type.ndim >= t_type.ndim,
-            y_type.shape[0] == t_type.shape[0],
-            y_type.shape[2 : t_ndim + 1] == t_type.shape[1:],
-        )
-        for i in range(t_ndim + 1, type_check.eval(y_type.ndim)):
-            type_check.expect(y_type.shape[i] == 1)
+        expect_scores_of_labels(in_types)
 
     def forward(self, inputs: Arrays) -> Arrays:
         y, t = inputs
@@ -128,23 +137,11 @@ def classification_summary(
     return ClassificationSummary(label_num, beta, ignore_label).apply((y, t))
 
 
+@_score_sections(score="Precision")
 def precision(
     y: VariableLike, t: VariableLike, label_num: int | None = None, ignore_label: int = -1
 ) -> tuple[Variable, Variable]:
     """Calculates the precision of each class; see :func:`classification_summary`.
-
-    Args:
-        y (Variable or array): Scores of shape ``(N, C, ...)``, floating point.
-        t (Variable or array): Labels of shape ``(N, ...)``, integer.
-        label_num (int): Number of classes; by default the highest label plus one.
-        ignore_label (int): Instances with this label are ignored.
-
-    Returns:
-        tuple of Variable: Precision and support, each of shape ``(label_num,)``.
-
-    Raises:
-        InvalidType: If dtypes or shapes do not fit.
-        ValueError: If a label is negative and not ``ignore_label``; on a GPU it is not checked.
 
     Example:
         >>> y = np.array([[2., 1.], [0., 3.], [4., 1.], [5., 2.]], np.float32)
@@ -157,23 +154,11 @@ def precision(
     return summary[0], summary[3]
 
 
+@_score_sections(score="Recall")
 def recall(
     y: VariableLike, t: VariableLike, label_num: int | None = None, ignore_label: int = -1
 ) -> tuple[Variable, Variable]:
     """Calculates the recall of each class; see :func:`classification_summary`.
-
-    Args:
-        y (Variable or array): Scores of shape ``(N, C, ...)``, floating point.
-        t (Variable or array): Labels of shape ``(N, ...)``, integer.
-        label_num (int): Number of classes; by default the highest label plus one.
-        ignore_label (int): Instances with this label are ignored.
-
-    Returns:
-        tuple of Variable: Recall and support, each of shape ``(label_num,)``.
-
-    Raises:
-        InvalidType: If dtypes or shapes do not fit.
-        ValueError: If a label is negative and not ``ignore_label``; on a GPU it is not checked.
 
     Example:
         >>> y = np.array([[2., 1.], [0., 3.], [4., 1.], [5., 2.]], np.float32)
@@ -210,23 +195,11 @@ def fbeta_score(
     return score, support
 
 
+@_score_sections(score="F1 score")
 def f1_score(
     y: VariableLike, t: VariableLike, label_num: int | None = None, ignore_label: int = -1
 ) -> tuple[Variable, Variable]:
     """Calculates the F1 score of each class; see :func:`classification_summary`.
-
-    Args:
-        y (Variable or array): Scores of shape ``(N, C, ...)``, floating point.
-        t (Variable or array): Labels of shape ``(N, ...)``, integer.
-        label_num (int): Number of classes; by default the highest label plus one.
-        ignore_label (int): Instances with this label are ignored.
-
-    Returns:
-        tuple of Variable: F1 score and support, each of shape ``(label_num,)``.
-
-    Raises:
-        InvalidType: If dtypes or shapes do not fit.
-        ValueError: If a label is negative and not ``ignore_label``; on a GPU it is not checked.
 
     Example:
         >>> y = np.array([[2., 1.], [0., 3.], [4., 1.], [5., 2.]], np.float32)

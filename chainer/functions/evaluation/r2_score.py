@@ -9,6 +9,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._callable import CallableNode
+from chainer.functions.rules import expect_kinds
 
 
 class R2_score(CallableNode, FunctionNode):
@@ -27,11 +28,8 @@ class R2_score(CallableNode, FunctionNode):
         self.multioutput = multioutput
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 2)
-        pred_type, true_type = in_types
+        pred_type, true_type = expect_kinds(in_types, "ff")
         type_check.expect(
-            pred_type.dtype.kind == "f",
-            true_type.dtype.kind == "f",
             pred_type.shape == true_type.shape,
         )
 

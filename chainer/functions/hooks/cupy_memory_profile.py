@@ -8,6 +8,7 @@ from chainer.backends import cuda
 from chainer.core.autograd.function_hook import FunctionHook
 from chainer.core.streams import STANDARD_OUTPUT, current_stream
 from chainer.functions.hooks._report import function_name, print_table, with_unit
+from chainer.functions.hooks._reports import unit_and_stream
 
 _UNITS = ("B", "KB", "MB", "GB", "TB")
 
@@ -98,12 +99,7 @@ class CupyMemoryProfileHook(FunctionHook):
         Raises:
             ValueError: If ``unit`` is something else.
         """
-        if not isinstance(unit, str):
-            # In release 4 the stream was the first argument.
-            unit, file = file if isinstance(file, str) else "auto", unit
-        stream = None if isinstance(file, str) else file
-        if unit != "auto" and unit not in _UNITS:
-            raise ValueError(f"unit must be 'auto' or one of {', '.join(_UNITS)}, got {unit!r}")
+        unit, stream = unit_and_stream(unit, file, _UNITS, f"'auto' or one of {', '.join(_UNITS)}")
 
         def text(size: int) -> str:
             if unit == "auto":

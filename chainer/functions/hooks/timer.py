@@ -9,6 +9,7 @@ from chainer.core.arrays.backend import find_backend
 from chainer.core.autograd.function_hook import FunctionHook
 from chainer.core.streams import STANDARD_OUTPUT, current_stream
 from chainer.functions.hooks._report import function_name, print_table, with_unit
+from chainer.functions.hooks._reports import summed_times, unit_and_stream
 
 #: Unit -> how many of it make a second.
 _UNITS = {"sec": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
@@ -83,12 +84,7 @@ class TimerHook(FunctionHook):
             dict: Keys are function names, values dictionaries of ``elapsed_time`` (seconds) and
                 ``occurrence``.
         """
-        summary: dict[str, dict[str, Any]] = {}
-        for name, elapsed in self.call_history:
-            record = summary.setdefault(name, {"elapsed_time": 0.0, "occurrence": 0})
-            record["elapsed_time"] += elapsed
-            record["occurrence"] += 1
-        return summary
+        return summed_times(self.call_history)
 
     def print_report(
         self, unit: str | TextIO = "auto", file: TextIO | str | None = STANDARD_OUTPUT
@@ -103,12 +99,7 @@ class TimerHook(FunctionHook):
         Raises:
             ValueError: If ``unit`` is something else.
         """
-        if not isinstance(unit, str):
-            # In release 4 the stream was the first argument.
-            unit, file = file if isinstance(file, str) else "auto", unit
-        stream = None if isinstance(file, str) else file
-        if unit != "auto" and unit not in _UNITS:
-            raise ValueError(f"unit must be 'auto', 'sec', 'ms', 'us' or 'ns', got {unit!r}")
+        unit, stream = unit_and_stream(unit, file, _UNITS, "'auto', 'sec', 'ms', 'us' or 'ns'")
         rows = []
         for name, record in self.summary().items():
             seconds = record["elapsed_time"]

@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from chainer.core.typing import Indexes
 from chainer.core.utils import type_check
-from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
+from chainer.core.utils.documentation import SharedSections
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, expect_one_dtype
+
+pair_sections = SharedSections(
+    """
+    Args:
+        x0 (Variable or array): First input, of any shape, floating point.
+        x1 (Variable or array): Second input of the same shape and dtype.
+
+    Returns:
+        Variable: $result.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+    """
+)
 
 
 class PairLoss(ExpressionFunction):
@@ -16,12 +31,8 @@ class PairLoss(ExpressionFunction):
     retained_inputs = (0, 1)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 2)
-        type_check.expect(
-            in_types[0].dtype.kind == "f",
-            in_types[0].dtype == in_types[1].dtype,
-            in_types[0].shape == in_types[1].shape,
-        )
+        x0_type, x1_type = expect_one_dtype(in_types, 2)
+        type_check.expect(x0_type.shape == x1_type.shape)
 
     def gradient(self, ops: Ops, difference: Value, gy: Value) -> Value:
         """Returns the gradient of the difference of the first and the second input.
@@ -44,3 +55,19 @@ def check_reduce(reduce: str, *choices: str) -> None:
         names = [repr(choice) for choice in choices]
         text = ", ".join(names[:-1]) + f" and {names[-1]}"
         raise ValueError(f"only {text} are valid for 'reduce', but {reduce!r} is given")
+
+
+class MarginLoss:
+    """What losses with a margin share: their arguments.
+
+    Args:
+        margin (float): The margin.
+        reduce (str): ``'mean'`` or ``'no'``.
+    """
+
+    def __init__(self, margin: float, reduce: str = "mean") -> None:
+        if margin <= 0:
+            raise ValueError(f"margin should be positive value. Actual: {margin}")
+        check_reduce(reduce, "mean", "no")
+        self.margin = margin
+        self.reduce = reduce

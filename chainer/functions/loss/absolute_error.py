@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
-from chainer.functions.loss._pair import PairLoss
+from chainer.functions.loss._pair import PairLoss, pair_sections
 from chainer.functions.rules import Ops, Value
 
 
@@ -19,18 +19,9 @@ class AbsoluteError(PairLoss):
         return ops.sign(difference) * gy
 
 
+@pair_sections(result="The errors, of the shape of the inputs")
 def absolute_error(x0: VariableLike, x1: VariableLike) -> Variable:
     """Elementwise absolute error ``|x0 - x1|``.
-
-    Args:
-        x0 (Variable or array): First input, of any shape, floating point.
-        x1 (Variable or array): Second input of the same shape and dtype.
-
-    Returns:
-        Variable: The errors, of the shape of the inputs.
-
-    Raises:
-        InvalidType: If dtypes or shapes do not fit.
 
     Example:
         >>> F.absolute_error(np.array([1., 2.]), np.array([3., 1.]))

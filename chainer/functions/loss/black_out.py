@@ -17,6 +17,7 @@ from chainer.functions.math.exponential import exp
 from chainer.functions.math.logarithm_1p import log1p
 from chainer.functions.math.logsumexp import logsumexp
 from chainer.functions.math.sum import sum
+from chainer.functions.rules import expect_kinds
 
 # Score of a class that does not count: its exponential is zero, and no sum of it is infinite.
 _FAR = -1e30
@@ -33,18 +34,13 @@ class BlackOut(SampledLoss):
         self.reduce = reduce
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 4)
-        x_type, t_type, w_type, samples_type = in_types
+        x_type, t_type, w_type, samples_type = expect_kinds(in_types, "fifi")
         type_check.expect(
-            x_type.dtype.kind == "f",
             x_type.ndim == 2,
-            t_type.dtype.kind == "i",
             t_type.ndim == 1,
             x_type.shape[0] == t_type.shape[0],
-            w_type.dtype.kind == "f",
             w_type.ndim == 2,
             w_type.shape[1] == x_type.shape[1],
-            samples_type.dtype.kind == "i",
             samples_type.ndim == 2,
             samples_type.shape[0] == x_type.shape[0],
         )

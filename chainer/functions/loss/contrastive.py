@@ -5,13 +5,13 @@ from __future__ import annotations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
-from chainer.functions.loss._pair import check_reduce
+from chainer.functions.loss._pair import MarginLoss
 from chainer.functions.math.sqrt import sqrt
 from chainer.functions.math.sum import sum
-from chainer.functions.rules import ComposedFunction
+from chainer.functions.rules import ComposedFunction, expect_kinds
 
 
-class Contrastive(ComposedFunction):
+class Contrastive(MarginLoss, ComposedFunction):
     """Contrastive loss of pairs that are similar or not."""
 
     argument_names = ("x0", "x1", "y")
@@ -19,20 +19,10 @@ class Contrastive(ComposedFunction):
     type_check_key = ()
     retained_inputs = (0, 1, 2)
 
-    def __init__(self, margin: float, reduce: str = "mean") -> None:
-        if margin <= 0:
-            raise ValueError(f"margin should be positive value. Actual: {margin}")
-        check_reduce(reduce, "mean", "no")
-        self.margin = margin
-        self.reduce = reduce
-
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 3)
-        x0_type, x1_type, y_type = in_types
+        x0_type, x1_type, y_type = expect_kinds(in_types, "ffi")
         type_check.expect(
-            x0_type.dtype.kind == "f",
             x0_type.dtype == x1_type.dtype,
-            y_type.dtype.kind == "i",
             x0_type.shape == x1_type.shape,
             x0_type.ndim == 2,
             y_type.ndim == 1,

@@ -6,7 +6,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions.loss._pair import check_reduce
-from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, expect_one_dtype
 
 
 class CrossCovariance(ExpressionFunction):
@@ -22,11 +22,8 @@ class CrossCovariance(ExpressionFunction):
         self.reduce = reduce
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 2)
-        y_type, z_type = in_types
+        y_type, z_type = expect_one_dtype(in_types, 2)
         type_check.expect(
-            y_type.dtype.kind == "f",
-            y_type.dtype == z_type.dtype,
             y_type.ndim == 2,
             z_type.ndim == 2,
             y_type.shape[0] == z_type.shape[0],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy
 
 from chainer.core.arrays.extended_dtypes import is_half
@@ -20,50 +22,35 @@ from chainer.functions.math.sum import sum as sum_axes
 Losses = tuple[Variable, Variable, Variable]
 
 
+@dataclass(eq=False, repr=False)
 class DiscriminativeMarginBasedClusteringLoss:
     """Discriminative margin-based clustering loss.
 
-    Objects are called as ``loss(embeddings, labels)``. See
-    :func:`~chainer.functions.discriminative_margin_based_clustering_loss` for the arguments.
-
-    Args:
-        delta_v (float): Distance from the mean of its cluster up to which an embedding is free.
-        delta_d (float): Half of the distance from which on means of clusters are free.
-        max_embedding_dim (int): Number of channels of the embeddings, and of clusters.
-        norm (int): 1 or 2, for sums of absolute values or Euclidean distances.
-        alpha (float): Weight of the variance term.
-        beta (float): Weight of the distance term.
-        gamma (float): Weight of the regularization term.
+    Objects are called as ``loss(embeddings, labels)``. The other arguments of
+    :func:`~chainer.functions.discriminative_margin_based_clustering_loss` are those of the class.
 
     Raises:
         ValueError: If ``max_embedding_dim`` is not positive, or ``norm`` neither 1 nor 2.
     """
 
-    def __init__(
-        self,
-        delta_v: float = 0.5,
-        delta_d: float = 1.5,
-        max_embedding_dim: int = 10,
-        norm: int = 1,
-        alpha: float = 1.0,
-        beta: float = 1.0,
-        gamma: float = 0.001,
-    ) -> None:
-        if norm not in (1, 2):
+    delta_v: float = 0.5
+    delta_d: float = 1.5
+    max_embedding_dim: int = 10
+    norm: int = 1
+    alpha: float = 1.0
+    beta: float = 1.0
+    gamma: float = 0.001
+
+    def __post_init__(self) -> None:
+        if self.norm not in (1, 2):
             raise ValueError(
-                f"For discriminative loss, norm can only be 1 or 2. Obtained the value : {norm}"
+                "For discriminative loss, norm can only be 1 or 2. "
+                f"Obtained the value : {self.norm}"
             )
-        if max_embedding_dim <= 0:
+        if self.max_embedding_dim <= 0:
             raise ValueError(
-                f"Max number of embeddings has to be positive! Got {max_embedding_dim}"
+                f"Max number of embeddings has to be positive! Got {self.max_embedding_dim}"
             )
-        self.delta_v = delta_v
-        self.delta_d = delta_d
-        self.max_embedding_dim = max_embedding_dim
-        self.norm = norm
-        self.alpha = alpha
-        self.beta = beta
-        self.gamma = gamma
 
     def __call__(self, embeddings: VariableLike, labels: Array) -> Losses:
         """Computes the three terms.

@@ -11,7 +11,7 @@ from chainer.functions._callable import CallableNode
 from chainer.functions.activation.relu import relu
 from chainer.functions.loss._pair import check_reduce
 from chainer.functions.math.sum import sum
-from chainer.functions.rules import ComposedFunction
+from chainer.functions.rules import ComposedFunction, expect_kinds
 
 
 class Hinge(CallableNode, ComposedFunction):
@@ -30,11 +30,8 @@ class Hinge(CallableNode, ComposedFunction):
         self.reduce = reduce
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 2)
-        x_type, t_type = in_types
+        x_type, t_type = expect_kinds(in_types, "fi")
         type_check.expect(
-            x_type.dtype.kind == "f",
-            t_type.dtype.kind == "i",
             x_type.ndim == 2,
             t_type.ndim == 1,
             x_type.shape[0] == t_type.shape[0],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
-from chainer.functions.loss._pair import PairLoss
+from chainer.functions.loss._pair import PairLoss, pair_sections
 from chainer.functions.rules import Ops, Value
 
 
@@ -30,18 +30,9 @@ class MeanSquaredError(PairLoss):
         return difference
 
 
+@pair_sections(result="The mean, a scalar; NaN for empty inputs")
 def mean_squared_error(x0: VariableLike, x1: VariableLike) -> Variable:
     """Mean squared error: the mean of ``(x0 - x1)^2`` over all elements (not only over the batch).
-
-    Args:
-        x0 (Variable or array): First input, of any shape, floating point.
-        x1 (Variable or array): Second input of the same shape and dtype.
-
-    Returns:
-        Variable: The mean, a scalar; NaN for empty inputs.
-
-    Raises:
-        InvalidType: If dtypes or shapes do not fit.
 
     Example:
         >>> F.mean_squared_error(np.array([1., 2.]), np.array([3., 1.]))

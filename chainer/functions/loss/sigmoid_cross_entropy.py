@@ -5,9 +5,8 @@ from __future__ import annotations
 from chainer.backends.operations.cross_entropies import loss_mean
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
-from chainer.core.utils import type_check
 from chainer.functions.loss._pair import check_reduce
-from chainer.functions.rules import KernelFunction, Ops, Value, Values
+from chainer.functions.rules import KernelFunction, Ops, Value, Values, expect_label_of_each
 
 #: Label of elements that are ignored.
 _IGNORED = -1
@@ -19,21 +18,13 @@ class SigmoidCrossEntropy(KernelFunction):
     argument_names = ("x", "t")
 
     type_check_key = ()
+    check_type_forward = expect_label_of_each
     retained_inputs = (0, 1)
 
     def __init__(self, normalize: bool = True, reduce: str = "mean") -> None:
         check_reduce(reduce, "mean", "no")
         self.normalize = normalize
         self.reduce = reduce
-
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 2)
-        x_type, t_type = in_types
-        type_check.expect(
-            x_type.dtype.kind == "f",
-            t_type.dtype.kind == "i",
-            x_type.shape == t_type.shape,
-        )
 
     def forward(self, inputs: Arrays) -> Arrays:
         x, t = inputs

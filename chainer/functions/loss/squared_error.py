@@ -5,7 +5,7 @@ from __future__ import annotations
 from chainer.core.autograd.variable import Variable
 from chainer.core.lazy import lazy_module
 from chainer.core.typing import Arrays, VariableLike
-from chainer.functions.loss._pair import PairLoss
+from chainer.functions.loss._pair import PairLoss, pair_sections
 from chainer.functions.rules import Ops, Value
 
 
@@ -21,18 +21,9 @@ class SquaredError(PairLoss):
         return difference + difference
 
 
+@pair_sections(result="The errors, of the shape of the inputs")
 def squared_error(x0: VariableLike, x1: VariableLike) -> Variable:
     """Elementwise squared error ``(x0 - x1)^2``.
-
-    Args:
-        x0 (Variable or array): First input, of any shape, floating point.
-        x1 (Variable or array): Second input of the same shape and dtype.
-
-    Returns:
-        Variable: The errors, of the shape of the inputs.
-
-    Raises:
-        InvalidType: If dtypes or shapes do not fit.
 
     Example:
         >>> F.squared_error(np.array([1., 2.]), np.array([3., 1.]))

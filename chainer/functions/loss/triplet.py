@@ -7,11 +7,11 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.loss._pair import check_reduce
-from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
+from chainer.functions.loss._pair import MarginLoss
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, expect_kinds
 
 
-class Triplet(ExpressionFunction):
+class Triplet(MarginLoss, ExpressionFunction):
     """Triplet loss: an anchor should be nearer to a positive than to a negative sample."""
 
     argument_names = ("anchor", "positive", "negative")
@@ -19,24 +19,11 @@ class Triplet(ExpressionFunction):
     type_check_key = ()
     retained_inputs = (0, 1, 2)
 
-    def __init__(self, margin: float, reduce: str = "mean") -> None:
-        if margin <= 0:
-            raise ValueError(f"margin should be positive value. Actual: {margin}")
-        check_reduce(reduce, "mean", "no")
-        self.margin = margin
-        self.reduce = reduce
-
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 3)
-        for i in range(3):
-            type_check.expect(in_types[i].dtype.kind == "f")
-        type_check.expect(
-            in_types[0].dtype == in_types[1].dtype,
-            in_types[0].dtype == in_types[2].dtype,
-            in_types[0].shape == in_types[1].shape,
-            in_types[0].shape == in_types[2].shape,
-            in_types[0].ndim == 2,
-        )
+        anchor, positive, negative = expect_kinds(in_types, "fff")
+        for other in (positive, negative):
+            type_check.expect(anchor.dtype == other.dtype, anchor.shape == other.shape)
+        type_check.expect(anchor.ndim == 2)
 
     def forward(self, inputs: Arrays) -> Arrays:
         loss = self.xp.maximum(self._violation(*inputs), 0)
@@ -92,10 +79,10 @@ def triplet(
         negative (Variable or array): Samples dissimilar to the anchors, of the same shape and
             dtype.
         margin (float): By how much the squared distances should differ; positive.
-        reduce (str): ``'mean'``: the mean of the losses. ``'no'``: the losses of the triplets.
+        reduce (str): ``'mean'`` for the mean of the losses, ``'no'`` for those of the triplets.
 
     Returns:
-        Variable: The loss, a scalar or of shape ``(N,)``.
+        Variable: A scalar, or losses of shape ``(N,)``.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.

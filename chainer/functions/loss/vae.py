@@ -6,11 +6,28 @@ import math
 
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import VariableLike
+from chainer.core.utils.documentation import SharedSections
 from chainer.functions.activation.softplus import softplus
 from chainer.functions.loss._pair import check_reduce
 from chainer.functions.math.average import average
 from chainer.functions.math.exponential import exp
 from chainer.functions.math.sum import sum
+
+_nll_sections = SharedSections(
+    """
+    Args:
+        x (Variable or array): Observations$range, floating point.
+    $parameters
+        reduce (str): ``'sum'``: summed up. ``'mean'``: averaged. ``'no'``: the elementwise values.
+
+    Returns:
+        Variable: The negative log-likelihood.
+
+    Raises:
+        ValueError: If ``reduce`` is something else.
+    """,
+    range="",
+)
 
 
 def _reduced(loss: Variable, reduce: str) -> Variable:
@@ -46,21 +63,15 @@ def gaussian_kl_divergence(
     return _reduced((mean * mean + exp(ln_var) - ln_var - 1) * 0.5, reduce)
 
 
+@_nll_sections(
+    range=" in ``[0, 1]``",
+    parameters="""\
+    y (Variable or array): Parameters before the sigmoid, of the same shape and dtype.""",
+)
 def bernoulli_nll(x: VariableLike, y: VariableLike, reduce: str = "sum") -> Variable:
     """Computes the negative log-likelihood of a Bernoulli distribution of parameter ``sigmoid(y)``.
 
     As the sigmoid is part of it, the output of a fully-connected layer can be given directly.
-
-    Args:
-        x (Variable or array): Observations in ``[0, 1]``, floating point.
-        y (Variable or array): Parameters before the sigmoid, of the same shape and dtype.
-        reduce (str): ``'sum'``: summed up. ``'mean'``: averaged. ``'no'``: the elementwise values.
-
-    Returns:
-        Variable: The negative log-likelihood.
-
-    Raises:
-        ValueError: If ``reduce`` is something else.
 
     Example:
         >>> F.bernoulli_nll(np.array([1., 0.]), np.array([0., 0.]), reduce='no')
@@ -71,24 +82,17 @@ def bernoulli_nll(x: VariableLike, y: VariableLike, reduce: str = "sum") -> Vari
     return _reduced(softplus(y) - x * y, reduce)
 
 
+@_nll_sections(
+    parameters="""\
+    mean (Variable or array): Means, of the same shape and dtype.
+    ln_var (Variable or array): Logarithms of the variances, of the same shape and dtype."""
+)
 def gaussian_nll(
     x: VariableLike, mean: VariableLike, ln_var: VariableLike, reduce: str = "sum"
 ) -> Variable:
     """Computes the negative log-likelihood of a Gaussian distribution.
 
     Elementwise it is ``(ln_var + log(2 pi) + (x - mean)^2 / exp(ln_var)) / 2``.
-
-    Args:
-        x (Variable or array): Observations, floating point.
-        mean (Variable or array): Means, of the same shape and dtype.
-        ln_var (Variable or array): Logarithms of the variances, of the same shape and dtype.
-        reduce (str): ``'sum'``: summed up. ``'mean'``: averaged. ``'no'``: the elementwise values.
-
-    Returns:
-        Variable: The negative log-likelihood.
-
-    Raises:
-        ValueError: If ``reduce`` is something else.
 
     Example:
         >>> F.gaussian_nll(np.array([0.]), np.array([0.]), np.array([0.]))

@@ -5,9 +5,26 @@ from __future__ import annotations
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array
+from chainer.core.utils.documentation import SharedSections
 from chainer.core.utils.type_check import InvalidType
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.reshape import reshape
+
+along_axis_sections = SharedSections(
+    """
+    Args:
+        x (Variable or array): Input, of shape ``(s_1, ..., s_N)``. An array is cast to the dtype of
+            ``y``.
+        y (Variable or array): $values; their shape is that of ``x`` from ``axis`` on.
+        axis (int): The first axis of ``x`` along which ``y`` is applied.
+
+    Returns:
+        Variable: Output of the shape of ``x``.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+    """
+)
 
 
 class AxesMismatchError(InvalidType, AssertionError):

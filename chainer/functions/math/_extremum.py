@@ -5,8 +5,25 @@ from __future__ import annotations
 from typing import ClassVar
 
 from chainer.core.typing import Arrays, Indexes
+from chainer.core.utils.documentation import SharedSections
 from chainer.functions.math._operators import FloatBroadcastingFunction
 from chainer.functions.rules import Ops, Value, array_of
+
+extremum_sections = SharedSections(
+    """
+    Args:
+        x1 (Variable or array): First input, floating point.
+        x2 (Variable or array): Second input of the same dtype and of a shape that broadcasts with
+            that of ``x1``.
+        xs (Variable or array): More inputs.
+
+    Returns:
+        Variable: Elementwise $extremum. Where inputs are equal, the first gets the gradient.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+    """
+)
 
 
 class Extremum(FloatBroadcastingFunction):

@@ -9,7 +9,7 @@ from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Arrays, VariableLike
-from chainer.functions.rules.base import expect_one_array
+from chainer.functions.rules.type_checks import expect_one_array
 
 
 def apply_without_gradient(name: str, x: VariableLike) -> Variable:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
+from chainer.functions._documentation import elementwise_sections
 from chainer.functions.rules import ElementwiseFunction, Ops, Value
 
 
@@ -14,17 +15,9 @@ class Arctanh(ElementwiseFunction):
         return 1 / (1 - x * x)
 
 
+@elementwise_sections(x="Numbers in (-1, 1)")
 def arctanh(x: VariableLike) -> Variable:
     """Elementwise inverse hyperbolic tangent function.
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Input of any shape, floating point, in (-1, 1).
-
-    Returns:
-        ~chainer.Variable: Output of the shape and dtype of ``x``.
-
-    Raises:
-        InvalidType: If the dtype does not fit.
 
     Example:
         >>> F.arctanh(np.array([0., 0.5]))

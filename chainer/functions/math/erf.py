@@ -7,6 +7,7 @@ import math
 from chainer.backends import operations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, VariableLike
+from chainer.functions._documentation import elementwise_sections
 from chainer.functions.rules import ElementwiseFunction, Ops, Value
 
 
@@ -30,19 +31,11 @@ class Erfc(ElementwiseFunction):
         return ops.exp(-x * x) * (-2 / math.sqrt(math.pi))
 
 
+@elementwise_sections()
 def erf(x: VariableLike) -> Variable:
     """Elementwise error function ``2 / sqrt(pi) * integral from 0 to x of exp(-t^2) dt``.
 
     With SciPy installed the NumPy backend uses ``scipy.special.erf``; otherwise it is slow.
-
-    Args:
-        x (Variable or array): Input of any shape, floating point.
-
-    Returns:
-        Variable: Output of the shape and dtype of ``x``.
-
-    Raises:
-        InvalidType: If the dtype does not fit.
 
     Example:
         >>> F.erf(np.array([0.]))
@@ -51,19 +44,11 @@ def erf(x: VariableLike) -> Variable:
     return Erf().apply((x,))[0]
 
 
+@elementwise_sections()
 def erfc(x: VariableLike) -> Variable:
     """Elementwise complementary error function ``1 - erf(x)``, accurate for large ``x``.
 
     With SciPy installed the NumPy backend uses ``scipy.special.erfc``; otherwise it is slow.
-
-    Args:
-        x (Variable or array): Input of any shape, floating point.
-
-    Returns:
-        Variable: Output of the shape and dtype of ``x``.
-
-    Raises:
-        InvalidType: If the dtype does not fit.
 
     Example:
         >>> F.erfc(np.array([0.]))

@@ -7,6 +7,7 @@ import math
 from chainer.backends.operations import special
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
+from chainer.functions._documentation import special_sections
 from chainer.functions.math._special import SpecialFunction
 from chainer.functions.rules import Ops, Value
 
@@ -21,21 +22,11 @@ class Erfcx(SpecialFunction):
         return (x * y - 1 / math.sqrt(math.pi)) * 2
 
 
+@special_sections()
 def erfcx(x: VariableLike) -> Variable:
     """Elementwise scaled complementary error function ``exp(x ** 2) * erfc(x)``.
 
-    It is accurate for large ``x``, where :func:`erfc` underflows and the exponential overflows. On
-    the CPU it needs SciPy (``pip install "chainer[scipy]"``).
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Input of any shape, floating point.
-
-    Returns:
-        ~chainer.Variable: Output of the shape and dtype of ``x``.
-
-    Raises:
-        InvalidType: If the dtype does not fit.
-        ImportError: If ``x`` is in host memory and SciPy is not installed.
+    It is accurate for large ``x``, where :func:`erfc` underflows and the exponential overflows.
 
     Source: `Digital Library of Mathematical Functions, 7.2 <https://dlmf.nist.gov/7.2>`_.
 

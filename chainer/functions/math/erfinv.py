@@ -7,6 +7,7 @@ import math
 from chainer.backends.operations import special
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
+from chainer.functions._documentation import special_sections
 from chainer.functions.math._special import InverseFunction
 from chainer.functions.rules import Ops, Value
 
@@ -20,21 +21,9 @@ class ErfInv(InverseFunction):
         return ops.exp(y * y) * (math.sqrt(math.pi) / 2)
 
 
+@special_sections(x="Numbers in [-1, 1]", limits=" Infinite at -1 and 1, not a number outside.")
 def erfinv(x: VariableLike) -> Variable:
     """Elementwise inverse of the error function :func:`erf`.
-
-    On the CPU it needs SciPy (``pip install "chainer[scipy]"``).
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Input of any shape, floating point, in [-1, 1].
-
-    Returns:
-        ~chainer.Variable: Output of the shape and dtype of ``x``. Infinite at -1 and 1, not a
-        number outside.
-
-    Raises:
-        InvalidType: If the dtype does not fit.
-        ImportError: If ``x`` is in host memory and SciPy is not installed.
 
     Source: `Digital Library of Mathematical Functions, 7.17 <https://dlmf.nist.gov/7.17>`_.
 

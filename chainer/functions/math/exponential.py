@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
+from chainer.functions._documentation import elementwise_sections
 from chainer.functions.rules import Ops, UnaryFunction, Value, expect_one_float
 
 
@@ -58,17 +59,9 @@ class Log10(Log):
     log_base = math.log(10)
 
 
+@elementwise_sections()
 def exp(x: VariableLike) -> Variable:
     """Elementwise exponential function.
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
-
-    Returns:
-        ~chainer.Variable: Output variable.
-
-    Raises:
-        InvalidType: If ``x`` is not of floating point numbers.
 
     Example:
         >>> F.exp(np.array([0., 1.]))
@@ -77,17 +70,9 @@ def exp(x: VariableLike) -> Variable:
     return Exp().apply((x,))[0]
 
 
+@elementwise_sections()
 def log(x: VariableLike) -> Variable:
     """Elementwise natural logarithm function.
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
-
-    Returns:
-        ~chainer.Variable: Output variable.
-
-    Raises:
-        InvalidType: If ``x`` is not of floating point numbers.
 
     Example:
         >>> F.log(np.array([1., 2.]))
@@ -96,17 +81,9 @@ def log(x: VariableLike) -> Variable:
     return Log().apply((x,))[0]
 
 
+@elementwise_sections()
 def log2(x: VariableLike) -> Variable:
     """Elementwise logarithm function to the base 2.
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
-
-    Returns:
-        ~chainer.Variable: Output variable.
-
-    Raises:
-        InvalidType: If ``x`` is not of floating point numbers.
 
     Example:
         >>> F.log2(np.array([1., 8.]))
@@ -115,17 +92,9 @@ def log2(x: VariableLike) -> Variable:
     return Log2().apply((x,))[0]
 
 
+@elementwise_sections()
 def log10(x: VariableLike) -> Variable:
     """Elementwise logarithm function to the base 10.
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
-
-    Returns:
-        ~chainer.Variable: Output variable.
-
-    Raises:
-        InvalidType: If ``x`` is not of floating point numbers.
 
     Example:
         >>> F.log10(np.array([1., 100.]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
+from chainer.functions._documentation import elementwise_sections
 from chainer.functions.rules import ElementwiseFunction, Ops, Value
 
 
@@ -14,17 +15,9 @@ class Expm1(ElementwiseFunction):
         return ops.exp(x)
 
 
+@elementwise_sections()
 def expm1(x: VariableLike) -> Variable:
     """Elementwise ``exp(x) - 1``, accurate near zero.
-
-    Args:
-        x (Variable or array): Input of any shape, floating point.
-
-    Returns:
-        Variable: Output of the shape and dtype of ``x``.
-
-    Raises:
-        InvalidType: If the dtype does not fit.
 
     Example:
         >>> F.expm1(np.array([0.]))

@@ -8,7 +8,23 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes
 from chainer.core.utils import type_check
-from chainer.functions.rules import LinearMap
+from chainer.core.utils.documentation import SharedSections
+from chainer.functions.rules import LinearMap, expect_one_dtype
+
+_transform_sections = SharedSections(
+    """
+    Args:
+        x (tuple): ``(real, imag)``: two Variables or arrays of the same shape ``(..., n)`` and
+            dtype, floating point.
+
+    Returns:
+        tuple of Variable: Real and imaginary part of the transform.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If ``x`` does not have two elements.
+    """
+)
 
 
 class FFT(LinearMap):
@@ -22,13 +38,10 @@ class FFT(LinearMap):
         self.method = method
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 2)
-        r_type, i_type = in_types
+        r_type, i_type = expect_one_dtype(in_types, 2)
         type_check.expect(
-            r_type.dtype.kind == "f",
             r_type.ndim > 0,
             r_type.shape == i_type.shape,
-            r_type.dtype == i_type.dtype,
         )
 
     def forward(self, inputs: Arrays) -> Arrays:
@@ -53,19 +66,9 @@ class FFT(LinearMap):
         return z.real.astype(dtype), z.imag.astype(dtype)
 
 
+@_transform_sections()
 def fft(x: Sequence[Any]) -> tuple[Variable, ...]:
     """Fast Fourier transform along the last axis.
-
-    Args:
-        x (tuple): ``(real, imag)``: two Variables or arrays of the same shape ``(..., n)`` and
-            dtype, floating point.
-
-    Returns:
-        tuple of Variable: Real and imaginary part of the transform.
-
-    Raises:
-        InvalidType: If dtypes or shapes do not fit.
-        ValueError: If ``x`` does not have two elements.
 
     Example:
         >>> real, imag = F.fft((np.array([1., 0., 0., 0.]), np.zeros(4)))
@@ -76,19 +79,9 @@ def fft(x: Sequence[Any]) -> tuple[Variable, ...]:
     return FFT("fft").apply((real, imag))
 
 
+@_transform_sections()
 def ifft(x: Sequence[Any]) -> tuple[Variable, ...]:
     """Inverse fast Fourier transform along the last axis.
-
-    Args:
-        x (tuple): ``(real, imag)``: two Variables or arrays of the same shape ``(..., n)`` and
-            dtype, floating point.
-
-    Returns:
-        tuple of Variable: Real and imaginary part of the transform.
-
-    Raises:
-        InvalidType: If dtypes or shapes do not fit.
-        ValueError: If ``x`` does not have two elements.
 
     Example:
         >>> real, imag = F.ifft((np.ones(4), np.zeros(4)))

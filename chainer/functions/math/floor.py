@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
+from chainer.functions._documentation import gradientless_sections
 from chainer.functions.math._gradientless import apply_without_gradient
 
 
+@gradientless_sections()
 def floor(x: VariableLike) -> Variable:
     """Elementwise floor: the largest integer that is not larger.
-
-    The gradient is zero almost everywhere; the result is not connected to the graph.
-
-    Args:
-        x (Variable or array): Input of any shape.
-
-    Returns:
-        Variable: Output of the shape and dtype of ``x``.
-
-    Raises:
-        TypeError: If ``x`` is neither a Variable nor an array.
 
     Example:
         >>> F.floor(np.array([-1.5, 1.5]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
+from chainer.functions._documentation import elementwise_sections
 from chainer.functions.rules import ElementwiseFunction, Ops, Value
 
 
@@ -21,17 +22,9 @@ class Cosh(ElementwiseFunction):
         return ops.sinh(x)
 
 
+@elementwise_sections()
 def sinh(x: VariableLike) -> Variable:
     """Elementwise hyperbolic sine.
-
-    Args:
-        x (Variable or array): Input of any shape, floating point.
-
-    Returns:
-        Variable: Output of the shape and dtype of ``x``.
-
-    Raises:
-        InvalidType: If the dtype does not fit.
 
     Example:
         >>> F.sinh(np.array([0.]))
@@ -40,17 +33,9 @@ def sinh(x: VariableLike) -> Variable:
     return Sinh().apply((x,))[0]
 
 
+@elementwise_sections()
 def cosh(x: VariableLike) -> Variable:
     """Elementwise hyperbolic cosine.
-
-    Args:
-        x (Variable or array): Input of any shape, floating point.
-
-    Returns:
-        Variable: Output of the shape and dtype of ``x``.
-
-    Raises:
-        InvalidType: If the dtype does not fit.
 
     Example:
         >>> F.cosh(np.array([0.]))

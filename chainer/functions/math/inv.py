@@ -8,7 +8,23 @@ from chainer.backends import operations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.documentation import SharedSections
 from chainer.functions.rules import Ops, UnaryFunction, Value
+
+_inverse_sections = SharedSections(
+    """
+    Args:
+        a (Variable or array): $matrices, floating point.
+
+    Returns:
+        Variable: Output of the same shape and dtype.
+
+    Raises:
+        InvalidType: If dtype or shape does not fit.
+        ValueError: If a matrix is singular; on a GPU in debug mode only, as it would have to wait
+            for the result (:func:`chainer.set_debug`).
+    """
+)
 
 
 class BatchInv(UnaryFunction):
@@ -45,19 +61,9 @@ class Inv(BatchInv):
     ndim = 2
 
 
+@_inverse_sections(matrices="Matrix of shape ``(n, n)``")
 def inv(a: VariableLike) -> Variable:
     """Computes the inverse of a square matrix.
-
-    Args:
-        a (Variable or array): Matrix of shape ``(n, n)``, floating point.
-
-    Returns:
-        Variable: Its inverse.
-
-    Raises:
-        InvalidType: If dtype or shape does not fit.
-        ValueError: If the matrix is singular; on a GPU in debug mode only, as it would have to wait
-            for the result (:func:`chainer.set_debug`).
 
     Example:
         >>> F.inv(np.array([[2., 0.], [0., 4.]]))
@@ -67,19 +73,9 @@ def inv(a: VariableLike) -> Variable:
     return Inv().apply((a,))[0]
 
 
+@_inverse_sections(matrices="Matrices of shape ``(B, n, n)``")
 def batch_inv(a: VariableLike) -> Variable:
     """Computes the inverse of a batch of square matrices.
-
-    Args:
-        a (Variable or array): Matrices of shape ``(B, n, n)``, floating point.
-
-    Returns:
-        Variable: Their inverses.
-
-    Raises:
-        InvalidType: If dtype or shape does not fit.
-        ValueError: If a matrix is singular; on a GPU in debug mode only, as it would have to wait
-            for the result (:func:`chainer.set_debug`).
 
     Example:
         >>> F.batch_inv(np.array([[[2., 0.], [0., 4.]]]))

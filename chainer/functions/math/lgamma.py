@@ -5,6 +5,7 @@ from __future__ import annotations
 from chainer.backends.operations import special
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
+from chainer.functions._documentation import special_sections
 from chainer.functions.math._special import SpecialFunction
 from chainer.functions.rules import Ops, Value
 
@@ -18,21 +19,9 @@ class LGamma(SpecialFunction):
         return ops.digamma(x)
 
 
+@special_sections(limits=" Infinite at 0 and negative integers.")
 def lgamma(x: VariableLike) -> Variable:
     """Elementwise logarithm of the absolute value of the gamma function.
-
-    On the CPU it needs SciPy (``pip install "chainer[scipy]"``).
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Input of any shape, floating point.
-
-    Returns:
-        ~chainer.Variable: Output of the shape and dtype of ``x``. Infinite at 0 and negative
-        integers.
-
-    Raises:
-        InvalidType: If the dtype does not fit.
-        ImportError: If ``x`` is in host memory and SciPy is not installed.
 
     Source: `Digital Library of Mathematical Functions, 5.2 <https://dlmf.nist.gov/5.2>`_.
 

@@ -7,7 +7,7 @@ from typing import Any
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, expect_one_dtype
 
 
 class LinearInterpolate(ExpressionFunction):
@@ -19,12 +19,8 @@ class LinearInterpolate(ExpressionFunction):
     retained_inputs = (0, 1, 2)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 3)
-        p_type, x_type, y_type = in_types
+        p_type, x_type, y_type = expect_one_dtype(in_types, 3)
         type_check.expect(
-            p_type.dtype.kind == "f",
-            x_type.dtype == p_type.dtype,
-            y_type.dtype == p_type.dtype,
             p_type.shape == x_type.shape,
             p_type.shape == y_type.shape,
         )

@@ -7,6 +7,7 @@ import math
 from chainer.backends.operations import special
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
+from chainer.functions._documentation import special_sections
 from chainer.functions.math._special import SpecialFunction
 from chainer.functions.rules import Ops, Value
 
@@ -21,21 +22,12 @@ class LogNdtr(SpecialFunction):
         return math.sqrt(2 / math.pi) / ops.erfcx(x * -math.sqrt(0.5))
 
 
+@special_sections()
 def log_ndtr(x: VariableLike) -> Variable:
     """Elementwise logarithm of :func:`ndtr`.
 
     It is accurate for very negative ``x`` too, where :func:`ndtr` underflows, and so is its
-    gradient. On the CPU it needs SciPy (``pip install "chainer[scipy]"``).
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Input of any shape, floating point.
-
-    Returns:
-        ~chainer.Variable: Output of the shape and dtype of ``x``.
-
-    Raises:
-        InvalidType: If the dtype does not fit.
-        ImportError: If ``x`` is in host memory and SciPy is not installed.
+    gradient.
 
     Example:
         >>> F.log_ndtr(np.array([-30., 0, 1])).array.round(4)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
+from chainer.functions._documentation import elementwise_sections
 from chainer.functions.rules import ElementwiseFunction, Ops, Value
 
 
@@ -14,17 +15,9 @@ class Log1p(ElementwiseFunction):
         return 1 / (x + 1)
 
 
+@elementwise_sections(x="Numbers greater than -1")
 def log1p(x: VariableLike) -> Variable:
     """Elementwise natural logarithm of ``1 + x``, accurate near zero.
-
-    Args:
-        x (Variable or array): Numbers greater than -1, of any shape, floating point.
-
-    Returns:
-        Variable: Output of the shape and dtype of ``x``.
-
-    Raises:
-        InvalidType: If the dtype does not fit.
 
     Example:
         >>> F.log1p(np.array([0.]))

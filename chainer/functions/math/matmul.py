@@ -12,7 +12,7 @@ from chainer.core.typing import Array, ArrayLike, Arrays, DTypeLike, Indexes, Sh
 from chainer.core.utils import type_check
 from chainer.functions._matrix_products import as_rows, matrix_product
 from chainer.functions.math._operand import check_operand
-from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, expect_kinds
 
 
 class MatMul(ExpressionFunction):
@@ -37,9 +37,8 @@ class MatMul(ExpressionFunction):
         self.dtype = dtype
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 2)
-        a, b = in_types
-        type_check.expect(a.dtype.kind == "f", b.dtype.kind == "f", a.ndim >= 1, b.ndim >= 1)
+        a, b = expect_kinds(in_types, "ff")
+        type_check.expect(a.ndim >= 1, b.ndim >= 1)
         a_axis = 0 if type_check.eval(a.ndim) == 1 else -2 if self.transa else -1
         b_axis = 0 if type_check.eval(b.ndim) == 1 else -1 if self.transb else -2
         type_check.expect(a.shape[a_axis] == b.shape[b_axis])
@@ -121,16 +120,8 @@ class BatchMatMul(MatMul):
     label = "BatchMatMul"
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 2)
-        a, b = in_types
-        type_check.expect(
-            a.dtype.kind == "f",
-            b.dtype.kind == "f",
-            a.ndim >= 2,
-            a.ndim <= 3,
-            b.ndim >= 2,
-            b.ndim <= 3,
-        )
+        a, b = expect_kinds(in_types, "ff")
+        type_check.expect(a.ndim >= 2, a.ndim <= 3, b.ndim >= 2, b.ndim <= 3)
         a_columns = type_check.eval(a.ndim) == 2
         b_columns = type_check.eval(b.ndim) == 2
         inner: Any = 1

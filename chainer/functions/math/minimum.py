@@ -6,7 +6,7 @@ from functools import reduce
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
-from chainer.functions.math._extremum import Extremum
+from chainer.functions.math._extremum import Extremum, extremum_sections
 
 
 class Minimum(Extremum):
@@ -16,20 +16,9 @@ class Minimum(Extremum):
     choice = "minimum"
 
 
+@extremum_sections(extremum="minimum")
 def minimum(x1: VariableLike, x2: VariableLike, *xs: VariableLike) -> Variable:
     """Elementwise minimum of input variables.
-
-    Args:
-        x1 (Variable or array): First input, floating point.
-        x2 (Variable or array): Second input of the same dtype and of a shape that broadcasts with
-            that of ``x1``.
-        xs (Variable or array): More inputs.
-
-    Returns:
-        Variable: Elementwise minimum. Where inputs are equal, the first gets the gradient.
-
-    Raises:
-        InvalidType: If dtypes or shapes do not fit.
 
     Example:
         >>> F.minimum(np.array([1., 2.]), np.array([3., 1.]))

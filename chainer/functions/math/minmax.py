@@ -8,8 +8,9 @@ from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Axis, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.documentation import SharedSections
 from chainer.functions._axes import (
-    check_axes_argument,
+    ReducesAxes,
     check_axes_exist,
     kept_shape,
     normalized_axes,
@@ -17,27 +18,56 @@ from chainer.functions._axes import (
 from chainer.functions._scalars import as_int
 from chainer.functions.rules import Ops, UnaryFunction, Value, array_of
 
+_extremum_sections = SharedSections(
+    """
+    The gradient goes to all elements that equal the $extremum.
 
-class SelectorBase(UnaryFunction):
+    Args:
+        x (:class:`~chainer.Variable` or array): Array of a floating point dtype.
+        axis (None, int, or tuple of int): Axis over which the $extremum is taken. By default over
+            all dimensions.
+        keepdims (bool): If True, the axes remain as axes of length one.
+
+    Returns:
+        ~chainer.Variable: Output variable.
+
+    Raises:
+        TypeError: If ``axis`` is not None, an int or a tuple of ints.
+        ValueError: If an axis occurs twice, or there is no element to choose from.
+        InvalidType: If ``x`` has no such axis or is not of floating point numbers.
+    """
+)
+
+
+_index_sections = SharedSections(
+    """
+    Args:
+        x (:class:`~chainer.Variable` or array): Array of a floating point dtype.
+        axis (None or int): Axis over which the $extremum is taken. By default over all dimensions,
+            and the index is that in the flattened array.
+
+    Returns:
+        ~chainer.Variable: Output variable of dtype int32, without that axis. No gradient flows
+        through it.
+
+    Raises:
+        TypeError: If ``axis`` is neither None nor an int.
+        InvalidType: If ``x`` has no such axis or is not of floating point numbers.
+    """
+)
+
+
+class SelectorBase(ReducesAxes, UnaryFunction):
     """Selection of one value along axes.
 
     The gradient goes to every element that equals the selected one.
     """
 
-    type_check_key = ("axis",)
     retained_inputs = (0,)
     retained_outputs = (0,)
 
     #: Name of the method of arrays that selects.
     method: ClassVar[str]
-
-    def __init__(self, axis: Axis = None, keepdims: bool = False) -> None:
-        self.axis = check_axes_argument(axis)
-        self.keepdims = keepdims
-
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
-        check_axes_exist(in_types[0], self.axis)
 
     def forward(self, inputs: Arrays) -> Arrays:
         y = getattr(inputs[0], self.method)(axis=self.axis, keepdims=self.keepdims)
@@ -97,24 +127,9 @@ class ArgMin(IndexSelectorBase):
     method = "argmin"
 
 
+@_extremum_sections(extremum="maximum")
 def max(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Maximum of array elements over a given axis.
-
-    The gradient goes to all elements that equal the maximum.
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Array to be maximized, of a floating point dtype.
-        axis (None, int, or tuple of int): Axis over which the maximum is taken. By default over all
-            dimensions.
-        keepdims (bool): If True, the axes remain as axes of length one.
-
-    Returns:
-        ~chainer.Variable: Output variable.
-
-    Raises:
-        TypeError: If ``axis`` is not None, an int or a tuple of ints.
-        ValueError: If an axis occurs twice, or there is no element to choose from.
-        InvalidType: If ``x`` has no such axis or is not of floating point numbers.
 
     Example:
         >>> x = np.array([[1, 2], [4, 3]], np.float32)
@@ -124,24 +139,9 @@ def max(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
     return Max(axis, keepdims).apply((x,))[0]
 
 
+@_extremum_sections(extremum="minimum")
 def min(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Minimum of array elements over a given axis.
-
-    The gradient goes to all elements that equal the minimum.
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Array to be minimized, of a floating point dtype.
-        axis (None, int, or tuple of int): Axis over which the minimum is taken. By default over all
-            dimensions.
-        keepdims (bool): If True, the axes remain as axes of length one.
-
-    Returns:
-        ~chainer.Variable: Output variable.
-
-    Raises:
-        TypeError: If ``axis`` is not None, an int or a tuple of ints.
-        ValueError: If an axis occurs twice, or there is no element to choose from.
-        InvalidType: If ``x`` has no such axis or is not of floating point numbers.
 
     Example:
         >>> x = np.array([[1, 2], [4, 3]], np.float32)
@@ -151,22 +151,9 @@ def min(x: VariableLike, axis: Axis = None, keepdims: bool = False) -> Variable:
     return Min(axis, keepdims).apply((x,))[0]
 
 
+@_index_sections(extremum="maximum")
 def argmax(x: VariableLike, axis: int | None = None) -> Variable:
     """Returns the index which holds the maximum of array elements over a given axis.
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Array to find maximum elements, of a floating point
-            dtype.
-        axis (None or int): Axis over which the maximum is taken. By default over all dimensions,
-            and the index is that in the flattened array.
-
-    Returns:
-        ~chainer.Variable: Output variable of dtype int32, without that axis. No gradient flows
-        through it.
-
-    Raises:
-        TypeError: If ``axis`` is neither None nor an int.
-        InvalidType: If ``x`` has no such axis or is not of floating point numbers.
 
     Example:
         >>> x = np.array([[1, 2], [4, 3]], np.float32)
@@ -176,22 +163,9 @@ def argmax(x: VariableLike, axis: int | None = None) -> Variable:
     return ArgMax(axis).apply((x,))[0]
 
 
+@_index_sections(extremum="minimum")
 def argmin(x: VariableLike, axis: int | None = None) -> Variable:
     """Returns the index which holds the minimum of array elements over a given axis.
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Array to find minimum elements, of a floating point
-            dtype.
-        axis (None or int): Axis over which the minimum is taken. By default over all dimensions,
-            and the index is that in the flattened array.
-
-    Returns:
-        ~chainer.Variable: Output variable of dtype int32, without that axis. No gradient flows
-        through it.
-
-    Raises:
-        TypeError: If ``axis`` is neither None nor an int.
-        InvalidType: If ``x`` has no such axis or is not of floating point numbers.
 
     Example:
         >>> x = np.array([[1, 2], [4, 3]], np.float32)

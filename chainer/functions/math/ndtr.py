@@ -7,6 +7,7 @@ import math
 from chainer.backends.operations import special
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
+from chainer.functions._documentation import elementwise_sections
 from chainer.functions.math._special import SpecialFunction
 from chainer.functions.rules import Ops, Value
 
@@ -20,19 +21,11 @@ class Ndtr(SpecialFunction):
         return ops.exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
 
 
+@elementwise_sections(y="Probabilities of values below ``x``")
 def ndtr(x: VariableLike) -> Variable:
     """Elementwise cumulative distribution function of the standard normal distribution.
 
     With SciPy installed the NumPy backend uses ``scipy.special.ndtr``; otherwise it is slow.
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Input of any shape, floating point.
-
-    Returns:
-        ~chainer.Variable: Probabilities of values below ``x``, of the shape and dtype of ``x``.
-
-    Raises:
-        InvalidType: If the dtype does not fit.
 
     .. seealso:: :func:`log_ndtr`, :func:`ndtri`
 

@@ -7,6 +7,7 @@ import math
 from chainer.backends.operations import special
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import VariableLike
+from chainer.functions._documentation import special_sections
 from chainer.functions.math._special import InverseFunction
 from chainer.functions.rules import Ops, Value
 
@@ -20,22 +21,9 @@ class Ndtri(InverseFunction):
         return ops.exp(y * y * 0.5) * math.sqrt(2 * math.pi)
 
 
+@special_sections(x="Probabilities in [0, 1]", limits=" Infinite at 0 and 1, not a number outside.")
 def ndtri(x: VariableLike) -> Variable:
     """Elementwise inverse of :func:`ndtr`: quantiles of the standard normal distribution.
-
-    On the CPU it needs SciPy (``pip install "chainer[scipy]"``).
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Probabilities of any shape, floating point, in
-            [0, 1].
-
-    Returns:
-        ~chainer.Variable: Output of the shape and dtype of ``x``. Infinite at 0 and 1, not a number
-        outside.
-
-    Raises:
-        InvalidType: If the dtype does not fit.
-        ImportError: If ``x`` is in host memory and SciPy is not installed.
 
     Example:
         >>> F.ndtri(np.array([0, 0.1, 0.5])).array.round(6)

@@ -8,10 +8,8 @@ import numpy
 
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Axis, Indexes, VariableLike, Variables
-from chainer.core.utils import type_check
 from chainer.functions._axes import (
-    check_axes_argument,
-    check_axes_exist,
+    ReducesAxes,
     kept_shape,
     normalized_axes,
 )
@@ -19,22 +17,13 @@ from chainer.functions.array.concat import concat
 from chainer.functions.rules import ComposedFunction
 
 
-class Prod(ComposedFunction):
+class Prod(ReducesAxes, ComposedFunction):
     """Product of array elements over given axes."""
 
     argument_names = ("x",)
 
-    type_check_key = ("axis",)
     retained_inputs = (0,)
     retained_outputs = (0,)
-
-    def __init__(self, axis: Axis = None, keepdims: bool = False) -> None:
-        self.axis = check_axes_argument(axis)
-        self.keepdims = keepdims
-
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
-        check_axes_exist(in_types[0], self.axis)
 
     def forward(self, inputs: Arrays) -> Arrays:
         return (self.xp.asarray(inputs[0].prod(axis=self.axis, keepdims=self.keepdims)),)

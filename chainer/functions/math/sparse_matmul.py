@@ -118,15 +118,7 @@ class CooMatMulGradSP(_CooFunction):
     The inputs are the gradient of the product and the dense matrix; the output has an element for
     each element of the sparse matrix, of their product.
 
-    Args:
-        sp_row (array): Row of each element of the sparse matrix.
-        sp_col (array): Column of each element.
-        sp_shape (tuple of int): Shape of the sparse matrix.
-        sp_order ('C', 'F' or 'other'): Order of the elements, a hint.
-        transa (bool): Whether the sparse matrix was transposed.
-        transb (bool): Whether the dense matrix was transposed.
-        transc (bool): Whether the product was transposed.
-        dtype: Dtype of the output; by default that to which the inputs are promoted.
+    The arguments are those of :class:`CooMatMul`.
     """
 
     def forward(self, inputs: Arrays) -> Arrays:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
+from chainer.functions._documentation import elementwise_sections
 from chainer.functions.rules import Ops, UnaryFunction, Value, expect_one_float
 
 
@@ -23,6 +24,7 @@ class Sqrt(UnaryFunction):
         return gy / (y + y)
 
 
+@elementwise_sections()
 def sqrt(x: VariableLike) -> Variable:
     """Elementwise square root function.
 
@@ -31,15 +33,6 @@ def sqrt(x: VariableLike) -> Variable:
 
     If the value of :math:`x_i` is negative, :math:`y_i` is NaN, as NumPy has it.
 
-    Args:
-        x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
-
-    Returns:
-        ~chainer.Variable: Output variable.
-
-    Raises:
-        InvalidType: If ``x`` is not of floating point numbers.
-
     Example:
         >>> F.sqrt(np.array([4., 9.]))
         variable([2., 3.])
@@ -47,20 +40,12 @@ def sqrt(x: VariableLike) -> Variable:
     return Sqrt().apply((x,))[0]
 
 
+@elementwise_sections()
 def rsqrt(x: VariableLike) -> Variable:
     """Computes the elementwise reciprocal of the square root.
 
     .. math::
        y_i = {1 \\over \\sqrt x_i}.
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
-
-    Returns:
-        ~chainer.Variable: Output variable.
-
-    Raises:
-        InvalidType: If ``x`` is not of floating point numbers.
 
     .. seealso:: :func:`~chainer.functions.sqrt`
 

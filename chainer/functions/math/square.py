@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, VariableLike
+from chainer.functions._documentation import elementwise_sections
 from chainer.functions.rules import Ops, UnaryFunction, Value, expect_one_float
 
 
@@ -25,20 +26,12 @@ class Square(UnaryFunction):
         return gx + gx
 
 
+@elementwise_sections()
 def square(x: VariableLike) -> Variable:
     """Elementwise square function.
 
     .. math::
        y_i = x_i ^ 2.
-
-    Args:
-        x (:class:`~chainer.Variable` or array): Input of a floating point dtype.
-
-    Returns:
-        ~chainer.Variable: Output variable.
-
-    Raises:
-        InvalidType: If ``x`` is not of floating point numbers.
 
     Example:
         >>> F.square(np.array([-2., 3.]))

@@ -7,8 +7,7 @@ from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import Arrays, Axis, Shape, VariableLike
 from chainer.core.utils import type_check
 from chainer.functions._axes import (
-    check_axes_argument,
-    check_axes_exist,
+    ReducesAxes,
     kept_shape,
     normalized_axes,
 )
@@ -17,19 +16,10 @@ from chainer.functions._errors import InvalidValue
 from chainer.functions.rules import Ops, UnaryFunction, Value
 
 
-class Sum(UnaryFunction):
+class Sum(ReducesAxes, UnaryFunction):
     """Sum of array elements over given axes."""
 
-    type_check_key = ("axis",)
     keepdims = False
-
-    def __init__(self, axis: Axis = None, keepdims: bool = False) -> None:
-        self.axis = check_axes_argument(axis)
-        self.keepdims = keepdims
-
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
-        check_axes_exist(in_types[0], self.axis)
 
     def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs

@@ -5,8 +5,9 @@ from __future__ import annotations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions._documentation import elementwise_sections
 from chainer.functions.math._operators import FloatBroadcastingFunction
-from chainer.functions.rules import ElementwiseFunction, Ops, Value
+from chainer.functions.rules import ElementwiseFunction, Ops, Value, expect_kinds
 
 
 class Sin(ElementwiseFunction):
@@ -67,10 +68,8 @@ class Arctan2(FloatBroadcastingFunction):
         return (self.xp.arctan2(*inputs),)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 2)
-        x1_type, x2_type = in_types
         # The dtypes may differ; the result has the wider one.
-        type_check.expect(x1_type.dtype.kind == "f", x2_type.dtype.kind == "f")
+        x1_type, x2_type = expect_kinds(in_types, "ff")
         type_check.expect_broadcast_shapes("x1 and x2", x1_type.shape, x2_type.shape)
 
     def partials(self, ops: Ops, targets: Indexes, x1: Value, x2: Value, gy: Value) -> list[Value]:
@@ -86,17 +85,9 @@ class Arctan2(FloatBroadcastingFunction):
         ]
 
 
+@elementwise_sections(x="Angles in radians")
 def sin(x: VariableLike) -> Variable:
     """Elementwise sine.
-
-    Args:
-        x (Variable or array): Angles in radians, of any shape, floating point.
-
-    Returns:
-        Variable: Output of the shape and dtype of ``x``.
-
-    Raises:
-        InvalidType: If the dtype does not fit.
 
     Example:
         >>> F.sin(np.array([0.]))
@@ -105,17 +96,9 @@ def sin(x: VariableLike) -> Variable:
     return Sin().apply((x,))[0]
 
 
+@elementwise_sections(x="Angles in radians")
 def cos(x: VariableLike) -> Variable:
     """Elementwise cosine.
-
-    Args:
-        x (Variable or array): Angles in radians, of any shape, floating point.
-
-    Returns:
-        Variable: Output of the shape and dtype of ``x``.
-
-    Raises:
-        InvalidType: If the dtype does not fit.
 
     Example:
         >>> F.cos(np.array([0.]))
@@ -124,17 +107,9 @@ def cos(x: VariableLike) -> Variable:
     return Cos().apply((x,))[0]
 
 
+@elementwise_sections(x="Angles in radians")
 def tan(x: VariableLike) -> Variable:
     """Elementwise tangent.
-
-    Args:
-        x (Variable or array): Angles in radians, of any shape, floating point.
-
-    Returns:
-        Variable: Output of the shape and dtype of ``x``.
-
-    Raises:
-        InvalidType: If the dtype does not fit.
 
     Example:
         >>> F.tan(np.array([0.]))
@@ -143,17 +118,9 @@ def tan(x: VariableLike) -> Variable:
     return Tan().apply((x,))[0]
 
 
+@elementwise_sections(x="Numbers in ``[-1, 1]``", y="Angles in ``[-pi/2, pi/2]``")
 def arcsin(x: VariableLike) -> Variable:
     """Elementwise inverse sine.
-
-    Args:
-        x (Variable or array): Numbers in ``[-1, 1]``, of any shape, floating point.
-
-    Returns:
-        Variable: Angles in ``[-pi/2, pi/2]``, of the shape and dtype of ``x``.
-
-    Raises:
-        InvalidType: If the dtype does not fit.
 
     Example:
         >>> F.arcsin(np.array([0.]))
@@ -162,17 +129,9 @@ def arcsin(x: VariableLike) -> Variable:
     return Arcsin().apply((x,))[0]
 
 
+@elementwise_sections(x="Numbers in ``[-1, 1]``", y="Angles in ``[0, pi]``")
 def arccos(x: VariableLike) -> Variable:
     """Elementwise inverse cosine.
-
-    Args:
-        x (Variable or array): Numbers in ``[-1, 1]``, of any shape, floating point.
-
-    Returns:
-        Variable: Angles in ``[0, pi]``, of the shape and dtype of ``x``.
-
-    Raises:
-        InvalidType: If the dtype does not fit.
 
     Example:
         >>> F.arccos(np.array([1.]))
@@ -181,17 +140,9 @@ def arccos(x: VariableLike) -> Variable:
     return Arccos().apply((x,))[0]
 
 
+@elementwise_sections(y="Angles in ``(-pi/2, pi/2)``")
 def arctan(x: VariableLike) -> Variable:
     """Elementwise inverse tangent.
-
-    Args:
-        x (Variable or array): Input of any shape, floating point.
-
-    Returns:
-        Variable: Angles in ``(-pi/2, pi/2)``, of the shape and dtype of ``x``.
-
-    Raises:
-        InvalidType: If the dtype does not fit.
 
     Example:
         >>> F.arctan(np.array([0.]))

@@ -6,8 +6,7 @@ from typing import Any
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Arrays, Indexes, VariableLike
-from chainer.core.utils import type_check
-from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, expect_two_equal_floats
 
 
 class Gaussian(ExpressionFunction):
@@ -23,6 +22,7 @@ class Gaussian(ExpressionFunction):
     argument_names = ("mean", "ln_var")
 
     type_check_key = ()
+    check_type_forward = expect_two_equal_floats
     retained_inputs = (1,)
 
     def __init__(self, eps: Array | None = None) -> None:
@@ -35,16 +35,6 @@ class Gaussian(ExpressionFunction):
         if self.eps is None or self.inputs is None:
             return None
         return self.xp.exp(self.retained_input_arrays[0] * 0.5).astype(self.eps.dtype) * self.eps
-
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 2)
-        mean_type, ln_var_type = in_types
-        type_check.expect(
-            mean_type.dtype.kind == "f",
-            ln_var_type.dtype.kind == "f",
-            mean_type.dtype == ln_var_type.dtype,
-            mean_type.shape == ln_var_type.shape,
-        )
 
     def forward(self, inputs: Arrays) -> Arrays:
         mean, ln_var = inputs

@@ -11,7 +11,7 @@ from chainer.core.utils import type_check
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math.matmul import matmul
-from chainer.functions.rules import ComposedFunction
+from chainer.functions.rules import ComposedFunction, expect_bias, expect_weighted
 
 
 class SimplifiedDropconnect(ComposedFunction):
@@ -38,12 +38,8 @@ class SimplifiedDropconnect(ComposedFunction):
         self.use_batchwise_mask = use_batchwise_mask
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        n_in = in_types.size()
-        type_check.expect(n_in >= 2, n_in <= 3)
-        x_type, w_type = in_types[:2]
+        x_type, w_type = expect_weighted(in_types)
         type_check.expect(
-            x_type.dtype.kind == "f",
-            w_type.dtype.kind == "f",
             x_type.ndim >= 2,
             w_type.ndim == 2,
         )
@@ -51,13 +47,7 @@ class SimplifiedDropconnect(ComposedFunction):
             prod(type_check.eval(x_type.shape)[1:]), f"prod({x_type}.shape[1:])"
         )
         type_check.expect(elements == w_type.shape[1])
-        if len(in_types) == 3:
-            b_type = in_types[2]
-            type_check.expect(
-                b_type.dtype == x_type.dtype,
-                b_type.ndim == 1,
-                b_type.shape[0] == w_type.shape[0],
-            )
+        expect_bias(in_types)
         if self.mask is not None:
             mask_shape = self.mask.shape
             # A mask for each sample, or one for all of them.

@@ -7,9 +7,8 @@ from typing import Any
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, Arrays, Indexes, VariableLike
-from chainer.core.utils import type_check
 from chainer.core.utils.argument import REMOVED_TRAIN, removed_arguments
-from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
+from chainer.functions.rules import ExpressionFunction, Ops, Value, Values, expect_two_equal_floats
 
 
 class Zoneout(ExpressionFunction):
@@ -25,6 +24,7 @@ class Zoneout(ExpressionFunction):
     argument_names = ("h", "x")
 
     type_check_key = ()
+    check_type_forward = expect_two_equal_floats
 
     def __init__(self, zoneout_ratio: float) -> None:
         if not 0.0 <= zoneout_ratio <= 1.0:
@@ -36,16 +36,6 @@ class Zoneout(ExpressionFunction):
     def flag_h(self) -> Array:
         """Mask of the elements of the first input that were chosen; None before the call."""
         return None if self.flag_x is None else ~self.flag_x
-
-    def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 2)
-        h_type, x_type = in_types
-        type_check.expect(
-            h_type.dtype.kind == "f",
-            x_type.dtype.kind == "f",
-            h_type.dtype == x_type.dtype,
-            h_type.shape == x_type.shape,
-        )
 
     def forward(self, inputs: Arrays) -> Arrays:
         h, x = inputs

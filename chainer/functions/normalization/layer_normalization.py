@@ -9,7 +9,7 @@ from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike, Varia
 from chainer.core.utils import type_check
 from chainer.functions.array.cast import cast
 from chainer.functions.math.sum import sum as sum_axes
-from chainer.functions.rules import ComposedFunction
+from chainer.functions.rules import ComposedFunction, expect_one_dtype
 
 
 class LayerNormalization(ComposedFunction):
@@ -26,15 +26,11 @@ class LayerNormalization(ComposedFunction):
         self.eps = eps
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 3)
-        x_type, gamma_type, beta_type = in_types
+        x_type, gamma_type, beta_type = expect_one_dtype(in_types, 3)
         type_check.expect(
-            x_type.dtype.kind == "f",
             x_type.ndim == 2,
             gamma_type.ndim == 1,
             beta_type.ndim == 1,
-            gamma_type.dtype == x_type.dtype,
-            beta_type.dtype == x_type.dtype,
             gamma_type.shape == beta_type.shape,
             x_type.shape[1] == gamma_type.shape[0],
         )

@@ -2,16 +2,61 @@
 
 from __future__ import annotations
 
+import functools
 import numbers
 from typing import Any
 
 import numpy
 
-from chainer.backends.operations.roi_poolings import RegionGrid
+from chainer.backends.operations.roi_poolings import RegionGrid, Regions
 from chainer.core.typing import ArrayGrads, Arrays, Indexes, IntPair
 from chainer.core.utils import type_check
+from chainer.core.utils.documentation import SharedSections
 from chainer.functions._callable import CallableNode
-from chainer.functions.rules import PiecewiseLinearFunction
+from chainer.functions.rules import PiecewiseLinearFunction, expect_kinds
+
+#: What the docstrings of the functions of regions share.
+region_sections = SharedSections(
+    """
+    It is differentiable with respect to ``x``.
+
+    Args:
+        x (~chainer.Variable or array): Images of shape ``(n, c, h, w)``, floating point.
+        rois (~chainer.Variable or array): Regions in image coordinates, shape ``(R, 4)`` and dtype
+            of ``x``. Each is ``(y_min, x_min, y_max, x_max)``.
+        roi_indices (~chainer.Variable or array): Number of the image of each region, shape
+            ``(R,)``, signed integers.
+        outsize (int or pair of ints): Size of the output after pooling: height and width.
+        spatial_scale (float): Factor from the coordinates of the regions to those of ``x``.
+    $sampling_ratio
+    Returns:
+        ~chainer.Variable: Output of shape ``(R, c, outsize[0], outsize[1])`` and the dtype of
+        ``x``. $empty
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        TypeError: If a size or a scale is not positive, or of another type.
+        IndexError: If there is no image with a number in ``roi_indices``.
+
+    See the original paper proposing $paper.
+    """,
+    sampling_ratio="",
+)
+
+_ROI_ALIGN = "ROIAlign: `Mask R-CNN <https://arxiv.org/abs/1703.06870>`_"
+_ROI_POOLING = "ROIPooling: `Fast R-CNN <https://arxiv.org/abs/1504.08083>`_"
+
+#: As ``region_sections``, for functions that round coordinates.
+pooling_sections = functools.partial(region_sections, paper=_ROI_POOLING)
+#: As ``region_sections``, for functions that sample regions between pixels.
+align_sections = functools.partial(
+    region_sections,
+    paper=_ROI_ALIGN,
+    sampling_ratio="""\
+    sampling_ratio (int or pair of ints or None): Number of samples in each direction of a bin.
+        None takes one for each pixel, rounded up.
+""",
+)
 
 #: Number of samples in each direction of a bin, None where it depends on the size of the bin.
 SamplingRatio = int | tuple[int | None, int | None] | None
@@ -49,46 +94,42 @@ class RegionFunction(CallableNode, PiecewiseLinearFunction):
         return RegionGrid((self.outh, self.outw), self.spatial_scale)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 3)
-        x_type, roi_type, index_type = in_types
-        type_check.expect(
-            x_type.dtype.kind == "f",
-            x_type.ndim == 4,
-            x_type.dtype == roi_type.dtype,
-            roi_type.ndim == 2,
-            roi_type.shape[1] == 4,
-            index_type.dtype.kind == "i",
-            index_type.ndim == 1,
-            roi_type.shape[0] == index_type.shape[0],
-        )
+        x_type, roi_type, index_type = expect_kinds(in_types, "ffi")
+        type_check.expect(x_type.ndim == 4, x_type.dtype == roi_type.dtype)
+        type_check.expect(roi_type.ndim == 2, roi_type.shape[1] == 4)
+        type_check.expect(index_type.ndim == 1, roi_type.shape[0] == index_type.shape[0])
+
+    def _regions(self) -> Regions:
+        rois, roi_indices = self.retained_input_arrays
+        return Regions(rois, roi_indices, self._grid)
 
     def forward(self, inputs: Arrays) -> Arrays:
         grid = self._grid
         self._in_shape = inputs[0].shape
         self._kernel = self.operation.select(*inputs, grid=grid)
-        y, self._residual = self._kernel.forward(*inputs, grid)
+        x, rois, roi_indices = inputs
+        y, self._residual = self._kernel.forward(x, Regions(rois, roi_indices, grid))
         return (y,)
 
     def backward_arrays(
         self, target_input_indexes: Indexes, grad_outputs: ArrayGrads
     ) -> ArrayGrads:
-        rois, roi_indices = self.retained_input_arrays
+        (gy,) = grad_outputs
+        regions = self._regions()
+        # Regions are constants.
         return tuple(
             [
-                self._kernel.backward(
-                    grad_outputs[0], self._residual, rois, roi_indices, self._in_shape, self._grid
-                )
+                self._kernel.backward(gy, self._residual, regions, self._in_shape)
                 if i == 0
-                else None  # regions are constants
+                else None
                 for i in target_input_indexes
             ]
         )
 
     def jvp(self, targets: Indexes, tangents: Arrays) -> Arrays:
-        rois, roi_indices = self.retained_input_arrays
-        (x,) = tangents
+        regions = self._regions()
         # The derivative reads the tangent where the values came from.
-        return (self._kernel.gather(x, self._residual, rois, roi_indices, self._grid),)
+        return (self._kernel.gather(tangents[0], self._residual, regions),)
 
 
 class RegionAlignFunction(RegionFunction):

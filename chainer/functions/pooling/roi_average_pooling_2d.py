@@ -5,20 +5,19 @@ from __future__ import annotations
 from chainer.backends.operations import roi_poolings
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import IntPair, VariableLike
-from chainer.functions.pooling._regions import RegionFunction
+from chainer.functions.pooling._regions import RegionFunction, pooling_sections
 
 
 class ROIAveragePooling2D(RegionFunction):
     """Average pooling of regions of interest.
 
-    Args:
-        outsize (int or pair of ints): Size of the output.
-        spatial_scale (float): Factor from the coordinates of regions to those of the images.
+    The arguments are those of :class:`RegionFunction`.
     """
 
     operation = roi_poolings.roi_average_pooling_2d
 
 
+@pooling_sections(empty="Empty bins are 0.")
 def roi_average_pooling_2d(
     x: VariableLike,
     rois: VariableLike,
@@ -30,29 +29,6 @@ def roi_average_pooling_2d(
 
     Coordinates are multiplied by ``spatial_scale`` and rounded, the last row and column being
     excluded. Each region is divided into a grid of bins, of which the mean is computed.
-
-    It is differentiable with respect to ``x``.
-
-    Args:
-        x (~chainer.Variable or array): Images of shape ``(n, c, h, w)``, floating point.
-        rois (~chainer.Variable or array): Regions in image coordinates, shape ``(R, 4)`` and dtype
-            of ``x``. Each is ``(y_min, x_min, y_max, x_max)``.
-        roi_indices (~chainer.Variable or array): Number of the image of each region, shape
-            ``(R,)``, signed integers.
-        outsize (int or pair of ints): Size of the output after pooling: height and width.
-        spatial_scale (float): Factor from the coordinates of the regions to those of ``x``.
-
-    Returns:
-        ~chainer.Variable: Output of shape ``(R, c, outsize[0], outsize[1])`` and the dtype of
-        ``x``. Empty bins are 0.
-
-    Raises:
-        InvalidType: If dtypes or shapes do not fit.
-        TypeError: If ``outsize`` or ``spatial_scale`` is not positive, or of another type.
-        IndexError: If there is no image with a number in ``roi_indices``.
-
-    See the original paper proposing ROIPooling: `Fast R-CNN
-    <https://arxiv.org/abs/1504.08083>`_.
 
     Example:
         >>> x = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)

@@ -14,7 +14,7 @@ from chainer.functions.activation.sigmoid import sigmoid
 from chainer.functions.activation.tanh import tanh
 from chainer.functions.array.concat import concat
 from chainer.functions.array.separate import separate
-from chainer.functions.rules import ComposedFunction
+from chainer.functions.rules import ComposedFunction, expect_one_dtype
 
 
 class LSTM(ComposedFunction):
@@ -31,11 +31,8 @@ class LSTM(ComposedFunction):
     retained_outputs = (0,)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 2)
-        c_type, x_type = in_types
+        c_type, x_type = expect_one_dtype(in_types, 2)
         type_check.expect(
-            c_type.dtype.kind == "f",
-            x_type.dtype == c_type.dtype,
             c_type.ndim >= 2,
             x_type.ndim >= 2,
             c_type.ndim == x_type.ndim,

@@ -5,13 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chainer.core.utils.argument import REMOVED_TRAIN, REMOVED_USE_CUDNN, removed_arguments
-from chainer.functions.rnn._n_step import (
-    BaseNStepRNN,
-    Inputs,
-    State,
-    Weights,
-    apply_n_step,
-)
+from chainer.functions.rnn._n_step import BaseNStepRNN, Inputs, State, Weights, apply_n_step
 from chainer.functions.rnn._n_step_composition import gru_step as _gru
 from chainer.functions.rnn._n_step_documentation import documented
 

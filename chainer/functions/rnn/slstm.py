@@ -12,7 +12,7 @@ from chainer.functions.activation.sigmoid import sigmoid
 from chainer.functions.activation.tanh import tanh
 from chainer.functions.array.separate import separate
 from chainer.functions.rnn.lstm import differentiate, four_sources
-from chainer.functions.rules import ComposedFunction
+from chainer.functions.rules import ComposedFunction, expect_one_dtype
 
 
 class SLSTM(ComposedFunction):
@@ -25,13 +25,8 @@ class SLSTM(ComposedFunction):
     retained_outputs = (0,)
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
-        type_check.expect(in_types.size() == 4)
-        c1_type, c2_type, x1_type, x2_type = in_types
+        c1_type, c2_type, x1_type, x2_type = expect_one_dtype(in_types, 4)
         type_check.expect(
-            c1_type.dtype.kind == "f",
-            c2_type.dtype == c1_type.dtype,
-            x1_type.dtype == c1_type.dtype,
-            x2_type.dtype == c1_type.dtype,
             c1_type.ndim >= 2,
             c2_type.ndim >= 2,
             x1_type.ndim >= 2,

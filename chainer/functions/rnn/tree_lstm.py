@@ -74,7 +74,7 @@ def tree_lstm(*inputs: VariableLike) -> tuple[Variable, Variable]:
             ``(B, n)``, floating point, and the sources of shape ``(B, (N + 3) n)``.
 
     Returns:
-        tuple of Variable: Cell state ``c`` and outgoing signal ``h``, both of shape ``(B, n)``.
+        tuple of Variable: Cell state ``c`` and output ``h``, each of shape ``(B, n)``.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.

@@ -20,14 +20,7 @@ the second method from the first, or the first from what is known about the func
 :class:`~chainer.FunctionNode` directly.
 """
 
-from chainer.functions.rules.base import (
-    Ops,
-    Value,
-    Values,
-    array_of,
-    expect_one_array,
-    expect_one_float,
-)
+from chainer.functions.rules.base import Ops, Value, Values, array_of
 from chainer.functions.rules.compositions import (
     ComposedFunction,
     Composition,
@@ -42,6 +35,17 @@ from chainer.functions.rules.expressions import (
 from chainer.functions.rules.kernels import KernelFunction
 from chainer.functions.rules.linear import LinearMap, PiecewiseLinearFunction
 from chainer.functions.rules.once import once_differentiable
+from chainer.functions.rules.type_checks import (
+    expect_bias,
+    expect_kinds,
+    expect_label_of_each,
+    expect_one_array,
+    expect_one_dtype,
+    expect_one_float,
+    expect_scores_of_labels,
+    expect_two_equal_floats,
+    expect_weighted,
+)
 
 __all__ = [
     "ComposedFunction",
@@ -57,8 +61,15 @@ __all__ = [
     "Value",
     "Values",
     "array_of",
+    "expect_bias",
+    "expect_kinds",
+    "expect_label_of_each",
     "expect_one_array",
+    "expect_one_dtype",
     "expect_one_float",
+    "expect_scores_of_labels",
+    "expect_two_equal_floats",
+    "expect_weighted",
     "gradients_of_composition",
     "once_differentiable",
 ]

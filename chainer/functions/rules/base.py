@@ -10,7 +10,6 @@ from typing import Any, ClassVar, TypeAlias
 from chainer.core.autograd.function_node import FunctionNode
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
-from chainer.core.utils import type_check
 
 Ops: TypeAlias = Any
 """The functions of ``chainer.functions`` by their names, for arrays or for Variables."""
@@ -69,16 +68,6 @@ class RuleFunction(FunctionNode):
             return (*first, nodes[i].data, *values)
         i, j = indexes
         return (*first, nodes[i].data, nodes[j].data, *values)
-
-
-def expect_one_array(self: FunctionNode, in_types: type_check.TypeInfoTuple) -> None:
-    """Type check (``check_type_forward``) of one input of any shape and dtype."""
-    type_check.expect(in_types.size() == 1)
-
-
-def expect_one_float(self: FunctionNode, in_types: type_check.TypeInfoTuple) -> None:
-    """Type check (``check_type_forward``) of one floating-point input of any shape."""
-    type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == "f")
 
 
 def array_of(x: Array) -> Array:

@@ -10,7 +10,8 @@ import numpy
 from chainer import functions
 from chainer.core.typing import Array, ArrayGrads, Arrays, Grads, Indexes
 from chainer.functions.rules.array_functions import array_functions, numpy_functions
-from chainer.functions.rules.base import Ops, RuleFunction, Value, Values, expect_one_float
+from chainer.functions.rules.base import Ops, RuleFunction, Value, Values
+from chainer.functions.rules.type_checks import expect_one_float
 
 
 class ExpressionFunction(RuleFunction):

@@ -28,14 +28,10 @@ class SimplifiedDropconnect(Link):
         in_size (int or None): Size of input vectors; inferred at the first call if None.
         out_size (int): Size of output vectors.
         ratio (float): Probability with which a weight is dropped.
-        nobias (bool): Whether there is no bias.
-        initialW (initializer): Initializer of the weight; an array has shape
-            ``(out_size, in_size)``.
-        initial_bias (initializer): Initializer of the bias; an array has shape ``(out_size,)``.
+        nobias, initialW, initial_bias: As for :class:`~chainer.links.Linear`.
 
     Attributes:
-        W (Parameter): Weight of shape ``(out_size, in_size)``.
-        b (Parameter): Bias of shape ``(out_size,)``; None without one.
+        W, b (Parameter): Weight and bias, as those of :class:`~chainer.links.Linear`.
 
     Example:
         >>> L.SimplifiedDropconnect(3, 2)(np.zeros((4, 3), np.float32)).shape

@@ -117,6 +117,23 @@ class ConvolutionLink(Link):
             self.in_channels = infer_channels(self, x, self.ndim + 2)
             self._initialize_params(self.in_channels)
 
+    def forward(self, x: VariableLike) -> Variable:
+        """Applies the layer.
+
+        Args:
+            x (Variable or array): Input of shape ``(B, in_channels, d_1, ..., d_N)``; images have
+                the shape ``(B, in_channels, h, w)``.
+
+        Returns:
+            Variable: Output of shape ``(B, out_channels, l_1, ..., l_N)``.
+        """
+        self._infer_sizes(x)
+        return self._apply(x)
+
+    def _apply(self, x: VariableLike) -> Variable:
+        """Applies the function to an input whose number of channels is known."""
+        raise NotImplementedError(f"{type(self).__name__} must define forward() or _apply()")
+
     @property
     def printable_specs(self) -> Iterator[tuple[str, Any]]:
         """Pairs of name and value that describe the link when it is printed."""

@@ -116,16 +116,7 @@ class Convolution2D(ConvolutionLink2D):
     def _weight_shape(self, in_channels: int, ksize: tuple[int, ...]) -> Shape:
         return (self.out_channels, in_channels // self.groups, *ksize)
 
-    def forward(self, x: VariableLike) -> Variable:
-        """Applies the convolution layer.
-
-        Args:
-            x (Variable or array): Input images of shape ``(B, in_channels, h, w)``.
-
-        Returns:
-            Variable: Output of shape ``(B, out_channels, oh, ow)``.
-        """
-        self._infer_sizes(x)
+    def _apply(self, x: VariableLike) -> Variable:
         return convolution_2d(
             x, self.W, self.b, self.stride, self.pad, dilate=self.dilate, groups=self.groups
         )

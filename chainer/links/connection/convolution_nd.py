@@ -127,22 +127,9 @@ class ConvolutionND(ConvolutionLink):
         # A group reads its own share of the input channels.
         return (self.out_channels, in_channels // self.groups, *ksize)
 
-    def forward(self, x: VariableLike) -> Variable:
-        """Applies the convolution layer.
-
-        Args:
-            x (Variable or array): Input of shape ``(B, in_channels, d_1, ..., d_N)``.
-
-        Returns:
-            Variable: Output of shape ``(B, out_channels, l_1, ..., l_N)``.
-        """
-        self._infer_sizes(x)
+    def _apply(self, x: VariableLike) -> Variable:
         return convolution_nd(
-            x,
-            self.W,
-            self.b,
-            self.stride,
-            self.pad,
+            *(x, self.W, self.b, self.stride, self.pad),
             cover_all=self.cover_all,
             dilate=self.dilate,
             groups=self.groups,

@@ -81,24 +81,11 @@ class Deconvolution2D(ConvolutionLink2D):
         # The weight is that of the convolution whose gradient the deconvolution is.
         return (in_channels, self.out_channels // self.groups, *ksize)
 
-    def forward(self, x: VariableLike) -> Variable:
-        """Applies the deconvolution layer.
-
-        Args:
-            x (Variable or array): Input images of shape ``(B, in_channels, h, w)``.
-
-        Returns:
-            Variable: Output of shape ``(B, out_channels, oh, ow)``.
-        """
-        self._infer_sizes(x)
+    def _apply(self, x: VariableLike) -> Variable:
         height, width = self.outsize
         outsize = None if height is None or width is None else (height, width)
         return deconvolution_2d(
-            x,
-            self.W,
-            self.b,
-            self.stride,
-            self.pad,
+            *(x, self.W, self.b, self.stride, self.pad),
             outsize,
             dilate=self.dilate,
             groups=self.groups,

@@ -78,22 +78,9 @@ class DeconvolutionND(ConvolutionLink):
         # The weight is that of the convolution whose gradient the deconvolution is.
         return (in_channels, self.out_channels // self.groups, *ksize)
 
-    def forward(self, x: VariableLike) -> Variable:
-        """Applies the deconvolution layer.
-
-        Args:
-            x (Variable or array): Input of shape ``(B, in_channels, d_1, ..., d_N)``.
-
-        Returns:
-            Variable: Output of shape ``(B, out_channels, l_1, ..., l_N)``.
-        """
-        self._infer_sizes(x)
+    def _apply(self, x: VariableLike) -> Variable:
         return deconvolution_nd(
-            x,
-            self.W,
-            self.b,
-            self.stride,
-            self.pad,
+            *(x, self.W, self.b, self.stride, self.pad),
             outsize=self.outsize,
             dilate=self.dilate,
             groups=self.groups,

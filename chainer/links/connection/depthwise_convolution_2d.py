@@ -69,10 +69,7 @@ class DepthwiseConvolution2D(Link):
         self.nobias = nobias
         with self.init_scope():
             self.W = Parameter(get_initializer(initialW))
-            if nobias:
-                self.b = None
-            else:
-                self.b = Parameter(get_initializer(initial_bias, default=0))
+            self.b = None if nobias else Parameter(get_initializer(initial_bias, default=0))
         if in_channels is not None:
             self._initialize_params(in_channels)
 
@@ -86,12 +83,8 @@ class DepthwiseConvolution2D(Link):
     @property
     def printable_specs(self) -> Iterator[tuple[str, Any]]:
         """Pairs of name and value that describe the link when it is printed."""
-        yield "in_channels", self.in_channels
-        yield "channel_multiplier", self.channel_multiplier
-        yield "ksize", self.ksize
-        yield "stride", self.stride
-        yield "pad", self.pad
-        yield "nobias", self.nobias
+        for name in ("in_channels", "channel_multiplier", "ksize", "stride", "pad", "nobias"):
+            yield name, getattr(self, name)
 
     def forward(self, x: VariableLike) -> Variable:
         """Applies the depthwise convolution layer.

@@ -72,10 +72,7 @@ class LocalConvolution2D(Link):
         self.in_size = in_size
         with self.init_scope():
             self.W = Parameter(get_initializer(initialW))
-            if nobias:
-                self.b = None
-            else:
-                self.b = Parameter(get_initializer(initial_bias, default=0))
+            self.b = None if nobias else Parameter(get_initializer(initial_bias, default=0))
         if in_channels is not None and in_size is not None:
             self._initialize_params(in_channels, pair(in_size, "in_size"))
 
@@ -92,12 +89,8 @@ class LocalConvolution2D(Link):
     @property
     def printable_specs(self) -> Iterator[tuple[str, Any]]:
         """Pairs of name and value that describe the link when it is printed."""
-        yield "in_channels", self.in_channels
-        yield "out_channels", self.out_channels
-        yield "in_size", self.in_size
-        yield "ksize", self.ksize
-        yield "stride", self.stride
-        yield "nobias", self.nobias
+        for name in ("in_channels", "out_channels", "in_size", "ksize", "stride", "nobias"):
+            yield name, getattr(self, name)
 
     def forward(self, x: VariableLike) -> Variable:
         """Applies the local convolution layer.

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, TextIO
 
 from chainer.core.streams import STANDARD_OUTPUT, current_stream
 from chainer.functions.hooks._report import print_table
+from chainer.functions.hooks._reports import summed_times
 from chainer.links.link import Link
 from chainer.links.link_hook import (
     LinkHook,
@@ -75,12 +76,7 @@ class TimerHook(LinkHook):
             dict: Keys are class names, in order of first completion; values are dictionaries of
                 ``elapsed_time`` (seconds) and ``occurrence``.
         """
-        summary: dict[str, dict[str, Any]] = {}
-        for name, elapsed in self.call_history:
-            record = summary.setdefault(name, {"elapsed_time": 0.0, "occurrence": 0})
-            record["elapsed_time"] += elapsed
-            record["occurrence"] += 1
-        return summary
+        return summed_times(self.call_history)
 
     def _choose_unit(self, seconds: float) -> str:
         """Returns the largest unit in which a time is at least one."""

@@ -38,7 +38,7 @@ class RandomInitializer(Initializer):
     rng: RandomSource | None = None
 
     def __init__(
-        self, scale: float, dtype: DTypeLike = None, *, rng: RandomSource | None = None
+        self, scale: float = 0.05, dtype: DTypeLike = None, *, rng: RandomSource | None = None
     ) -> None:
         self.scale = scale
         self.rng = rng
@@ -63,3 +63,12 @@ class RandomInitializer(Initializer):
         if self.rng is not None:
             values = get_device_from_array(array).send(values)
         array[...] = values
+
+
+class ScaledByFans(RandomInitializer):
+    """Base of initializers whose width follows from the shape, times a scale of 1 by default."""
+
+    def __init__(
+        self, scale: float = 1.0, dtype: DTypeLike = None, *, rng: RandomSource | None = None
+    ) -> None:
+        super().__init__(scale, dtype, rng=rng)

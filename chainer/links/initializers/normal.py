@@ -6,7 +6,7 @@ import math
 
 from chainer.core.typing import Array, DTypeLike
 from chainer.links.initializer import get_fans
-from chainer.links.initializers._random import RandomInitializer, RandomSource
+from chainer.links.initializers._random import RandomInitializer, RandomSource, ScaledByFans
 
 
 class Normal(RandomInitializer):
@@ -27,11 +27,6 @@ class Normal(RandomInitializer):
         True
     """
 
-    def __init__(
-        self, scale: float = 0.05, dtype: DTypeLike = None, *, rng: RandomSource | None = None
-    ) -> None:
-        super().__init__(scale, dtype, rng=rng)
-
     def __call__(self, array: Array) -> None:
         """Initializes given array in place."""
         self._check_dtype(array)
@@ -41,26 +36,15 @@ class Normal(RandomInitializer):
         return self.scale
 
 
-class _Scaled(Normal):
-    """Normal distribution whose standard deviation follows from the shape."""
-
-    def __init__(
-        self, scale: float = 1.0, dtype: DTypeLike = None, *, rng: RandomSource | None = None
-    ) -> None:
-        super().__init__(scale, dtype, rng=rng)
-
-
-class LeCunNormal(_Scaled):
+class LeCunNormal(ScaledByFans, Normal):
     """Initializes array with a normal distribution scaled by the fan-in (LeCun).
 
     The standard deviation is ``scale * sqrt(1 / fan_in)``.
 
     Reference: LeCun et al., 1998, Efficient BackProp.
 
-    Args:
-        scale (float): Factor of the standard deviation.
-        dtype: Data type of the initialized arrays; None for any.
-        rng (RandomState): Random number generator; see :class:`Normal`.
+    The arguments are those of :class:`Normal`; ``scale`` is a factor of the standard deviation, 1
+    by default.
     """
 
     def _deviation(self, array: Array) -> float:
@@ -68,17 +52,15 @@ class LeCunNormal(_Scaled):
         return self.scale * math.sqrt(1.0 / max(fan_in, 1))
 
 
-class GlorotNormal(_Scaled):
+class GlorotNormal(ScaledByFans, Normal):
     """Initializes array with a normal distribution scaled by fan-in and fan-out (Glorot).
 
     The standard deviation is ``scale * sqrt(2 / (fan_in + fan_out))``.
 
     Reference: Glorot & Bengio, AISTATS 2010.
 
-    Args:
-        scale (float): Factor of the standard deviation.
-        dtype: Data type of the initialized arrays; None for any.
-        rng (RandomState): Random number generator; see :class:`Normal`.
+    The arguments are those of :class:`Normal`; ``scale`` is a factor of the standard deviation, 1
+    by default.
     """
 
     def _deviation(self, array: Array) -> float:
@@ -86,7 +68,7 @@ class GlorotNormal(_Scaled):
         return self.scale * math.sqrt(2.0 / max(fan_in + fan_out, 1))
 
 
-class HeNormal(_Scaled):
+class HeNormal(ScaledByFans, Normal):
     """Initializes array with a normal distribution of standard deviation ``scale * sqrt(2 / fan)``.
 
     Reference: He et al., https://arxiv.org/abs/1502.01852

@@ -98,15 +98,9 @@ class DownsamplingConvFilter(_Resampling):
     A convolution with such a weight of ``ksize`` elements, a stride of ``(ksize + 1) // 2`` and
     without bias takes weighted means of the pixels. The array may have any number of spatial axes.
 
+    The arguments are those of :class:`UpsamplingDeconvFilter`.
+
     Reference: Long et al., https://arxiv.org/abs/1411.4038
-
-    Args:
-        interpolation (str): Interpolation method; only ``'linear'`` is supported.
-        dtype: Data type of the initialized arrays; None for any.
-
-    Raises:
-        ValueError: If the interpolation method is unknown; when called with an array whose spatial
-            axes have different lengths.
 
     Example:
         >>> W = np.empty((1, 1, 3), np.float32)

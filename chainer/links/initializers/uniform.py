@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from chainer.core.typing import Array, DTypeLike
+from chainer.core.typing import Array
 from chainer.links.initializer import get_fans
-from chainer.links.initializers._random import RandomInitializer, RandomSource
+from chainer.links.initializers._random import RandomInitializer, ScaledByFans
 
 
 class Uniform(RandomInitializer):
@@ -18,11 +18,6 @@ class Uniform(RandomInitializer):
         rng (RandomState): Random number generator, of any backend; None for the global one of the
             array's backend.
     """
-
-    def __init__(
-        self, scale: float = 0.05, dtype: DTypeLike = None, *, rng: RandomSource | None = None
-    ) -> None:
-        super().__init__(scale, dtype, rng=rng)
 
     def __call__(self, array: Array) -> None:
         """Initializes given array in place."""
@@ -37,26 +32,14 @@ class Uniform(RandomInitializer):
 # names: a uniform distribution over [-s, s] has the variance s ** 2 / 3.
 
 
-class _Scaled(Uniform):
-    """Uniform distribution whose width follows from the shape."""
-
-    def __init__(
-        self, scale: float = 1.0, dtype: DTypeLike = None, *, rng: RandomSource | None = None
-    ) -> None:
-        super().__init__(scale, dtype, rng=rng)
-
-
-class LeCunUniform(_Scaled):
+class LeCunUniform(ScaledByFans, Uniform):
     """Initializes array with a uniform distribution scaled by the fan-in (LeCun).
 
     The interval is ``[-s, s]``, ``s = scale * sqrt(3 / fan_in)``.
 
     Reference: LeCun et al., 1998, Efficient BackProp.
 
-    Args:
-        scale (float): Factor of the bound.
-        dtype: Data type of the initialized arrays; None for any.
-        rng (RandomState): Random number generator; see :class:`Uniform`.
+    The arguments are those of :class:`Uniform`; ``scale`` is a factor of the bound, 1 by default.
     """
 
     def _bound(self, array: Array) -> float:
@@ -64,17 +47,14 @@ class LeCunUniform(_Scaled):
         return self.scale * math.sqrt(3.0 / max(fan_in, 1))
 
 
-class GlorotUniform(_Scaled):
+class GlorotUniform(ScaledByFans, Uniform):
     """Initializes array with a uniform distribution scaled by fan-in and fan-out (Glorot).
 
     The interval is ``[-s, s]``, ``s = scale * sqrt(6 / (fan_in + fan_out))``.
 
     Reference: Glorot & Bengio, AISTATS 2010.
 
-    Args:
-        scale (float): Factor of the bound.
-        dtype: Data type of the initialized arrays; None for any.
-        rng (RandomState): Random number generator; see :class:`Uniform`.
+    The arguments are those of :class:`Uniform`; ``scale`` is a factor of the bound, 1 by default.
     """
 
     def _bound(self, array: Array) -> float:
@@ -82,17 +62,14 @@ class GlorotUniform(_Scaled):
         return self.scale * math.sqrt(6.0 / max(fan_in + fan_out, 1))
 
 
-class HeUniform(_Scaled):
+class HeUniform(ScaledByFans, Uniform):
     """Initializes array with a uniform distribution scaled by the fan-in (He).
 
     The interval is ``[-s, s]``, ``s = scale * sqrt(6 / fan_in)``.
 
     Reference: He et al., https://arxiv.org/abs/1502.01852
 
-    Args:
-        scale (float): Factor of the bound.
-        dtype: Data type of the initialized arrays; None for any.
-        rng (RandomState): Random number generator; see :class:`Uniform`.
+    The arguments are those of :class:`Uniform`; ``scale`` is a factor of the bound, 1 by default.
     """
 
     def _bound(self, array: Array) -> float:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy
 
-from chainer.core.arrays.device_resident import DeviceResidentsVisitor
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, VariableLike
 from chainer.core.utils.walker_alias import WalkerAlias
 from chainer.functions.loss.black_out import black_out
-from chainer.links.link import Link
+from chainer.links.loss._sampled import SampledLoss
 
 
-class BlackOut(Link):
+class BlackOut(SampledLoss):
     """BlackOut loss layer.
 
     Wraps :func:`chainer.functions.black_out`. It holds the weight matrix as a parameter and a
@@ -58,17 +56,6 @@ class BlackOut(Link):
         yield "in_size", self.W.shape[1]
         yield "n_ids", self.W.shape[0]
         yield "sample_size", self.sample_size
-
-    def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
-        """Shows a visitor the link, its weight and its sampler.
-
-        Args:
-            visitor (DeviceResidentsVisitor): The visitor.
-        """
-        super().device_resident_accept(visitor)
-        # A shared copy of the link refers to the same object, and may stay where it is.
-        self.sampler = copy.copy(self.sampler)
-        self.sampler.device_resident_accept(visitor)
 
     def forward(self, x: VariableLike, t: VariableLike) -> Variable:
         """Computes the loss value for given input and ground truth labels.

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy
 
-from chainer.core.arrays.device_resident import DeviceResidentsVisitor
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, DTypeLike, VariableLike
 from chainer.core.utils.walker_alias import WalkerAlias
 from chainer.functions.loss.negative_sampling import negative_sampling
 from chainer.links.initializers import Zero
-from chainer.links.link import Link
+from chainer.links.loss._sampled import SampledLoss
 
 
-class NegativeSampling(Link):
+class NegativeSampling(SampledLoss):
     """Negative sampling loss layer.
 
     Wraps :func:`chainer.functions.negative_sampling`. It holds the weight matrix as a parameter and
@@ -70,17 +68,6 @@ class NegativeSampling(Link):
         yield "n_ids", self.W.shape[0]
         yield "sample_size", self.sample_size
         yield "power", self.power
-
-    def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
-        """Shows a visitor the link, its weight and its sampler.
-
-        Args:
-            visitor (DeviceResidentsVisitor): The visitor.
-        """
-        super().device_resident_accept(visitor)
-        # A shared copy of the link refers to the same object, and may stay where it is.
-        self.sampler = copy.copy(self.sampler)
-        self.sampler.device_resident_accept(visitor)
 
     def forward(
         self,

@@ -9,6 +9,7 @@ from chainer.core.autograd.parameter import Parameter
 from chainer.core.typing import Array, DTypeLike, InitializerLike
 from chainer.links.initializer import Initializer
 from chainer.links.initializers import get_initializer
+from chainer.links.link import Link
 
 
 class _Typed(Initializer):
@@ -40,3 +41,19 @@ def typed_parameter(initializer: InitializerLike, default: float, dtype: DTypeLi
         dtype: Data type of the parameter.
     """
     return Parameter(of_dtype(get_initializer(initializer, default), dtype))
+
+
+class ScaleAndShift(Link):
+    """Base class of normalizations with a scaling and a shifting parameter of one size.
+
+    Attributes:
+        gamma (Parameter): Scaling parameter.
+        beta (Parameter): Shifting parameter.
+    """
+
+    gamma: Parameter
+    beta: Parameter
+
+    def _initialize_params(self, size: int) -> None:
+        self.gamma.initialize(size)
+        self.beta.initialize(size)

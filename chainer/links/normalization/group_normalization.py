@@ -11,11 +11,10 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.config.dtype import get_dtype
 from chainer.core.typing import InitializerLike, VariableLike
 from chainer.functions.normalization.group_normalization import group_normalization
-from chainer.links.link import Link
-from chainer.links.normalization._parameters import typed_parameter
+from chainer.links.normalization._parameters import ScaleAndShift, typed_parameter
 
 
-class GroupNormalization(Link):
+class GroupNormalization(ScaleAndShift):
     """Group normalization layer on outputs of convolution functions.
 
     The channels of each sample are divided into groups. Each group is normalized by its mean and
@@ -61,10 +60,6 @@ class GroupNormalization(Link):
             self.beta = typed_parameter(initial_beta, 0, dtype)
         if size is not None:
             self._initialize_params(size)
-
-    def _initialize_params(self, size: int) -> None:
-        self.gamma.initialize(size)
-        self.beta.initialize(size)
 
     @property
     def printable_specs(self) -> Iterator[tuple[str, Any]]:

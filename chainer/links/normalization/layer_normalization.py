@@ -10,11 +10,11 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, VariableLike
 from chainer.functions.normalization.layer_normalization import layer_normalization
 from chainer.links.initializers import get_initializer
-from chainer.links.link import Link
+from chainer.links.normalization._parameters import ScaleAndShift
 from chainer.links.size_inference import infer_channels
 
 
-class LayerNormalization(Link):
+class LayerNormalization(ScaleAndShift):
     """Layer normalization layer on outputs of linear functions.
 
     Each input vector is normalized by the mean and variance of its elements, then scaled and
@@ -54,10 +54,6 @@ class LayerNormalization(Link):
             self.beta = Parameter(get_initializer(initial_beta, default=0))
         if size is not None:
             self._initialize_params(size)
-
-    def _initialize_params(self, size: int) -> None:
-        self.gamma.initialize(size)
-        self.beta.initialize(size)
 
     @property
     def printable_specs(self) -> Iterator[tuple[str, Any]]:

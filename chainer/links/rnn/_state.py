@@ -6,8 +6,9 @@ from typing import ClassVar
 
 from chainer.core.arrays.device_resident import DeviceResidentsVisitor
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import DTypeLike
+from chainer.core.typing import DTypeLike, VariableLike
 from chainer.links.chain import Chain
+from chainer.links.connection.linear import Linear
 from chainer.links.errors import InvalidArgumentTypeError
 from chainer.links.link import Link
 
@@ -97,3 +98,33 @@ class CellStateChain(StatefulChain):
             h (Variable): New output at the previous time step.
         """
         self._assign_state(c=c, h=h)
+
+
+class GatedChain(CellStateChain):
+    """Base class of links whose gates see the input and the previous output.
+
+    Attributes:
+        upward (Linear): Linear layer of upward connections.
+        lateral (Linear): Linear layer of lateral connections.
+    """
+
+    upward: Linear
+    lateral: Linear
+
+    def forward(self, x: VariableLike) -> Variable:
+        """Updates the internal state and returns the LSTM outputs.
+
+        Args:
+            x (Variable or array): A new batch from the input sequences, shape ``(B, in_size)``.
+
+        Returns:
+            Variable: Outputs of shape ``(B, out_size)``.
+        """
+        lstm_in = self.upward(x)
+        if self.h is not None:
+            lstm_in += self.lateral(self.h)
+        return self._step(x, lstm_in)
+
+    def _step(self, x: VariableLike, lstm_in: Variable) -> Variable:
+        """Computes the next states from the inputs of the gates."""
+        raise NotImplementedError(f"{type(self).__name__} must define _step()")

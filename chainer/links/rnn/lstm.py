@@ -130,14 +130,7 @@ class LSTM(CellStateChain, LSTMBase):
     step to step: the states of the remaining sequences are kept as they are, so sort sequences by
     descending length.
 
-    Args:
-        in_size (int or None): Size of input vectors; inferred at the first call if None.
-        out_size (int): Size of output vectors. With one size given, that is the output size.
-        lateral_init: Initializer of the lateral connections.
-        upward_init: Initializer of the upward connections.
-        bias_init: Initializer of the biases of the cell input, the input and the output gate; zero
-            by default.
-        forget_bias_init: Initializer of the bias of the forget gate; one by default.
+    The arguments are those of :class:`StatelessLSTM`.
 
     Attributes:
         upward (Linear): Linear layer of upward connections.

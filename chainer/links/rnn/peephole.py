@@ -8,10 +8,10 @@ from chainer.functions.activation.sigmoid import sigmoid
 from chainer.functions.activation.tanh import tanh
 from chainer.functions.array.reshape import reshape
 from chainer.links.connection.linear import Linear
-from chainer.links.rnn._state import CellStateChain, zeros
+from chainer.links.rnn._state import GatedChain, zeros
 
 
-class StatefulPeepholeLSTM(CellStateChain):
+class StatefulPeepholeLSTM(GatedChain):
     r"""Fully-connected LSTM layer with peephole connections: the cell state affects its gates.
 
     Given an input vector :math:`x`, the next hidden vector :math:`h'` is as follows, where
@@ -53,18 +53,7 @@ class StatefulPeepholeLSTM(CellStateChain):
             self.peep_f = Linear(out_size, out_size, nobias=True)
             self.peep_o = Linear(out_size, out_size, nobias=True)
 
-    def forward(self, x: VariableLike) -> Variable:
-        """Updates the internal state and returns the LSTM outputs.
-
-        Args:
-            x (Variable or array): A new batch from the input sequences, shape ``(B, in_size)``.
-
-        Returns:
-            Variable: Outputs of shape ``(B, out_size)``.
-        """
-        lstm_in = self.upward(x)
-        if self.h is not None:
-            lstm_in += self.lateral(self.h)
+    def _step(self, x: VariableLike, lstm_in: Variable) -> Variable:
         c = self.c
         if c is None:
             c = zeros(self, (x.shape[0], self.state_size), x.dtype)

@@ -190,12 +190,7 @@ class NaryTreeLSTM(_TreeLSTM):
         """Returns new cell state and output of N-ary TreeLSTM.
 
         Args:
-            cshsx (list of Variable): Cell states of all children, shape ``(B, out_size)`` each,
-                then their outputs, likewise, then the input of shape ``(B, in_size)``. None means
-                zeros.
-
-        Returns:
-            tuple of Variable: ``(c_new, h_new)``.
+            cshsx (list of Variable): As for :class:`ChildSumTreeLSTM`.
 
         Raises:
             ValueError: If there are not ``2 * n_ary + 1`` arguments, or all are None.

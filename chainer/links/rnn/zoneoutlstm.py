@@ -8,10 +8,10 @@ from chainer.core.utils.argument import REMOVED_TRAIN, removed_arguments
 from chainer.functions.noise.zoneout import zoneout
 from chainer.functions.rnn.lstm import lstm
 from chainer.links.connection.linear import Linear
-from chainer.links.rnn._state import CellStateChain, zeros
+from chainer.links.rnn._state import GatedChain, zeros
 
 
-class StatefulZoneoutLSTM(CellStateChain):
+class StatefulZoneoutLSTM(GatedChain):
     """Fully-connected LSTM layer with zoneout: units keep their previous value at random.
 
     In training mode each cell state and each output keeps its value with a given probability, see
@@ -53,18 +53,7 @@ class StatefulZoneoutLSTM(CellStateChain):
             self.upward = Linear(in_size, 4 * out_size)
             self.lateral = Linear(out_size, 4 * out_size, nobias=True)
 
-    def forward(self, x: VariableLike) -> Variable:
-        """Updates the internal state and returns the LSTM outputs.
-
-        Args:
-            x (Variable or array): A new batch from the input sequences, shape ``(B, in_size)``.
-
-        Returns:
-            Variable: Outputs of shape ``(B, out_size)``.
-        """
-        lstm_in = self.upward(x)
-        if self.h is not None:
-            lstm_in += self.lateral(self.h)
+    def _step(self, x: VariableLike, lstm_in: Variable) -> Variable:
         shape = (x.shape[0], self.state_size)
         c = zeros(self, shape, x.dtype) if self.c is None else self.c
         h = zeros(self, shape, x.dtype) if self.h is None else self.h

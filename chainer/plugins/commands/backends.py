@@ -34,10 +34,12 @@ def run(options: argparse.Namespace) -> int:
     registries.backends.load_all()
     names = registries.backends.names()
     if options.name is not None:
+        # As in device specifiers, which write a backend with "@".
         name = options.name.removeprefix("@")
         if name not in names:
             hint = did_you_mean(name, names)
             print(f"chainer backends: no backend named {name!r}{hint}", file=sys.stderr)
+            # Status 2, as argparse has for wrong arguments; 1 means that problems were found.
             return 2
         names = [name]
     found = [_describe(name) for name in names]
@@ -53,6 +55,7 @@ def _describe(name: str) -> dict[str, Any]:
     entry = registries.backends.entry(name)
     try:
         backend: Backend = entry.load()
+    # One broken backend must not hide the others.
     except EntryLoadError as error:
         return _broken(entry, str(error))
     reason = backend.unavailable_reason()
@@ -64,6 +67,7 @@ def _describe(name: str) -> dict[str, Any]:
         "is_accelerator": backend.is_accelerator,
         "available": reason is None,
         "reason": reason,
+        # Versions and devices are asked of libraries that may not be there.
         "version": backend.version() if reason is None else None,
         "devices": [str(device) for device in backend.devices()] if reason is None else [],
         "kernels": dict(sorted(kernels.items())),

@@ -79,6 +79,7 @@ def _rows(operation: str, kernels: list[KernelDeclaration]) -> list[_Row]:
     rows: list[_Row] = []
     for kernel in kernels:
         if kernel.operation == operation:
+            # Asked here, not at import: it may import a large library such as CuPy.
             reason = resolve(kernel.unavailable)()
             rows.append(
                 _Row(

@@ -31,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--kind",
         required=True,
         choices=kinds,
+        # The kinds are the folders of the templates: a new one needs no change here.
         help="what it supplies: "
         + "; ".join(f"{kind}: {scaffold.about(kind).rstrip('.')}" for kind in kinds),
     )
@@ -52,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Writes the project and prints the next steps."""
     try:
+        # All files are made in memory first, so that a wrong name leaves no half-written folder.
         names = plugin_names(options.name)
         files = scaffold.render(options.kind, names, options.license, options.author)
         folder = Path(options.directory).expanduser() / names.distribution

@@ -37,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Loads every plugin and lists them."""
+    # Packs are found by their metadata; only loading shows whether they work.
     for registry in registries.ALL.values():
         registry.load_all()
     known = plugins.records()
@@ -84,5 +85,6 @@ def _milliseconds(record: PluginRecord) -> str:
 
 def _note(record: PluginRecord) -> str:
     if record.problem:
+        # A table has one line for each plugin; --failed shows the whole text.
         return record.problem.partition("\n")[0]
     return record.summary()

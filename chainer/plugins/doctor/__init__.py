@@ -41,6 +41,7 @@ def examine_name(name: str, records: list[PluginRecord]) -> list[Report]:
         records: All plugins, loaded as far as they can be.
     """
     named = [record for record in records if record.matches(name)]
+    # Users know the module they import better than the name of its entry point.
     named = named or [record for record in records if _is_module_of(name, record)]
     if named:
         return [examine_plugin(record, asked_for=True) for record in named]

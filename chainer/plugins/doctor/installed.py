@@ -144,6 +144,7 @@ def _examine_variables(records: list[PluginRecord], report: Report) -> None:
                 advice = f"did you mean {near[0]!r}?" if near else ""
                 text = f"{variable} names {name!r}, and no plugin of that name is installed"
                 report.add(Finding("error", "unknown_plugin", text, advice))
+    # Keys of kernels are "operation/provider/array type".
     providers = {key.split("/")[1] for key in registries.kernels.names() if key.count("/") >= 2}
     for name in filter(None, os.environ.get("CHAINER_KERNELS", "").replace(",", " ").split()):
         if name not in providers:
@@ -158,6 +159,7 @@ def _examine_chainer(report: Report) -> None:
     if not found:
         text = "Chainer itself is not installed, it is imported from a folder on the path"
         report.add(Finding("note", "chainer_not_installed", text))
+    # An editable installation whose version has changed since it was made.
     elif found[0] != __version__:
         text = f"the metadata on the path are of chainer {found[0]}, the code is of {__version__}"
         report.add(Finding("error", "stale_chainer", text, "install chainer again"))
@@ -179,6 +181,7 @@ def _examine_backends(report: Report) -> None:
             except ImportError:
                 continue  # reported as a finding about the plugin that registered it
         reason = entry.load().unavailable_reason()
+        # Whether a plugin's backend is available is said in the report about the plugin.
         if reason is not None and "of chainer " in entry.origin:
             text = f"backend {entry.name!r} is not available: {reason}"
             report.add(Finding("note", "backend_unavailable", text))

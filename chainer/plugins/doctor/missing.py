@@ -31,7 +31,9 @@ from chainer.plugins.doctor.installed import (
 )
 from chainer.plugins.records import PluginRecord
 
+# Where environments of Unix, Debian and Windows have their packages.
 _SITES = ("lib/python3*/site-packages", "lib/python3*/dist-packages", "Lib/site-packages")
+# Interpreters of environments, on Unix and on Windows.
 _PYTHONS = ("bin/python", "bin/python3", "Scripts/python.exe", "python.exe")
 
 
@@ -96,6 +98,7 @@ def _examine_distribution(dist: importlib.metadata.Distribution, report: Report)
         return
     source = _source(dist)
     declared = _declared(source) if source is not None else None
+    # Entry points are read from the metadata, which are written at installation.
     if declared:
         text = (
             f"{who} was installed before its pyproject.toml had entry points in group {GROUP!r} "
@@ -160,6 +163,7 @@ def _examine_source(name: str, report: Report) -> None:
 
 def _examine_module(name: str, report: Report) -> None:
     module = normalize(name).replace("-", "_")
+    # find_spec() raises an error for names that no module can have.
     if not module.isidentifier():
         return
     spec = importlib.util.find_spec(module)
@@ -241,6 +245,7 @@ def _prefixes() -> Iterator[Path]:
 
 def _find(folder: Path, name: str) -> Iterator[str]:
     wanted = normalize(name)
+    # The metadata are read from names of folders: importing another environment could run its code.
     for suffix in (".dist-info", ".egg-info"):
         for entry in sorted(folder.glob("*" + suffix)):
             found, _, version = entry.name.removesuffix(suffix).partition("-")

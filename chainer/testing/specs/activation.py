@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainer.core.utils.type_check import InvalidType
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
 from chainer.testing.specs import formulas
+from chainer.testing.specs.inputs import invalid_type
 
-INTEGER_INPUT = ErrorInput(
-    np.arange(6).reshape(2, 3), error=InvalidType, match=r"in_types\[0\]\.dtype\.kind == f"
-)
+INTEGER_INPUT = invalid_type(r"in_types\[0\]\.dtype\.kind == f", np.arange(6).reshape(2, 3))
 
 
 def _elementwise(draw, **kwargs):
@@ -119,8 +117,8 @@ SPECS = (
         ],
         errors=lambda draw: [
             INTEGER_INPUT,
-            ErrorInput(draw((2, 3)).astype("f"), axis=2, error=InvalidType, match="ndim > 2"),
-            ErrorInput(draw((2, 3)).astype("f"), axis=-3, error=InvalidType, match="ndim >= 3"),
+            invalid_type("ndim > 2", draw((2, 3)).astype("f"), axis=2),
+            invalid_type("ndim >= 3", draw((2, 3)).astype("f"), axis=-3),
             ErrorInput(draw((2, 3)).astype("f"), axis=1.5, error=TypeError, match="axis must be"),
         ],
     ),
@@ -171,9 +169,7 @@ SPECS = (
         ],
         errors=lambda draw: [
             INTEGER_INPUT,
-            ErrorInput(
-                np.ones(3, "f"), r=np.ones(2, "f"), error=InvalidType, match=r"shape == \(2,\)"
-            ),
+            invalid_type(r"shape == \(2,\)", np.ones(3, "f"), r=np.ones(2, "f")),
             ErrorInput(np.ones(3, "f"), l=0.5, u=0.1, error=ValueError, match="must be less"),
         ],
     ),
@@ -205,7 +201,7 @@ SPECS = (
         ],
         errors=lambda draw: [
             INTEGER_INPUT,
-            ErrorInput(draw((3,)).astype("f"), error=InvalidType, match="ndim > 1"),
+            invalid_type("ndim > 1", draw((3,)).astype("f")),
         ],
     ),
     OpSpec(
@@ -221,7 +217,7 @@ SPECS = (
         ],
         errors=lambda draw: [
             INTEGER_INPUT,
-            ErrorInput(draw((3,)).astype("f"), error=InvalidType, match="ndim > 1"),
+            invalid_type("ndim > 1", draw((3,)).astype("f")),
         ],
     ),
     OpSpec(
@@ -233,12 +229,7 @@ SPECS = (
             Sample(draw.distinct((0, 4)), pool_size=2, kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                draw((2, 3)).astype("f"),
-                pool_size=2,
-                error=InvalidType,
-                match="divided by pool_size",
-            ),
+            invalid_type("divided by pool_size", draw((2, 3)).astype("f"), pool_size=2),
             ErrorInput(draw((2, 3)).astype("f"), pool_size=0, error=ValueError, match="pool_size"),
         ],
     ),
@@ -253,11 +244,10 @@ SPECS = (
             Sample(draw((0, 3)), draw((3,)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"in_types\[0\]\.shape\[1:2\] == in_types\[1\]\.shape",
                 draw((2, 3)).astype("f"),
                 draw((2,)).astype("f"),
-                error=InvalidType,
-                match=r"in_types\[0\]\.shape\[1:2\] == in_types\[1\]\.shape",
             ),
         ],
     ),
@@ -272,11 +262,10 @@ SPECS = (
             Sample(draw((0, 3)), draw((3,)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"in_types\[1\]\.shape == in_types\[0\]\.shape\[1:2\]",
                 draw((2, 3)).astype("f"),
                 draw((2,)).astype("f"),
-                error=InvalidType,
-                match=r"in_types\[1\]\.shape == in_types\[0\]\.shape\[1:2\]",
             ),
         ],
     ),
@@ -288,13 +277,12 @@ SPECS = (
             Sample(draw((0, 1)), draw((0, 1)), draw((0, 4)), draw((0, 4)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"in_types\[3\]\.shape\[1\] == 4 \* in_types\[1\]\.shape\[1\]",
                 draw((2, 3)).astype("f"),
                 draw((2, 3)).astype("f"),
                 draw((2, 12)).astype("f"),
                 draw((2, 8)).astype("f"),
-                error=InvalidType,
-                match=r"in_types\[3\]\.shape\[1\] == 4 \* in_types\[1\]\.shape\[1\]",
             ),
         ],
     ),
@@ -307,13 +295,12 @@ SPECS = (
             Sample(draw((0, 1)), draw((0, 1)), draw((0, 5)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(draw((2, 3)).astype("f"), error=InvalidType, match="in_types.size >= 2"),
-            ErrorInput(
+            invalid_type("in_types.size >= 2", draw((2, 3)).astype("f")),
+            invalid_type(
+                r"in_types\[2\]\.shape\[1\] == 5 \* in_types\[0\]\.shape\[1\]",
                 draw((2, 3)).astype("f"),
                 draw((2, 3)).astype("f"),
                 draw((2, 12)).astype("f"),
-                error=InvalidType,
-                match=r"in_types\[2\]\.shape\[1\] == 5 \* in_types\[0\]\.shape\[1\]",
             ),
         ],
     ),

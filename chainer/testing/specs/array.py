@@ -8,6 +8,7 @@ import numpy as np
 from chainer.core.autograd.variable import as_variable
 from chainer.core.utils.type_check import InvalidType
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
+from chainer.testing.specs.inputs import invalid_type
 
 
 def _bad(shape, error, match, /, **kwargs):
@@ -274,9 +275,7 @@ SPECS = (
             Sample(draw((0, 3)), pad_width=1, mode="constant", kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                np.arange(3), pad_width=1, mode="constant", error=InvalidType, match="kind == f"
-            ),
+            invalid_type("kind == f", np.arange(3), pad_width=1, mode="constant"),
         ],
     ),
     OpSpec(
@@ -344,9 +343,7 @@ SPECS = (
             Sample(draw((0, 4)), draw.integers((0,), 0, 4), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                np.ones((3, 4), "f"), np.ones(2, "i"), error=InvalidType, match=r"shape\[0\]"
-            ),
+            invalid_type(r"shape\[0\]", np.ones((3, 4), "f"), np.ones(2, "i")),
         ],
     ),
     OpSpec(
@@ -360,10 +357,8 @@ SPECS = (
             Sample(draw((0, 3)), np.array([], np.int32), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                np.ones((3, 2), "f"), np.ones(2, "i"), error=InvalidType, match=r"shape\[0\]"
-            ),
-            ErrorInput(np.ones((3, 2), "f"), np.ones(3, "f"), error=InvalidType, match="int array"),
+            invalid_type(r"shape\[0\]", np.ones((3, 2), "f"), np.ones(2, "i")),
+            invalid_type("int array", np.ones((3, 2), "f"), np.ones(3, "f")),
         ],
     ),
     OpSpec(
@@ -376,13 +371,7 @@ SPECS = (
             Sample(draw.booleans((0, 3)), draw((0, 3)), draw((0, 3)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                np.ones((2, 3), "i"),
-                np.ones((2, 3), "f"),
-                np.ones((2, 3), "f"),
-                error=InvalidType,
-                match="bool",
-            ),
+            invalid_type("bool", np.ones((2, 3), "i"), np.ones((2, 3), "f"), np.ones((2, 3), "f")),
         ],
     ),
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainer.core.utils.type_check import InvalidType
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
+from chainer.testing.specs.inputs import invalid_type
 
 
 def _im2col(x, ksize, stride=1, pad=0, cover_all=False, dilate=1):
@@ -117,7 +117,7 @@ SPECS = (
             Sample(draw((0, 2, 4, 4)), ksize=2, kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(*_ones((2, 3)), ksize=1, error=InvalidType, match="ndim == 4"),
+            invalid_type("ndim == 4", *_ones((2, 3)), ksize=1),
             ErrorInput(
                 *_ones((1, 1, 2, 2)), ksize=3, error=ValueError, match="Height in the output"
             ),
@@ -139,7 +139,7 @@ SPECS = (
             Sample(draw((0, 2, 3, 3)), output_shape=(2, 2), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(*_ones((2, 3)), output_shape=(1, 1), error=InvalidType, match="ndim == 4"),
+            invalid_type("ndim == 4", *_ones((2, 3)), output_shape=(1, 1)),
             ErrorInput(
                 *_ones((1, 1, 2, 2)),
                 output_shape=(0, 1),
@@ -164,12 +164,7 @@ SPECS = (
             Sample(draw((0, 2, 3)), output_shape=(2, 2), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                *_ones((2, 3, 3)),
-                output_shape=(2, 2),
-                error=InvalidType,
-                match=r"in_types\[0\]\.shape\[1\] == 2",
-            ),
+            invalid_type(r"in_types\[0\]\.shape\[1\] == 2", *_ones((2, 3, 3)), output_shape=(2, 2)),
             ErrorInput(
                 *_ones((2, 2, 3)),
                 output_shape=(2, 2),
@@ -188,14 +183,11 @@ SPECS = (
             Sample(draw((0, 2, 3, 4)), draw((0, 2, 2, 2)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"in_types\[0\]\.shape\[0\] == in_types\[1\]\.shape\[0\]",
                 *_ones((2, 3, 4, 4), (1, 2, 4, 4)),
-                error=InvalidType,
-                match=r"in_types\[0\]\.shape\[0\] == in_types\[1\]\.shape\[0\]",
             ),
-            ErrorInput(
-                *_ones((2, 3, 4, 4), (2, 3, 4, 4)), error=InvalidType, match=r"shape\[1\] == 2"
-            ),
+            invalid_type(r"shape\[1\] == 2", *_ones((2, 3, 4, 4), (2, 3, 4, 4))),
         ],
     ),
     OpSpec(
@@ -207,7 +199,7 @@ SPECS = (
             Sample(draw((0, 4, 2, 2)), r=2, kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(*_ones((2, 3)), r=1, error=InvalidType, match="ndim == 4"),
+            invalid_type("ndim == 4", *_ones((2, 3)), r=1),
         ],
     ),
     OpSpec(
@@ -219,7 +211,7 @@ SPECS = (
             Sample(draw((0, 1, 2, 2)), r=2, kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(*_ones((2, 3)), r=1, error=InvalidType, match="ndim == 4"),
+            invalid_type("ndim == 4", *_ones((2, 3)), r=1),
         ],
     ),
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainer.core.utils.type_check import InvalidType
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
+from chainer.testing.specs.inputs import invalid_type
 
 
 def _pad_sequence(*xs, length=None, padding=0):
@@ -44,8 +44,8 @@ def _stacking(name, match):
             Sample(draw((0, 3)), draw((0, 3)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(*_ones((2, 3), (3, 2)), error=InvalidType, match=match),
-            ErrorInput(*_ones((2, 3), (2, 3), dtypes="fd"), error=InvalidType, match="dtype"),
+            invalid_type(match, *_ones((2, 3), (3, 2))),
+            invalid_type("dtype", *_ones((2, 3), (2, 3), dtypes="fd")),
         ],
     )
 
@@ -64,15 +64,14 @@ SPECS = (
             Sample(draw((0, 3)), draw((0, 1)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"(?s)Concat.*in_types\[0\]\.shape\[0\] == in_types\[1\]\.shape\[0\]",
                 *_ones((2, 3), (3, 3)),
-                error=InvalidType,
-                match=r"(?s)Concat.*in_types\[0\]\.shape\[0\] == in_types\[1\]\.shape\[0\]",
             ),
-            ErrorInput(*_ones((2, 3), (2, 3), dtypes="fd"), error=InvalidType, match="dtype"),
-            ErrorInput(*_ones((2, 3), (2,)), error=InvalidType, match="ndim"),
-            ErrorInput(*_ones((2,), (3,)), error=InvalidType, match="ndim > axis"),
-            ErrorInput(*_ones((2,), (3,)), axis=-2, error=InvalidType, match="<= -2"),
+            invalid_type("dtype", *_ones((2, 3), (2, 3), dtypes="fd")),
+            invalid_type("ndim", *_ones((2, 3), (2,))),
+            invalid_type("ndim > axis", *_ones((2,), (3,))),
+            invalid_type("<= -2", *_ones((2,), (3,)), axis=-2),
             ErrorInput(*_ones((2,), (3,)), axis="1", error=TypeError, match="axis must be int"),
         ],
     ),
@@ -87,12 +86,8 @@ SPECS = (
             Sample(draw((0, 3)), draw((0, 3)), axis=1, kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(*_ones((2, 3), (2, 3)), axis=3, error=InvalidType, match="ndim >= 3"),
-            ErrorInput(
-                *_ones((2, 3), (3,)),
-                error=InvalidType,
-                match=r"in_types\[1\]\.shape == in_types\[0\]\.shape",
-            ),
+            invalid_type("ndim >= 3", *_ones((2, 3), (2, 3)), axis=3),
+            invalid_type(r"in_types\[1\]\.shape == in_types\[0\]\.shape", *_ones((2, 3), (3,))),
         ],
     ),
     _stacking("hstack", r"shape\[0\]"),
@@ -112,27 +107,19 @@ SPECS = (
             Sample(draw((0, 4)), indices_or_sections=2, axis=1, kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"shape\[1\] % sections == 0",
                 *_ones((2, 4), dtypes="f"),
                 indices_or_sections=3,
                 axis=1,
-                error=InvalidType,
-                match=r"shape\[1\] % sections == 0",
             ),
-            ErrorInput(
+            invalid_type(
+                r"shape\[1\] >= max_index",
                 *_ones((2, 4), dtypes="f"),
                 indices_or_sections=[5],
                 axis=1,
-                error=InvalidType,
-                match=r"shape\[1\] >= max_index",
             ),
-            ErrorInput(
-                *_ones((2, 4), dtypes="f"),
-                indices_or_sections=2,
-                axis=2,
-                error=InvalidType,
-                match="ndim > 2",
-            ),
+            invalid_type("ndim > 2", *_ones((2, 4), dtypes="f"), indices_or_sections=2, axis=2),
             ErrorInput(
                 *_ones((2, 4), dtypes="f"),
                 indices_or_sections=1.5,
@@ -152,8 +139,8 @@ SPECS = (
             Sample(draw((2, 0)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(*_ones((2, 4), dtypes="f"), axis=2, error=InvalidType, match="ndim > 2"),
-            ErrorInput(*_ones((), dtypes="f"), error=InvalidType, match="ndim > 0"),
+            invalid_type("ndim > 2", *_ones((2, 4), dtypes="f"), axis=2),
+            invalid_type("ndim > 0", *_ones((), dtypes="f")),
         ],
     ),
     OpSpec(
@@ -167,9 +154,7 @@ SPECS = (
             Sample(draw((0, 3)), draw((1, 3)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                *_ones((2, 3), (2,)), error=InvalidType, match="each dimension has the same size"
-            ),
+            invalid_type("each dimension has the same size", *_ones((2, 3), (2,))),
         ],
     ),
     OpSpec(
@@ -184,8 +169,8 @@ SPECS = (
             Sample(draw((0, 2)), draw((2, 2)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(*_ones((4,), (2,)), length=3, error=InvalidType, match=r"shape\[0\] <= 3"),
-            ErrorInput(*_ones((4, 2), (2,)), error=InvalidType, match=r"shape\[1:\]"),
+            invalid_type(r"shape\[0\] <= 3", *_ones((4,), (2,)), length=3),
+            invalid_type(r"shape\[1:\]", *_ones((4, 2), (2,))),
         ],
     ),
     OpSpec(
@@ -199,10 +184,8 @@ SPECS = (
             Sample(draw((2, 0)), draw((1, 0)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                *_ones((2,), (4,)),
-                error=InvalidType,
-                match=r"in_types\[0\]\.shape\[0\] >= in_types\[1\]\.shape\[0\]",
+            invalid_type(
+                r"in_types\[0\]\.shape\[0\] >= in_types\[1\]\.shape\[0\]", *_ones((2,), (4,))
             ),
         ],
     ),

@@ -7,8 +7,8 @@ import itertools
 
 import numpy as np
 
-from chainer.core.utils.type_check import InvalidType
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
+from chainer.testing.specs.inputs import invalid_type
 
 
 def _length(x, norm, axis):
@@ -54,7 +54,7 @@ def _errors(draw):
         ({"labels": labels[:1]}, r"labels must have shape \(2, 2, 2\), got \(1, 2, 2\)"),
     ):
         yield ErrorInput(e, **{**options, **wrong}, error=ValueError, match=match)
-    yield ErrorInput(e.astype(int), **options, error=InvalidType, match="dtype")
+    yield invalid_type("dtype", e.astype(int), **options)
     yield ErrorInput(
         e,
         **{**options, "labels": [[1]]},

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainer.core.utils.type_check import InvalidType
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
+from chainer.testing.specs.inputs import floats as _f
+from chainer.testing.specs.inputs import invalid_type
 from chainer.testing.specs.windows import windows
 
 
@@ -28,10 +29,6 @@ def _convolution(x, W, b=None, stride=1, pad=0, dilate=1, groups=1):
     return y if b is None else y + b.reshape(1, -1, *[1] * (x.ndim - 2))
 
 
-def _f(*shape):
-    return np.ones(shape, np.float32)
-
-
 SPECS = (
     OpSpec(
         "linear",
@@ -43,20 +40,15 @@ SPECS = (
             Sample(draw((0, 3)), draw((2, 3)), draw((2,)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"(?s)in_types\[0\]\.shape\[1\] == in_types\[1\]\.shape\[1\].*3 != 5",
                 _f(2, 3),
                 _f(4, 5),
-                error=InvalidType,
-                match=r"(?s)in_types\[0\]\.shape\[1\] == in_types\[1\]\.shape\[1\].*3 != 5",
             ),
-            ErrorInput(
-                _f(2, 3),
-                _f(4, 3),
-                _f(3),
-                error=InvalidType,
-                match=r"in_types\[2\]\.shape\[0\] == in_types\[1\]\.shape\[0\]",
+            invalid_type(
+                r"in_types\[2\]\.shape\[0\] == in_types\[1\]\.shape\[0\]", _f(2, 3), _f(4, 3), _f(3)
             ),
-            ErrorInput(_f(2, 3), _f(4, 3, 1), error=InvalidType, match=r"in_types\[1\]\.ndim == 2"),
+            invalid_type(r"in_types\[1\]\.ndim == 2", _f(2, 3), _f(4, 3, 1)),
         ],
     ),
     OpSpec(
@@ -71,18 +63,14 @@ SPECS = (
             Sample(draw((0, 3, 5, 4)), draw((2, 3, 3, 2)), draw((2,)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                _f(2, 3),
-                _f(2, 3, 3, 3),
-                error=InvalidType,
-                match=r"(?s)Convolution2DFunction.*in_types\[0\]\.ndim == 4",
+            invalid_type(
+                r"(?s)Convolution2DFunction.*in_types\[0\]\.ndim == 4", _f(2, 3), _f(2, 3, 3, 3)
             ),
-            ErrorInput(
+            invalid_type(
+                r"in_types\[2\]\.shape\[0\] == in_types\[1\]\.shape\[0\]",
                 _f(2, 3, 5, 5),
                 _f(2, 3, 3, 3),
                 _f(3),
-                error=InvalidType,
-                match=r"in_types\[2\]\.shape\[0\] == in_types\[1\]\.shape\[0\]",
             ),
             ErrorInput(
                 _f(2, 3, 5, 5),
@@ -107,15 +95,8 @@ SPECS = (
             Sample(np.zeros((0, 2), np.int32), draw((4, 3)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                _f(2), _f(2, 3), error=InvalidType, match=r"in_types\[0\]\.dtype\.kind == i"
-            ),
-            ErrorInput(
-                np.zeros(2, np.int32),
-                _f(2, 3, 1),
-                error=InvalidType,
-                match=r"in_types\[1\]\.ndim == 2",
-            ),
+            invalid_type(r"in_types\[0\]\.dtype\.kind == i", _f(2), _f(2, 3)),
+            invalid_type(r"in_types\[1\]\.ndim == 2", np.zeros(2, np.int32), _f(2, 3, 1)),
         ],
     ),
 )

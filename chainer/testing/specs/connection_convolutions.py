@@ -7,8 +7,9 @@ import itertools
 
 import numpy as np
 
-from chainer.core.utils.type_check import InvalidType
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
+from chainer.testing.specs.inputs import floats as _f
+from chainer.testing.specs.inputs import invalid_type
 from chainer.testing.specs.windows import pair, windows
 
 
@@ -74,10 +75,6 @@ def _shift(x, ksize=3, dilate=1):
     return y
 
 
-def _f(*shape):
-    return np.ones(shape, np.float32)
-
-
 SPECS = (
     OpSpec(
         "convolution_nd",
@@ -90,11 +87,10 @@ SPECS = (
             Sample(draw((0, 3, 7)), draw((2, 3, 3)), draw((2,)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"(?s)ConvolutionND.*in_types\[0\]\.shape\[1\] == in_types\[1\]\.shape",
                 _f(2, 3, 5, 5),
                 _f(4, 2, 3, 3),
-                error=InvalidType,
-                match=r"(?s)ConvolutionND.*in_types\[0\]\.shape\[1\] == in_types\[1\]\.shape",
             ),
             ErrorInput(
                 _f(2, 3, 2, 2),
@@ -117,18 +113,16 @@ SPECS = (
             Sample(draw((0, 3, 4, 3)), draw((3, 2, 3, 3)), draw((2,)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"in_types\[0\]\.shape\[1\] == in_types\[1\]\.shape\[0\]",
                 _f(2, 3, 5, 5),
                 _f(2, 4, 3, 3),
-                error=InvalidType,
-                match=r"in_types\[0\]\.shape\[1\] == in_types\[1\]\.shape\[0\]",
             ),
-            ErrorInput(
+            invalid_type(
+                r"\(8 - \(in_types\[1\]\.shape\[3\] .* <= in_types\[0\]\.shape\[3\]",
                 _f(2, 3, 5, 5),
                 _f(3, 4, 3, 3),
                 outsize=(7, 8),
-                error=InvalidType,
-                match=r"\(8 - \(in_types\[1\]\.shape\[3\] .* <= in_types\[0\]\.shape\[3\]",
             ),
             ErrorInput(
                 _f(2, 3, 1, 1),
@@ -156,12 +150,11 @@ SPECS = (
             Sample(draw((0, 3, 4)), draw((3, 2, 3)), draw((2,)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"in_types\[2\]\.shape\[0\] == in_types\[1\]\.shape\[1\]",
                 _f(2, 3, 5),
                 _f(3, 4, 3),
                 _f(5),
-                error=InvalidType,
-                match=r"in_types\[2\]\.shape\[0\] == in_types\[1\]\.shape\[1\]",
             ),
         ],
     ),
@@ -174,18 +167,16 @@ SPECS = (
             Sample(draw((0, 3, 4, 5)), draw((2, 3, 3, 3)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"(?s)DepthwiseConvolution2D.*in_types\[0\]\.shape\[1\] == in_types\[1\]",
                 _f(2, 4, 5, 5),
                 _f(3, 3, 3, 3),
-                error=InvalidType,
-                match=r"(?s)DepthwiseConvolution2D.*in_types\[0\]\.shape\[1\] == in_types\[1\]",
             ),
-            ErrorInput(
+            invalid_type(
+                r"in_types\[1\]\.shape\[0\] \* in_types\[1\]\.shape\[1\]",
                 _f(2, 4, 5, 5),
                 _f(3, 4, 3, 3),
                 _f(10),
-                error=InvalidType,
-                match=r"in_types\[1\]\.shape\[0\] \* in_types\[1\]\.shape\[1\]",
             ),
         ],
     ),
@@ -206,25 +197,18 @@ SPECS = (
             Sample(draw((0, 2, 3, 3)), draw((1, 2, 2, 2, 2, 2)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"in_types\[0\]\.shape\[1\] == in_types\[1\]\.shape\[3\]",
                 _f(2, 3, 7, 7),
                 _f(2, 5, 5, 4, 3, 3),
-                error=InvalidType,
-                match=r"in_types\[0\]\.shape\[1\] == in_types\[1\]\.shape\[3\]",
             ),
-            ErrorInput(
+            invalid_type(
+                r"in_types\[2\]\.shape == in_types\[1\]\.shape\[:3\]",
                 _f(2, 3, 7, 7),
                 _f(2, 5, 5, 3, 3, 3),
                 _f(2, 5, 4),
-                error=InvalidType,
-                match=r"in_types\[2\]\.shape == in_types\[1\]\.shape\[:3\]",
             ),
-            ErrorInput(
-                _f(2, 3, 6, 7),
-                _f(2, 5, 5, 3, 3, 3),
-                error=InvalidType,
-                match=r"in_types\[0\]\.shape\[2\] >= ",
-            ),
+            invalid_type(r"in_types\[0\]\.shape\[2\] >= ", _f(2, 3, 6, 7), _f(2, 5, 5, 3, 3, 3)),
         ],
     ),
     OpSpec(
@@ -236,7 +220,7 @@ SPECS = (
             Sample(draw((0, 9, 3, 3)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(_f(2, 8, 7, 7), error=InvalidType, match=r"in_types\[0\]\.shape\[1\] >= 9"),
+            invalid_type(r"in_types\[0\]\.shape\[1\] >= 9", _f(2, 8, 7, 7)),
             ErrorInput(_f(2, 8, 7, 7), ksize=2, error=ValueError, match="kh must be odd"),
         ],
     ),

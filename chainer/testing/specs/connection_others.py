@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainer.core.utils.type_check import InvalidType
 from chainer.testing.op_spec import ErrorInput, Kind, OpSpec, Sample, Tolerance
+from chainer.testing.specs.inputs import floats as _f
+from chainer.testing.specs.inputs import invalid_type
 
 _REGULAR: Kind = "regular"
 _EMPTY: Kind = "empty"
@@ -140,10 +141,6 @@ def _rows():
             )
 
 
-def _f(*shape):
-    return np.ones(shape, np.float32)
-
-
 SPECS = (
     OpSpec(
         "bilinear",
@@ -157,33 +154,29 @@ SPECS = (
             Sample(draw((0, 3)), draw((0, 4)), draw((3, 4, 5)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"prod\(in_types\[1\]\.shape\[1:\]\) == in_types\[2\]\.shape\[1\]",
                 _f(2, 3),
                 _f(2, 4),
                 _f(3, 5, 5),
-                error=InvalidType,
-                match=r"prod\(in_types\[1\]\.shape\[1:\]\) == in_types\[2\]\.shape\[1\]",
             ),
-            ErrorInput(
+            invalid_type(
+                r"in_types\[0\]\.shape\[0\] == in_types\[1\]\.shape\[0\]",
                 _f(2, 3),
                 _f(3, 4),
                 _f(3, 4, 5),
-                error=InvalidType,
-                match=r"in_types\[0\]\.shape\[0\] == in_types\[1\]\.shape\[0\]",
             ),
-            ErrorInput(
+            invalid_type(
+                r"in_types\[1\]\.dtype == in_types\[0\]\.dtype",
                 _f(2, 3),
                 _f(2, 4).astype("d"),
                 _f(3, 4, 5),
-                error=InvalidType,
-                match=r"in_types\[1\]\.dtype == in_types\[0\]\.dtype",
             ),
-            ErrorInput(
+            invalid_type(
+                r"in_types\[2\]\.dtype == in_types\[0\]\.dtype",
                 _f(2, 3),
                 _f(2, 4),
                 _f(3, 4, 5).astype("d"),
-                error=InvalidType,
-                match=r"in_types\[2\]\.dtype == in_types\[0\]\.dtype",
             ),
             ErrorInput(
                 _f(2, 3),

@@ -7,8 +7,9 @@ import math
 
 import numpy as np
 
-from chainer.core.utils.type_check import InvalidType
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample, Tolerance
+from chainer.testing.specs.inputs import floats as _f
+from chainer.testing.specs.inputs import invalid_type
 from chainer.testing.specs.windows import pair
 
 
@@ -43,10 +44,6 @@ def _sampler(x, offset, W, b=None, stride=1, pad=0):
 def _offsets(draw, *shape):
     # Fractions away from 0 and 1, where the interpolation has a kink.
     return draw.integers(shape, -2, 2) + draw(shape, 0.2, 0.8)
-
-
-def _f(*shape):
-    return np.ones(shape, np.float32)
 
 
 SPECS = (
@@ -89,13 +86,7 @@ SPECS = (
                 error=ValueError,
                 match=r"x must have 4 dimensions, got shape \(2, 4, 4\)",
             ),
-            ErrorInput(
-                _f(1, 2, 4, 4),
-                np.ones((1, 8, 3, 3)),
-                _f(1, 2, 2, 2),
-                error=InvalidType,
-                match="dtype",
-            ),
+            invalid_type("dtype", _f(1, 2, 4, 4), np.ones((1, 8, 3, 3)), _f(1, 2, 2, 2)),
             ErrorInput(
                 _f(1, 2, 4, 4),
                 _f(1, 8, 3, 3),

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainer.core.utils.type_check import InvalidType
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
+from chainer.testing.specs.inputs import invalid_type
 
 
 def _accuracy(y, t, ignore_label=None):
@@ -59,18 +59,12 @@ def _r2_score(pred, true, multioutput="uniform_average"):
 
 
 _SUMMARY_ERRORS = [
-    ErrorInput(
+    invalid_type(
+        r"(?s)ClassificationSummary.*in_types\[0\]\.shape\[0\] == in_types\[1\]\.shape\[0\]",
         np.ones((2, 3), "f"),
         np.zeros(3, "i"),
-        error=InvalidType,
-        match=r"(?s)ClassificationSummary.*in_types\[0\]\.shape\[0\] == in_types\[1\]\.shape\[0\]",
     ),
-    ErrorInput(
-        np.ones((2, 3), "f"),
-        np.zeros(2, "f"),
-        error=InvalidType,
-        match=r"in_types\[1\]\.dtype\.kind == i",
-    ),
+    invalid_type(r"in_types\[1\]\.dtype\.kind == i", np.ones((2, 3), "f"), np.zeros(2, "f")),
 ]
 
 
@@ -97,17 +91,13 @@ SPECS = (
             Sample(draw.distinct((3, 4, 2)), draw.integers((3, 2), 0, 4)),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"(?s)Accuracy.*in_types\[0\]\.shape\[0\] == in_types\[1\]\.shape\[0\]",
                 np.ones((2, 3), "f"),
                 np.zeros(3, "i"),
-                error=InvalidType,
-                match=r"(?s)Accuracy.*in_types\[0\]\.shape\[0\] == in_types\[1\]\.shape\[0\]",
             ),
-            ErrorInput(
-                np.ones((2, 3), "f"),
-                np.zeros(2, "f"),
-                error=InvalidType,
-                match=r"in_types\[1\]\.dtype\.kind == i",
+            invalid_type(
+                r"in_types\[1\]\.dtype\.kind == i", np.ones((2, 3), "f"), np.zeros(2, "f")
             ),
         ],
     ),
@@ -123,18 +113,12 @@ SPECS = (
             Sample(np.zeros((0, 3)), np.zeros((0, 3), np.int32), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"(?s)BinaryAccuracy.*in_types\[1\]\.shape == in_types\[0\]\.shape",
                 np.ones((2, 3), "f"),
                 np.zeros((2, 2), "i"),
-                error=InvalidType,
-                match=r"(?s)BinaryAccuracy.*in_types\[1\]\.shape == in_types\[0\]\.shape",
             ),
-            ErrorInput(
-                np.ones(2, "f"),
-                np.zeros(2, "f"),
-                error=InvalidType,
-                match=r"in_types\[1\]\.dtype\.kind == i",
-            ),
+            invalid_type(r"in_types\[1\]\.dtype\.kind == i", np.ones(2, "f"), np.zeros(2, "f")),
         ],
     ),
     OpSpec(
@@ -160,11 +144,10 @@ SPECS = (
             Sample(draw((3, 2)), np.ones((3, 2)), multioutput="raw_values", label="constant"),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"in_types\[0\]\.shape == in_types\[1\]\.shape",
                 np.ones((2, 3), "f"),
                 np.ones((2, 2), "f"),
-                error=InvalidType,
-                match=r"in_types\[0\]\.shape == in_types\[1\]\.shape",
             ),
             ErrorInput(
                 np.ones(2, "f"),

@@ -5,16 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainer.core.utils.type_check import InvalidType
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample, Tolerance
+from chainer.testing.specs.inputs import floats as _f
+from chainer.testing.specs.inputs import invalid_type
 
 _LABELS = np.array([0, 2, -1, 1], np.int32)
 # The rounding of float16 inputs is larger than the values here: sums of squares of differences.
 _ROUGH = {"float16": Tolerance((2e-2, 2e-2), (1e-1, 1e-1), (3e-1, 3e-1))}
-
-
-def _f(*shape):
-    return np.ones(shape, np.float32)
 
 
 def bad_reduce(*arrays, choices, **kwargs):
@@ -165,24 +162,9 @@ def _with_empty(draw):
 
 
 _PAIR_ERRORS = [
-    ErrorInput(
-        _f(2, 3),
-        _f(2, 2),
-        error=InvalidType,
-        match=r"in_types\[0\]\.shape == in_types\[1\]\.shape",
-    ),
-    ErrorInput(
-        _f(2, 3),
-        np.ones((2, 3)),
-        error=InvalidType,
-        match=r"in_types\[0\]\.dtype == in_types\[1\]\.dtype",
-    ),
-    ErrorInput(
-        np.ones((2, 3), "i"),
-        np.ones((2, 3), "i"),
-        error=InvalidType,
-        match=r"in_types\[0\]\.dtype\.kind == f",
-    ),
+    invalid_type(r"in_types\[0\]\.shape == in_types\[1\]\.shape", _f(2, 3), _f(2, 2)),
+    invalid_type(r"in_types\[0\]\.dtype == in_types\[1\]\.dtype", _f(2, 3), np.ones((2, 3))),
+    invalid_type(r"in_types\[0\]\.dtype\.kind == f", np.ones((2, 3), "i"), np.ones((2, 3), "i")),
 ]
 
 
@@ -213,24 +195,13 @@ SPECS = (
         samples=_cross_entropy_samples,
         gradient_order=1,
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"in_types\[0\]\.shape\[0\] == in_types\[1\]\.shape\[0\]",
                 _f(2, 3),
                 np.zeros(3, np.int32),
-                error=InvalidType,
-                match=r"in_types\[0\]\.shape\[0\] == in_types\[1\]\.shape\[0\]",
             ),
-            ErrorInput(
-                _f(2, 3),
-                np.zeros(2, np.uint8),
-                error=InvalidType,
-                match=r"in_types\[1\]\.dtype\.kind == i",
-            ),
-            ErrorInput(
-                _f(2, 3),
-                _f(2),
-                error=InvalidType,
-                match=r"in_types\[1\]\.shape == in_types\[0\]\.shape",
-            ),
+            invalid_type(r"in_types\[1\]\.dtype\.kind == i", _f(2, 3), np.zeros(2, np.uint8)),
+            invalid_type(r"in_types\[1\]\.shape == in_types\[0\]\.shape", _f(2, 3), _f(2)),
             ErrorInput(
                 _f(2, 3),
                 _f(2, 3),
@@ -292,15 +263,10 @@ SPECS = (
             Sample(np.zeros((0, 3)), np.zeros((0, 3), np.int32), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                _f(2, 3),
-                np.ones(2, "i"),
-                error=InvalidType,
-                match=r"in_types\[0\]\.shape == in_types\[1\]\.shape",
+            invalid_type(
+                r"in_types\[0\]\.shape == in_types\[1\]\.shape", _f(2, 3), np.ones(2, "i")
             ),
-            ErrorInput(
-                _f(2, 3), _f(2, 3), error=InvalidType, match=r"in_types\[1\]\.dtype\.kind == i"
-            ),
+            invalid_type(r"in_types\[1\]\.dtype\.kind == i", _f(2, 3), _f(2, 3)),
             bad_reduce(_f(2, 3), np.ones((2, 3), "i"), choices="'mean' and 'no'"),
         ],
     ),
@@ -321,11 +287,10 @@ SPECS = (
             Sample(np.zeros((0, 3)), np.zeros(0, np.int32), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"in_types\[0\]\.shape\[0\] == in_types\[1\]\.shape\[0\]",
                 _f(2, 3),
                 np.zeros(3, "i"),
-                error=InvalidType,
-                match=r"in_types\[0\]\.shape\[0\] == in_types\[1\]\.shape\[0\]",
             ),
             ErrorInput(
                 _f(2, 3),
@@ -359,7 +324,7 @@ SPECS = (
                 bad_reduce(
                     _f(2, 3), _f(2, 3), delta=1.0, choices="'sum_along_second_axis' and 'no'"
                 ),
-                ErrorInput(_f(3), _f(3), delta=1.0, error=InvalidType, match=r"\.ndim >= 2"),
+                invalid_type(r"\.ndim >= 2", _f(3), _f(3), delta=1.0),
                 ErrorInput(
                     _f(2, 3),
                     _f(2, 3),
@@ -405,12 +370,11 @@ SPECS = (
             Sample(np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0, np.int32), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"in_types\[1\]\.shape\[0\] == in_types\[2\]\.shape\[0\]",
                 _f(2, 3),
                 _f(2, 3),
                 np.zeros(3, "i"),
-                error=InvalidType,
-                match=r"in_types\[1\]\.shape\[0\] == in_types\[2\]\.shape\[0\]",
             ),
             ErrorInput(
                 _f(2, 3),
@@ -433,12 +397,8 @@ SPECS = (
             Sample(*[np.zeros((0, 3))] * 3, kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                _f(2, 3),
-                _f(2, 3),
-                _f(2, 2),
-                error=InvalidType,
-                match=r"in_types\[0\]\.shape == in_types\[2\]\.shape",
+            invalid_type(
+                r"in_types\[0\]\.shape == in_types\[2\]\.shape", _f(2, 3), _f(2, 3), _f(2, 2)
             ),
             ErrorInput(*[_f(2, 3)] * 3, margin=-1, error=ValueError, match="should be positive"),
             bad_reduce(*[_f(2, 3)] * 3, choices="'mean' and 'no'"),
@@ -454,11 +414,8 @@ SPECS = (
             Sample(np.zeros((0, 3)), np.zeros((0, 2)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                _f(2, 3),
-                _f(3, 3),
-                error=InvalidType,
-                match=r"in_types\[0\]\.shape\[0\] == in_types\[1\]\.shape\[0\]",
+            invalid_type(
+                r"in_types\[0\]\.shape\[0\] == in_types\[1\]\.shape\[0\]", _f(2, 3), _f(3, 3)
             ),
             bad_reduce(_f(2, 3), _f(2, 3), choices="'half_squared_sum' and 'no'"),
         ],
@@ -472,7 +429,7 @@ SPECS = (
             Sample(np.zeros((0, 3)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(_f(3), error=InvalidType, match=r"in_types\[0\]\.ndim == 2"),
+            invalid_type(r"in_types\[0\]\.ndim == 2", _f(3)),
             bad_reduce(_f(2, 3), choices="'half_squared_sum' and 'no'"),
         ],
     ),

@@ -8,8 +8,8 @@ import operator
 import numpy as np
 
 from chainer.core.autograd.variable import as_variable
-from chainer.core.utils.type_check import InvalidType
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
+from chainer.testing.specs.inputs import invalid_type
 
 
 def _pairs(draw, second=None):
@@ -31,17 +31,15 @@ def _binary(name, function, second=None):
         call=lambda F, x, y: function(as_variable(x), as_variable(y)),
         samples=lambda draw: _pairs(draw, getattr(draw, second) if second else None),
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"(?s)in_types\[0\]\.shape == in_types\[1\]\.shape.*\(2, 3\) != \(2, 4\)",
                 draw((2, 3)).astype("f"),
                 draw((2, 4)).astype("f"),
-                error=InvalidType,
-                match=r"(?s)in_types\[0\]\.shape == in_types\[1\]\.shape.*\(2, 3\) != \(2, 4\)",
             ),
-            ErrorInput(
+            invalid_type(
+                r"(?s)in_types\[0\]\.dtype == in_types\[1\]\.dtype.*float32 != float64",
                 draw((2, 3)).astype("f"),
                 draw((2, 3)).astype("d"),
-                error=InvalidType,
-                match=r"(?s)in_types\[0\]\.dtype == in_types\[1\]\.dtype.*float32 != float64",
             ),
         ],
     )
@@ -100,7 +98,7 @@ SPECS = (
             Sample(draw((0, 3)), axis=0, kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(draw((2, 3)).astype("f"), axis=2, error=InvalidType, match="ndim > 2"),
+            invalid_type("ndim > 2", draw((2, 3)).astype("f"), axis=2),
             ErrorInput(draw((2, 3)).astype("f"), axis=(0, 0), error=ValueError, match="duplicate"),
         ],
     ),

@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainer.core.utils.type_check import InvalidType
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample, Tolerance
 from chainer.testing.specs import formulas
+from chainer.testing.specs.inputs import invalid_type
 
-INTEGER_INPUT = ErrorInput(
-    np.arange(6).reshape(2, 3), error=InvalidType, match=r"in_types\[0\]\.dtype\.kind == f"
-)
+INTEGER_INPUT = invalid_type(r"in_types\[0\]\.dtype\.kind == f", np.arange(6).reshape(2, 3))
 
 
 def _unary(name, reference, low=-1.0, high=1.0, tolerances=None):
@@ -75,16 +73,9 @@ def _pair(
         reference=reference,
         samples=samples,
         errors=lambda draw: [
-            ErrorInput(
-                np.ones((2, 3), "f"), np.ones((2, 4), "f"), error=InvalidType, match="shape"
-            ),
+            invalid_type("shape", np.ones((2, 3), "f"), np.ones((2, 4), "f")),
             # Functions that accept two dtypes still refuse integers.
-            ErrorInput(
-                np.ones((2, 3), "f"),
-                np.ones((2, 3), "i" if mixed else "d"),
-                error=InvalidType,
-                match="dtype",
-            ),
+            invalid_type("dtype", np.ones((2, 3), "f"), np.ones((2, 3), "i" if mixed else "d")),
         ],
         covers=covers,
     )
@@ -143,9 +134,7 @@ SPECS = (
             Sample(draw((0, 3)), x_min=-1.0, x_max=1.0, kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                np.arange(3), x_min=0.0, x_max=1.0, error=InvalidType, match="dtype.kind == f"
-            ),
+            invalid_type("dtype.kind == f", np.arange(3), x_min=0.0, x_max=1.0),
             ErrorInput(
                 np.ones(3, "f"), x_min=2.0, x_max=1.0, error=ValueError, match="x_min must not be"
             ),
@@ -167,12 +156,8 @@ SPECS = (
             Sample(draw((0, 3)), draw((0, 3)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                np.ones((2, 3), "f"), np.ones((2, 4), "f"), error=InvalidType, match="Maximum"
-            ),
-            ErrorInput(
-                np.ones((2, 3), "f"), np.ones((2, 3), "d"), error=InvalidType, match="dtype"
-            ),
+            invalid_type("Maximum", np.ones((2, 3), "f"), np.ones((2, 4), "f")),
+            invalid_type("dtype", np.ones((2, 3), "f"), np.ones((2, 3), "d")),
         ],
     ),
     OpSpec(
@@ -186,9 +171,7 @@ SPECS = (
             Sample(draw((0, 3)), draw((0, 3)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                np.ones((2, 3), "f"), np.ones((2, 4), "f"), error=InvalidType, match="Minimum"
-            ),
+            invalid_type("Minimum", np.ones((2, 3), "f"), np.ones((2, 4), "f")),
         ],
     ),
     OpSpec(
@@ -201,9 +184,7 @@ SPECS = (
             Sample(draw((0, 3)), draw((0, 3)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                np.ones((2, 3), "f"), np.ones((2, 4), "f"), error=InvalidType, match="shape"
-            ),
+            invalid_type("shape", np.ones((2, 3), "f"), np.ones((2, 4), "f")),
         ],
     ),
     OpSpec(
@@ -215,13 +196,7 @@ SPECS = (
             Sample(draw((0, 3)), draw((0, 3)), draw((0, 3)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                np.ones((2, 3), "f"),
-                np.ones((2, 3), "f"),
-                np.ones((2, 4), "f"),
-                error=InvalidType,
-                match="shape",
-            ),
+            invalid_type("shape", np.ones((2, 3), "f"), np.ones((2, 3), "f"), np.ones((2, 4), "f")),
         ],
     ),
     OpSpec(
@@ -237,10 +212,9 @@ SPECS = (
             Sample(draw((0, 3)), draw((0, 3)), draw((0, 3)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"(?s)MultiAdd.*in_types\[0\]\.shape == in_types\[2\]\.shape",
                 *[np.ones(shape, "f") for shape in ((2, 3), (2, 3), (2, 4))],
-                error=InvalidType,
-                match=r"(?s)MultiAdd.*in_types\[0\]\.shape == in_types\[2\]\.shape",
             ),
         ],
     ),
@@ -254,9 +228,7 @@ SPECS = (
             Sample(draw((0, 3)), draw((3,)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                np.ones((2, 3), "f"), np.ones(2, "f"), error=InvalidType, match="BroadcastTo"
-            ),
+            invalid_type("BroadcastTo", np.ones((2, 3), "f"), np.ones(2, "f")),
         ],
     ),
     OpSpec(
@@ -269,9 +241,7 @@ SPECS = (
             Sample(draw((0, 3)), draw((3,)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                np.ones((2, 3), "f"), np.ones(2, "f"), error=InvalidType, match="BroadcastTo"
-            ),
+            invalid_type("BroadcastTo", np.ones((2, 3), "f"), np.ones(2, "f")),
         ],
     ),
 )

@@ -7,8 +7,8 @@ import warnings
 
 import numpy as np
 
-from chainer.core.utils.type_check import InvalidType
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample, Tolerance
+from chainer.testing.specs.inputs import invalid_type
 
 
 def _transposed(x, flag):
@@ -56,7 +56,7 @@ def _fourier(name):
             Sample(draw((2, 5)), draw((2, 5))),
             Sample(draw((0, 3)), draw((0, 3)), kind="empty"),
         ],
-        errors=lambda draw: [ErrorInput(*_ones((3,), (4,)), error=InvalidType, match="shape")],
+        errors=lambda draw: [invalid_type("shape", *_ones((3,), (4,)))],
     )
 
 
@@ -91,14 +91,13 @@ SPECS = (
             Sample(draw((0, 2, 3)), draw((3, 2)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"(?s)MatMul.*in_types\[0\]\.shape\[-1\] == in_types\[1\]\.shape\[-2\]",
                 *_ones((2, 3), (2, 3)),
-                error=InvalidType,
-                match=r"(?s)MatMul.*in_types\[0\]\.shape\[-1\] == in_types\[1\]\.shape\[-2\]",
             ),
-            ErrorInput(*_ones((2, 1, 2), (3, 2, 2)), error=InvalidType, match=r"shape\[:-2\]"),
-            ErrorInput(*_ones((), (2, 2)), error=InvalidType, match="ndim >= 1"),
-            ErrorInput(np.arange(3), np.arange(3), error=InvalidType, match="kind == f"),
+            invalid_type(r"shape\[:-2\]", *_ones((2, 1, 2), (3, 2, 2))),
+            invalid_type("ndim >= 1", *_ones((), (2, 2))),
+            invalid_type("kind == f", np.arange(3), np.arange(3)),
         ],
     ),
     OpSpec(
@@ -126,9 +125,9 @@ SPECS = (
             Sample(draw((0, 2, 3)), draw((0, 3, 2)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(*_ones((2, 3), (2, 3)), error=InvalidType, match=r"shape\[1\] == 1"),
-            ErrorInput(*_ones((2, 1, 3), (2, 2, 3)), error=InvalidType, match=r"shape\[2\]"),
-            ErrorInput(*_ones((3,), (3,)), error=InvalidType, match="ndim >= 2"),
+            invalid_type(r"shape\[1\] == 1", *_ones((2, 3), (2, 3))),
+            invalid_type(r"shape\[2\]", *_ones((2, 1, 3), (2, 2, 3))),
+            invalid_type("ndim >= 2", *_ones((3,), (3,))),
         ],
     ),
     OpSpec(
@@ -165,7 +164,7 @@ SPECS = (
             Sample(_regular(draw, 1)),
         ],
         errors=lambda draw: [
-            ErrorInput(*_ones((2, 3)), error=InvalidType, match=r"shape"),
+            invalid_type(r"shape", *_ones((2, 3))),
             ErrorInput(*_ones((2, 2)), error=ValueError, match="singular", debug=True),
         ],
         tolerances=_ROUGH,
@@ -178,7 +177,7 @@ SPECS = (
             Sample(_regular(draw, 0, 2), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(*_ones((2, 2, 3)), error=InvalidType, match="shape"),
+            invalid_type("shape", *_ones((2, 2, 3))),
             ErrorInput(*_ones((1, 2, 2)), error=ValueError, match="singular", debug=True),
         ],
         tolerances=_ROUGH,
@@ -188,9 +187,9 @@ SPECS = (
         reference=np.linalg.det,
         samples=lambda draw: [Sample(_regular(draw, 3)), Sample(_regular(draw, 1))],
         errors=lambda draw: [
-            ErrorInput(*_ones((2, 3)), error=InvalidType, match="shape"),
-            ErrorInput(*_ones(()), error=InvalidType, match=r"a\.ndim == 2\nActual: 0 != 2"),
-            ErrorInput(*_ones((2, 3, 3)), error=InvalidType, match=r"a\.ndim == 2\nActual: 3 != 2"),
+            invalid_type("shape", *_ones((2, 3))),
+            invalid_type(r"a\.ndim == 2\nActual: 0 != 2", *_ones(())),
+            invalid_type(r"a\.ndim == 2\nActual: 3 != 2", *_ones((2, 3, 3))),
         ],
         tolerances=_ROUGH,
     ),
@@ -201,7 +200,7 @@ SPECS = (
             Sample(_regular(draw, 2, 3)),
             Sample(_regular(draw, 0, 2), kind="empty"),
         ],
-        errors=lambda draw: [ErrorInput(*_ones((2, 2, 3)), error=InvalidType, match="shape")],
+        errors=lambda draw: [invalid_type("shape", *_ones((2, 2, 3)))],
         tolerances=_ROUGH,
     ),
     _fourier("fft"),

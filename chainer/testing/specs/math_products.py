@@ -7,8 +7,9 @@ import numpy as np
 
 from chainer.core.autograd.sparse import CooMatrix
 from chainer.core.autograd.variable import as_variable
-from chainer.core.utils.type_check import InvalidType
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
+from chainer.testing.specs.inputs import floats as _f
+from chainer.testing.specs.inputs import invalid_type
 
 
 def _einsum(*arrays, subscripts):
@@ -28,10 +29,6 @@ def _einsum(*arrays, subscripts):
             product *= array[tuple(index[label] for label in labels)]
         y[tuple(index[label] for label in output)] += product
     return y
-
-
-def _f(*shape):
-    return np.ones(shape, np.float32)
 
 
 def _einsum_samples(draw):
@@ -67,16 +64,10 @@ def _einsum_errors(draw):
         ("ijk->i", "operand 0 has fewer dimensions than subscripts: 2 and 'ijk'"),
     ):
         yield ErrorInput(_f(2, 3), subscripts=subscripts, error=ValueError, match=match)
-    yield ErrorInput(
-        _f(2, 3),
-        _f(1, 3),
-        subscripts="ij,ij->i",
-        error=InvalidType,
-        match=r"x0\.shape\[0\] == x1\.shape\[0\]",
+    yield invalid_type(
+        r"x0\.shape\[0\] == x1\.shape\[0\]", _f(2, 3), _f(1, 3), subscripts="ij,ij->i"
     )
-    yield ErrorInput(
-        np.ones((2, 3), int), subscripts="ij->i", error=InvalidType, match=r"x0\.dtype\.kind == f"
-    )
+    yield invalid_type(r"x0\.dtype\.kind == f", np.ones((2, 3), int), subscripts="ij->i")
 
 
 def _cholesky(a):
@@ -155,7 +146,7 @@ def _sparse_errors(draw):
         (_f(2), np.ones((3, 2), int), r"dn\.dtype\.kind == f"),
         (np.ones(2, int), _f(3, 2), r"sp\.dtype\.kind == f"),
     ):
-        yield ErrorInput(data, dense, **matrix, error=InvalidType, match=match)
+        yield invalid_type(match, data, dense, **matrix)
 
 
 SPECS = (
@@ -180,8 +171,8 @@ SPECS = (
         errors=lambda draw: [
             ErrorInput(_f(3, 2), error=np.linalg.LinAlgError, match="must be square"),
             ErrorInput(-np.eye(2), error=np.linalg.LinAlgError, match="positive", debug=True),
-            ErrorInput(_f(2, 2, 2), error=InvalidType, match=r"a\.ndim == 2"),
-            ErrorInput(np.eye(2, dtype=int), error=InvalidType, match=r"a\.dtype\.kind == f"),
+            invalid_type(r"a\.ndim == 2", _f(2, 2, 2)),
+            invalid_type(r"a\.dtype\.kind == f", np.eye(2, dtype=int)),
         ],
     ),
     OpSpec(

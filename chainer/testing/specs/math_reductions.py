@@ -5,21 +5,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainer.core.utils.type_check import InvalidType
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
 from chainer.testing.specs import formulas
+from chainer.testing.specs.inputs import invalid_type
 
 
 def _refusals(several=True):
     bad = [
-        ErrorInput(np.arange(3), error=InvalidType, match="dtype.kind == f"),
-        ErrorInput(np.ones((2, 3), "f"), axis=2, error=InvalidType, match="ndim > 2"),
+        invalid_type("dtype.kind == f", np.arange(3)),
+        invalid_type("ndim > 2", np.ones((2, 3), "f"), axis=2),
         ErrorInput(np.ones((2, 3), "f"), axis="0", error=TypeError, match="None"),
     ]
     if several:
         bad += [
             ErrorInput(np.ones((2, 3), "f"), axis=(0, 0), error=ValueError, match="duplicate"),
-            ErrorInput(np.ones((2, 3), "f"), axis=(0, 2), error=InvalidType, match="ndim > 2"),
+            invalid_type("ndim > 2", np.ones((2, 3), "f"), axis=(0, 2)),
         ]
     return bad
 
@@ -92,7 +92,7 @@ SPECS = (
             Sample(draw((0, 3)), axis=1, kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(np.arange(3), error=InvalidType, match="dtype.kind == f"),
+            invalid_type("dtype.kind == f", np.arange(3)),
             ErrorInput(np.ones((2, 3), "f"), axis=2, error=IndexError, match="ndim > 2"),
             ErrorInput(np.ones((2, 3), "f"), axis="0", error=TypeError, match="None"),
             ErrorInput(np.ones((2, 3), "f"), axis=(0, 0), error=ValueError, match="duplicate"),
@@ -117,9 +117,7 @@ SPECS = (
                 error=ValueError,
                 match="tuple axis is not supported",
             ),
-            ErrorInput(
-                np.ones((2, 3), "f"), np.ones(3, "f"), axis=0, error=InvalidType, match="Reshape"
-            ),
+            invalid_type("Reshape", np.ones((2, 3), "f"), np.ones(3, "f"), axis=0),
         ],
     ),
     OpSpec(
@@ -154,6 +152,6 @@ SPECS = (
             Sample(draw((2, 3, 4))),
             Sample(draw((0, 3)), kind="empty"),
         ],
-        errors=lambda draw: [ErrorInput(np.ones(3, "f"), error=InvalidType, match="ndim >= 2")],
+        errors=lambda draw: [invalid_type("ndim >= 2", np.ones(3, "f"))],
     ),
 )

@@ -8,9 +8,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-from chainer.core.utils.type_check import InvalidType
-from chainer.testing.op_spec import ErrorInput, OpSpec, Sample, Tolerance
+from chainer.testing.op_spec import OpSpec, Sample, Tolerance
 from chainer.testing.specs import formulas
+from chainer.testing.specs.inputs import invalid_type
 
 # Half precision has an error of 1e-3 in the input alone, and some derivatives are steep.
 _STEEP = {"float16": Tolerance((1e-2, 2e-2), (1e-1, 1e-1), (5e-1, 5e-1))}
@@ -65,7 +65,7 @@ def _unary(name, reference, low=-1.0, high=1.0):
             Sample(draw((0, 3), low, high), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(np.arange(6).reshape(2, 3), error=InvalidType, match=r"x\.dtype\.kind == f"),
+            invalid_type(r"x\.dtype\.kind == f", np.arange(6).reshape(2, 3)),
         ],
         tolerances=_STEEP,
     )
@@ -91,13 +91,9 @@ SPECS = (
             Sample(np.array([1, 2, 1]), draw((0, 3)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                np.ones(3, "f"), np.ones(3, "f"), error=InvalidType, match=r"n\.dtype\.kind == i"
-            ),
-            ErrorInput(
-                np.ones(3, "i"), np.ones(3, "i"), error=InvalidType, match=r"x\.dtype\.kind == f"
-            ),
-            ErrorInput(np.ones(2, "i"), np.ones(3, "f"), error=InvalidType, match="n and x"),
+            invalid_type(r"n\.dtype\.kind == i", np.ones(3, "f"), np.ones(3, "f")),
+            invalid_type(r"x\.dtype\.kind == f", np.ones(3, "i"), np.ones(3, "i")),
+            invalid_type("n and x", np.ones(2, "i"), np.ones(3, "f")),
         ],
         tolerances=_STEEP,
     ),
@@ -114,7 +110,7 @@ SPECS = (
             Sample(draw((0, 3)), x=2.5, kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(np.ones(3, "i"), x=2, error=InvalidType, match=r"q\.dtype\.kind == f"),
+            invalid_type(r"q\.dtype\.kind == f", np.ones(3, "i"), x=2),
         ],
         tolerances=_STEEP,
     ),

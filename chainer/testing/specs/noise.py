@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainer.core.utils.type_check import InvalidType
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
+from chainer.testing.specs.inputs import invalid_type
 
 
 def _dropout_samples(draw):
@@ -28,9 +28,7 @@ SPECS = (
             Sample(draw((0, 3)), mask=np.zeros((0, 3)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                np.ones((2, 3), "i"), error=InvalidType, match=r"in_types\[0\]\.dtype\.kind == f"
-            ),
+            invalid_type(r"in_types\[0\]\.dtype\.kind == f", np.ones((2, 3), "i")),
             ErrorInput(draw((2, 3)), ratio=1.0, error=ValueError, match=r"\[0, 1\)"),
             ErrorInput(draw((2, 3)), ratio=-0.1, error=ValueError, match=r"\[0, 1\)"),
             ErrorInput(

@@ -5,17 +5,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainer.core.utils.type_check import InvalidType
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
+from chainer.testing.specs.inputs import floats as _f
+from chainer.testing.specs.inputs import invalid_type
 
 
 def _dropconnect(x, W, b=0.0, ratio=0.5, mask=None):
     weights = np.broadcast_to(mask * W / (1 - ratio), (len(x), *W.shape))
     return np.einsum("nij,nj->ni", weights, x.reshape(len(x), W.shape[1])) + b
-
-
-def _f(*shape):
-    return np.ones(shape, np.float32)
 
 
 SPECS = (
@@ -28,12 +25,7 @@ SPECS = (
             Sample(draw((0, 3)), draw((0, 3)), eps=draw((0, 3)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                _f(4, 3),
-                _f(4, 2),
-                error=InvalidType,
-                match=r"in_types\[0\]\.shape == in_types\[1\]\.shape",
-            ),
+            invalid_type(r"in_types\[0\]\.shape == in_types\[1\]\.shape", _f(4, 3), _f(4, 2)),
             ErrorInput(_f(4, 3), _f(4, 3), eps=_f(4, 2), error=ValueError, match="eps must have"),
         ],
     ),
@@ -61,7 +53,7 @@ SPECS = (
             Sample(draw((0, 3)), draw((0, 3)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(_f(4, 3), _f(4, 2), error=InvalidType, match="Zoneout"),
+            invalid_type("Zoneout", _f(4, 3), _f(4, 2)),
             ErrorInput(_f(2), _f(2), ratio=1.5, error=ValueError, match=r"\[0, 1\]"),
             ErrorInput(
                 _f(2), _f(2), train=True, error=ValueError, match="train argument is not supported"
@@ -84,11 +76,10 @@ SPECS = (
             Sample(draw((0, 4)), draw((2, 4)), mask=draw.booleans((2, 4)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"prod\(in_types\[0\]\.shape\[1:\]\) == in_types\[1\]\.shape\[1\]",
                 _f(4, 3),
                 _f(2, 6),
-                error=InvalidType,
-                match=r"prod\(in_types\[0\]\.shape\[1:\]\) == in_types\[1\]\.shape\[1\]",
             ),
             ErrorInput(_f(4, 3), _f(2, 3), ratio=1.0, error=ValueError, match="ratio"),
         ],

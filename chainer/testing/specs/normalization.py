@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainer.core.utils.type_check import InvalidType
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample, Tolerance
+from chainer.testing.specs.inputs import floats as _f
+from chainer.testing.specs.inputs import invalid_type
 
 
 def _statistics(x, gamma):
@@ -40,10 +41,6 @@ def _with_running_statistics(F, x, gamma, beta, running_mean, running_var, **kwa
     return y, running_mean, running_var
 
 
-def _f(*shape):
-    return np.ones(shape, np.float32)
-
-
 SPECS = (
     OpSpec(
         "batch_normalization",
@@ -55,20 +52,10 @@ SPECS = (
         ],
         tolerances={"float16": Tolerance((2e-2, 2e-2), (1e-1, 1e-1), (5e-1, 5e-1))},
         errors=lambda draw: [
-            ErrorInput(
-                _f(2, 3),
-                _f(4),
-                _f(3),
-                error=InvalidType,
-                match=r"in_types\[0\]\.shape\[1:2\] == in_types\[1\]\.shape",
+            invalid_type(
+                r"in_types\[0\]\.shape\[1:2\] == in_types\[1\]\.shape", _f(2, 3), _f(4), _f(3)
             ),
-            ErrorInput(
-                _f(3),
-                _f(3),
-                _f(3),
-                error=InvalidType,
-                match=r"in_types\[0\]\.ndim >= in_types\[1\]\.ndim \+ 1",
-            ),
+            invalid_type(r"in_types\[0\]\.ndim >= in_types\[1\]\.ndim \+ 1", _f(3), _f(3), _f(3)),
             ErrorInput(_f(2, 3), _f(3), _f(3), nonsense=1, error=TypeError, match="nonsense"),
         ],
     ),

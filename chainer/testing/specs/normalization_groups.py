@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainer.core.utils.type_check import InvalidType
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample, Tolerance
+from chainer.testing.specs.inputs import floats as _f
+from chainer.testing.specs.inputs import invalid_type
 
 _HALF = {"float16": Tolerance((2e-2, 2e-2), (1e-1, 1e-1), (5e-1, 5e-1))}
 
@@ -56,10 +57,6 @@ def _projected(x, mean, projection, groups=16):
     return np.concatenate(parts, axis=1)
 
 
-def _f(*shape):
-    return np.ones(shape, np.float32)
-
-
 SPECS = (
     OpSpec(
         "group_normalization",
@@ -85,15 +82,8 @@ SPECS = (
                 error=ValueError,
                 match="number of channels 4 is not divisible by 'groups' argument 3",
             ),
-            ErrorInput(
-                _f(2, 4, 3),
-                _f(3),
-                _f(3),
-                groups=1,
-                error=InvalidType,
-                match=r"shape\[1\] ==",
-            ),
-            ErrorInput(_f(4), _f(4), _f(4), groups=2, error=InvalidType, match="ndim >= 2"),
+            invalid_type(r"shape\[1\] ==", _f(2, 4, 3), _f(3), _f(3), groups=1),
+            invalid_type("ndim >= 2", _f(4), _f(4), _f(4), groups=2),
             ErrorInput(
                 _f(2, 4, 3),
                 _f(4),
@@ -122,9 +112,9 @@ SPECS = (
             Sample(draw((0, 4, 3)), groups=2, kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(_f(2, 4, 3), groups=3, error=InvalidType, match=r"x\.shape\[1\] % 3 == 0"),
-            ErrorInput(_f(4), groups=2, error=InvalidType, match=r"x\.ndim >= 2"),
-            ErrorInput(np.ones((2, 4), int), groups=2, error=InvalidType, match="kind == f"),
+            invalid_type(r"x\.shape\[1\] % 3 == 0", _f(2, 4, 3), groups=3),
+            invalid_type(r"x\.ndim >= 2", _f(4), groups=2),
+            invalid_type("kind == f", np.ones((2, 4), int), groups=2),
             ErrorInput(
                 _f(2, 4), groups=0, error=ValueError, match="groups must be positive, got 0"
             ),
@@ -144,21 +134,9 @@ SPECS = (
             Sample(draw((0, 4, 2)), draw((2, 2)), draw((2, 2, 2)), groups=2, kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                _f(2, 4),
-                _f(4, 1),
-                _f(2, 2, 2),
-                groups=2,
-                error=InvalidType,
-                match=r"mean\.shape == \(2, 2\)",
-            ),
-            ErrorInput(
-                _f(2, 4),
-                np.ones((2, 2)),
-                _f(2, 2, 2),
-                groups=2,
-                error=InvalidType,
-                match=r"mean\.dtype == x\.dtype",
+            invalid_type(r"mean\.shape == \(2, 2\)", _f(2, 4), _f(4, 1), _f(2, 2, 2), groups=2),
+            invalid_type(
+                r"mean\.dtype == x\.dtype", _f(2, 4), np.ones((2, 2)), _f(2, 2, 2), groups=2
             ),
         ],
         tolerances=_HALF,

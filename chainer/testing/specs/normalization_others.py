@@ -7,8 +7,9 @@ import warnings
 
 import numpy as np
 
-from chainer.core.utils.type_check import InvalidType
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample, Tolerance
+from chainer.testing.specs.inputs import floats as _f
+from chainer.testing.specs.inputs import invalid_type
 
 
 def _channels(x, gamma, axis=None):
@@ -67,10 +68,6 @@ def _deprecated(name):
     return call
 
 
-def _f(*shape):
-    return np.ones(shape, np.float32)
-
-
 _ROUGH = {"float16": Tolerance((2e-2, 2e-2), (1e-1, 1e-1), (5e-1, 5e-1))}
 
 SPECS = (
@@ -86,13 +83,12 @@ SPECS = (
         tolerances=_ROUGH,
         errors=lambda draw: [
             ErrorInput(_f(4, 3), _f(3), _f(3), axis=(1, 0), error=RuntimeError, match="ascending"),
-            ErrorInput(
+            invalid_type(
+                r"in_types\[0\]\.shape\[1\] == in_types\[1\]\.shape\[0\]",
                 _f(4, 3, 2),
                 _f(4),
                 _f(4),
                 axis=(0, 2),
-                error=InvalidType,
-                match=r"in_types\[0\]\.shape\[1\] == in_types\[1\]\.shape\[0\]",
             ),
             ErrorInput(
                 _f(4, 3),
@@ -121,14 +117,13 @@ SPECS = (
         ],
         tolerances=_ROUGH,
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"in_types\[3\]\.shape == in_types\[1\]\.shape",
                 _f(4, 3),
                 _f(3),
                 _f(3),
                 _f(4),
                 _f(3),
-                error=InvalidType,
-                match=r"in_types\[3\]\.shape == in_types\[1\]\.shape",
             ),
         ],
     ),
@@ -158,14 +153,13 @@ SPECS = (
         ],
         tolerances=_ROUGH,
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"(?s)BatchRenormalizationFunction.*shape\[1:2\] == in_types\[1\]\.shape",
                 _f(4, 3),
                 _f(4),
                 _f(4),
                 rmax=2.0,
                 dmax=3.0,
-                error=InvalidType,
-                match=r"(?s)BatchRenormalizationFunction.*shape\[1:2\] == in_types\[1\]\.shape",
             ),
             ErrorInput(_f(4, 3), _f(3), _f(3), rmax=1, dmax=-1, error=ValueError, match="dmax"),
         ],
@@ -190,12 +184,8 @@ SPECS = (
         ],
         tolerances=_ROUGH,
         errors=lambda draw: [
-            ErrorInput(
-                _f(4, 3, 2),
-                _f(3),
-                _f(3),
-                error=InvalidType,
-                match=r"(?s)LayerNormalization.*in_types\[0\]\.ndim == 2",
+            invalid_type(
+                r"(?s)LayerNormalization.*in_types\[0\]\.ndim == 2", _f(4, 3, 2), _f(3), _f(3)
             ),
         ],
     ),
@@ -210,7 +200,7 @@ SPECS = (
             Sample(draw((0, 3, 2)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(_f(4), error=InvalidType, match=r"in_types\[0\]\.ndim >= 2"),
+            invalid_type(r"in_types\[0\]\.ndim >= 2", _f(4)),
         ],
     ),
     OpSpec(
@@ -222,7 +212,7 @@ SPECS = (
             Sample(draw((0, 3)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(_f(4, 3), axis=2, error=InvalidType, match=r"in_types\[0\]\.ndim > 2"),
+            invalid_type(r"in_types\[0\]\.ndim > 2", _f(4, 3), axis=2),
             ErrorInput(_f(4, 3), axis=(1, -1), error=ValueError, match="duplicate value in 'axis'"),
         ],
     ),

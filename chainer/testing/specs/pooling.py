@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainer.core.utils.type_check import InvalidType
-from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
+from chainer.testing.op_spec import OpSpec, Sample
+from chainer.testing.specs.inputs import invalid_type
 from chainer.testing.specs.windows import pair, windows
 
 
@@ -29,18 +29,10 @@ SPECS = (
             Sample(draw((0, 2, 4, 4)), ksize=2, kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                np.ones((2, 3), "f"),
-                ksize=2,
-                error=InvalidType,
-                match=r"(?s)MaxPooling2D.*in_types\[0\]\.ndim == 4",
+            invalid_type(
+                r"(?s)MaxPooling2D.*in_types\[0\]\.ndim == 4", np.ones((2, 3), "f"), ksize=2
             ),
-            ErrorInput(
-                np.ones((2, 3, 4, 4), "i"),
-                ksize=2,
-                error=InvalidType,
-                match=r"in_types\[0\]\.dtype\.kind == f",
-            ),
+            invalid_type(r"in_types\[0\]\.dtype\.kind == f", np.ones((2, 3, 4, 4), "i"), ksize=2),
         ],
     ),
 )

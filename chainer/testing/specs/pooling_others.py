@@ -8,8 +8,9 @@ import math
 
 import numpy as np
 
-from chainer.core.utils.type_check import InvalidType
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
+from chainer.testing.specs.inputs import floats as _f
+from chainer.testing.specs.inputs import invalid_type
 from chainer.testing.specs.windows import pair, windows
 
 
@@ -100,10 +101,6 @@ def _pyramid(x, pyramid_height, pooling):
     return np.concatenate(parts, axis=1)
 
 
-def _f(*shape):
-    return np.ones(shape, np.float32)
-
-
 SPECS = (
     OpSpec(
         "max_pooling_nd",
@@ -140,12 +137,7 @@ SPECS = (
             Sample(draw((0, 2, 4, 4)), ksize=2, kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                _f(2, 3, 6),
-                ksize=2,
-                error=InvalidType,
-                match=r"(?s)AveragePooling2D.*in_types\[0\]\.ndim == 4",
-            ),
+            invalid_type(r"(?s)AveragePooling2D.*in_types\[0\]\.ndim == 4", _f(2, 3, 6), ksize=2),
             ErrorInput(
                 _f(2, 3, 2, 2),
                 ksize=5,
@@ -176,12 +168,11 @@ SPECS = (
             Sample(draw((0, 2, 3, 3)), ksize=2, kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"(?s)Unpooling2D.*in_types\[0\]\.shape\[2\] == 4",
                 _f(2, 3, 3, 3),
                 ksize=2,
                 outsize=(7, 7),
-                error=InvalidType,
-                match=r"(?s)Unpooling2D.*in_types\[0\]\.shape\[2\] == 4",
             ),
         ],
     ),
@@ -193,12 +184,11 @@ SPECS = (
             Sample(draw((1, 2, 2, 3, 2)), ksize=(2, 3, 2), stride=(2, 1, 2), pad=(0, 1, 0)),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"(?s)UnpoolingND.*in_types\[0\]\.shape\[2:\] == \(4, 4\)",
                 _f(2, 3, 3, 3),
                 ksize=2,
                 outsize=(7, 7),
-                error=InvalidType,
-                match=r"(?s)UnpoolingND.*in_types\[0\]\.shape\[2:\] == \(4, 4\)",
             ),
         ],
     ),
@@ -211,12 +201,11 @@ SPECS = (
             Sample(draw((0, 2, 3, 2)), np.zeros((0, 2, 3, 2), int), ksize=2, kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"(?s)Upsampling2D.*in_types\[0\]\.shape == \(2, 3, 3, 2\)",
                 _f(2, 3, 3, 3),
                 np.zeros((2, 3, 3, 2), int),
                 ksize=2,
-                error=InvalidType,
-                match=r"(?s)Upsampling2D.*in_types\[0\]\.shape == \(2, 3, 3, 2\)",
             ),
         ],
     ),
@@ -243,14 +232,13 @@ SPECS = (
             ),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"(?s)ROIPooling2D.*in_types\[1\]\.shape\[1\] == 5",
                 _f(2, 3, 12, 8),
                 _f(2, 4),
                 outh=2,
                 outw=2,
                 spatial_scale=0.5,
-                error=InvalidType,
-                match=r"(?s)ROIPooling2D.*in_types\[1\]\.shape\[1\] == 5",
             ),
             ErrorInput(
                 _f(2, 3, 12, 8),

@@ -7,8 +7,8 @@ import math
 
 import numpy as np
 
-from chainer.core.utils.type_check import InvalidType
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
+from chainer.testing.specs.inputs import invalid_type
 
 
 def _bins(low, high, count, limit):
@@ -118,7 +118,7 @@ def _spec(name, reference, **options):
         size = {"outsize": 2, "spatial_scale": 0.5}
 
         def mistyped(*arrays, match):
-            return ErrorInput(*arrays, **size, error=InvalidType, match=match)
+            return invalid_type(match, *arrays, **size)
 
         yield mistyped(x, rois[:, 1:], indices, match=r"(?s)in_types\[1\]\.shape\[1\] == 4")
         yield mistyped(x, rois, indices[1:], match=r"in_types\[1\]\.shape\[0\] == in_types\[2\]")

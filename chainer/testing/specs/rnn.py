@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainer.core.utils.type_check import InvalidType
-from chainer.testing.op_spec import ErrorInput, OpSpec, Sample
+from chainer.testing.op_spec import OpSpec, Sample
+from chainer.testing.specs.inputs import invalid_type
 
 
 def _sigmoid(x):
@@ -35,17 +35,15 @@ SPECS = (
             Sample(draw((3, 2)), draw((0, 8)), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"(?s)LSTM.*in_types\[1\]\.shape\[0\] <= in_types\[0\]\.shape\[0\]",
                 np.ones((2, 3), "f"),
                 np.ones((3, 12), "f"),
-                error=InvalidType,
-                match=r"(?s)LSTM.*in_types\[1\]\.shape\[0\] <= in_types\[0\]\.shape\[0\]",
             ),
-            ErrorInput(
+            invalid_type(
+                r"in_types\[1\]\.shape\[1\] == 4 \* in_types\[0\]\.shape\[1\]",
                 np.ones((2, 3), "f"),
                 np.ones((2, 16), "f"),
-                error=InvalidType,
-                match=r"in_types\[1\]\.shape\[1\] == 4 \* in_types\[0\]\.shape\[1\]",
             ),
         ],
     ),

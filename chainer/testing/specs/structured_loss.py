@@ -8,19 +8,13 @@ import itertools
 import numpy as np
 
 from chainer.core.config.configuration import using_config
-from chainer.core.utils.type_check import InvalidType
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample, Tolerance
+from chainer.testing.specs.inputs import floats as _f
+from chainer.testing.specs.inputs import integers as _i
+from chainer.testing.specs.inputs import invalid_type
 from chainer.testing.specs.loss import bad_reduce
 
 _ROUGH = {"float16": Tolerance((2e-2, 2e-2), (1e-1, 1e-1), (3e-1, 3e-1))}
-
-
-def _f(*shape):
-    return np.ones(shape, np.float32)
-
-
-def _i(*shape):
-    return np.zeros(shape, np.int32)
 
 
 # -- classes against samples ----------------------------------------------------------------------
@@ -138,21 +132,19 @@ SPECS = (
             Sample(_f(0, 2), _i(0), draw((4, 2)), _i(0, 3), kind="empty", reduce="no"),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"(?s)NegativeSampling.*in_types\[1\]\.dtype == <class 'numpy.int32'>",
                 _f(2, 3),
                 np.zeros(2, "q"),
                 _f(4, 3),
                 _i(2, 2),
-                error=InvalidType,
-                match=r"(?s)NegativeSampling.*in_types\[1\]\.dtype == <class 'numpy.int32'>",
             ),
-            ErrorInput(
+            invalid_type(
+                r"in_types\[2\]\.shape\[1\] == in_types\[0\]\.shape\[1\]",
                 _f(2, 3),
                 _i(2),
                 _f(4, 2),
                 _i(2, 2),
-                error=InvalidType,
-                match=r"in_types\[2\]\.shape\[1\] == in_types\[0\]\.shape\[1\]",
             ),
             ErrorInput(
                 _f(2, 3),
@@ -183,21 +175,13 @@ SPECS = (
             Sample(draw((2, 2)), _i(2), draw((4, 2)), _i(2, 0), kind="empty", reduce="no"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                _f(2, 3),
-                _i(2),
-                _f(4, 3),
-                _f(2, 2),
-                error=InvalidType,
-                match=r"in_types\[3\]\.dtype\.kind == i",
-            ),
-            ErrorInput(
+            invalid_type(r"in_types\[3\]\.dtype\.kind == i", _f(2, 3), _i(2), _f(4, 3), _f(2, 2)),
+            invalid_type(
+                r"in_types\[3\]\.shape\[0\] == in_types\[0\]\.shape\[0\]",
                 _f(2, 3),
                 _i(2),
                 _f(4, 3),
                 _i(3, 2),
-                error=InvalidType,
-                match=r"in_types\[3\]\.shape\[0\] == in_types\[0\]\.shape\[0\]",
             ),
             bad_reduce(_f(2, 3), _i(2), _f(4, 3), _i(2, 2), choices="'mean' and 'no'"),
         ],
@@ -225,19 +209,17 @@ SPECS = (
             Sample(_f(2, 0, 3), _i(0, 1), blank=1, kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
+            invalid_type(
+                r"in_types\[2\]\.dtype == <class 'numpy.int32'>",
                 _f(3, 2, 3),
                 np.zeros((2, 1), "q"),
                 blank=2,
-                error=InvalidType,
-                match=r"in_types\[2\]\.dtype == <class 'numpy.int32'>",
             ),
-            ErrorInput(
+            invalid_type(
+                r"in_types\[2\]\.shape\[0\] == in_types\[3\]\.shape\[1\]",
                 _f(3, 2, 3),
                 _i(1, 1),
                 blank=2,
-                error=InvalidType,
-                match=r"in_types\[2\]\.shape\[0\] == in_types\[3\]\.shape\[1\]",
             ),
             ErrorInput(_f(3, 2, 3), _i(2, 1), blank=3, error=ValueError, match="blank_symbol must"),
             ErrorInput(
@@ -278,25 +260,18 @@ SPECS = (
             Sample(*_chain(draw, (0, 0), 3), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                _f(2, 3),
-                _f(2, 3),
-                _i(2),
-                error=InvalidType,
-                match=r"in_types\[0\]\.shape\[0\] == in_types\[0\]\.shape\[1\]",
+            invalid_type(
+                r"in_types\[0\]\.shape\[0\] == in_types\[0\]\.shape\[1\]", _f(2, 3), _f(2, 3), _i(2)
             ),
-            ErrorInput(
+            invalid_type(
+                r"in_types\[2\]\.shape\[0\] <= in_types\[1\]\.shape\[0\]",
                 _f(3, 3),
                 _f(1, 3),
                 _f(2, 3),
                 _i(1),
                 _i(2),
-                error=InvalidType,
-                match=r"in_types\[2\]\.shape\[0\] <= in_types\[1\]\.shape\[0\]",
             ),
-            ErrorInput(
-                _f(3, 3), _f(2, 3), _f(2), error=InvalidType, match=r"in_types\[2\]\.dtype\.kind"
-            ),
+            invalid_type(r"in_types\[2\]\.dtype\.kind", _f(3, 3), _f(2, 3), _f(2)),
             ErrorInput(
                 _f(3, 3), _f(2, 3), _f(2, 3), _i(2), error=ValueError, match="ys must be as"
             ),
@@ -316,9 +291,7 @@ SPECS = (
             Sample(draw((3, 3)), _f(0, 3), _f(0, 3), kind="empty"),
         ],
         errors=lambda draw: [
-            ErrorInput(
-                _f(3, 2), _f(2, 3), error=InvalidType, match=r"in_types\[0\]\.shape\[0\] =="
-            ),
+            invalid_type(r"in_types\[0\]\.shape\[0\] ==", _f(3, 2), _f(2, 3)),
             ErrorInput(_f(3, 3), error=ValueError, match="xs must hold"),
         ],
         tolerances=_ROUGH,

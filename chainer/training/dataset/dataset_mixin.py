@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from chainer.core.typing import HostArray, Index
+from chainer.core.typing import DatasetLike, HostArray, Index
 
 
 class DatasetMixin:
@@ -85,6 +85,18 @@ class DatasetMixin:
             The i-th example.
         """
         raise NotImplementedError(f"{type(self).__name__} must define get_example()")
+
+
+def expect_length(dataset: DatasetLike, length: int, problem: str) -> None:
+    """Raises ValueError unless a dataset has the length of the first one.
+
+    Args:
+        dataset: The dataset.
+        length: Length of the first dataset.
+        problem: Beginning of the message.
+    """
+    if len(dataset) != length:
+        raise ValueError(f"{problem}: expected {length}, as the first one has, got {len(dataset)}")
 
 
 def index_list(index: list[int] | HostArray, length: int) -> list[int]:

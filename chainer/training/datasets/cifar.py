@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import pickle
 import tarfile
@@ -14,7 +15,14 @@ import numpy
 from chainer.core.config.dtype import get_dtype
 from chainer.core.typing import DTypeLike, HostArray
 from chainer.links.serializers.npz_archive import FileFormatError
-from chainer.training.datasets.raw_files import Arrays, RawFile, load_arrays, require, scaled
+from chainer.training.datasets.raw_files import (
+    Arrays,
+    RawFile,
+    image_sections,
+    load_arrays,
+    require,
+    scaled,
+)
 from chainer.training.datasets.tuple_dataset import TupleDataset
 
 _NAME = "pfnet/chainer/cifar"
@@ -53,6 +61,15 @@ class _ArrayUnpickler(pickle.Unpickler):
         return super().find_class(module, name)
 
 
+_cifar_sections = functools.partial(
+    image_sections,
+    shapes="""\
+        - ``ndim == 1``: the shape is ``(3072,)``
+        - ``ndim == 3``: the shape is ``(3, 32, 32)``""",
+)
+
+
+@_cifar_sections()
 def get_cifar10(
     withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: DTypeLike = None
 ) -> CifarLike:
@@ -71,29 +88,6 @@ def get_cifar10(
     downloaded: ``cifar-10.npz`` (uint8 arrays ``train_x`` of shape (n, 3072), ``train_y`` of shape
     (n,), ``test_x`` and ``test_y``) or the official ``cifar-10-python.tar.gz``, with any number of
     images.
-
-    Args:
-        withlabel (bool): If ``True``, it returns datasets with labels. In this case, each example
-            is a tuple of an image and a label. Otherwise, the datasets only contain images.
-        ndim (int): Number of dimensions of each image. The shape of each image is determined
-            depending on ``ndim`` as follows:
-
-            - ``ndim == 1``: the shape is ``(3072,)``
-            - ``ndim == 3``: the shape is ``(3, 32, 32)``
-
-        scale (float): Pixel value scale. If it is 1 (default), pixels are scaled to the interval
-            ``[0, 1]``.
-        dtype: Data type of resulting image arrays; ``chainer.config.dtype`` by default.
-
-    Returns:
-        A tuple of two datasets. If ``withlabel`` is ``True``, both datasets are
-        :class:`~chainer.datasets.TupleDataset` instances. Otherwise, both datasets are arrays of
-        images.
-
-    Raises:
-        ValueError: If ``ndim`` is invalid, or a file is damaged.
-        OSError: If a file can neither be found nor downloaded.
-        ImportError: If a file has to be downloaded and pooch is not installed.
     """
 
     def parse(path: str) -> Arrays:
@@ -109,6 +103,7 @@ def get_cifar10(
     return _get_cifar("cifar-10.npz", _CIFAR10, parse, withlabel, ndim, scale, dtype)
 
 
+@_cifar_sections()
 def get_cifar100(
     withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: DTypeLike = None
 ) -> CifarLike:
@@ -126,29 +121,6 @@ def get_cifar100(
     Files are looked for in ``pfnet/chainer/cifar`` below the dataset root before they are
     downloaded: ``cifar-100.npz`` (as for :func:`get_cifar10`) or the official
     ``cifar-100-python.tar.gz``.
-
-    Args:
-        withlabel (bool): If ``True``, it returns datasets with labels. In this case, each example
-            is a tuple of an image and a label. Otherwise, the datasets only contain images.
-        ndim (int): Number of dimensions of each image. The shape of each image is determined
-            depending on ``ndim`` as follows:
-
-            - ``ndim == 1``: the shape is ``(3072,)``
-            - ``ndim == 3``: the shape is ``(3, 32, 32)``
-
-        scale (float): Pixel value scale. If it is 1 (default), pixels are scaled to the interval
-            ``[0, 1]``.
-        dtype: Data type of resulting image arrays; ``chainer.config.dtype`` by default.
-
-    Returns:
-        A tuple of two datasets. If ``withlabel`` is ``True``, both are
-        :class:`~chainer.datasets.TupleDataset` instances. Otherwise, both datasets are arrays of
-        images.
-
-    Raises:
-        ValueError: If ``ndim`` is invalid, or a file is damaged.
-        OSError: If a file can neither be found nor downloaded.
-        ImportError: If a file has to be downloaded and pooch is not installed.
     """
 
     def parse(path: str) -> Arrays:

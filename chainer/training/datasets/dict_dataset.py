@@ -8,7 +8,7 @@ import numpy
 
 from chainer.core.typing import DatasetLike, Index
 from chainer.training.dataset import batch
-from chainer.training.dataset.dataset_mixin import index_list
+from chainer.training.dataset.dataset_mixin import expect_length, index_list
 
 
 class DictDataset:
@@ -37,23 +37,15 @@ class DictDataset:
             raise ValueError("no datasets are given")
         length = len(next(iter(datasets.values())))
         for key, dataset in datasets.items():
-            if len(dataset) != length:
-                raise ValueError(
-                    f'dataset length conflicts at "{key}": '
-                    f"expected {length}, as the first one has, got {len(dataset)}"
-                )
+            expect_length(dataset, length, f'dataset length conflicts at "{key}"')
         self._datasets = datasets
         self._length = length
 
     def __getitem__(self, index: Index) -> Any:
-        """Returns an example, or a list of examples.
+        """Returns an example, a dictionary, or a list of those at several indexes.
 
         Args:
-            index (int, slice, list or numpy.ndarray): An index of an example or indexes of
-                examples.
-
-        Returns:
-            dict or list of dicts: The example(s).
+            index (int, slice, list or numpy.ndarray): An index or indexes.
         """
         # Slices of the datasets may be faster than single examples.
         if isinstance(index, slice):

@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy
 
 from chainer.core.typing import DTypeLike
-from chainer.training.datasets.mnist_format import MnistLike, load_mnist_like, mnist_files
+from chainer.training.datasets.mnist_format import (
+    MnistLike,
+    load_mnist_like,
+    mnist_files,
+    mnist_sections,
+)
 
 _NAME = "pfnet/chainer/fashion-mnist"
 
@@ -48,6 +53,7 @@ def get_fashion_mnist_labels() -> list[str]:
     return list(_LABELS)
 
 
+@mnist_sections()
 def get_fashion_mnist(
     withlabel: bool = True,
     ndim: int = 1,
@@ -70,33 +76,5 @@ def get_fashion_mnist(
     Files are looked for in ``pfnet/chainer/fashion-mnist`` below the dataset root before they are
     downloaded, as by :func:`~chainer.datasets.get_mnist`, and where Debian's package
     ``dataset-fashion-mnist`` installs them.
-
-    Args:
-        withlabel (bool): If ``True``, it returns datasets with labels. In this case, each example
-            is a tuple of an image and a label. Otherwise, the datasets only contain images.
-        ndim (int): Number of dimensions of each image. The shape of each image is determined
-            depending on ``ndim`` as follows:
-
-            - ``ndim == 1``: the shape is ``(784,)``
-            - ``ndim == 2``: the shape is ``(28, 28)``
-            - ``ndim == 3``: the shape is ``(1, 28, 28)``
-
-        scale (float): Pixel value scale. If it is 1 (default), pixels are scaled to the interval
-            ``[0, 1]``.
-        dtype: Data type of resulting image arrays; ``chainer.config.dtype`` by default.
-        label_dtype: Data type of the labels.
-        rgb_format (bool): if ``ndim == 3`` and ``rgb_format`` is ``True``, the image will be
-            converted to rgb format by duplicating the channels so the image shape is (3, 28, 28).
-            Default is ``False``.
-
-    Returns:
-        A tuple of two datasets. If ``withlabel`` is ``True``, both datasets are
-        :class:`~chainer.datasets.TupleDataset` instances. Otherwise, both datasets are arrays of
-        images.
-
-    Raises:
-        ValueError: If ``ndim`` is invalid, or a file is damaged.
-        OSError: If a file can neither be found nor downloaded.
-        ImportError: If a file has to be downloaded and pooch is not installed.
     """
     return load_mnist_like(_NAME, _FILES, withlabel, ndim, scale, dtype, label_dtype, rgb_format)

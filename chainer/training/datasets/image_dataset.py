@@ -134,15 +134,7 @@ class LabeledImageDataset(DatasetMixin):
     lines. In the latter case, each path and corresponding label are separated by white spaces. This
     format is same as one used in Caffe.
 
-    .. note::
-        This dataset requires the Pillow package being installed. In order to use this dataset,
-        install Pillow (e.g. by using the command ``pip install "chainer[image]"``).
-
-    .. warning::
-        You are responsible for preprocessing the images before feeding them to a model. For
-        example, if your dataset contains both RGB and grayscale images, make sure that you convert
-        them to the same format. Otherwise you will get errors because the input dimensions are
-        different for RGB and grayscale images.
+    Pillow and preprocessing are needed as for :class:`ImageDataset`.
 
     Args:
         pairs (str or list of tuples): If it is a string, it is a path to a text file that contains

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
+import math
 import struct
 import zlib
 from typing import TypeAlias
@@ -12,7 +14,14 @@ import numpy
 from chainer.core.config.dtype import get_dtype
 from chainer.core.typing import DTypeLike, HostArray
 from chainer.links.serializers.npz_archive import FileFormatError
-from chainer.training.datasets.raw_files import Arrays, RawFile, load_arrays, require, scaled
+from chainer.training.datasets.raw_files import (
+    Arrays,
+    RawFile,
+    image_sections,
+    load_arrays,
+    require,
+    scaled,
+)
 from chainer.training.datasets.tuple_dataset import TupleDataset
 
 #: Code of unsigned bytes in the third byte of a file.
@@ -20,6 +29,22 @@ _UBYTE = 0x08
 
 MnistLike: TypeAlias = tuple[TupleDataset | HostArray, TupleDataset | HostArray]
 """Training set and test set: pairs of images and labels, or an array of images."""
+
+
+#: What the docstrings of the loaders of MNIST and of similar datasets share.
+mnist_sections = functools.partial(
+    image_sections,
+    shapes="""\
+        - ``ndim == 1``: the shape is ``(784,)``
+        - ``ndim == 2``: the shape is ``(28, 28)``
+        - ``ndim == 3``: the shape is ``(1, 28, 28)``""",
+    labels="""\
+    label_dtype: Data type of the labels.
+    rgb_format (bool): if ``ndim == 3`` and ``rgb_format`` is ``True``, the image will be
+        converted to rgb format by duplicating the channels so the image shape is (3, 28, 28).
+        Default is ``False``.
+""",
+)
 
 
 def read_idx(path: str) -> HostArray:
@@ -50,9 +75,7 @@ def read_idx(path: str) -> HostArray:
     if len(data) < start:
         raise FileFormatError(f"{path!r} is cut off in its header")
     shape = struct.unpack(f">{ndim}I", data[4:start])
-    size = 1
-    for length in shape:
-        size *= length
+    size = math.prod(shape)
     if len(data) - start != size:
         raise FileFormatError(
             f"{path!r} must hold {size} bytes for its shape {shape}, got {len(data) - start}"

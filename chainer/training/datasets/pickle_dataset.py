@@ -7,7 +7,6 @@ import os
 import pickle
 import threading
 from collections.abc import Callable
-from types import TracebackType
 from typing import IO, Any, Protocol, Self, TypeAlias
 
 from chainer.core.typing import FilePath
@@ -82,12 +81,7 @@ class PickleDatasetWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -164,12 +158,7 @@ class PickleDataset(DatasetMixin):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __getstate__(self) -> dict[str, Any]:

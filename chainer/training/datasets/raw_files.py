@@ -21,10 +21,40 @@ from dataclasses import dataclass, field
 import numpy
 
 from chainer.core.typing import DType, HostArray
+from chainer.core.utils.documentation import SharedSections
 from chainer.links.serializers.npz_archive import FileFormatError, read_npz, write_npz
 from chainer.training.dataset import download
 
 Arrays = Mapping[str, HostArray]
+
+
+#: What the docstrings of the loaders of images share.
+image_sections = SharedSections(
+    """
+    Args:
+        withlabel (bool): If ``True``, it returns datasets with labels. In this case, each example
+            is a tuple of an image and a label. Otherwise, the datasets only contain images.
+        ndim (int): Number of dimensions of each image. The shape of each image is determined
+            depending on ``ndim`` as follows:
+
+    $shapes
+
+        scale (float): Pixel value scale. If it is 1 (default), pixels are scaled to the interval
+            ``[0, 1]``.
+        dtype: Data type of resulting image arrays; ``chainer.config.dtype`` by default.
+    $labels
+    Returns:
+        A tuple of two datasets. If ``withlabel`` is ``True``, both datasets are
+        :class:`~chainer.datasets.TupleDataset` instances. Otherwise, both datasets are arrays of
+        images.
+
+    Raises:
+        ValueError: If ``ndim`` is invalid, or a file is damaged.
+        OSError: If a file can neither be found nor downloaded.
+        ImportError: If a file has to be downloaded and pooch is not installed.
+    """,
+    labels="",
+)
 
 
 @dataclass(frozen=True)

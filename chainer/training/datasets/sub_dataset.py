@@ -86,13 +86,10 @@ class SubDataset(DatasetMixin):
         return self._size
 
     def get_example(self, i: int) -> Any:
-        """Returns the i-th example.
+        """Returns the i-th example of the part; a negative index counts from its end.
 
         Args:
-            i (int): The index of the example; a negative one counts from the end.
-
-        Returns:
-            The i-th example.
+            i (int): The index of the example.
 
         Raises:
             IndexError: If the index is out of range.

@@ -8,7 +8,7 @@ import numpy
 
 from chainer.core.typing import DatasetLike, Index
 from chainer.training.dataset import batch
-from chainer.training.dataset.dataset_mixin import index_list
+from chainer.training.dataset.dataset_mixin import expect_length, index_list
 
 
 class TupleDataset:
@@ -50,11 +50,7 @@ class TupleDataset:
             raise ValueError("no datasets are given")
         length = len(datasets[0])
         for i, dataset in enumerate(datasets):
-            if len(dataset) != length:
-                raise ValueError(
-                    f"dataset of the index {i} has a wrong length: "
-                    f"expected {length}, as the first one has, got {len(dataset)}"
-                )
+            expect_length(dataset, length, f"dataset of the index {i} has a wrong length")
         self._datasets = datasets
         self._length = length
 

@@ -263,10 +263,7 @@ class ThreadWriter(_CatchingWriter):
 class ProcessWriter(_CatchingWriter):
     """Writer that writes each snapshot in a process of its own.
 
-    Args:
-        savefun: Function ``savefun(path, entries)`` that saves a dictionary of arrays;
-            :func:`chainer.serializers.save_npz` by default.
-        kwds: Further keyword arguments of ``savefun``.
+    The arguments are those of :class:`ThreadWriter`.
     """
 
     _worker_class = multiprocessing.Process

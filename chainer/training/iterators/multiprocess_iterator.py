@@ -47,11 +47,7 @@ class MultiprocessIterator(PrefetchIterator):
     Args:
         dataset (Dataset): Dataset to iterate.
         batch_size (int): Number of examples within each batch.
-        repeat (bool): If ``True``, it infinitely loops over the dataset. Otherwise, it stops
-            iteration at the end of the first epoch.
-        shuffle (bool): If ``True`` or ``None``, the order of examples is shuffled at the beginning
-            of each epoch. Otherwise, examples are extracted in the order of indexes. Must be
-            ``None`` if an order sampler is given.
+        repeat, shuffle (bool): As for :class:`~chainer.iterators.SerialIterator`.
         n_processes (int): Number of worker processes. If it is ``None`` or 0, the number of CPUs
             that this process may use.
         n_prefetch (int): Number of prefetch batches, at least one.

@@ -33,11 +33,7 @@ class MultithreadIterator(PrefetchIterator):
     Args:
         dataset: Dataset to iterate. It must allow to be indexed by several threads at once.
         batch_size (int): Number of examples within each batch.
-        repeat (bool): If ``True``, it infinitely loops over the dataset. Otherwise, it stops
-            iteration at the end of the first epoch.
-        shuffle (bool): If ``True`` or ``None``, the order of examples is shuffled at the beginning
-            of each epoch. Otherwise, examples are extracted in the order of indexes. Must be
-            ``None`` if an order sampler is given.
+        repeat, shuffle (bool): As for :class:`~chainer.iterators.SerialIterator`.
         n_threads (int): Number of worker threads.
         order_sampler (callable): What makes the order of each epoch instead, see
             :class:`~chainer.iterators.OrderSampler`.

@@ -99,13 +99,7 @@ class SerialIterator(Iterator):
         )
 
     def __next__(self) -> list[Any]:
-        """Returns the next batch.
-
-        This is a part of the iterator protocol of Python. It may raise the :class:`StopIteration`
-        exception when it stops the iteration.
-
-        Returns:
-            list: The examples.
+        """Returns the next batch; see :meth:`chainer.dataset.Iterator.__next__`.
 
         Raises:
             StopIteration: At the end of the first epoch, if ``repeat`` is False.

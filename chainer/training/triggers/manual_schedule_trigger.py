@@ -40,14 +40,10 @@ class ManualScheduleTrigger:
         self._unknown = False
 
     def __call__(self, trainer: Trainer) -> bool:
-        """Decides whether the extension should be called on this iteration.
+        """Returns whether a point was passed since the last call.
 
         Args:
-            trainer (Trainer): Trainer object that this trigger is associated with. Its updater is
-                used to determine if the trigger should fire.
-
-        Returns:
-            bool: True if the corresponding extension should be invoked in this iteration.
+            trainer (Trainer): Trainer whose position decides.
         """
         previous, current = self._position.advance(trainer)
         fire = any(previous < point <= current for point in self.points)

@@ -108,11 +108,7 @@ class MinValueTrigger(BestValueTrigger):
     For example you can use this trigger to take a snapshot on the epoch the validation loss is
     minimum.
 
-    Args:
-        key (str): Key of value. The trigger fires when the value associated with this key becomes
-            minimum.
-        trigger: Trigger that decides the comparison interval; a pair such as ``(1, 'epoch')`` is
-            passed to :class:`~chainer.training.triggers.IntervalTrigger`.
+    The arguments are those of :class:`MaxValueTrigger`.
     """
 
     def __init__(self, key: str, trigger: TriggerLike = (1, "epoch")) -> None:

@@ -40,12 +40,8 @@ class ParallelUpdater(StandardUpdater):
     ``'second/loss'``.
 
     Args:
-        iterator: Dataset iterator for the training dataset. It can also be a dictionary that maps
-            strings to iterators. If this is just an iterator, then the iterator is registered by
-            the name ``'main'``.
-        optimizer: Optimizer to update parameters. It can also be a dictionary that maps strings to
-            optimizers. If this is just an optimizer, then the optimizer is registered by the name
-            ``'main'``.
+        iterator: Dataset iterator, or a dictionary of iterators, as for the standard updater.
+        optimizer: Optimizer, or a dictionary of optimizers, as for the standard updater.
         converter: Converter function to build input arrays. Each batch extracted by the main
             iterator is split equally between the devices and then passed with corresponding
             ``device`` option to this function. :func:`~chainer.dataset.concat_examples` is used by

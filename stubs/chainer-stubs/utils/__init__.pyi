@@ -9,6 +9,7 @@ from chainer.core.utils import (
     cache as cache,
     conv as conv,
     conv_nd as conv_nd,
+    documentation as documentation,
     error as error,
     imgproc as imgproc,
     meta as meta,

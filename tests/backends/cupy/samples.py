@@ -8,7 +8,7 @@ from chainer.backends.numpy.kernels import poolings
 from chainer.backends.operations.convolutions import ConvolutionGeometry
 from chainer.backends.operations.poolings import PoolingGeometry
 from chainer.backends.operations.response_normalizations import ResponseParameters
-from chainer.backends.operations.roi_poolings import RegionGrid
+from chainer.backends.operations.roi_poolings import RegionGrid, Regions
 from chainer.core.arrays.backend import get_backend
 from tests.backends.cupy import samples_activations, samples_updates
 from tests.backends.cupy.sample_table import SAMPLES, rand, sample, spread
@@ -305,10 +305,11 @@ def pooled_regions(k, a, scale, ratio=(None, None)):
     grid = RegionGrid((3, 2), scale, ratio)
     x = a(spread(2, 3, 9, 8))
     rois, images = a(np.array(REGIONS)), a(np.array([0, 1, -1, 0, 1, 0]), "l")
-    y, chosen = k.forward(x, rois, images, grid)
+    regions = Regions(rois, images, grid)
+    y, chosen = k.forward(x, regions)
     gy = a(rand(*y.shape))
-    gx = k.backward(gy, chosen, rois, images, (2, 3, 9, 8), grid)
-    gathered = k.gather(x, chosen, rois, images, grid)
+    gx = k.backward(gy, chosen, regions, (2, 3, 9, 8))
+    gathered = k.gather(x, chosen, regions)
     return [r for r in (y, chosen, gx, gathered) if r is not None]
 
 

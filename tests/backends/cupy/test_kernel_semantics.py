@@ -10,7 +10,7 @@ import pytest
 from chainer.backends.cupy.kernels import _BY_OPERATION, _DETERMINISTIC
 from chainer.backends.cupy.kernels import _base as base
 from chainer.backends.operations.response_normalizations import ResponseParameters
-from chainer.backends.operations.roi_poolings import RegionGrid
+from chainer.backends.operations.roi_poolings import RegionGrid, Regions
 from chainer.core.arrays.backend import get_backend
 from chainer.core.arrays.kernel import get_operation
 from tests.backends.cupy import emulator
@@ -114,9 +114,10 @@ def many_overlaps(ratio=(None, None)):
         x, shape = a(np.random.standard_normal((1, 2, 4, 4))), (1, 2, 4, 4)
         rois = a(np.tile(np.array([[0, 0, 4, 3.5]]), (60, 1)))
         images = a(np.zeros(60), "i")
-        y, chosen = kernel.forward(x, rois, images, grid)
+        regions = Regions(rois, images, grid)
+        y, chosen = kernel.forward(x, regions)
         gy = a(np.random.standard_normal(y.shape))
-        return [kernel.backward(gy, chosen, rois, images, shape, grid)]
+        return [kernel.backward(gy, chosen, regions, shape)]
 
     return sums
 
@@ -296,9 +297,10 @@ def test_images_of_regions_out_of_range_are_not_read(emulated, name, table):
     rois, images = np.tile(np.array([[0, 0, 3, 3]], "f"), (4, 1)), np.array([2, -3, -1, 1])
     x = np.arange(32, dtype="f").reshape(2, 1, 4, 4)
     grid = RegionGrid((1, 1), 1.0, (2, 2) if "align" in name else (None, None))
-    y, chosen = kernel.forward(x, rois, images, grid)
+    regions = Regions(rois, images, grid)
+    y, chosen = kernel.forward(x, regions)
     assert np.isnan(y.ravel()).tolist() == [True, True, False, False]
     assert y[2] == y[3]
-    gx = kernel.backward(np.ones_like(y), chosen, rois, images, x.shape, grid)
+    gx = kernel.backward(np.ones_like(y), chosen, regions, x.shape)
     assert gx[0].sum() == 0
     np.testing.assert_allclose(gx[1].sum(), 2, rtol=1e-5)

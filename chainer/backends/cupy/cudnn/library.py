@@ -9,6 +9,8 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
+from chainer.backends.optional_modules import Found, usable
+
 #: Oldest cuDNN whose graphs our tests try.
 _MINIMUM = 90000
 #: Compiled method behind the public one without underscore, which checks its arguments in Python.
@@ -27,7 +29,7 @@ _INSTALL = 'pip install "chainer[cuda12]" or pip install "chainer[cuda13]"'
 
 
 @cache
-def find() -> tuple[ModuleType | None, str | None]:
+def find() -> Found:
     """Imports ``cudnn``, the module of the package nvidia-cudnn-frontend.
 
     Returns:
@@ -56,15 +58,8 @@ def find() -> tuple[ModuleType | None, str | None]:
 
 
 def require() -> ModuleType:
-    """Returns the module ``cudnn``.
-
-    Raises:
-        RuntimeError: If it cannot be used; the message says what is missing.
-    """
-    cudnn, reason = find()
-    if cudnn is None:
-        raise RuntimeError(f"cuDNN is not available.\nReason: {reason}")
-    return cudnn
+    """Returns the module ``cudnn``, or raises RuntimeError with what is missing."""
+    return usable(find(), "cuDNN is not available.\nReason: ")
 
 
 def missing() -> str | None:

@@ -11,13 +11,13 @@ import numpy
 from chainer.backends.compute_dtypes import compute_dtype
 from chainer.backends.cupy.compiler import types_for
 from chainer.backends.cupy.kernels._base import CudaKernel, is_wide
-from chainer.backends.operations.roi_poolings import RegionGrid
+from chainer.backends.operations.roi_poolings import RegionGrid, Regions
 from chainer.core.typing import Array, Shape
 
 
 @dataclass(frozen=True)
-class Regions:
-    """Regions of interest and the grid of bins in each.
+class PlacedRegions:
+    """Regions of interest in images, and the grid of bins in each.
 
     Attributes:
         shape: Shape of the images.
@@ -30,6 +30,11 @@ class Regions:
     rois: Array
     images: Array | None
     grid: RegionGrid
+
+    @classmethod
+    def of(cls, regions: Regions, shape: Shape) -> PlacedRegions:
+        """Returns regions in images of a given shape."""
+        return cls(shape, regions.rois, regions.images, regions.grid)
 
     @property
     def out_shape(self) -> Shape:
@@ -48,7 +53,7 @@ class RegionKernel(CudaKernel):
     in_order: ClassVar[bool] = False
 
     def call(
-        self, name: str, regions: Regions, *arguments: Array, threads: int | None = None
+        self, name: str, regions: PlacedRegions, *arguments: Array, threads: int | None = None
     ) -> None:
         """Calls a function.
 
@@ -80,7 +85,7 @@ class RegionKernel(CudaKernel):
             *[0 if ratio is None else int(ratio) for ratio in regions.grid.ratio],
         )
 
-    def gradient(self, name: str, regions: Regions, gy: Array, chosen: Array | None) -> Array:
+    def gradient(self, name: str, regions: PlacedRegions, gy: Array, chosen: Array | None) -> Array:
         """Returns the gradient of the images.
 
         Args:
@@ -98,14 +103,14 @@ class RegionKernel(CudaKernel):
             self.call(name, regions, *arrays)
         return gx.astype(gy.dtype, copy=False)
 
-    def pooled(self, name: str, regions: Regions, x: Array) -> Array:
+    def pooled(self, name: str, regions: PlacedRegions, x: Array) -> Array:
         """Returns the output of a function that chooses nothing."""
         y = self.new(regions.out_shape, x.dtype)
         self.call(name, regions, self.contiguous(x), y)
         return y
 
     def chosen(
-        self, name: str, regions: Regions, x: Array, *arguments: float
+        self, name: str, regions: PlacedRegions, x: Array, *arguments: float
     ) -> tuple[Array, Array]:
         """Returns the output of a function, and what it chose in each bin."""
         y = self.new(regions.out_shape, x.dtype)
@@ -113,8 +118,53 @@ class RegionKernel(CudaKernel):
         self.call(name, regions, self.contiguous(x), y, numbers, *arguments)
         return y, numbers
 
-    def gathered(self, name: str, regions: Regions, x: Array, chosen: Array) -> Array:
+    def gathered(self, name: str, regions: PlacedRegions, x: Array, chosen: Array) -> Array:
         """Returns the output of a function for what was chosen before."""
         y = self.new(regions.out_shape, x.dtype)
         self.call(name, regions, self.contiguous(x), chosen, y)
         return y
+
+
+class RegionMeanKernel(RegionKernel):
+    """Base of kernels that take the mean of each bin.
+
+    Attributes:
+        prefix: What the names of the CUDA functions begin with.
+    """
+
+    prefix: ClassVar[str]
+
+    def forward(self, x: Array, regions: Regions) -> tuple[Array, None]:
+        return self.pooled(f"{self.prefix}_forward", PlacedRegions.of(regions, x.shape), x), None
+
+    def backward(self, gy: Array, residual: None, regions: Regions, in_shape: Shape) -> Array:
+        placed = PlacedRegions.of(regions, in_shape)
+        return self.gradient(f"{self.prefix}_backward", placed, gy, None)
+
+    def gather(self, x: Array, residual: None, regions: Regions) -> Array:
+        # A mean is linear: its derivative is the function itself.
+        return self.forward(x, regions)[0]
+
+
+class RegionMaxKernel(RegionKernel):
+    """Base of kernels that choose the maximum of each bin.
+
+    Attributes:
+        prefix: What the names of the CUDA functions begin with.
+        forward_arguments: What the forward function gets besides arrays and regions.
+    """
+
+    prefix: ClassVar[str]
+    forward_arguments: ClassVar[tuple[float, ...]] = ()
+
+    def forward(self, x: Array, regions: Regions) -> tuple[Array, Array]:
+        placed = PlacedRegions.of(regions, x.shape)
+        return self.chosen(f"{self.prefix}_forward", placed, x, *self.forward_arguments)
+
+    def backward(self, gy: Array, chosen: Array, regions: Regions, in_shape: Shape) -> Array:
+        placed = PlacedRegions.of(regions, in_shape)
+        return self.gradient(f"{self.prefix}_backward", placed, gy, chosen)
+
+    def gather(self, x: Array, chosen: Array, regions: Regions) -> Array:
+        placed = PlacedRegions.of(regions, x.shape)
+        return self.gathered(f"{self.prefix}_gather", placed, x, chosen)

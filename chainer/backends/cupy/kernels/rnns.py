@@ -59,6 +59,7 @@ class _FusedCell(Cell):
 
     def _weights(self, g_x: Array, g_h: Array) -> tuple[list[Array], list[Array]]:
         n = self.size
+        # One product over all steps is faster than a sum of products.
         w_x, w_h, b_x = g_x.T @ self.x, g_h.T @ self.before_h, g_x.sum(axis=0)
         b_h = b_x.copy() if g_h is g_x else g_h.sum(axis=0)
         parts = [slice(i * n, (i + 1) * n) for i in range(self.gates)]
@@ -73,9 +74,11 @@ class LSTMCell(_FusedCell):
 
     def forward(self, x: Array, h: Array, c: Array) -> tuple[Array, Array, Array]:
         xp, call = self.xp, self._functions.call
+        # The inputs of all steps are known: one product serves them, and one remains for each step.
         gates = x @ self.w_x.T
         gates += self.b_x + self.b_h
         h, recurrent, product = self._begin(x, h)
+        # The source replaces the state in place at each step; the caller's array must not change.
         c = c.copy()
         self.gate_values = gates
         self.before, self.cells = xp.empty_like(self.y), xp.empty_like(self.y)
@@ -129,6 +132,7 @@ class GRUCell(_FusedCell):
         g, g_h = xp.empty_like(gates), xp.empty_like(gates)
         gh = self._start(gh)
         gy, step = self._incoming(gy)
+        # One buffer for the products of all steps.
         product = xp.empty_like(gh)
         for elements, count in reversed(self.steps.slices):
             gh_now, p = gh[:count], product[:count]

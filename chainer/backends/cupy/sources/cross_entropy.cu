@@ -13,39 +13,27 @@ __device__ __forceinline__ Index label_of(L label, Index n) {
 extern "C" __global__ void cross_entropy_forward(
     const T* x, const L* t, const T* weight, T* losses, A* score, long long rows, long long n,
     long long inner, long long ignored) {
-  const Index row = (Index)blockIdx.x * blockDim.y + threadIdx.y;
-  const bool used = row < (Index)rows;
-  const Index start = used ? row / (Index)inner * (Index)(n * inner) + row % (Index)inner : 0;
-  const Index count = used ? (Index)n : 0;
-  A top = -infinity();
-  for (Index k = threadIdx.x; k < count; k += blockDim.x) {
-    top = Maximum::join(top, (A)x[start + k * (Index)inner]);
-  }
-  top = reduce_row<Maximum>(top);
-  A sum = 0;
-  for (Index k = threadIdx.x; k < count; k += blockDim.x) {
-    sum += exp_((A)x[start + k * (Index)inner] - top);
-  }
-  sum = reduce_row<Sum>(sum);
+  const MiddleRow r(rows, n, inner);
+  const RowSoftmax<A> m(x, r, inner);
   if (score) {
-    for (Index k = threadIdx.x; k < count; k += blockDim.x) {
-      const Index i = start + k * (Index)inner;
-      score[i] = exp_((A)x[i] - top) / sum;
+    for (Index k = threadIdx.x; k < r.count; k += blockDim.x) {
+      const Index i = r.start + k * (Index)inner;
+      score[i] = exp_((A)x[i] - m.top) / m.sum;
     }
   }
-  if (used && threadIdx.x == 0) {
-    const L label = t[row];
+  if (r.used && threadIdx.x == 0) {
+    const L label = t[r.row];
     A loss = 0;
     if ((long long)label != ignored) {
       const Index k = label_of(label, (Index)n);
       if (k == (Index)n) {
         loss = not_a_number();
       } else {
-        loss = log_(sum) - ((A)x[start + k * (Index)inner] - top);
+        loss = log_(m.sum) - ((A)x[r.start + k * (Index)inner] - m.top);
         if (weight) loss *= (A)weight[k];
       }
     }
-    losses[row] = loss;
+    losses[r.row] = loss;
   }
 }
 
@@ -66,27 +54,15 @@ __device__ __forceinline__ A row_factor(
 extern "C" __global__ void cross_entropy_backward(
     const T* x, const L* t, const T* weight, const A* factors, T* gx, long long rows, long long n,
     long long inner, long long ignored, long long factor_step, double factor) {
-  const Index row = (Index)blockIdx.x * blockDim.y + threadIdx.y;
-  const bool used = row < (Index)rows;
-  const Index start = used ? row / (Index)inner * (Index)(n * inner) + row % (Index)inner : 0;
-  const Index count = used ? (Index)n : 0;
-  A top = -infinity();
-  for (Index k = threadIdx.x; k < count; k += blockDim.x) {
-    top = Maximum::join(top, (A)x[start + k * (Index)inner]);
-  }
-  top = reduce_row<Maximum>(top);
-  A sum = 0;
-  for (Index k = threadIdx.x; k < count; k += blockDim.x) {
-    sum += exp_((A)x[start + k * (Index)inner] - top);
-  }
-  sum = reduce_row<Sum>(sum);
-  if (!used) return;
-  const L label = t[row];
-  const A scale = row_factor(label, factors, factor_step, factor, weight, row, (Index)n, ignored);
+  const MiddleRow r(rows, n, inner);
+  const RowSoftmax<A> m(x, r, inner);
+  if (!r.used) return;
+  const L label = t[r.row];
+  const A scale = row_factor(label, factors, factor_step, factor, weight, r.row, (Index)n, ignored);
   const Index hit = label_of(label, (Index)n);
-  for (Index k = threadIdx.x; k < count; k += blockDim.x) {
-    const Index i = start + k * (Index)inner;
-    gx[i] = (exp_((A)x[i] - top) / sum - (k == hit ? (A)1 : (A)0)) * scale;
+  for (Index k = threadIdx.x; k < r.count; k += blockDim.x) {
+    const Index i = r.start + k * (Index)inner;
+    gx[i] = (exp_((A)x[i] - m.top) / m.sum - (k == hit ? (A)1 : (A)0)) * scale;
   }
 }
 

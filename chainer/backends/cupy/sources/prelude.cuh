@@ -126,3 +126,37 @@ __device__ __forceinline__ S reduce_row(S value) {
   }
   return value;
 }
+
+// The row of arrays (outer, n, inner) that the threads of one threadIdx.y share: blockDim.x threads for
+// a row, blockDim.y rows in a block. Threads behind the last row have no elements, but take part in
+// reductions.
+struct MiddleRow {
+  Index row, start, count;
+  bool used;
+  __device__ __forceinline__ MiddleRow(long long rows, long long n, long long inner) {
+    row = (Index)blockIdx.x * blockDim.y + threadIdx.y;
+    used = row < (Index)rows;
+    start = used ? row / (Index)inner * (Index)(n * inner) + row % (Index)inner : 0;
+    count = used ? (Index)n : 0;
+  }
+};
+
+// Maximum of a row, and the sum of the exponentials of what the elements are less than it, so that no
+// exponential overflows.
+template <class S>
+struct RowSoftmax {
+  S top, sum;
+  template <class E>
+  __device__ __forceinline__ RowSoftmax(const E* x, const MiddleRow& r, long long inner) {
+    top = -infinity();
+    for (Index k = threadIdx.x; k < r.count; k += blockDim.x) {
+      top = Maximum::join(top, (S)x[r.start + k * (Index)inner]);
+    }
+    top = reduce_row<Maximum>(top);
+    sum = 0;
+    for (Index k = threadIdx.x; k < r.count; k += blockDim.x) {
+      sum += exp_((S)x[r.start + k * (Index)inner] - top);
+    }
+    sum = reduce_row<Sum>(sum);
+  }
+};

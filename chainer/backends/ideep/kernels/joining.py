@@ -19,6 +19,7 @@ Bounds = tuple[int, ...]
 def _is_blocked(array: Array) -> bool:
     """Returns whether an array is an mdarray with a blocked layout."""
     layout = getattr(array, "layout", None)
+    # NumPy arrays have no layout; dense mdarrays are read by NumPy without a copy.
     return layout is not None and not layout.dense
 
 
@@ -67,6 +68,7 @@ class SplitAxisKernel(IdeepKernel):
         axis: int,
     ) -> Array:
         if (
+            # The reference writes zeros for missing gradients, and leaves out empty pieces.
             any(map(_is_blocked, gys))
             and _all_pieces(bounds)
             and all([gy is not None for gy in gys])

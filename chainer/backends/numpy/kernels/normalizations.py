@@ -70,6 +70,7 @@ class Channels:
 
         einsum needs no array for the products.
         """
+        # Views have no third axis where there is one position only.
         if x.ndim == 2:
             return self._xp.einsum("nc,nc->c", x, y)
         return self._xp.einsum("ncs,ncs->nc", x, y).sum(axis=0)
@@ -178,6 +179,7 @@ class FixedBatchNormalizationKernel(ReferenceKernel):
         gmean = -factor * gbeta
         gvar = ggamma * factor * inv_std
         gvar *= -0.5
+        # Into the array of the centered input, which is not needed any more.
         self.xp.multiply(gradient, channels.along(factor, dtype), out=gx)
         parameters = [
             g.astype(p.dtype, copy=False)
@@ -200,10 +202,12 @@ class LayerNormalizationKernel(ReferenceKernel):
     ) -> tuple[Array, Array, Array, Array]:
         xp = self.xp
         wide = to_compute_dtype(x)
+        # Rows without elements have the mean 0, not NaN.
         size = max(x.shape[1], 1)
         mean = wide.sum(axis=1)
         mean /= size
         y = wide - mean[:, None]
+        # Of the centered values: the difference of two large means would lose digits.
         var = xp.einsum("nd,nd->n", y, y)
         var /= size
         var += eps
@@ -220,6 +224,7 @@ class LayerNormalizationKernel(ReferenceKernel):
         dtype = mean.dtype
         gradient = gy.astype(dtype, copy=False)
         size = dtype.type(1.0 / max(x.shape[1], 1))
+        # Computed again: keeping it would cost an array of the size of the input until backward.
         normalized = x - mean[:, None]
         normalized *= inv_std[:, None]
         gbeta = gradient.sum(axis=0)

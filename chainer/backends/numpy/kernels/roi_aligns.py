@@ -10,7 +10,7 @@ import numpy
 
 from chainer.backends.compute_dtypes import compute_dtype
 from chainer.backends.numpy.kernels.roi_poolings import rows_with_images
-from chainer.backends.operations.roi_poolings import RegionGrid
+from chainer.backends.operations.roi_poolings import RegionGrid, Regions
 from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.typing import Array, DType, Shape
 
@@ -78,16 +78,13 @@ def axis_samples(
 class RegionAlignKernel(ReferenceKernel):
     """Base of the kernels, which sample regions one by one: along rows first, columns then."""
 
-    def regions(
-        self,
-        shape: Shape,
-        rois: Array,
-        roi_indices: Array,
-        grid: RegionGrid,
+    def sampled(
+        self, regions: Regions, shape: Shape
     ) -> Iterator[tuple[int, AxisSamples, AxisSamples]]:
         """Yields the number of the image and the points along both axes, for each region."""
+        grid = regions.grid
         count, channels, height, width = shape
-        for batch, (top, left, bottom, right) in rows_with_images(rois, roi_indices, count):
+        for batch, (top, left, bottom, right) in rows_with_images(regions, count):
             if channels * height * width == 0:
                 return  # there is nothing to sample
             rows = axis_samples(top, bottom, grid, 0, height)
@@ -115,57 +112,36 @@ class RegionAlignKernel(ReferenceKernel):
 class ROIAverageAlign2DKernel(RegionAlignKernel):
     """Mean of the samples of each bin."""
 
-    def forward(
-        self,
-        x: Array,
-        rois: Array,
-        roi_indices: Array,
-        grid: RegionGrid,
-    ) -> tuple[Array, None]:
+    def forward(self, x: Array, regions: Regions) -> tuple[Array, None]:
         dtype = compute_dtype(x.dtype)
         channels = x.shape[1]
-        y = self.xp.zeros((len(rois), channels, *grid.out_size), x.dtype)
-        regions = self.regions(x.shape, rois, roi_indices, grid)
-        for n, (batch, rows, columns) in enumerate(regions):
+        out_size = regions.grid.out_size
+        y = self.xp.zeros((len(regions), channels, *out_size), x.dtype)
+        for n, (batch, rows, columns) in enumerate(self.sampled(regions, x.shape)):
             part = x[batch, :, rows.window, columns.window].astype(dtype, copy=False)
             part = self.interpolated(part, rows, 1)
-            part = part.reshape((channels, grid.out_size[0], rows.per_bin, -1)).sum(axis=2)
+            part = part.reshape((channels, out_size[0], rows.per_bin, -1)).sum(axis=2)
             part = self.interpolated(part, columns, 2)
-            part = part.reshape((channels, *grid.out_size, columns.per_bin)).sum(axis=3)
+            part = part.reshape((channels, *out_size, columns.per_bin)).sum(axis=3)
             part /= rows.per_bin * columns.per_bin
             y[n] = part
         return y, None
 
-    def backward(
-        self,
-        gy: Array,
-        residual: None,
-        rois: Array,
-        roi_indices: Array,
-        in_shape: Shape,
-        grid: RegionGrid,
-    ) -> Array:
+    def backward(self, gy: Array, residual: None, regions: Regions, in_shape: Shape) -> Array:
         xp = self.xp
         dtype = compute_dtype(gy.dtype)
         gx = xp.zeros(in_shape, dtype)
-        regions = self.regions(in_shape, rois, roi_indices, grid)
-        for n, (batch, rows, columns) in enumerate(regions):
+        out_size = regions.grid.out_size
+        for n, (batch, rows, columns) in enumerate(self.sampled(regions, in_shape)):
             # A mean of samples is a product with one small matrix for each axis.
-            from_rows = self.like(_weights(rows, grid.out_size[0]).T, gy, dtype)
-            from_columns = self.like(_weights(columns, grid.out_size[1]), gy, dtype)
+            from_rows = self.like(_weights(rows, out_size[0]).T, gy, dtype)
+            from_columns = self.like(_weights(columns, out_size[1]), gy, dtype)
             part = xp.matmul(from_rows, gy[n].astype(dtype, copy=False))
             gx[batch, :, rows.window, columns.window] += xp.matmul(part, from_columns)
         return gx.astype(gy.dtype, copy=False)
 
-    def gather(
-        self,
-        x: Array,
-        residual: None,
-        rois: Array,
-        roi_indices: Array,
-        grid: RegionGrid,
-    ) -> Array:
-        return self.forward(x, rois, roi_indices, grid)[0]
+    def gather(self, x: Array, residual: None, regions: Regions) -> Array:
+        return self.forward(x, regions)[0]
 
 
 def _weights(samples: AxisSamples, bins: int) -> Array:
@@ -181,94 +157,63 @@ def _weights(samples: AxisSamples, bins: int) -> Array:
 class ROIMaxAlign2DKernel(RegionAlignKernel):
     """Maximum of the samples of each bin; the residual is the number of the sample, or -1."""
 
-    def forward(
-        self,
-        x: Array,
-        rois: Array,
-        roi_indices: Array,
-        grid: RegionGrid,
-    ) -> tuple[Array, Array]:
+    def forward(self, x: Array, regions: Regions) -> tuple[Array, Array]:
         xp = self.xp
         dtype = compute_dtype(x.dtype)
         channels = x.shape[1]
-        y = xp.full((len(rois), channels, *grid.out_size), -numpy.inf, x.dtype)
+        out_size = regions.grid.out_size
+        y = xp.full((len(regions), channels, *out_size), -numpy.inf, x.dtype)
         winners = xp.full(y.shape, -1, numpy.int32)
-        regions = self.regions(x.shape, rois, roi_indices, grid)
-        for n, (batch, rows, columns) in enumerate(regions):
+        for n, (batch, rows, columns) in enumerate(self.sampled(regions, x.shape)):
             part = x[batch, :, rows.window, columns.window].astype(dtype, copy=False)
             part = self.interpolated(self.interpolated(part, rows, 1), columns, 2)
             valid = rows.valid[:, None] & columns.valid
             if not valid.all():
                 part = xp.where(self.like(valid, part), part, -numpy.inf)
-            part = part.reshape((channels, grid.out_size[0], rows.per_bin, grid.out_size[1], -1))
-            part = part.transpose((0, 1, 3, 2, 4)).reshape((channels, *grid.out_size, -1))
+            part = part.reshape((channels, out_size[0], rows.per_bin, out_size[1], -1))
+            part = part.transpose((0, 1, 3, 2, 4)).reshape((channels, *out_size, -1))
             y[n] = part.max(axis=3)
             # A bin of minus infinity has no sample that could get a gradient.
             winners[n] = xp.where(y[n] == -numpy.inf, -1, part.argmax(axis=3))
         return y, winners
 
-    def backward(
-        self,
-        gy: Array,
-        winners: Array,
-        rois: Array,
-        roi_indices: Array,
-        in_shape: Shape,
-        grid: RegionGrid,
-    ) -> Array:
+    def backward(self, gy: Array, winners: Array, regions: Regions, in_shape: Shape) -> Array:
         dtype = compute_dtype(gy.dtype)
         gx = self.xp.zeros(in_shape, dtype)
-        geometry = (in_shape, rois, roi_indices, grid)
-        for n, image, positions, weights in self._pixels(gx, winners, *geometry):
+        for n, image, positions, weights in self._pixels(gx, winners, regions):
             gradient = gy[n].astype(dtype, copy=False)
             for position, weight in zip(positions, weights, strict=True):
                 self.xp.add.at(image, position.reshape(-1), (gradient * weight).reshape(-1))
         return gx.astype(gy.dtype, copy=False)
 
-    def gather(
-        self,
-        x: Array,
-        winners: Array,
-        rois: Array,
-        roi_indices: Array,
-        grid: RegionGrid,
-    ) -> Array:
+    def gather(self, x: Array, winners: Array, regions: Regions) -> Array:
         dtype = compute_dtype(x.dtype)
         y = self.xp.zeros(winners.shape, dtype)
-        geometry = (x.shape, rois, roi_indices, grid)
         x = self.xp.ascontiguousarray(x)
-        for n, image, positions, weights in self._pixels(x, winners, *geometry):
+        for n, image, positions, weights in self._pixels(x, winners, regions):
             for position, weight in zip(positions, weights, strict=True):
                 y[n] += image[position].astype(dtype, copy=False) * weight.astype(dtype)
         return y.astype(x.dtype, copy=False)
 
     def _pixels(
-        self,
-        images: Array,
-        winners: Array,
-        shape: Shape,
-        rois: Array,
-        roi_indices: Array,
-        grid: RegionGrid,
+        self, images: Array, winners: Array, regions: Regions
     ) -> Iterator[tuple[int, Array, list[Array], list[Array]]]:
         """Yields the four pixels of the sample that is the maximum of each bin.
 
         Args:
             images: Contiguous images.
             winners: Number of the sample in each bin.
-            shape: Shape of the images.
-            rois: Regions; the other arguments are as everywhere.
+            regions: The regions.
 
         Yields:
             Number of the region, its image as a flat view, positions in it, and their weights.
         """
         xp = self.xp
-        channels, height, width = shape[1:]
+        channels, height, width = images.shape[1:]
         starts = xp.arange(channels).reshape((-1, 1, 1)) * (height * width)
-        bin_rows = xp.arange(grid.out_size[0]).reshape((1, -1, 1))
-        bin_columns = xp.arange(grid.out_size[1]).reshape((1, 1, -1))
-        regions = self.regions(shape, rois, roi_indices, grid)
-        for n, (batch, rows, columns) in enumerate(regions):
+        bin_rows = xp.arange(regions.grid.out_size[0]).reshape((1, -1, 1))
+        bin_columns = xp.arange(regions.grid.out_size[1]).reshape((1, 1, -1))
+        for n, (batch, rows, columns) in enumerate(self.sampled(regions, images.shape)):
             winner = xp.maximum(winners[n], 0)
             row = bin_rows * rows.per_bin + winner // columns.per_bin
             column = bin_columns * columns.per_bin + winner % columns.per_bin

@@ -8,7 +8,7 @@ from math import ceil, floor
 import numpy
 
 from chainer.backends.compute_dtypes import compute_dtype
-from chainer.backends.operations.roi_poolings import RegionGrid
+from chainer.backends.operations.roi_poolings import Regions
 from chainer.core.arrays.chunks import chunk_bytes, chunks
 from chainer.core.arrays.kernel import ReferenceKernel
 from chainer.core.typing import Array, Shape
@@ -173,46 +173,26 @@ def _images_of(rois: Array) -> Array:
 class ROIMaxPooling2DKernel(RegionMaxKernel):
     """Maximum over the bins of regions."""
 
-    def forward(
-        self, x: Array, rois: Array, roi_indices: Array, grid: RegionGrid
-    ) -> tuple[Array, Array]:
-        regions = _regions(x.shape, rois, roi_indices, grid)
-        return self.pool(x, regions, (len(rois), x.shape[1], *grid.out_size), -numpy.inf)
+    def forward(self, x: Array, regions: Regions) -> tuple[Array, Array]:
+        out_shape = (len(regions), x.shape[1], *regions.grid.out_size)
+        return self.pool(x, _binned(regions, x.shape), out_shape, -numpy.inf)
 
-    def backward(
-        self,
-        gy: Array,
-        indices: Array,
-        rois: Array,
-        roi_indices: Array,
-        in_shape: Shape,
-        grid: RegionGrid,
-    ) -> Array:
-        return self.scatter(gy, indices, roi_indices.astype(numpy.intp, copy=False), in_shape)
+    def backward(self, gy: Array, indices: Array, regions: Regions, in_shape: Shape) -> Array:
+        return self.scatter(gy, indices, regions.images.astype(numpy.intp, copy=False), in_shape)
 
-    def gather(
-        self,
-        x: Array,
-        indices: Array,
-        rois: Array,
-        roi_indices: Array,
-        grid: RegionGrid,
-    ) -> Array:
-        return self.gather_at(x, indices, roi_indices.astype(numpy.intp, copy=False))
+    def gather(self, x: Array, indices: Array, regions: Regions) -> Array:
+        return self.gather_at(x, indices, regions.images.astype(numpy.intp, copy=False))
 
 
 class ROIAveragePooling2DKernel(ReferenceKernel):
     """Mean over the bins of regions: of the columns of each bin first, of its rows then."""
 
-    def forward(
-        self, x: Array, rois: Array, roi_indices: Array, grid: RegionGrid
-    ) -> tuple[Array, None]:
+    def forward(self, x: Array, regions: Regions) -> tuple[Array, None]:
         xp = self.xp
         dtype = compute_dtype(x.dtype)
         channels = x.shape[1]
-        y = xp.zeros((len(rois), channels, *grid.out_size), x.dtype)
-        regions = _regions(x.shape, rois, roi_indices, grid)
-        for n, (batch, rows, columns) in enumerate(regions):
+        y = xp.zeros((len(regions), channels, *regions.grid.out_size), x.dtype)
+        for n, (batch, rows, columns) in enumerate(_binned(regions, x.shape)):
             used = used_range(rows)
             image = x[batch, :, used].astype(dtype, copy=False)
             means = xp.zeros((channels, image.shape[1], len(columns)), dtype)
@@ -225,20 +205,11 @@ class ROIAveragePooling2DKernel(ReferenceKernel):
                     y[n, :, i] = strip.sum(axis=1) / (stop - start)
         return y, None
 
-    def backward(
-        self,
-        gy: Array,
-        residual: None,
-        rois: Array,
-        roi_indices: Array,
-        in_shape: Shape,
-        grid: RegionGrid,
-    ) -> Array:
+    def backward(self, gy: Array, residual: None, regions: Regions, in_shape: Shape) -> Array:
         xp = self.xp
         dtype = compute_dtype(gy.dtype)
         gx = xp.zeros(in_shape, dtype)
-        regions = _regions(in_shape, rois, roi_indices, grid)
-        for n, (batch, rows, columns) in enumerate(regions):
+        for n, (batch, rows, columns) in enumerate(_binned(regions, in_shape)):
             gradient = gy[n].astype(dtype, copy=False)
             used = used_range(columns)
             # The gradient of each bin is spread over its columns first, over its rows then.
@@ -253,31 +224,21 @@ class ROIAveragePooling2DKernel(ReferenceKernel):
                     image[:, start:stop] += spread[:, i, None] / (stop - start)
         return gx.astype(gy.dtype, copy=False)
 
-    def gather(
-        self,
-        x: Array,
-        residual: None,
-        rois: Array,
-        roi_indices: Array,
-        grid: RegionGrid,
-    ) -> Array:
-        return self.forward(x, rois, roi_indices, grid)[0]
+    def gather(self, x: Array, residual: None, regions: Regions) -> Array:
+        return self.forward(x, regions)[0]
 
 
-def rows_with_images(
-    rois: Array, roi_indices: Array, count: int
-) -> Iterator[tuple[int, list[float]]]:
+def rows_with_images(regions: Regions, count: int) -> Iterator[tuple[int, list[float]]]:
     """Yields the number of the image and the coordinates of each region.
 
     Args:
-        rois: Regions.
-        roi_indices: Number of the image of each region.
+        regions: The regions.
         count: Number of images.
 
     Raises:
         IndexError: If there is no such image.
     """
-    pairs = zip(roi_indices.tolist(), rois.tolist(), strict=True)
+    pairs = zip(regions.images.tolist(), regions.rois.tolist(), strict=True)
     for n, (batch, coordinates) in enumerate(pairs):
         if not -count <= batch < count:
             raise IndexError(
@@ -287,10 +248,11 @@ def rows_with_images(
         yield batch, coordinates
 
 
-def _regions(shape: Shape, rois: Array, roi_indices: Array, grid: RegionGrid) -> Iterator[Region]:
+def _binned(regions: Regions, shape: Shape) -> Iterator[Region]:
     """Yields the regions given by ``(y_min, x_min, y_max, x_max)``."""
     count, _, height, width = shape
-    for batch, coordinates in rows_with_images(rois, roi_indices, count):
+    grid = regions.grid
+    for batch, coordinates in rows_with_images(regions, count):
         top, left, bottom, right = [round(value * grid.scale) for value in coordinates]
         rows = _bins(top, bottom - top, grid.out_size[0], height)
         yield batch, rows, _bins(left, right - left, grid.out_size[1], width)

@@ -10,6 +10,7 @@ import numpy
 
 from chainer.core.config.dtype import get_dtype
 from chainer.core.typing import Array
+from chainer.core.utils.documentation import SharedSections
 
 #: A ``PIL.Image`` or an array.
 ImageLike: TypeAlias = Any
@@ -25,6 +26,26 @@ def _pillow_image() -> ModuleType:
             'Pillow is required to prepare images: pip install "chainer[image]"'
         ) from error
     return Image
+
+
+#: What the docstrings of the functions ``prepare`` of the models share.
+prepare_sections = SharedSections(
+    """
+    The image is resized, converted from RGB to BGR, and the mean of the training data subtracted.
+
+    Args:
+        image (PIL.Image or numpy.ndarray): Input image. An array must have shape ``(height,
+            width)``, ``(height, width, channels)`` or ``(channels, height, width)``, and its
+            channels the order RGB.
+        size (pair of ints): Width and height of the result. If None, the image is not resized.
+
+    Returns:
+        numpy.ndarray: Array of shape ``(3, height, width)`` and dtype ``chainer.config.dtype``.
+
+    Raises:
+        ImportError: If Pillow is not installed.
+    """
+)
 
 
 def prepare_image(image: ImageLike, size: ImageSize | None, mean: Sequence[float]) -> Array:

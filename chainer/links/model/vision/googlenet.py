@@ -21,7 +21,7 @@ from chainer.links.connection.inception import Inception
 from chainer.links.connection.linear import Linear
 from chainer.links.initializers.constant import Constant
 from chainer.links.initializers.uniform import LeCunUniform
-from chainer.links.model.vision._images import ImageLike, ImageSize, prepare_image
+from chainer.links.model.vision._images import ImageLike, ImageSize, prepare_image, prepare_sections
 from chainer.links.model.vision._pretrained import (
     PretrainedNetwork,
     copy_weights,
@@ -181,21 +181,9 @@ def _transfer_googlenet(src: CaffeFunction, dst: GoogLeNet) -> None:
             copy_weights(src, f"inception_{name}/{caffe_path}", target)
 
 
+@prepare_sections()
 def prepare(image: ImageLike, size: ImageSize | None = (224, 224)) -> Array:
     """Converts the given image to the numpy array for GoogLeNet.
-
-    The image is resized, converted from RGB to BGR, and the mean of the training data subtracted.
-
-    Args:
-        image (PIL.Image or numpy.ndarray): Input image; see
-            :func:`chainer.links.model.vision.vgg.prepare`.
-        size (pair of ints): Width and height of the result. If None, the image is not resized.
-
-    Returns:
-        numpy.ndarray: Array of shape ``(3, height, width)`` and dtype ``chainer.config.dtype``.
-
-    Raises:
-        ImportError: If Pillow is not installed.
 
     Example:
         >>> from chainer.links.model.vision.googlenet import prepare

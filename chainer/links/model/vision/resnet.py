@@ -21,7 +21,7 @@ from chainer.links.connection.linear import Linear
 from chainer.links.initializers.constant import Constant
 from chainer.links.initializers.normal import HeNormal
 from chainer.links.link import Link
-from chainer.links.model.vision._images import ImageLike, ImageSize, prepare_image
+from chainer.links.model.vision._images import ImageLike, ImageSize, prepare_image, prepare_sections
 from chainer.links.model.vision._pretrained import (
     PretrainedNetwork,
     copy_normalization,
@@ -287,15 +287,9 @@ class ResNet50Layers(ResNetLayers):
     while the top-5 accuracy on ImageNet is only 0.7% and 1.1% lower: often the best balance of
     accuracy and size.
 
-    See :class:`~chainer.links.model.vision.resnet.ResNetLayers`.
-
-    Args:
-        pretrained_model (str): Path of a ``.npz`` file, ``'auto'`` (made from
-            ``$CHAINER_DATASET_ROOT/pfnet/chainer/models/ResNet-50-model.caffemodel``), or None.
-        downsample_fb (bool): Whether the convolutions of 3 x 3 shrink the images.
-
-    Attributes:
-        available_layers (list of str): Names of the layers to ask for.
+    The arguments and attributes are those of
+    :class:`~chainer.links.model.vision.resnet.ResNetLayers`, without ``n_layers``. The model
+    ``'auto'`` is made from ``ResNet-50-model.caffemodel``.
     """
 
     def __init__(
@@ -310,15 +304,9 @@ class ResNet101Layers(ResNetLayers):
     ResNet101 has 44,549,224 trainable parameters, 26% fewer than ResNet152, while the top-5
     accuracy on ImageNet is 1.1% lower at most.
 
-    See :class:`~chainer.links.model.vision.resnet.ResNetLayers`.
-
-    Args:
-        pretrained_model (str): Path of a ``.npz`` file, ``'auto'`` (made from
-            ``$CHAINER_DATASET_ROOT/pfnet/chainer/models/ResNet-101-model.caffemodel``), or None.
-        downsample_fb (bool): Whether the convolutions of 3 x 3 shrink the images.
-
-    Attributes:
-        available_layers (list of str): Names of the layers to ask for.
+    The arguments and attributes are those of
+    :class:`~chainer.links.model.vision.resnet.ResNetLayers`, without ``n_layers``. The model
+    ``'auto'`` is made from ``ResNet-101-model.caffemodel``.
     """
 
     def __init__(
@@ -333,15 +321,9 @@ class ResNet152Layers(ResNetLayers):
     ResNet152 has 60,192,872 trainable parameters; it is the deepest of the three and achieved the
     best result on ImageNet classification in ILSVRC 2015.
 
-    See :class:`~chainer.links.model.vision.resnet.ResNetLayers`.
-
-    Args:
-        pretrained_model (str): Path of a ``.npz`` file, ``'auto'`` (made from
-            ``$CHAINER_DATASET_ROOT/pfnet/chainer/models/ResNet-152-model.caffemodel``), or None.
-        downsample_fb (bool): Whether the convolutions of 3 x 3 shrink the images.
-
-    Attributes:
-        available_layers (list of str): Names of the layers to ask for.
+    The arguments and attributes are those of
+    :class:`~chainer.links.model.vision.resnet.ResNetLayers`, without ``n_layers``. The model
+    ``'auto'`` is made from ``ResNet-152-model.caffemodel``.
     """
 
     def __init__(
@@ -350,21 +332,9 @@ class ResNet152Layers(ResNetLayers):
         super().__init__(pretrained_model, 152, downsample_fb)
 
 
+@prepare_sections()
 def prepare(image: ImageLike, size: ImageSize | None = (224, 224)) -> Array:
     """Converts the given image to the numpy array for ResNets.
-
-    The image is resized, converted from RGB to BGR, and the mean of the training data subtracted.
-
-    Args:
-        image (PIL.Image or numpy.ndarray): Input image; see
-            :func:`chainer.links.model.vision.vgg.prepare`.
-        size (pair of ints): Width and height of the result. If None, the image is not resized.
-
-    Returns:
-        numpy.ndarray: Array of shape ``(3, height, width)`` and dtype ``chainer.config.dtype``.
-
-    Raises:
-        ImportError: If Pillow is not installed.
 
     Example:
         >>> from chainer.links.model.vision.resnet import prepare

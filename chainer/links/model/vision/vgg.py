@@ -16,7 +16,7 @@ from chainer.links.connection.convolution_2d import Convolution2D
 from chainer.links.connection.linear import Linear
 from chainer.links.initializers.constant import Constant
 from chainer.links.initializers.normal import Normal
-from chainer.links.model.vision._images import ImageLike, ImageSize, prepare_image
+from chainer.links.model.vision._images import ImageLike, ImageSize, prepare_image, prepare_sections
 from chainer.links.model.vision._pretrained import (
     PretrainedNetwork,
     copy_weights,
@@ -156,34 +156,16 @@ class VGG16Layers(VGGLayers):
 class VGG19Layers(VGGLayers):
     """A pre-trained CNN model with 19 layers provided by VGG team.
 
-    Args:
-        pretrained_model (str): Path of a ``.npz`` file, ``'auto'`` or None; see
-            :class:`~chainer.links.model.vision.vgg.VGGLayers`.
-
-    Attributes:
-        available_layers (list of str): Names of the layers to ask for.
+    The arguments and attributes are those of :class:`VGG16Layers`.
     """
 
     def __init__(self, pretrained_model: FilePath | None = "auto") -> None:
         super().__init__(pretrained_model, 19)
 
 
+@prepare_sections()
 def prepare(image: ImageLike, size: ImageSize | None = (224, 224)) -> Array:
     """Converts the given image to the numpy array for VGG models.
-
-    The image is resized, converted from RGB to BGR, and the mean of the training data subtracted.
-
-    Args:
-        image (PIL.Image or numpy.ndarray): Input image. An array must have shape ``(height,
-            width)``, ``(height, width, channels)`` or ``(channels, height, width)``, and its
-            channels the order RGB.
-        size (pair of ints): Width and height of the result. If None, the image is not resized.
-
-    Returns:
-        numpy.ndarray: Array of shape ``(3, height, width)`` and dtype ``chainer.config.dtype``.
-
-    Raises:
-        ImportError: If Pillow is not installed.
 
     Example:
         >>> from chainer.links.model.vision.vgg import prepare
