@@ -90,6 +90,7 @@ _LAZY = frozenset(
     {"available", "cudnn_enabled", "cupy", "cupyx", "cudnn", "ndarray", "Device", "Event", "Stream"}
 )
 
+__all__ += sorted(_LAZY - {"cudnn", "cupyx"})  # pyright: ignore[reportUnsupportedDunderAll]
 
 __getattr__, __dir__ = lazy_module(globals(), dict.fromkeys(_LAZY, _lazy))
 

@@ -7,6 +7,7 @@ import numpy
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import Array, ArrayModule, IntPair, VariableLike
+from chainer.core.utils.conv import _pair as _pair
 from chainer.core.utils.conv import as_sizes
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.cast import cast

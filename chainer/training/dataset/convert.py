@@ -353,11 +353,6 @@ def _concat_with_padding(arrays: Sequence[Array], padding: Padding) -> Array:
     return result
 
 
-# Names of these functions up to release 7. Converters of released packages call them.
-_concat_arrays = _concat
-_concat_arrays_with_padding = _concat_with_padding
-
-
 def call_converter(converter: ConverterLike, batch: Batch, device: Device | None) -> Any:
     """Calls a converter with a device in the form that it expects.
 
@@ -379,6 +374,10 @@ def call_converter(converter: ConverterLike, batch: Batch, device: Device | None
     if not device.backend.is_accelerator:
         return converter(batch, -1)
     return converter(batch, device.index if device.backend.name == "cupy" else device)
+
+
+# Custom updaters and evaluators of release 7 call it by this name.
+_call_converter = call_converter
 
 
 # Also public here. async_transfer imports this module.

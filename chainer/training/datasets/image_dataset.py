@@ -11,6 +11,7 @@ from typing import IO, Any
 import numpy
 
 from chainer.core.config.dtype import get_dtype
+from chainer.core.lazy import lazy_module
 from chainer.core.typing import DType, DTypeLike, FilePath, HostArray
 from chainer.training.dataset.dataset_mixin import DatasetMixin
 
@@ -30,11 +31,22 @@ def pillow_image() -> ModuleType:
     return Image
 
 
-def __getattr__(name: str) -> bool:
-    # Computed when it is asked for: importing Pillow takes time that most programs need not spend.
-    if name == "available":
-        return importlib.util.find_spec("PIL") is not None
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# Computed when it is asked for: importing Pillow takes time that most programs need not spend.
+def _pillow_is_installed(name: str) -> bool:
+    return importlib.util.find_spec("PIL") is not None
+
+
+# The datasets of archives are in their own module, which imports this one.
+__getattr__, __dir__ = lazy_module(
+    globals(),
+    {
+        "available": _pillow_is_installed,
+        **dict.fromkeys(
+            ("LabeledZippedImageDataset", "MultiZippedImageDataset", "ZippedImageDataset"),
+            ".zipped_image_dataset",
+        ),
+    },
+)
 
 
 def read_image(file: FilePath | IO[bytes], dtype: DType) -> HostArray:
@@ -56,6 +68,11 @@ def read_image(file: FilePath | IO[bytes], dtype: DType) -> HostArray:
     if array.ndim == 2:
         return array[numpy.newaxis].copy()
     return array.transpose(2, 0, 1)
+
+
+# Names of release 7, which datasets of programs call.
+_check_pillow_availability = pillow_image
+_read_image_as_array = read_image
 
 
 class ImageDataset(DatasetMixin):
