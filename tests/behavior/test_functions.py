@@ -237,3 +237,9 @@ def test_reshape_with_two_unknown_dimensions():
     """F.reshape to a shape with several -1 raises AssertionError."""
     with pytest.raises(AssertionError, match="only specify one unknown dimension"):
         F.reshape(np.ones(4, "f"), (-1, -1))
+
+
+@pytest.mark.parametrize("error", [KeyError, ValueError])
+def test_unknown_mode_of_pad(error):
+    with pytest.raises(error, match="^mode must be one of .*, got 'mirror'$"):
+        F.pad(np.zeros(3, "f"), 1, "mirror")

@@ -15,7 +15,7 @@ from chainer.iterators._statemachine import IteratorState, iterator_statemachine
 
 
 @pytest.mark.parametrize(
-    "module, names",
+    ("module", "names"),
     [
         ("chainer.functions.connection.convolution_2d", "_pair"),
         ("chainer.functions.connection.deconvolution_2d", "_pair"),
@@ -161,7 +161,7 @@ def test_weights_of_own_bottlenecks_come_from_a_caffemodel():
 
 
 @pytest.mark.parametrize(
-    "module, names",
+    ("module", "names"),
     [
         ("chainer.functions", "relu n_step_lstm"),
         ("chainer.links", "Linear VGG16Layers"),

@@ -69,7 +69,8 @@ def test_trigger_does_not_read_the_previous_epoch():
 )
 def test_snapshot_without_states_of_triggers(trigger, fires):
     """A trigger warns if a snapshot lacks its state, and guesses its position."""
-    with pytest.warns(UserWarning, match="previous_iteration|previous_epoch") as warnings:
+    text = "previous_iteration|previous_epoch|finished"
+    with pytest.warns(UserWarning, match=text) as warnings:
         trigger.serialize(serializers.NpzDeserializer({}))
     assert len(warnings) >= 2
     trainer = trainer_at(2)
@@ -242,3 +243,9 @@ def test_terminal_helpers(capsys):
     util.set_console_cursor_position(0, -4)
     util.set_console_cursor_position(2, 1)
     assert capsys.readouterr().out == "\033[J\033[4A\033[1B\033[2C"
+
+
+@pytest.mark.parametrize("error", [IndexError, ValueError])
+def test_examples_of_different_lengths(error):
+    with pytest.raises(error, match=r"same number of elements, got \[1, 2\]"):
+        chainer.dataset.concat_examples([(1, 2), (1,)])

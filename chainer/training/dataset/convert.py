@@ -32,6 +32,13 @@ Padding: TypeAlias = Any
 """None, a number, or one of these for each element of an example, as a tuple or dictionary."""
 
 
+class UnequalExamplesError(ValueError, IndexError):
+    """The examples of a batch have different numbers of elements.
+
+    Earlier releases raise IndexError, or cut the longer ones off without a word.
+    """
+
+
 def to_device(device: DeviceLike, x: ArrayTree) -> ArrayTree:
     """Sends an array to a given device.
 
@@ -284,7 +291,9 @@ def _concat_tuples(
     # zip would cut off the elements that only some examples have.
     if any(len(example) != size for example in batch):
         sizes = sorted({len(example) for example in batch})
-        raise ValueError(f"all examples must have the same number of elements, got {sizes}")
+        raise UnequalExamplesError(
+            f"all examples must have the same number of elements, got {sizes}"
+        )
     return tuple(
         to_device(device, _concat(column, pad)) for column, pad in zip(zip(*batch), padding)
     )
