@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from chainer.links.serializer import Serializer
-from chainer.training.accumulator import Accumulator
+from chainer.training.accumulator import Accumulator, stop_reason_of
 from chainer.training.extension import Extension
 from chainer.training.growing_json import EncodedLog, GrowingJsonFile
 from chainer.training.renamed import renamed_argument
@@ -87,8 +87,9 @@ class LogReport(Extension):
         result["epoch"] = updater.epoch
         result["iteration"] = updater.iteration
         result["elapsed_time"] = trainer.elapsed_time
-        if trainer.stop_reason is not None:
-            result["stop_reason"] = trainer.stop_reason
+        reason = stop_reason_of(trainer)
+        if reason is not None:
+            result["stop_reason"] = reason
         if self._postprocess is not None:
             self._postprocess(result)
         self._log.append(result)
