@@ -140,8 +140,19 @@ def test_datasets_of_archives_in_the_module_of_images():
     from chainer.datasets import image_dataset
 
     assert image_dataset.ZippedImageDataset is chainer.datasets.ZippedImageDataset
-    assert callable(image_dataset._read_image_as_array)
+    assert callable(image_dataset._check_pillow_availability)
     assert isinstance(image_dataset.available, bool)
+
+
+def test_images_as_pillow_has_them(tmp_path):
+    from chainer.datasets.image_dataset import _postprocess_image, _read_image_as_array
+
+    image = pytest.importorskip("PIL.Image")
+    image.new("RGB", (4, 3), (1, 2, 3)).save(tmp_path / "a.png")
+    array = _read_image_as_array(str(tmp_path / "a.png"), np.dtype("f"))
+    assert (array.shape, array.dtype) == ((3, 4, 3), np.float32)
+    assert _postprocess_image(array).shape == (3, 3, 4)
+    assert _postprocess_image(array[:, :, 0]).shape == (1, 3, 4)
 
 
 def test_weights_of_own_bottlenecks_come_from_a_caffemodel():

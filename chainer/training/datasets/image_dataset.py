@@ -62,17 +62,26 @@ def read_image(file: FilePath | IO[bytes], dtype: DType) -> HostArray:
     Raises:
         PIL.UnidentifiedImageError: (an OSError) If the file is not an image of a known format.
     """
+    return _postprocess_image(_read_image_as_array(file, dtype))
+
+
+# The two halves have the names of release 7: datasets of programs call them.
+
+
+def _read_image_as_array(file: FilePath | IO[bytes], dtype: DType) -> HostArray:
+    """Returns an image as Pillow has it: (height, width, channels), or (height, width) if gray."""
     with pillow_image().open(file) as image:
-        array = numpy.asarray(image, dtype=dtype)
-    # Pillow has no axis of channels for gray-scale images.
-    if array.ndim == 2:
-        return array[numpy.newaxis].copy()
-    return array.transpose(2, 0, 1)
+        return numpy.asarray(image, dtype=dtype)
 
 
-# Names of release 7, which datasets of programs call.
+def _postprocess_image(image: HostArray) -> HostArray:
+    """Returns an image with channels as the first axis."""
+    if image.ndim == 2:
+        return image[numpy.newaxis].copy()
+    return image.transpose(2, 0, 1)
+
+
 _check_pillow_availability = pillow_image
-_read_image_as_array = read_image
 
 
 class ImageDataset(DatasetMixin):
