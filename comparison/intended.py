@@ -166,7 +166,7 @@ INTENDED = (
         "",
         "must have the shape and dtype",
     ),
-    Intended("checked arguments", "black_out", "forward", "refuses", "", "'reduce'"),
+    Intended("checked arguments", "black_out", "forward", "refuses|error", "", "'reduce'"),
     Intended("checked arguments", "split_axis", "forward", "refuses|error"),
     Intended("checked arguments", "n_step_.*", "forward", "refuses", "", "not supported anymore"),
     Intended(
