@@ -7,7 +7,9 @@ used.
 
 from __future__ import annotations
 
+import importlib
 import os
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from chainer import _aliases
@@ -146,7 +148,16 @@ def _get_link_hooks() -> dict[str, LinkHook]:
     return get_link_hooks()
 
 
-__getattr__, __dir__ = lazy_module(globals(), _LAZY, submodules=_SUBMODULES)
+def _import_module(name: str) -> ModuleType:
+    return importlib.import_module(f"{__name__}.{name}")
+
+
+# Private modules of release 7, which `import chainer` made attributes.
+_PRIVATE_MODULES = dict.fromkeys(
+    ("_backend", "_backprop_utils", "_runtime_info", "_version"), _import_module
+)
+
+__getattr__, __dir__ = lazy_module(globals(), {**_LAZY, **_PRIVATE_MODULES}, submodules=_SUBMODULES)
 
 
 def _start() -> None:

@@ -28,6 +28,7 @@ ALIASES: dict[str, str] = {
     "chainer._backend": "chainer.core.arrays.device",
     "chainer._backprop_utils": "chainer.core.autograd.backprop_utils",
     "chainer._runtime_info": "chainer.core.runtime_info",
+    "chainer._version": "chainer.core.version",
     "chainer.array": "chainer.functions.array",
     "chainer.backend": "chainer.core.arrays.backend",
     "chainer.basic_math": "chainer.functions.math.basic_math",
@@ -36,6 +37,9 @@ ALIASES: dict[str, str] = {
     # Public as chainer.utils.sparse. Sparse matrices contain Variables, which are above the
     # utilities in the order of imports.
     "chainer.core.utils.sparse": "chainer.core.autograd.sparse",
+    # Modules of release 7 whose names are those of functions here.
+    "chainer.core.utils.experimental": "chainer.core.utils._experimental",
+    "chainer.core.utils.nondeterministic": "chainer.core.utils._nondeterministic",
     "chainer.cuda": "chainer.backends.cuda",
     "chainer.dataset": "chainer.training.dataset",
     "chainer.datasets": "chainer.training.datasets",

@@ -103,13 +103,14 @@ INTENDED = (
     ),
     Intended(
         "gradients in the shape of the input",
-        "arctan2|fmod|polygamma|zeta|pad|split_axis",
+        "arctan2|fmod|polygamma|zeta|pad|split_axis|repeat",
         "gradient",
         "shape",
     ),
     Intended(
         "gradients in the dtype of the input",
-        "einsum|arctan2|scatter_add|(fixed_batch|group)_normalization|sparse_matmul",
+        "einsum|arctan2|scatter_add|(fixed_batch|group)_normalization|sparse_matmul"
+        "|fixed_batch_renormalization|softmax_cross_entropy",
         "gradient|second",
         "dtype",
     ),
@@ -124,13 +125,19 @@ INTENDED = (
         "accepts",
         _INTERNAL,
     ),
+    Intended(
+        "empty arrays", "unpooling_.*", "gradient", "accepts", "Output sizes should be positive"
+    ),
     Intended("means of nothing", ".*", "forward|gradient", "accepts", "ZeroDivisionError"),
     Intended("means of nothing", "hinge", "forward", "value", "nan"),
     Intended("half precision", ".*", "forward|gradient", ".*", "unsupported in linalg"),
     Intended(
         "half precision", "batch_matmul|resize_images|bilinear", "forward", "accepts", "dtype"
     ),
+    Intended("half precision", "deformable_.*|layer_normalization", "gradient", "value", "float16"),
+    Intended("half precision", "normalize", "second", "value", "float16"),
     Intended("more dtypes", "flip.*|moveaxis", "forward", "accepts", "kind == f"),
+    Intended("more dtypes", "roi_average_align_2d", "forward", "accepts", "int32"),
     Intended("more dtypes", "lambda x, y: x \\* y", "forward", "accepts", "kind == f"),
     Intended(
         "arrays without axes",
@@ -138,6 +145,7 @@ INTENDED = (
         theirs="must be a tuple of ndarrays|incompatible array types are mixed",
     ),
     Intended("negative axes", "maxout|permutate", "forward", "accepts|shape"),
+    Intended("negative axes", "tensordot", "gradient", "accepts", "shape mismatch"),
     Intended("shapes of sum_to", "sum_to", "forward", "refuses|error"),
     Intended("soft targets", "softmax_cross_entropy", "gradient", "value"),
     Intended("ties", "argmax_crf1d", "gradient|second", "value"),
@@ -158,18 +166,20 @@ INTENDED = (
         "",
         "must have the shape and dtype",
     ),
-    Intended("checked arguments", "black_out", "forward", "refuses", "", "'reduce'"),
+    Intended("checked arguments", "black_out", "forward", "refuses|error", "", "'reduce'"),
     Intended("checked arguments", "split_axis", "forward", "refuses|error"),
     Intended("checked arguments", "n_step_.*", "forward", "refuses", "", "not supported anymore"),
     Intended(
         "checked shapes",
         "zoneout|permutate|batch_renormalization|discriminative_margin_based_clustering_loss|fixed_decorrelated_batch_normalization"
-        "|argmax_crf1d|crf1d|negative_sampling|n_step_.*|unpooling_.*",
+        "|argmax_crf1d|crf1d|negative_sampling|n_step_.*|unpooling_.*|depth2space",
         "forward",
         "refuses|error|shape",
     ),
     Intended("deconvolution of constants", "deconvolution_2d", "gradient", "accepts"),
     Intended("errors of type checks", ".*", "forward", "error", _INTERNAL, "Expect:|must|got"),
+    # Labels are missing, or inputs fit by accident: the error of 7.8.1 comes from a later function.
+    Intended("errors of type checks", "black_out", "forward", "error", "", "Expect:|must|got"),
     Intended(
         "zeros as Variables",
         "discriminative_margin_based_clustering_loss",
@@ -177,6 +187,7 @@ INTENDED = (
         "kind",
         "float",
     ),
+    Intended("weights of the input's shape", "average", "forward", "accepts", "prod"),
     Intended("weights without axes", "average|mean", "forward", "error", "", "tuple axis"),
     Intended("infinite sums", "logsumexp", "forward|gradient", "value|accepts"),
 )

@@ -90,6 +90,7 @@ _LAZY = frozenset(
     {"available", "cudnn_enabled", "cupy", "cupyx", "cudnn", "ndarray", "Device", "Event", "Stream"}
 )
 
+__all__ += sorted(_LAZY - {"cudnn", "cupyx"})  # pyright: ignore[reportUnsupportedDunderAll]
 
 __getattr__, __dir__ = lazy_module(globals(), dict.fromkeys(_LAZY, _lazy))
 
@@ -200,7 +201,9 @@ def to_gpu(array: ArrayTree, device: Any = None, stream: Any = None) -> Any:
 
 def _array_or_scalar(item: Any, where: str) -> Array:
     """Returns an array, or a number as an array without axes; raises TypeError otherwise."""
-    if isinstance(item, (numpy.generic, int, float, complex)):
+    scalars = (numpy.generic, int, float, complex)
+    # Texts are scalars for NumPy, and have no counterpart on a GPU.
+    if isinstance(item, (*scalars, str, bytes) if where == "cpu" else scalars):
         return numpy.asarray(item)
     if find_backend(type(item)) is None:
         raise TypeError(

@@ -100,6 +100,8 @@ def lazy_module(
             value = source(name) if callable(source) else resolve(f"{source}:{name}", package)
             module_globals[name] = value
             return value
+        if name == "__all__":  # asked for by `from module import *`
+            return star_names()
         # Tools probe modules for names such as __wrapped__ or _repr_html_. That must not import
         # anything: looking for a name in a registry may load every installed plugin.
         if not name.startswith("_"):
@@ -112,6 +114,23 @@ def lazy_module(
                 module_globals[name] = value
                 return value
         raise AttributeError(f"module {module_name!r} has no attribute {name!r}")
+
+    def star_names() -> list[str]:
+        """Public attributes of the module, and all lazy names that can be imported."""
+        listed = {*module_globals, *defined_in, *submodules}
+        if registry is not None:
+            registry.load_all()
+            listed.update(name for name in registry.names() if loads(name))
+        return sorted(name for name in listed if not name.startswith("_"))
+
+    def loads(name: str) -> bool:
+        # A plugin that was not asked for by name must not break the import of the other names. The
+        # cause of the failure is raised when the name is used as an attribute of the module.
+        try:
+            getattr_(name)
+        except ImportError:
+            return False
+        return True
 
     def dir_() -> list[str]:
         listed = {*module_globals, *defined_in, *submodules}

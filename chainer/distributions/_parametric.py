@@ -36,15 +36,25 @@ class ParametricDistribution(Distribution):
 
     @property
     def batch_shape(self) -> Shape:
-        shapes = [_shape(value) for value in self._given.values()]
-        return numpy.broadcast_shapes(*[shape[: len(shape) - self._event_ndim] for shape in shapes])
+        return self._broadcast(lambda shape: shape[: len(shape) - self._event_ndim])
 
     @property
     def event_shape(self) -> Shape:
         if not self._event_ndim:
             return ()
-        shapes = [_shape(value) for value in self._given.values()]
-        return numpy.broadcast_shapes(*[shape[-self._event_ndim :] for shape in shapes])
+        return self._broadcast(lambda shape: shape[-self._event_ndim :])
+
+    def _broadcast(self, part: Callable[[Shape], Shape]) -> Shape:
+        """Returns the shape to which a part of the shapes of all parameters broadcasts."""
+        shapes = {name: _shape(value) for name, value in self._given.items()}
+        try:
+            return numpy.broadcast_shapes(*[part(shape) for shape in shapes.values()])
+        except ValueError as error:
+            given = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+            raise ValueError(
+                f"the parameters of {type(self).__name__} must have shapes that broadcast, "
+                f"got {given}"
+            ) from error
 
     @property
     def params(self) -> dict[str, Variable]:

@@ -30,6 +30,10 @@ class InvalidAxis(InvalidType, numpy.exceptions.AxisError):
         return str(self.args[0])
 
 
+class InvalidIndexes(InvalidType, IndexError, TypeError):
+    """Indexes that are not integers; NumPy raises either of the two, depending on the release."""
+
+
 class InvalidGroups(InvalidType, TypeError):
     """A number of groups that does not divide the number of channels."""
 

@@ -134,6 +134,7 @@ def fix_random(
 
     Raises:
         AssertionError: If a class does not have these methods.
+        TypeError: If it is applied to something else.
     """
 
     def decorate(target: Any) -> Any:
@@ -141,6 +142,8 @@ def fix_random(
             return target.map(decorate)
         if isinstance(target, type):
             return _fix_class(target, setup_method, teardown_method)
+        if not callable(target):
+            raise TypeError(f"fix_random must be applied to a class or a function, got {target!r}")
         return _fix_function(target)
 
     return decorate

@@ -31,6 +31,16 @@ def to_float(value: VariableLike) -> float:
     return float(backend_of(array).to_host(array) if is_array(array) else array)
 
 
+def stop_reason_of(trainer: Trainer) -> str | None:
+    """Returns why a trainer is about to stop; None if it is not.
+
+    Trainers of programs and the substitutes in their tests do not have the attribute, or have
+    anything in its place: releases up to 7 do not know it.
+    """
+    reason = getattr(trainer, "stop_reason", None)
+    return reason if isinstance(reason, str) else None
+
+
 class Accumulator:
     """Averages the observations of a trainer until a trigger fires.
 
@@ -77,7 +87,7 @@ class Accumulator:
         # A call before the first iteration is there to record the values of that moment. The
         # trigger is not asked: it would count the call.
         fired = trainer.is_before_training or self.trigger(trainer)
-        if not (fired or (also_when_stopped and trainer.stop_reason is not None)):
+        if not (fired or (also_when_stopped and stop_reason_of(trainer) is not None)):
             return None
         means = {key: to_float(value) for key, value in self._summary.compute_mean().items()}
         self._summary = DictSummary()

@@ -4,6 +4,7 @@ from chainer import (
     _backend as _backend,
     _backprop_utils as _backprop_utils,
     _runtime_info as _runtime_info,
+    _version as _version,
     backends as backends,
     compat as compat,
     distributions as distributions,

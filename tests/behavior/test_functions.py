@@ -237,3 +237,38 @@ def test_reshape_with_two_unknown_dimensions():
     """F.reshape to a shape with several -1 raises AssertionError."""
     with pytest.raises(AssertionError, match="only specify one unknown dimension"):
         F.reshape(np.ones(4, "f"), (-1, -1))
+
+
+@pytest.mark.parametrize("error", [KeyError, ValueError])
+def test_unknown_mode_of_pad(error):
+    with pytest.raises(error, match="^mode must be one of .*, got 'mirror'$"):
+        F.pad(np.zeros(3, "f"), 1, "mirror")
+
+
+def test_bias_of_deformable_convolution_with_an_axis_too_much():
+    arrays = np.ones((1, 2, 3, 3), "f"), np.zeros((1, 8, 2, 2), "f"), np.ones((3, 2, 2, 2), "f")
+    with pytest.raises(InvalidType, match=r"b.shape == \(3,\)"):
+        F.deformable_convolution_2d_sampler(*arrays, np.zeros((1, 3), "f"))
+
+
+def test_arrays_of_another_dtype_in_gaussian_nll():
+    """A raw array takes the dtype of the Variable that it is combined with, as in 7.8.1."""
+    x = np.array([0.5, -1.0], np.float16)
+    mean, ln_var = (chainer.Variable(np.array(v, "f")) for v in ([0.1, 0.2], [0.3, -0.4]))
+    loss = F.gaussian_nll(x, mean, ln_var, reduce="no")
+    assert loss.dtype == np.float32
+    expected = 0.5 * (np.log(2 * np.pi) + ln_var.array)
+    expected += 0.5 * (x - mean.array) ** 2 / np.exp(ln_var.array)
+    np.testing.assert_allclose(loss.array, expected, rtol=1e-6)
+    chainer.gradient_check.check_backward(
+        lambda m: F.gaussian_nll(x.astype("d"), m, ln_var.array.astype("d")),
+        mean.array.astype("d"),
+        np.ones(()),
+    )
+
+
+@pytest.mark.parametrize("error", [IndexError, TypeError, InvalidType])
+def test_indexes_of_upsampling_that_are_not_integers(error):
+    x = np.ones((1, 1, 2, 2), "f")
+    with pytest.raises(error, match="float32"):
+        F.upsampling_2d(x, x, 2)

@@ -10,7 +10,7 @@ import pytest
 
 import chainer
 import chainer.links as L
-from chainer import serializers
+from chainer import serializers, training
 from chainer.training import triggers
 
 
@@ -69,7 +69,8 @@ def test_trigger_does_not_read_the_previous_epoch():
 )
 def test_snapshot_without_states_of_triggers(trigger, fires):
     """A trigger warns if a snapshot lacks its state, and guesses its position."""
-    with pytest.warns(UserWarning, match="previous_iteration|previous_epoch") as warnings:
+    text = "previous_iteration|previous_epoch|finished"
+    with pytest.warns(UserWarning, match=text) as warnings:
         trigger.serialize(serializers.NpzDeserializer({}))
     assert len(warnings) >= 2
     trainer = trainer_at(2)
@@ -242,3 +243,20 @@ def test_terminal_helpers(capsys):
     util.set_console_cursor_position(0, -4)
     util.set_console_cursor_position(2, 1)
     assert capsys.readouterr().out == "\033[J\033[4A\033[1B\033[2C"
+
+
+@pytest.mark.parametrize("error", [IndexError, ValueError])
+def test_examples_of_different_lengths(error):
+    with pytest.raises(error, match=r"same number of elements, got \[1, 2\]"):
+        chainer.dataset.concat_examples([(1, 2), (1,)])
+
+
+def test_log_report_of_a_substitute_for_a_trainer(tmp_path):
+    """Tests of programs call extensions with a mock, whose attributes are mocks as well."""
+    trainer = mock.MagicMock(out=str(tmp_path), elapsed_time=1.5, is_before_training=False)
+    trainer.updater.iteration, trainer.updater.epoch = 4, 1
+    trainer.observation = {"a": 1.0, "b": np.float32(3)}
+    report = training.extensions.LogReport(keys=["a"], trigger=lambda trainer: True)
+    report(trainer)
+    entry = {"a": 1.0, "epoch": 1, "iteration": 4, "elapsed_time": 1.5}
+    assert report.log == [entry]

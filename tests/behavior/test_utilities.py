@@ -86,9 +86,9 @@ def test_scalars_to_the_host(scalar):
 
 
 def test_objects_that_do_not_go_to_the_host():
-    """cuda.to_cpu refuses what is not an array or a number."""
+    """cuda.to_cpu refuses what is not an array or a scalar."""
     with pytest.raises(TypeError):
-        cuda.to_cpu("text")
+        cuda.to_cpu({"text": 1})
 
 
 def test_copy_to_the_dummy_device():
@@ -149,3 +149,10 @@ def test_recurrent_functions_have_a_package():
 
     assert newer is older
     assert chainer.functions.rnn.lstm.LSTM is older.LSTM
+
+
+@pytest.mark.parametrize("text", ["abc", b"abc"])
+def test_to_cpu_of_a_text(text):
+    array = chainer.backends.cuda.to_cpu(text)
+    assert array.shape == ()
+    assert array[()] == text

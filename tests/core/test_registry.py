@@ -281,6 +281,22 @@ def test_module_attribute_is_plain_after_the_first_access(registry: Registry, mo
     assert vars(module)["sin"] is math.sin
 
 
+def test_star_import_gives_all_names_that_can_be_imported(
+    registry: Registry, module: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry.register("sin", "math:sin")
+    registry.register("broken", "no_such_module_at_all:name")
+    module.own, module._private = 1, 2
+    monkeypatch.setitem(sys.modules, "some_codecs", module)
+    names: dict[str, Any] = {}
+    exec("from some_codecs import *", names)
+    assert names["own"] == 1
+    assert names["sin"](0) == 0
+    assert not {"broken", "_private"} & set(names)
+    with pytest.raises(ImportError, match="no_such_module_at_all"):
+        _ = module.broken
+
+
 def test_module_attribute_follows_the_registry(registry: Registry, module: Any) -> None:
     registry.register("x", 1)
     assert module.x == 1

@@ -5,7 +5,10 @@ from __future__ import annotations
 import abc
 import inspect
 import io
+import os
 import pickle
+import subprocess
+import sys
 import threading
 import unittest
 import warnings
@@ -416,6 +419,17 @@ class TestLinks:
         with pytest.raises(error):
             chainer.Link()(1)
 
+    def test_call_without_the_constructor(self):
+        class Forgetful(chainer.Link):
+            def __init__(self):
+                pass
+
+            def forward(self, x):
+                return x
+
+        with pytest.raises(RuntimeError, match=r"Link.__init__\(\) has not been called"):
+            Forgetful()(1)
+
     def test_text(self):
         assert str(L.Linear(3, 2)) == "Linear(in_size=3, out_size=2, nobias=False)"
         text = str(chainer.Sequential(L.Linear(3, 2), F.relu))
@@ -608,10 +622,73 @@ class TestTesting:
     def test_fix_random_of_a_wrong_object(self):
         parameters = inspect.signature(testing.fix_random).parameters
         assert {"setup_method", "teardown_method"} <= set(parameters)
+        with pytest.raises(TypeError, match="got 3"):
+            testing.fix_random()(3)
+
+    @pytest.mark.parametrize(("names", "runs"), [(["test_a"], [2, 1]), (None, [2, 2])])
+    def test_selected_methods_of_inject_backend_tests(self, names, runs):
+        """Selected tests run for each backend, the others once, without its argument."""
+        calls = []
+
+        class Case(unittest.TestCase):
+            def test_a(self, backend_config):
+                calls.append("a")
+
+            def test_b(self, backend_config=None):
+                calls.append("b")
+
+        configs = [{}, {"use_ideep": "never", "use_cudnn": "auto"}]
+        bundle = testing.inject_backend_tests(names, configs)(Case)
+        created = [name for name in globals() if name.startswith("Case_")]
+        try:
+            load = unittest.defaultTestLoader.loadTestsFromTestCase
+            for cls, _, _ in bundle.cases:
+                assert load(cls).run(unittest.TestResult()).wasSuccessful()
+        finally:
+            for name in created:
+                del globals()[name]
+        assert [calls.count("a"), calls.count("b")] == runs
+
+    def test_marks_without_pytest(self, monkeypatch):
+        """They fail where they are used, not when the module is imported."""
+        program = """
+import sys
+sys.modules["pytest"] = None
+from chainer.testing import attr
+assert not attr.is_available()
+for use in (lambda: attr.slow(len), lambda: attr.gpu(len), attr.check_available):
+    try:
+        use()
+    except RuntimeError:
+        continue
+    raise SystemExit("no error")
+"""
+        subprocess.run([sys.executable, "-c", program], check=True)
 
     def test_is_linear_is_deprecated(self):
         with pytest.warns(DeprecationWarning, match="is_linear"):
-            testing.unary_math_function_unittest(F.identity, np.positive, is_linear=True)
+            decorate = testing.unary_math_function_unittest(F.identity, np.positive, is_linear=True)
+
+        class Case(unittest.TestCase):
+            pass
+
+        squared = []
+
+        class Spy(chainer.FunctionHook):
+            name = "spy"
+
+            def forward_preprocess(self, function, in_data):
+                squared.append(function.label)
+
+        bundle = decorate(Case)
+        try:
+            cls = bundle.cases[0][0]
+            with Spy():
+                unittest.TestSuite([cls("test_double_backward_cpu")]).debug()
+        finally:
+            for name in [name for name in globals() if name.startswith("Case_param")]:
+                del globals()[name]
+        assert "_ * _" in squared or "_ ** 2.0" in squared
 
     def test_skip_in_a_repeated_test(self):
         class Case(unittest.TestCase):
@@ -650,6 +727,19 @@ class TestTesting:
 
 
 class TestUtilities:
+    @pytest.mark.parametrize(("flag", "checked"), [("0", False), ("1", True)])
+    def test_type_checks_are_switched_by_the_environment(self, flag, checked):
+        program = f"""
+import numpy, chainer.functions as F
+from chainer.utils.type_check import InvalidType
+try:
+    F.matmul(numpy.zeros((2, 3), "f"), numpy.zeros((2, 3), "f"))
+except Exception as error:
+    assert isinstance(error, InvalidType) == {checked}, error
+"""
+        environment = dict(os.environ, CHAINER_TYPE_CHECK=flag)
+        subprocess.run([sys.executable, "-c", program], check=True, env=environment)
+
     def test_dilation_of_windows(self):
         image = np.arange(25.0).reshape(1, 1, 5, 5)
         columns = conv_nd.im2col_nd_cpu(image, (2, 2), (1, 1), (0, 0), dilate=2)
@@ -657,6 +747,9 @@ class TestUtilities:
         np.testing.assert_array_equal(columns[0, 0, 1, 1], image[0, 0, 2:, 2:])
         again = conv_nd.col2im_nd_cpu(columns, (1, 1), (0, 0), (5, 5), dilate=(2, 2))
         assert again.shape == image.shape
+        plain = conv_nd.im2col_nd_cpu(image, (2, 2), (1, 1), (0, 0))
+        dilated = conv_nd.im2col_nd_cpu(image, (2, 2), (1, 1), (0, 0), 0, False, (1, 1))
+        np.testing.assert_array_equal(plain, dilated)
 
     def test_unexpected_arguments(self):
         parse = chainer.utils.argument.parse_kwargs

@@ -424,3 +424,11 @@ def test_names_of_modules():
         [-0.5 * np.log(2 * np.pi), 0.5 * np.log(2 * np.pi * np.e), 1 / np.sqrt(2 * np.pi)],
     )
     assert pytest.approx(np.euler_gamma) == chainer.distributions.gumbel.EULER
+
+
+@pytest.mark.parametrize("use", [lambda d: d.batch_shape, lambda d: d.sample(2), lambda d: d.mean])
+def test_parameters_that_do_not_broadcast(use):
+    normal = D.Normal(np.zeros(3, "f"), np.ones(2, "f"))
+    text = r"parameters of Normal must .* broadcast, got loc \(3,\), scale \(2,\)"
+    with pytest.raises(ValueError, match=text):
+        use(normal)

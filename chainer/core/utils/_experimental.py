@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import warnings
 
+from chainer.core.utils._callable_module import make_callable
+
 
 def experimental(api_name: str) -> None:
     """Declares that the user is using an experimental feature.
@@ -27,3 +29,6 @@ def experimental(api_name: str) -> None:
         FutureWarning,
         stacklevel=3,
     )
+
+
+make_callable(__name__, experimental)

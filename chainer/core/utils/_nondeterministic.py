@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 from chainer.core.config.configuration import config
+from chainer.core.utils._callable_module import make_callable
 
 
 def nondeterministic(f_name: str) -> None:
@@ -21,3 +22,6 @@ def nondeterministic(f_name: str) -> None:
             f"config.warn_nondeterministic set. Source: {f_name}",
             stacklevel=2,
         )
+
+
+make_callable(__name__, nondeterministic)

@@ -6,6 +6,8 @@ import warnings
 
 from chainer.core.arrays.backend import get_array_module
 from chainer.core.typing import Array
+from chainer.core.utils.arrays import size_of_shape as size_of_shape
+from chainer.core.utils.arrays import sum_to as sum_to
 
 
 def as_vec(x: Array) -> Array:

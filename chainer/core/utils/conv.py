@@ -224,3 +224,11 @@ def im2col(
 #: The names of earlier releases for arrays on a GPU.
 im2col_gpu = im2col
 col2im_gpu = col2im = col2im_cpu
+
+
+def _pair(x: Any) -> Any:  # pyright: ignore[reportUnusedFunction]
+    """Returns a number as a pair, and a sequence as it is.
+
+    Programs import this name from the modules of two-dimensional functions and links.
+    """
+    return x if hasattr(x, "__getitem__") else (x, x)

@@ -10,6 +10,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntPair, VariableLike
 from chainer.core.utils import type_check
 from chainer.core.utils.conv import OutputSizeError, get_conv_outsize, pair
+from chainer.core.utils.conv import _pair as _pair
 from chainer.functions._spatial_dimensions import PlanarAttributes, component
 from chainer.functions.rules import LinearMap
 

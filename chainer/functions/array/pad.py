@@ -11,6 +11,21 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, ArrayLike, Arrays, Indexes, VariableLike
 from chainer.functions.rules import Ops, UnaryFunction, Value, expect_one_float
 
+#: The modes of :func:`numpy.pad`.
+_MODES = frozenset(
+    {
+        *("constant", "edge", "empty", "linear_ramp", "maximum", "mean", "median", "minimum"),
+        *("reflect", "symmetric", "wrap"),
+    }
+)
+
+
+class UnknownModeError(KeyError, ValueError):
+    """A mode that :func:`numpy.pad` does not know; earlier releases raise KeyError."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # KeyError would put quotes around it
+
 
 class Pad(UnaryFunction):
     """Pads an array; an element's gradient is that of its own place and of its copies."""
@@ -18,6 +33,8 @@ class Pad(UnaryFunction):
     type_check_key = ()
 
     def __init__(self, pad_width: Any, mode: str, **keywords: Any) -> None:
+        if not callable(mode) and mode not in _MODES:
+            raise UnknownModeError(f"mode must be one of {sorted(_MODES)}, got {mode!r}")
         self.mode = mode
         self.keywords = keywords
         self.pad_width = pad_width
@@ -99,6 +116,7 @@ def pad(x: VariableLike, pad_width: ArrayLike, mode: str, **keywords: Any) -> Va
 
     Raises:
         InvalidType: If the dtype does not fit.
+        UnknownModeError: (a ValueError and a KeyError) If the mode is unknown.
         NotImplementedError: When differentiated in a mode that computes values (``'mean'``, ...).
 
     Example:

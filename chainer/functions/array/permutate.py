@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy
 
+from chainer.core.arrays.backend import get_array_module
 from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
@@ -14,6 +15,26 @@ from chainer.core.utils import type_check
 from chainer.functions._axes import expect_axis
 from chainer.functions._errors import InvalidValue, expect_as
 from chainer.functions.rules import PiecewiseLinearFunction, array_of
+
+
+def _check_indices(indices: Array) -> None:
+    """Raises InvalidValue unless the indexes are a one-dimensional array of integers."""
+    dtype, ndim = indices.dtype, indices.ndim
+    if dtype.kind != "i" or ndim != 1:
+        raise InvalidValue(
+            "indices should be a one-dimensional int array", f"{ndim} dimensions of {dtype}"
+        )
+
+
+def _inverse_indices(indices: Array) -> Array:
+    """Returns the permutation that undoes another one; programs import it by this name."""
+    xp = get_array_module(indices)
+    inverse = xp.full_like(indices, -1)
+    inverse[indices] = xp.arange(len(indices), dtype=indices.dtype)
+    # On a device, looking at values means waiting for it.
+    if xp is numpy and (inverse < 0).any():
+        raise ValueError(f"indices must be a permutation of 0 to {len(indices) - 1}")
+    return inverse
 
 
 class Permutate(PiecewiseLinearFunction):
@@ -36,22 +57,15 @@ class Permutate(PiecewiseLinearFunction):
         self.axis = axis
         self.inv = inv
         if indices is not None:
-            self._check_indices()
+            _check_indices(self.indices)
 
     def apply(self, inputs: Iterable[VariableLike]) -> Variables:
         inputs = tuple(inputs)
         if self.indices is None and len(inputs) == 2:
             self.indices = array_of(inputs[1])
-            self._check_indices()
+            _check_indices(self.indices)
             inputs = inputs[:1]
         return super().apply(inputs)
-
-    def _check_indices(self) -> None:
-        dtype, ndim = self.indices.dtype, self.indices.ndim
-        if dtype.kind != "i" or ndim != 1:
-            raise InvalidValue(
-                "indices should be a one-dimensional int array", f"{ndim} dimensions of {dtype}"
-            )
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)
@@ -61,16 +75,7 @@ class Permutate(PiecewiseLinearFunction):
         expect_as(InvalidValue, x_type.shape[self.axis] == len(self.indices))
 
     def _order(self, inv: bool) -> Array:
-        indices = self.indices
-        if not inv:
-            return indices
-        xp = self.xp
-        order = xp.full_like(indices, -1)
-        order[indices] = xp.arange(len(indices), dtype=indices.dtype)
-        # On a device, looking at values means waiting for it.
-        if xp is numpy and (order < 0).any():
-            raise ValueError(f"indices must be a permutation of 0 to {len(indices) - 1}")
-        return order
+        return _inverse_indices(self.indices) if inv else self.indices
 
     def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs

@@ -7,7 +7,9 @@ import numpy
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.typing import Array, ArrayModule, IntPair, VariableLike
+from chainer.core.utils.conv import _pair as _pair
 from chainer.core.utils.conv import as_sizes
+from chainer.functions._errors import InvalidValue
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.cast import cast
 from chainer.functions.array.pad import pad as pad_array
@@ -78,6 +80,8 @@ def deformable_convolution_2d_sampler(
         )
     if x.shape[1] != channels:
         raise ValueError(f"x must have {channels} channels like W, got {x.shape[1]}")
+    if b is not None and b.shape != (out_channels,):
+        raise InvalidValue(f"b.shape == ({out_channels},)", f"{b.shape}")
     sizes = as_sizes(stride, 2, "stride"), as_sizes(pad, 2, "pad", least=0)
     dtype = x.dtype
     if is_half(dtype) and offset.dtype == dtype:

@@ -12,6 +12,7 @@ from chainer.core.arrays.windows import add_patches, copy_patches
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntPair, VariableLike
 from chainer.core.utils import type_check
+from chainer.core.utils.conv import _pair as _pair
 from chainer.core.utils.conv import pair
 from chainer.functions._spatial_dimensions import component
 from chainer.functions.array.broadcast import broadcast_to

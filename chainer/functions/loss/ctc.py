@@ -21,6 +21,10 @@ from chainer.functions.loss._pair import check_reduce
 from chainer.functions.rules import once_differentiable
 
 
+class BlankSymbolError(AssertionError, ValueError):
+    """The blank symbol is not among the labels; earlier releases raise AssertionError."""
+
+
 class ConnectionistTemporalClassification(CallableNode, FunctionNode):
     """CTC loss of ``input_length, label_length, t, x``; ``x`` has shape ``(T, B, V)``."""
 
@@ -66,7 +70,7 @@ class ConnectionistTemporalClassification(CallableNode, FunctionNode):
         xp = self.xp
         classes = x.shape[2]
         if not 0 <= self.blank_symbol < classes:
-            raise ValueError(
+            raise BlankSymbolError(
                 f"blank_symbol must be in 0 <= blank_symbol < {classes} (the number of labels), "
                 f"got {self.blank_symbol}"
             )

@@ -19,6 +19,33 @@ from chainer.functions.rules import KernelFunction, Ops, Value, Values, once_dif
 SoftTargetLoss = Literal["cross-entropy", "kl-divergence"]
 
 
+# The names are those of release 7: programs with losses of their own import the checks.
+
+
+def _check_reduce_option(reduce: str) -> None:
+    """Raises ValueError unless ``reduce`` is ``'mean'`` or ``'no'``."""
+    if reduce not in ("mean", "no"):
+        raise ValueError(f"only 'mean' and 'no' are valid for 'reduce', but '{reduce}' is given")
+
+
+def _check_class_weight_option(class_weight: Any) -> None:
+    """Raises ValueError or TypeError unless ``class_weight`` is None or a vector of floats."""
+    if class_weight is None:
+        return
+    if isinstance(class_weight, Variable):
+        raise ValueError(
+            "class_weight should be a numpy.ndarray or cupy.ndarray, not a chainer.Variable"
+        )
+    if not is_array(class_weight):
+        raise TypeError(f"class_weight should be an array, got {type(class_weight)}")
+    if kind_of(class_weight.dtype) != "f":
+        raise ValueError(
+            f"The dtype of class_weight should be a floating one, got {class_weight.dtype}"
+        )
+    if class_weight.ndim != 1:
+        raise ValueError(f"class_weight.ndim should be 1, got {class_weight.ndim}")
+
+
 class SoftmaxCrossEntropy(KernelFunction):
     """Softmax activation followed by a cross entropy loss.
 
@@ -49,23 +76,8 @@ class SoftmaxCrossEntropy(KernelFunction):
                 "soft_target_loss must be 'cross-entropy' or 'kl-divergence', got "
                 f"{soft_target_loss!r}"
             )
-        if reduce not in ("mean", "no"):
-            raise ValueError(
-                f"only 'mean' and 'no' are valid for 'reduce', but '{reduce}' is given"
-            )
-        if class_weight is not None:
-            if isinstance(class_weight, Variable):
-                raise ValueError(
-                    "class_weight should be a numpy.ndarray or cupy.ndarray, not a chainer.Variable"
-                )
-            if not is_array(class_weight):
-                raise TypeError(f"class_weight should be an array, got {type(class_weight)}")
-            if kind_of(class_weight.dtype) != "f":
-                raise ValueError(
-                    f"The dtype of class_weight should be a floating one, got {class_weight.dtype}"
-                )
-            if class_weight.ndim != 1:
-                raise ValueError(f"class_weight.ndim should be 1, got {class_weight.ndim}")
+        _check_reduce_option(reduce)
+        _check_class_weight_option(class_weight)
         self.normalize = normalize
         self.double_backprop = enable_double_backprop
         # Gradients of gradients need the scores; then a cached softmax would be kept for nothing.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chainer.backends.operations import roi_aligns
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import IntPair, VariableLike
+from chainer.core.utils.conv import _pair as _pair
 from chainer.functions.pooling._regions import RegionAlignFunction, SamplingRatio, align_sections
 
 

@@ -6,6 +6,7 @@ from chainer.backends.operations.poolings import window_indexing
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, IntPair, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions._errors import InvalidIndexes
 from chainer.functions.pooling.unpooling_2d import Unpooling2D
 
 
@@ -39,6 +40,8 @@ class Upsampling2D(Unpooling2D):
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         super().check_type_forward(in_types)
         type_check.expect(in_types[0].shape == self.indexes.shape)
+        if self.indexes.dtype.kind not in "iu":
+            raise InvalidIndexes("indexes.dtype.kind in 'iu'", f"{self.indexes.dtype}")
 
     def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs

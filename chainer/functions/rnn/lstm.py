@@ -14,6 +14,10 @@ from chainer.functions.activation.sigmoid import sigmoid
 from chainer.functions.activation.tanh import tanh
 from chainer.functions.array.concat import concat
 from chainer.functions.array.separate import separate
+from chainer.functions.rnn._gates import _extract_gates as _extract_gates
+from chainer.functions.rnn._gates import _grad_sigmoid as _grad_sigmoid
+from chainer.functions.rnn._gates import _grad_tanh as _grad_tanh
+from chainer.functions.rnn._gates import _sigmoid as _sigmoid
 from chainer.functions.rules import ComposedFunction, expect_one_dtype
 
 

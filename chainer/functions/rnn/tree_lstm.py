@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from chainer.backends.operations.lstm_cells import tree_lstm_cell
 from chainer.core.autograd.variable import Variable
-from chainer.core.typing import ArrayGrads, Arrays, Indexes, VariableLike, Variables
+from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions._callable import CallableNode
 from chainer.functions.activation.sigmoid import sigmoid
 from chainer.functions.activation.tanh import tanh
 from chainer.functions.array.split_axis import split_axis
+from chainer.functions.rnn._gates import _grad_sigmoid as _grad_sigmoid
+from chainer.functions.rnn._gates import _grad_tanh as _grad_tanh
+from chainer.functions.rnn._gates import _sigmoid as _sigmoid
 from chainer.functions.rules import ComposedFunction
 
 
@@ -86,3 +89,17 @@ def tree_lstm(*inputs: VariableLike) -> tuple[Variable, Variable]:
     """
     c, h = TreeLSTM().apply(inputs)
     return c, h
+
+
+def _extract_gates(  # pyright: ignore[reportUnusedFunction]
+    x: Array, n_split: int = 5
+) -> list[Array]:
+    """Returns views of the gates of a tree LSTM; programs with units of their own import it.
+
+    Args:
+        x: Array of shape ``(batch, n_split * units, ...)``; the units of a gate are beside each
+            other.
+        n_split: Number of gates.
+    """
+    gates = x.reshape((len(x), n_split, x.shape[1] // n_split, *x.shape[2:]))
+    return [gates[:, i] for i in range(n_split)]

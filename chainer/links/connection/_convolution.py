@@ -157,11 +157,6 @@ class ConvolutionLink2D(ConvolutionLink):
         return 2
 
 
-def _pair(x: Any) -> Any:
-    """Returns a number as a pair, and a sequence as it is; programs import it by this name."""
-    return x if hasattr(x, "__getitem__") else (x, x)
-
-
 def normalize_sizes(link: Link, *sizes: Any) -> tuple[Any, Any, Any]:
     """Returns numbers of channels and size of filters; two given ones are the last two.
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, IntPair, Shape, VariableLike
 from chainer.core.utils.argument import REMOVED_DETERMINISTIC, removed_arguments
+from chainer.core.utils.conv import _pair as _pair
 from chainer.functions.connection.convolution_2d import convolution_2d
 from chainer.links.connection._convolution import ConvolutionLink2D, given_params
-from chainer.links.connection._convolution import _pair as _pair
 
 if TYPE_CHECKING:
     from typing import Self

@@ -5,10 +5,10 @@ from __future__ import annotations
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, IntPair, Shape, VariableLike
 from chainer.core.utils.argument import REMOVED_DETERMINISTIC, removed_arguments
+from chainer.core.utils.conv import _pair as _pair
 from chainer.core.utils.conv import pair
 from chainer.functions.connection.deconvolution_2d import deconvolution_2d
 from chainer.links.connection._convolution import ConvolutionLink2D
-from chainer.links.connection._convolution import _pair as _pair
 
 
 class Deconvolution2D(ConvolutionLink2D):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, IntPair, Shape, VariableLike
+from chainer.core.utils.conv import _pair as _pair
 from chainer.core.utils.conv import pair
 from chainer.functions.connection.deformable_convolution_2d_sampler import (
     deformable_convolution_2d_sampler,

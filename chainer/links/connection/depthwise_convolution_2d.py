@@ -8,9 +8,9 @@ from typing import Any
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, IntPair, VariableLike
+from chainer.core.utils.conv import _pair as _pair
 from chainer.core.utils.conv import pair
 from chainer.functions.connection.depthwise_convolution_2d import depthwise_convolution_2d
-from chainer.links.connection._convolution import _pair as _pair
 from chainer.links.initializers import get_initializer
 from chainer.links.link import Link
 from chainer.links.size_inference import infer_channels

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, IntPair, Shape, VariableLike
+from chainer.core.utils.conv import _pair as _pair
 from chainer.functions.connection.dilated_convolution_2d import dilated_convolution_2d
 from chainer.links.connection._convolution import ConvolutionLink2D
-from chainer.links.connection._convolution import _pair as _pair
 
 
 class DilatedConvolution2D(ConvolutionLink2D):

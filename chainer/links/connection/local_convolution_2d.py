@@ -8,9 +8,9 @@ from typing import Any
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import InitializerLike, IntPair, IntTuple, Shape, VariableLike
+from chainer.core.utils.conv import _pair as _pair
 from chainer.core.utils.conv import get_conv_outsize, pair
 from chainer.functions.connection.local_convolution_2d import local_convolution_2d
-from chainer.links.connection._convolution import _pair as _pair
 from chainer.links.initializers import get_initializer
 from chainer.links.link import Link
 from chainer.links.size_inference import infer_channels
@@ -107,3 +107,10 @@ class LocalConvolution2D(Link):
             self._initialize_params(in_channels, x.shape[2:])
             self.in_channels, self.in_size = in_channels, x.shape[2:]
         return local_convolution_2d(x, self.W, self.b, self.stride)
+
+
+def _conv_output_length(  # pyright: ignore[reportUnusedFunction]
+    input_length: int, filter_size: int, stride: int
+) -> int:
+    """Returns the length of the output without padding; programs import it by this name."""
+    return get_conv_outsize(input_length, filter_size, stride, 0)

@@ -9,6 +9,10 @@ from chainer.links.link import Link
 from chainer.links.theano._graph import Graph, TheanoNode
 
 
+class MissingPyTensorError(ImportError, RuntimeError):
+    """PyTensor is not installed. A RuntimeError, too, as where earlier releases lack Theano."""
+
+
 class TheanoFunction(Link):
     """Theano function wrapper.
 
@@ -25,7 +29,7 @@ class TheanoFunction(Link):
             returns as many variables.
 
     Raises:
-        ImportError: If PyTensor is not installed.
+        MissingPyTensorError: (an ImportError and a RuntimeError) If PyTensor is not installed.
         TypeError: If ``inputs`` or ``outputs`` are not symbolic variables.
 
     Example:
@@ -47,7 +51,7 @@ class TheanoFunction(Link):
         try:
             from pytensor.graph.basic import Variable as Symbol
         except ImportError as error:
-            raise ImportError(
+            raise MissingPyTensorError(
                 'TheanoFunction needs PyTensor: pip install "chainer[theano]"'
             ) from error
         super().__init__()

@@ -32,6 +32,13 @@ Padding: TypeAlias = Any
 """None, a number, or one of these for each element of an example, as a tuple or dictionary."""
 
 
+class UnequalExamplesError(ValueError, IndexError):
+    """The examples of a batch have different numbers of elements.
+
+    Earlier releases raise IndexError, or cut the longer ones off without a word.
+    """
+
+
 def to_device(device: DeviceLike, x: ArrayTree) -> ArrayTree:
     """Sends an array to a given device.
 
@@ -284,7 +291,9 @@ def _concat_tuples(
     # zip would cut off the elements that only some examples have.
     if any(len(example) != size for example in batch):
         sizes = sorted({len(example) for example in batch})
-        raise ValueError(f"all examples must have the same number of elements, got {sizes}")
+        raise UnequalExamplesError(
+            f"all examples must have the same number of elements, got {sizes}"
+        )
     return tuple(
         to_device(device, _concat(column, pad)) for column, pad in zip(zip(*batch), padding)
     )
@@ -353,11 +362,6 @@ def _concat_with_padding(arrays: Sequence[Array], padding: Padding) -> Array:
     return result
 
 
-# Names of these functions up to release 7. Converters of released packages call them.
-_concat_arrays = _concat
-_concat_arrays_with_padding = _concat_with_padding
-
-
 def call_converter(converter: ConverterLike, batch: Batch, device: Device | None) -> Any:
     """Calls a converter with a device in the form that it expects.
 
@@ -379,6 +383,10 @@ def call_converter(converter: ConverterLike, batch: Batch, device: Device | None
     if not device.backend.is_accelerator:
         return converter(batch, -1)
     return converter(batch, device.index if device.backend.name == "cupy" else device)
+
+
+# Custom updaters and evaluators of release 7 call it by this name.
+_call_converter = call_converter
 
 
 # Also public here. async_transfer imports this module.

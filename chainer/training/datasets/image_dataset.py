@@ -11,6 +11,7 @@ from typing import IO, Any
 import numpy
 
 from chainer.core.config.dtype import get_dtype
+from chainer.core.lazy import lazy_module
 from chainer.core.typing import DType, DTypeLike, FilePath, HostArray
 from chainer.training.dataset.dataset_mixin import DatasetMixin
 
@@ -30,11 +31,22 @@ def pillow_image() -> ModuleType:
     return Image
 
 
-def __getattr__(name: str) -> bool:
-    # Computed when it is asked for: importing Pillow takes time that most programs need not spend.
-    if name == "available":
-        return importlib.util.find_spec("PIL") is not None
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# Computed when it is asked for: importing Pillow takes time that most programs need not spend.
+def _pillow_is_installed(name: str) -> bool:
+    return importlib.util.find_spec("PIL") is not None
+
+
+# The datasets of archives are in their own module, which imports this one.
+__getattr__, __dir__ = lazy_module(
+    globals(),
+    {
+        "available": _pillow_is_installed,
+        **dict.fromkeys(
+            ("LabeledZippedImageDataset", "MultiZippedImageDataset", "ZippedImageDataset"),
+            ".zipped_image_dataset",
+        ),
+    },
+)
 
 
 def read_image(file: FilePath | IO[bytes], dtype: DType) -> HostArray:
@@ -50,12 +62,26 @@ def read_image(file: FilePath | IO[bytes], dtype: DType) -> HostArray:
     Raises:
         PIL.UnidentifiedImageError: (an OSError) If the file is not an image of a known format.
     """
+    return _postprocess_image(_read_image_as_array(file, dtype))
+
+
+# The two halves have the names of release 7: datasets of programs call them.
+
+
+def _read_image_as_array(file: FilePath | IO[bytes], dtype: DType) -> HostArray:
+    """Returns an image as Pillow has it: (height, width, channels), or (height, width) if gray."""
     with pillow_image().open(file) as image:
-        array = numpy.asarray(image, dtype=dtype)
-    # Pillow has no axis of channels for gray-scale images.
-    if array.ndim == 2:
-        return array[numpy.newaxis].copy()
-    return array.transpose(2, 0, 1)
+        return numpy.asarray(image, dtype=dtype)
+
+
+def _postprocess_image(image: HostArray) -> HostArray:
+    """Returns an image with channels as the first axis."""
+    if image.ndim == 2:
+        return image[numpy.newaxis].copy()
+    return image.transpose(2, 0, 1)
+
+
+_check_pillow_availability = pillow_image
 
 
 class ImageDataset(DatasetMixin):

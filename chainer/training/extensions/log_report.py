@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from chainer.links.serializer import Serializer
-from chainer.training.accumulator import Accumulator
+from chainer.training.accumulator import Accumulator, stop_reason_of
 from chainer.training.extension import Extension
 from chainer.training.growing_json import EncodedLog, GrowingJsonFile
 from chainer.training.renamed import renamed_argument
@@ -26,6 +26,10 @@ class LogReport(Extension):
     means into a log file in JSON format. A new entry is appended to the file, at a cost that does
     not depend on the length of the list. The file is a complete list at each moment; spaces may
     follow it until the training ends.
+
+    A snapshot of the trainer contains the whole list, so that it can be resumed wherever it is copied
+    to, in release 7 as well. Of 100,000 entries these are 2 MB in the file, and 2 s each time. If
+    snapshots are frequent, write fewer entries: ``trigger=(1, 'epoch')``, which is the default.
 
     There are two triggers to handle this extension. The trigger of the extension itself,
     ``(1, 'iteration')`` by default, determines when results are accumulated. The argument
@@ -87,8 +91,9 @@ class LogReport(Extension):
         result["epoch"] = updater.epoch
         result["iteration"] = updater.iteration
         result["elapsed_time"] = trainer.elapsed_time
-        if trainer.stop_reason is not None:
-            result["stop_reason"] = trainer.stop_reason
+        reason = stop_reason_of(trainer)
+        if reason is not None:
+            result["stop_reason"] = reason
         if self._postprocess is not None:
             self._postprocess(result)
         self._log.append(result)

@@ -55,3 +55,7 @@ class AdaDelta(GradientMethod):
             AdaDeltaRule: Update rule with the hyperparameters of this optimizer.
         """
         return AdaDeltaRule(self.hyperparam)
+
+
+# Optimizers of programs that derive from this one read its defaults by the name of release 7.
+_default_hyperparam = AdaDelta().hyperparam

@@ -55,3 +55,7 @@ class AdaGrad(GradientMethod):
             AdaGradRule: Update rule with the hyperparameters of this optimizer.
         """
         return AdaGradRule(self.hyperparam)
+
+
+# Optimizers of programs that derive from this one read its defaults by the name of release 7.
+_default_hyperparam = AdaGrad().hyperparam

@@ -313,3 +313,7 @@ class AMSBound(AdaBound):
     """
 
     _amsgrad = True
+
+
+# Optimizers of programs that derive from this one read its defaults by the name of release 7.
+_default_hyperparam = Adam().hyperparam

@@ -61,3 +61,7 @@ class CorrectedMomentumSGD(GradientMethod):
             CorrectedMomentumSGDRule: Update rule with the hyperparameters of this optimizer.
         """
         return CorrectedMomentumSGDRule(self.hyperparam)
+
+
+# Optimizers of programs that derive from this one read its defaults by the name of release 7.
+_default_hyperparam = CorrectedMomentumSGD().hyperparam

@@ -53,3 +53,7 @@ class MomentumSGD(GradientMethod):
             MomentumSGDRule: Update rule with the hyperparameters of this optimizer.
         """
         return MomentumSGDRule(self.hyperparam)
+
+
+# Optimizers of programs that derive from this one read its defaults by the name of release 7.
+_default_hyperparam = MomentumSGD().hyperparam

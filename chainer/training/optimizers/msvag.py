@@ -94,3 +94,7 @@ class MSVAG(GradientMethod):
             MSVAGRule: Update rule with the hyperparameters of this optimizer.
         """
         return MSVAGRule(self.hyperparam)
+
+
+# Optimizers of programs that derive from this one read its defaults by the name of release 7.
+_default_hyperparam = MSVAG().hyperparam

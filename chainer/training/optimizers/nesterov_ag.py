@@ -57,3 +57,7 @@ class NesterovAG(GradientMethod):
             NesterovAGRule: Update rule with the hyperparameters of this optimizer.
         """
         return NesterovAGRule(self.hyperparam)
+
+
+# Optimizers of programs that derive from this one read its defaults by the name of release 7.
+_default_hyperparam = NesterovAG().hyperparam

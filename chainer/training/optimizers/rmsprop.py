@@ -90,3 +90,7 @@ class RMSprop(GradientMethod):
             RMSpropRule: Update rule with the hyperparameters of this optimizer.
         """
         return RMSpropRule(self.hyperparam)
+
+
+# Optimizers of programs that derive from this one read its defaults by the name of release 7.
+_default_hyperparam = RMSprop().hyperparam

@@ -86,3 +86,7 @@ class RMSpropGraves(GradientMethod):
             RMSpropGravesRule: Update rule with the hyperparameters of this optimizer.
         """
         return RMSpropGravesRule(self.hyperparam)
+
+
+# Optimizers of programs that derive from this one read its defaults by the name of release 7.
+_default_hyperparam = RMSpropGraves().hyperparam

@@ -48,3 +48,7 @@ class SGD(GradientMethod):
             SGDRule: Update rule with the hyperparameters of this optimizer.
         """
         return SGDRule(self.hyperparam)
+
+
+# Optimizers of programs that derive from this one read its defaults by the name of release 7.
+_default_hyperparam = SGD().hyperparam

@@ -68,3 +68,7 @@ class SMORMS3(GradientMethod):
             SMORMS3Rule: Update rule with the hyperparameters of this optimizer.
         """
         return SMORMS3Rule(self.hyperparam)
+
+
+# Optimizers of programs that derive from this one read its defaults by the name of release 7.
+_default_hyperparam = SMORMS3().hyperparam

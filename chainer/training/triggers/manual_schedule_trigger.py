@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from chainer.training.trigger import load_or_warn
 from chainer.training.triggers.position import LastPosition
 
 if TYPE_CHECKING:
@@ -59,12 +60,10 @@ class ManualScheduleTrigger:
             serializer (AbstractSerializer): Serializer or deserializer.
         """
         self._position.serialize(serializer)
-        try:
-            self.finished = bool(serializer("finished", self.finished))
-            self._unknown = False
-        except KeyError:  # release 4 does not save it
-            self.finished = False
-            self._unknown = True
+        # Release 4 does not save it.
+        finished = load_or_warn(serializer, "finished", self.finished, None)
+        self._unknown = finished is None
+        self.finished = bool(finished)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.points!r}, {self.unit!r})"

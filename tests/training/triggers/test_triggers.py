@@ -161,15 +161,18 @@ class TestIntervalTrigger:
         run.updater.iteration = 9
         assert run.fired(2) == [10]
 
-    @pytest.mark.parametrize("make", [triggers.IntervalTrigger, triggers.ManualScheduleTrigger])
+    @pytest.mark.parametrize(
+        ("make", "more"),
+        [(triggers.IntervalTrigger, []), (triggers.ManualScheduleTrigger, ["finished"])],
+    )
     @pytest.mark.parametrize("unit", ["iteration", "epoch"])
-    def test_first_call_after_a_file_without_the_position(self, make, unit):
+    def test_first_call_after_a_file_without_the_position(self, make, more, unit):
         run = Run(make(4, unit), batch=10)
         run.updater.iteration = 9
         with pytest.warns(UserWarning, match="the snapshot has no entry") as warned:
             NpzDeserializer({}).load(run.trigger)
         names = [str(each.message).split("'")[1] for each in warned]
-        assert names == ["previous_iteration", "previous_epoch_detail"]
+        assert names == ["previous_iteration", "previous_epoch_detail", *more]
         assert run.fired(2) == []
 
     def test_count(self):
@@ -227,7 +230,8 @@ class TestManualScheduleTrigger:
         trigger = triggers.ManualScheduleTrigger([2], "iteration")
         state = save(run.trigger)
         assert state.pop("finished")
-        NpzDeserializer(state).load(trigger)
+        with pytest.warns(UserWarning, match="the snapshot has no entry 'finished'"):
+            NpzDeserializer(state).load(trigger)
         assert not trigger.finished
         assert not trigger(run)
         assert trigger.finished

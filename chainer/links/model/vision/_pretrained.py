@@ -268,6 +268,42 @@ def downloaded_caffemodel(url: str, sha1: str | None, npz: str) -> str:
     return _dataset().download([url], verify=verify, advice=advice)
 
 
+def retrieve(
+    npz: str, caffemodel: Callable[[], str], model: PretrainedNetwork
+) -> PretrainedNetwork:
+    """Loads the weights that ``pretrained_model='auto'`` means.
+
+    The modules of the networks have it as ``_retrieve``, the name that programs with networks of
+    their own import.
+
+    Args:
+        npz: Name of the converted file in the directory of models.
+        caffemodel: Called if that file is not there; returns the path of the caffemodel.
+        model: Network that gets the weights.
+
+    Returns:
+        PretrainedNetwork: The network.
+    """
+    model._load_pretrained("auto", npz, caffemodel)
+    return model
+
+
+def make_npz(path_npz: FilePath, caffemodel: str, model: PretrainedNetwork) -> PretrainedNetwork:
+    """Converts a caffemodel and loads the result; the modules of the networks have ``_make_npz``.
+
+    Args:
+        path_npz: Path of the file that is written.
+        caffemodel: Path of the caffemodel.
+        model: Network that gets the weights.
+
+    Returns:
+        PretrainedNetwork: The network.
+    """
+    model._copy_caffemodel(caffemodel)
+    save_npz(path_npz, model, compression=False)
+    return model
+
+
 def copy_weights(
     source: CaffeFunction, layer: str, target: Link, names: Sequence[str] = ("W", "b")
 ) -> None:

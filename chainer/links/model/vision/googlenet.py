@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import cast
 
 from chainer.core.autograd.variable import Variable
@@ -16,6 +16,7 @@ from chainer.functions.normalization.local_response_normalization import (
 from chainer.functions.pooling.average_pooling_2d import average_pooling_2d
 from chainer.functions.pooling.max_pooling_2d import max_pooling_2d
 from chainer.links.caffe.caffe_function import CaffeFunction
+from chainer.links.chain import Chain
 from chainer.links.connection.convolution_2d import Convolution2D
 from chainer.links.connection.inception import Inception
 from chainer.links.connection.linear import Linear
@@ -26,6 +27,8 @@ from chainer.links.model.vision._pretrained import (
     PretrainedNetwork,
     copy_weights,
     downloaded_caffemodel,
+    make_npz,
+    retrieve,
 )
 
 _URL = "http://dl.caffe.berkeleyvision.org/bvlc_googlenet.caffemodel"
@@ -175,7 +178,18 @@ def _transfer_googlenet(src: CaffeFunction, dst: GoogLeNet) -> None:
     """Copies the parameters of a caffemodel."""
     for name, caffe_name in _CAFFE_NAMES.items():
         copy_weights(src, caffe_name, dst[name])
-    for name in _INCEPTIONS:
+    _transfer_inception(src, dst, _INCEPTIONS)
+
+
+def _transfer_inception(src: CaffeFunction, dst: Chain, names: Iterable[str]) -> None:
+    """Copies the parameters of inception modules.
+
+    Args:
+        src: The caffemodel.
+        dst: Chain with the modules as ``inc3a``, ``inc3b``, ...
+        names: Names of the modules, such as ``3a``.
+    """
+    for name in names:
         for path_name, caffe_path in _CAFFE_PATHS.items():
             target = getattr(dst[f"inc{name}"], path_name)
             copy_weights(src, f"inception_{name}/{caffe_path}", target)
@@ -215,3 +229,13 @@ def _dropout(x: VariableLike) -> Variable:
 
 def _download() -> str:
     return downloaded_caffemodel(_URL, _SHA1, _NPZ)
+
+
+def _retrieve(name_npz: str, url: str, model: GoogLeNet) -> PretrainedNetwork:
+    """Loads the converted weights of a caffemodel, which is downloaded if need be."""
+    return retrieve(name_npz, lambda: downloaded_caffemodel(url, None, name_npz), model)
+
+
+def _make_npz(path_npz: str, url: str, model: GoogLeNet) -> PretrainedNetwork:
+    """Downloads and converts a caffemodel; see `make_npz`."""
+    return make_npz(path_npz, downloaded_caffemodel(url, None, path_npz), model)

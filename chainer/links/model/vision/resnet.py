@@ -26,7 +26,9 @@ from chainer.links.model.vision._pretrained import (
     PretrainedNetwork,
     copy_normalization,
     copy_weights,
+    make_npz,
     model_file,
+    retrieve,
 )
 from chainer.links.normalization.batch_normalization import BatchNormalization
 from chainer.links.serializers.npz import save_npz
@@ -387,14 +389,57 @@ def _transfer_block(
         stage: What precedes the names.
     """
     for bottleneck, name in zip(dst.bottlenecks(), names):
-        for i in range(1, 5):
-            convolution = getattr(bottleneck, f"conv{i}", None)
-            if convolution is None:
-                continue
+        _transfer_bottleneck(src, bottleneck, f"{stage}{name}")
+
+
+def _transfer_bottleneck(src: CaffeFunction, dst: Link, name: str) -> None:
+    """Copies the parameters of a bottleneck.
+
+    Args:
+        src: The caffemodel.
+        dst: The bottleneck.
+        name: Its name in the caffemodel, such as ``2a``.
+    """
+    for i in range(1, 5):
+        convolution = getattr(dst, f"conv{i}", None)
+        if convolution is not None:
             branch = "branch1" if i == 4 else f"branch2{'abc'[i - 1]}"
-            place = f"{stage}{name}_{branch}"
-            copy_weights(src, f"res{place}", convolution, ("W",))
-            copy_normalization(src, place, "", getattr(bottleneck, f"bn{i}"))
+            bname = f"{name}_{branch}"
+            _transfer_components(src, convolution, getattr(dst, f"bn{i}"), bname, bname)
+
+
+def _transfer_components(
+    src: CaffeFunction, dst_conv: Convolution2D, dst_bn: BatchNormalization, bname: str, cname: str
+) -> None:
+    """Copies the parameters of a convolution and of the batch normalization behind it.
+
+    Args:
+        src: The caffemodel.
+        dst_conv: The convolution.
+        dst_bn: The batch normalization.
+        bname: Name of the batch normalization in the caffemodel, without ``bn``.
+        cname: Name of the convolution in the caffemodel, without ``res``.
+    """
+    copy_weights(src, f"res{cname}", dst_conv, ("W",))
+    copy_normalization(src, bname, "", dst_bn)
+
+
+# The names of release 7 for the bottlenecks with and without a convolution beside them.
+_transfer_bottleneckA = _transfer_bottleneckB = _transfer_bottleneck
+
+
+def _retrieve(
+    n_layers: int, name_npz: str, name_caffemodel: str, model: ResNetLayers
+) -> PretrainedNetwork:
+    """Loads the converted weights of a caffemodel in the directory of models; see `retrieve`."""
+    return retrieve(name_npz, lambda: _present(name_caffemodel), model)
+
+
+def _make_npz(
+    path_npz: str, path_caffemodel: str, model: ResNetLayers, n_layers: int
+) -> PretrainedNetwork:
+    """Converts a caffemodel; see `make_npz`."""
+    return make_npz(path_npz, path_caffemodel, model)
 
 
 def _caffe_suffixes(source: CaffeFunction, name: str, stage: BuildingBlock) -> list[str]:

@@ -21,6 +21,8 @@ from chainer.links.model.vision._pretrained import (
     PretrainedNetwork,
     copy_weights,
     downloaded_caffemodel,
+    make_npz,
+    retrieve,
 )
 
 _URL = "https://www.robots.ox.ac.uk/%7Evgg/software/very_deep/caffe/{}.caffemodel"
@@ -177,3 +179,13 @@ def prepare(image: ImageLike, size: ImageSize | None = (224, 224)) -> Array:
 
 def _max_pooling_2d(x: VariableLike) -> Variable:
     return cast("Variable", max_pooling_2d(x, ksize=2))
+
+
+def _retrieve(name: str, url: str, model: VGGLayers) -> PretrainedNetwork:
+    """Loads the converted weights of a caffemodel, which is downloaded if need be."""
+    return retrieve(name, lambda: downloaded_caffemodel(url, None, name), model)
+
+
+def _make_npz(path_npz: str, url: str, model: VGGLayers) -> PretrainedNetwork:
+    """Downloads and converts a caffemodel; see `make_npz`."""
+    return make_npz(path_npz, downloaded_caffemodel(url, None, path_npz), model)

@@ -1,0 +1,190 @@
+"""Private names of release 7 that programs import: they are there, and do what they did."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import chainer
+import chainer.links as L
+from chainer.iterators._statemachine import IteratorState, iterator_statemachine
+
+
+@pytest.mark.parametrize(
+    ("module", "names"),
+    [
+        ("chainer.functions.connection.convolution_2d", "_pair"),
+        ("chainer.functions.connection.deconvolution_2d", "_pair"),
+        ("chainer.functions.pooling.pooling_2d", "_pair"),
+        ("chainer.functions.array.im2col", "_pair"),
+        ("chainer.links.connection.local_convolution_2d", "_pair _conv_output_length"),
+        ("chainer.functions.rnn.slstm", "_extract_gates _sigmoid _grad_sigmoid _grad_tanh"),
+        ("chainer.functions.activation.lstm", "_extract_gates _sigmoid _grad_sigmoid _grad_tanh"),
+        ("chainer.dataset.convert", "_call_converter _concat_arrays _concat_arrays_with_padding"),
+        ("chainer.utils.array", "sum_to size_of_shape"),
+        ("chainer.links.model.vision.vgg", "_retrieve _make_npz _max_pooling_2d"),
+        ("chainer.links.model.vision.googlenet", "_retrieve _make_npz _transfer_inception"),
+        (
+            "chainer.links.model.vision.resnet",
+            "_retrieve _make_npz _transfer_block _transfer_bottleneckA _transfer_bottleneckB "
+            "_transfer_components _transfer_resnet50 _transfer_resnet101 _transfer_resnet152",
+        ),
+    ],
+)
+def test_functions_are_there(module, names):
+    for name in names.split():
+        assert callable(getattr(importlib.import_module(module), name))
+
+
+def test_values_of_helpers():
+    from chainer.functions.activation.lstm import _extract_gates, _grad_sigmoid, _sigmoid
+    from chainer.functions.array.permutate import _check_indices, _inverse_indices
+    from chainer.functions.connection.convolution_2d import _pair
+    from chainer.functions.rnn import tree_lstm
+    from chainer.links.connection.local_convolution_2d import _conv_output_length
+
+    assert _pair(3) == (3, 3)
+    assert _pair([1, 2]) == [1, 2]
+    assert _conv_output_length(7, 3, 2) == 3
+    x = np.arange(16).reshape(2, 8)
+    assert [gate[0].tolist() for gate in _extract_gates(x)] == [[0, 4], [1, 5], [2, 6], [3, 7]]
+    x = np.arange(20).reshape(2, 10)
+    assert [gate[1].tolist() for gate in tree_lstm._extract_gates(x)][:2] == [[10, 11], [12, 13]]
+    y = _sigmoid(np.array([-1000.0, 0.0, 2.0]))
+    np.testing.assert_allclose(y, [0, 0.5, 1 / (1 + np.exp(-2))])
+    np.testing.assert_allclose(_grad_sigmoid(y), y * (1 - y))
+    assert _inverse_indices(np.array([2, 0, 1])).tolist() == [1, 2, 0]
+    with pytest.raises(ValueError, match="indices"):
+        _check_indices(np.array([0.5]))
+
+
+def test_checks_of_softmax_cross_entropy():
+    from chainer.functions.loss import softmax_cross_entropy as module
+
+    loss = importlib.import_module("chainer.functions.loss.softmax_cross_entropy")
+    assert module is not None
+    loss._check_class_weight_option(None)
+    loss._check_class_weight_option(np.ones(3, "f"))
+    with pytest.raises(ValueError, match="Variable"):
+        loss._check_class_weight_option(chainer.Variable(np.ones(3, "f")))
+    loss._check_reduce_option("no")
+    with pytest.raises(ValueError, match="sum"):
+        loss._check_reduce_option("sum")
+
+
+@pytest.mark.parametrize("name", ["experimental", "nondeterministic"])
+def test_module_that_is_also_a_function(name):
+    """Both before and after the import of the module, in a process that has not imported it."""
+    program = f"""
+import warnings
+import chainer
+import chainer.utils.{name}
+from chainer.utils.{name} import {name}
+chainer.config.warn_nondeterministic = True
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    chainer.utils.{name}("f")
+    {name}("g")
+assert len(caught) == 2, caught
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_private_modules_are_attributes_of_the_package():
+    program = "import chainer; print(chainer._runtime_info.print_runtime_info.__name__); "
+    program += "print(chainer._backprop_utils.backprop_step.__name__, chainer._version.__version__)"
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+    assert done.stdout.decode().split() == [
+        "print_runtime_info",
+        "backprop_step",
+        chainer.__version__,
+    ]
+
+
+def test_defaults_of_optimizers():
+    from chainer.optimizers import adam, momentum_sgd
+
+    assert adam._default_hyperparam.beta2 == 0.999
+    assert repr(momentum_sgd._default_hyperparam) == "Hyperparameter(lr=0.01, momentum=0.9)"
+
+
+def test_states_of_iterators():
+    # As computed by Chainer 7.8.1.
+    state = IteratorState(0, 0, False, np.array([2, 0, 1]))
+    calls = []
+
+    def sampler(order, position):
+        calls.append((order.tolist(), position))
+        return order[::-1]
+
+    seen = []
+    for _ in range(3):
+        state, indexes = iterator_statemachine(state, 2, True, sampler, 3)
+        seen.append((indexes.tolist(), state.current_position, state.epoch, state.is_new_epoch))
+    assert seen == [([2, 0], 2, 0, False), ([1, 1], 1, 1, True), ([0, 2], 0, 2, True)]
+    assert calls == [([2, 0, 1], 2), ([1, 0, 2], 1)]
+    state, indexes = iterator_statemachine(IteratorState(2, 0, False, None), 2, False, None, 3)
+    assert (indexes.tolist(), state) == ([2], (0, 1, True, None))
+    assert iterator_statemachine(state, 2, False, None, 3) == (state, None)
+    with pytest.raises(ValueError, match="same length"):
+        iterator_statemachine(
+            IteratorState(0, 0, False, np.arange(3)), 3, True, lambda order, position: order[:1], 3
+        )
+
+
+def test_datasets_of_archives_in_the_module_of_images():
+    from chainer.datasets import image_dataset
+
+    assert image_dataset.ZippedImageDataset is chainer.datasets.ZippedImageDataset
+    assert callable(image_dataset._check_pillow_availability)
+    assert isinstance(image_dataset.available, bool)
+
+
+def test_images_as_pillow_has_them(tmp_path):
+    from chainer.datasets.image_dataset import _postprocess_image, _read_image_as_array
+
+    image = pytest.importorskip("PIL.Image")
+    image.new("RGB", (4, 3), (1, 2, 3)).save(tmp_path / "a.png")
+    array = _read_image_as_array(str(tmp_path / "a.png"), np.dtype("f"))
+    assert (array.shape, array.dtype) == ((3, 4, 3), np.float32)
+    assert _postprocess_image(array).shape == (3, 3, 4)
+    assert _postprocess_image(array[:, :, 0]).shape == (1, 3, 4)
+
+
+def test_weights_of_own_bottlenecks_come_from_a_caffemodel():
+    from chainer.links.model.vision.resnet import BottleneckB, _transfer_bottleneckB
+
+    source, target = chainer.Chain(), BottleneckB(4, 2)
+    with source.init_scope():
+        for letter, (n_in, n_out, ksize) in zip("abc", [(4, 2, 1), (2, 2, 3), (2, 4, 1)]):
+            name = f"2b_branch2{letter}"
+            setattr(source, f"res{name}", L.Convolution2D(n_in, n_out, ksize))
+            setattr(source, f"bn{name}", L.BatchNormalization(n_out))
+            setattr(source, f"scale{name}", L.Scale(axis=1, W_shape=(n_out,), bias_term=True))
+    source.bn2b_branch2c.avg_mean[...] = 7
+    _transfer_bottleneckB(source, target, "2b")
+    np.testing.assert_array_equal(target.conv2.W.array, source.res2b_branch2b.W.array)
+    assert (target.bn3.avg_mean == 7).all()
+
+
+@pytest.mark.parametrize(
+    ("module", "names"),
+    [
+        ("chainer.functions", "relu n_step_lstm"),
+        ("chainer.links", "Linear VGG16Layers"),
+        ("chainer.iterators", "SerialIterator"),
+        ("chainer.optimizers", "Adam AdaBound"),
+        ("chainer.training.extensions", "LogReport snapshot"),
+        ("chainer.datasets", "TupleDataset get_mnist"),
+        ("chainer.training", "Trainer extensions"),
+        ("chainer.backends.cuda", "available cupy to_cpu"),
+    ],
+)
+def test_star_imports(module, names):
+    found: dict[str, object] = {}
+    exec(f"from {module} import *", found)
+    assert set(names.split()) <= set(found)
