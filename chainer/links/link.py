@@ -14,7 +14,7 @@ from chainer.core.arrays.backend import copyto, find_backend, get_device
 from chainer.core.arrays.device_resident import DeviceResident, DeviceResidentsVisitor
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
-from chainer.core.lazy import lazy_module
+from chainer.core.lazy import lazy_module, resolve
 from chainer.core.typing import DTypeLike, InitializerLike, ShapeLike
 from chainer.links.errors import MissingForwardError
 from chainer.links.initializers.constant import NaN
@@ -231,6 +231,10 @@ class Link(DeviceResident):
     def __repr__(self) -> str:
         text = str(self)
         return f"<{type(self).__name__} {hex(id(self))}>" if "\n" in text else text
+
+    def _repr_html_(self) -> str:
+        # Shown by notebooks. Resolved here, because summaries import links.
+        return resolve("chainer.links.summary:summary")(self)._repr_html_()
 
     # -- registration -----------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@ from chainer.training.loss_scaling import (
     names_of_nonfinite_gradients,
     remove_loss_scale,
 )
+from chainer.training.texts import Plain, call_text, read_or_none
 from chainer.training.update_rule import NoStateError, UpdateRule
 
 __all__ = [
@@ -85,6 +86,12 @@ class Optimizer:
         self._auto_epochs = 0
         self._hooks = HookRegistry()
         return self
+
+    def __repr__(self) -> str:
+        hyperparam = getattr(self, "hyperparam", None)
+        entries = {} if hyperparam is None else read_or_none(hyperparam.get_dict) or {}
+        target = None if self.target is None else Plain(type(self.target).__name__)
+        return call_text(self, [*entries.items(), ("target", target), ("t", self.t or None)])
 
     def _target(self) -> Link:
         if self.target is None:

@@ -17,6 +17,7 @@ from chainer.core.reporting.reporter import Reporter
 from chainer.links.serializer import Serializer
 from chainer.training import termination
 from chainer.training.extension import PRIORITY_READER, ExtensionEntry, ExtensionLike
+from chainer.training.texts import Plain, call_text
 from chainer.training.trainer_snapshot import names_in_release_7, serialize_extensions
 from chainer.training.trigger import (
     TriggerLike,
@@ -123,6 +124,17 @@ class Trainer:
         else:
             for extension in extensions or ():
                 self.extend(extension)
+
+    def __repr__(self) -> str:
+        return call_text(
+            self,
+            [
+                ("updater", Plain(repr(self.updater))),
+                ("stop_trigger", Plain(repr(self.stop_trigger))),
+                ("out", self.out),
+                ("extensions", Plain(f"[{', '.join(self._extensions)}]")),
+            ],
+        )
 
     @property
     def elapsed_time(self) -> float:

@@ -124,6 +124,7 @@ from chainer.links.serializer import (
     Deserializer as Deserializer,
     Serializer as Serializer,
 )
+from chainer.links.summary import summary as summary
 from chainer.testing import gradient_check as gradient_check
 from chainer.training import (
     computational_graph as computational_graph,

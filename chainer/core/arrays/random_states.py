@@ -40,7 +40,7 @@ def seed(n: int) -> None:
         >>> first == np.random.rand()
         True
     """
-    if isinstance(n, bool) or not isinstance(n, (int, numpy.integer)):
+    if isinstance(n, bool) or not isinstance(n, (int, numpy.integer)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"n must be an integer, got {n!r}")
     n = int(n)
     if not 0 <= n < _SEED_LIMIT:
@@ -114,5 +114,6 @@ def _pack(value: Any) -> Any:
 
 def _unpack(entry: dict[str, Any]) -> Any:
     if entry.keys() == {"array", "dtype"}:
-        return numpy.frombuffer(base64.b64decode(entry["array"]), entry["dtype"])
+        array: Any = numpy.frombuffer(base64.b64decode(entry["array"]), entry["dtype"])
+        return array
     return entry

@@ -9,6 +9,7 @@ import numpy
 from chainer.core.typing import DatasetLike, Index
 from chainer.training.dataset import batch
 from chainer.training.dataset.dataset_mixin import index_list
+from chainer.training.texts import dataset_text
 
 
 class TupleDataset:
@@ -57,6 +58,9 @@ class TupleDataset:
                 )
         self._datasets = datasets
         self._length = length
+
+    def __repr__(self) -> str:
+        return f"<{dataset_text(self)}>"
 
     def __getitem__(self, index: Index) -> Any:
         """Returns an example, or a list of examples.
