@@ -160,7 +160,7 @@ def summary(model: Link, *inputs: Any, **kwargs: Any) -> ModelSummary:
         ------------------------------------
         /     Sequential  (5, 2)           0
           0   Linear      (5, 3)          15
-          2   Linear      (5, 2)           8
+          1   Linear      (5, 2)           8
         ------------------------------------
         23 parameters (92 B), 23 of them trainable
         outputs of the links: 100 B

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from chainer.core.arrays.backend import backend_of
 from chainer.core.autograd.laid_out import access_allowed
 from chainer.core.autograd.parameter import Parameter
-from chainer.core.lazy import lazy_module
+from chainer.core.lazy import lazy_module, resolve
 from chainer.links.link import Link
 from chainer.links.serializer import AbstractSerializer, Serializer
 from chainer.training.grouped_update import call_hook_for_params, update_parameters
@@ -24,6 +24,9 @@ from chainer.training.loss_scaling import (
 )
 from chainer.training.texts import Plain, call_text, read_or_none
 from chainer.training.update_rule import NoStateError, UpdateRule
+
+if TYPE_CHECKING:
+    from chainer.training.parameter_group import ParameterGroup, Selection
 
 __all__ = [
     "GradientMethod",
@@ -350,6 +353,42 @@ class GradientMethod(Optimizer):
             UpdateRule: Update rule whose hyperparameters have ``self.hyperparam`` as their parent.
         """
         raise NotImplementedError(f"{type(self).__name__} must define create_update_rule()")
+
+    def group(self, selection: Selection, **hyperparameters: Any) -> ParameterGroup:
+        """Gives some of the parameters hyperparameters of their own.
+
+        Hyperparameters that are not named are those of the optimizer, now and later. A parameter
+        belongs to the last group that it was put into. :meth:`setup` forgets the groups; call it
+        before.
+
+        Args:
+            selection: A parameter, a link, a list of parameters and links, or a function of the
+                path and the parameter that returns whether it belongs to the group.
+            hyperparameters: Hyperparameters by name. For every optimizer, ``lr`` is the learning
+                rate and ``weight_decay`` the weight decay: the hyperparameter
+                ``weight_decay_rate``, or a rate times the parameter that is added to the gradient.
+
+        Returns:
+            ParameterGroup: The group. Its hyperparameters are attributes, which may be set.
+
+        Raises:
+            RuntimeError: If :meth:`setup` was not called yet.
+            AttributeError: If the optimizer has no such hyperparameter.
+            ValueError: If there is no such parameter in the target.
+
+        Example:
+            >>> model = L.Linear(3, 2)
+            >>> optimizer = chainer.optimizers.AdamW(weight_decay_rate=0.01).setup(model)
+            >>> biases = optimizer.group(lambda path, param: param.ndim < 2, weight_decay=0, lr=0.1)
+            >>> model.b.update_rule.hyperparam.alpha, model.W.update_rule.hyperparam.alpha
+            (0.1, 0.001)
+            >>> biases.lr = 0.01
+            >>> model.b.update_rule.hyperparam.alpha
+            0.01
+        """
+        # The module imports a hook, and hooks import this module's package.
+        make_group = resolve("chainer.training.parameter_group:make_group")
+        return make_group(self, self._target(), selection, hyperparameters)
 
     def reallocate_cleared_grads(self) -> None:
         """Reallocates gradients cleared by :meth:`~chainer.Variable.cleargrad`.
