@@ -7,7 +7,7 @@ import json
 import random
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy
 
@@ -106,7 +106,7 @@ def _backends_in_use() -> Iterator[Backend]:
 def _pack(value: Any) -> Any:
     """Returns an array, or a number of NumPy, as something that JSON can hold."""
     if isinstance(value, numpy.generic):
-        return value.item()
+        return cast("Any", value).item()
     # Numbers in decimal digits would take three times the space.
     data = base64.b64encode(value.tobytes()).decode()
     return {"array": data, "dtype": value.dtype.str}
