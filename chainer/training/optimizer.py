@@ -10,6 +10,7 @@ from chainer.core.arrays.backend import backend_of
 from chainer.core.autograd.laid_out import access_allowed
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.lazy import lazy_module, resolve
+from chainer.core.spans import measured
 from chainer.links.link import Link
 from chainer.links.serializer import AbstractSerializer, Serializer
 from chainer.training.grouped_update import call_hook_for_params, update_parameters
@@ -412,6 +413,7 @@ class GradientMethod(Optimizer):
         super().call_hook(hook)
         self.reallocate_cleared_grads()
 
+    @measured("update")
     def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwds: Any) -> None:
         """Updates parameters based on a loss function or computed gradients.
 

@@ -100,6 +100,7 @@ from chainer.distributions.distribution import (
     register_kl as register_kl,
 )
 from chainer.functions import array as array
+from chainer.functions.hooks import profiler as profiler
 from chainer.functions.math import basic_math as basic_math
 from chainer.graph_optimizations.static_graph import static_graph as static_graph
 from chainer.graph_optimizations.static_graph_utilities import static_code as static_code
