@@ -160,6 +160,8 @@ class Link(DeviceResident):
             for hook in active:
                 hook.forward_preprocess(before)
                 started.append(hook)
+            if before.replacement is not None:
+                args, kwargs = before.replacement
             out = self._find_forward()(*args, **kwargs)
         except BaseException:
             for hook in started:

@@ -27,6 +27,7 @@ from chainer.training.texts import Plain, call_text, read_or_none
 from chainer.training.update_rule import NoStateError, UpdateRule
 
 if TYPE_CHECKING:
+    from chainer.core.typing import DTypeLike
     from chainer.training.parameter_group import ParameterGroup, Selection
 
 __all__ = [
@@ -354,6 +355,35 @@ class GradientMethod(Optimizer):
             UpdateRule: Update rule whose hyperparameters have ``self.hyperparam`` as their parent.
         """
         raise NotImplementedError(f"{type(self).__name__} must define create_update_rule()")
+
+    def mixed_precision(self, dtype: DTypeLike = "float16") -> Self:
+        """Makes the target compute in 16 bits, and updates it in float32.
+
+        Parameters become float16, except for those of normalizations; links that have such
+        parameters convert their inputs. Updates are made on float32 copies
+        (:meth:`use_fp32_update`), and the loss is scaled (:meth:`loss_scaling`; bfloat16 does not
+        need it). Call it after :meth:`setup` and before the first update.
+
+        Args:
+            dtype: ``'float16'`` or ``'bfloat16'``.
+
+        Returns:
+            The optimizer itself.
+
+        Raises:
+            RuntimeError: If :meth:`setup` was not called yet, or an update was made.
+            TypeError: If the dtype has not 16 bits.
+
+        Example:
+            >>> model = L.Linear(3, 2)
+            >>> optimizer = chainer.optimizers.Adam().setup(model).mixed_precision()
+            >>> model(np.ones((1, 3), np.float32)).dtype
+            dtype('float16')
+        """
+        # The module imports links, which few programs need in this place.
+        use = resolve("chainer.training.mixed_precision:use_mixed_precision")
+        use(self, self._target(), dtype)
+        return self
 
     def group(self, selection: Selection, **hyperparameters: Any) -> ParameterGroup:
         """Gives some of the parameters hyperparameters of their own.
