@@ -84,6 +84,7 @@ _LAZY: dict[str, str] = {
     "should_use_cudnn_tensor_core": "chainer.backends.cuda",
     "static_code": "chainer.graph_optimizations.static_graph_utilities",
     "static_graph": "chainer.graph_optimizations.static_graph",
+    "summary": "chainer.links.summary",
 }
 
 # Packages that are imported when they are first used, and the second names of modules.

@@ -81,6 +81,7 @@ ALIASES: dict[str, str] = {
     "chainer.optimizer": "chainer.training.optimizer",
     "chainer.optimizer_hooks": "chainer.training.optimizer_hooks",
     "chainer.optimizers": "chainer.training.optimizers",
+    "chainer.profiler": "chainer.functions.hooks.profiler",
     "chainer.reporter": "chainer.core.reporting.reporter",
     "chainer.sequential": "chainer.links.sequential",
     "chainer.serializer": "chainer.links.serializer",

@@ -14,7 +14,7 @@ from chainer.core.arrays.backend import copyto, find_backend, get_device
 from chainer.core.arrays.device_resident import DeviceResident, DeviceResidentsVisitor
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.autograd.variable import Variable
-from chainer.core.lazy import lazy_module
+from chainer.core.lazy import lazy_module, resolve
 from chainer.core.typing import DTypeLike, InitializerLike, ShapeLike
 from chainer.links.errors import MissingForwardError
 from chainer.links.initializers.constant import NaN
@@ -160,6 +160,8 @@ class Link(DeviceResident):
             for hook in active:
                 hook.forward_preprocess(before)
                 started.append(hook)
+            if before.replacement is not None:
+                args, kwargs = before.replacement
             out = self._find_forward()(*args, **kwargs)
         except BaseException:
             for hook in started:
@@ -231,6 +233,10 @@ class Link(DeviceResident):
     def __repr__(self) -> str:
         text = str(self)
         return f"<{type(self).__name__} {hex(id(self))}>" if "\n" in text else text
+
+    def _repr_html_(self) -> str:
+        # Shown by notebooks. Resolved here, because summaries import links.
+        return resolve("chainer.links.summary:summary")(self)._repr_html_()
 
     # -- registration -----------------------------------------------------------------------------
 

@@ -32,6 +32,18 @@ class _ForwardPreprocessCallbackArgs:
         self.args = args
         self.kwargs = kwargs
 
+    #: Arguments that the link is called with instead; see :meth:`replace`.
+    replacement: tuple[tuple[Any, ...], dict[str, Any]] | None = None
+
+    def replace(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Calls the link with other arguments. (Assigning to ``args`` has no effect, as ever.)
+
+        Args:
+            args (tuple): Positional arguments.
+            kwargs (dict): Keyword arguments.
+        """
+        self.replacement = args, kwargs
+
     def __repr__(self) -> str:
         fields = " ".join(f"{name}={value!s}" for name, value in vars(self).items())
         return f"<chainer.link_hook.{type(self).__name__} {fields}>"

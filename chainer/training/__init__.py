@@ -19,6 +19,6 @@ _NAMES: dict[str, str] = {
     "get_trigger": ".trigger",
     "make_extension": ".extension",
 }
-_SUBMODULES = ("extensions", "triggers", "updaters", "util")
+_SUBMODULES = ("extensions", "schedules", "triggers", "updaters", "util")
 
 __getattr__, __dir__ = lazy_module(globals(), _NAMES, submodules=_SUBMODULES)

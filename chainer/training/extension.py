@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from chainer.training.texts import attributes_text
+
 if TYPE_CHECKING:
     from types import TracebackType
 
@@ -49,6 +51,9 @@ class Extension:
     trigger: Any = (1, "iteration")
     priority: int = PRIORITY_READER
     name: str | None = None
+
+    def __repr__(self) -> str:
+        return attributes_text(self, ("name", "trigger", "priority"))
 
     @property
     def default_name(self) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from chainer.core.arrays.backend import backend_of
 from chainer.core.autograd.laid_out import access_allowed
 from chainer.core.autograd.parameter import Parameter
-from chainer.core.lazy import lazy_module
+from chainer.core.lazy import lazy_module, resolve
+from chainer.core.spans import measured
 from chainer.links.link import Link
 from chainer.links.serializer import AbstractSerializer, Serializer
 from chainer.training.grouped_update import call_hook_for_params, update_parameters
@@ -22,7 +23,12 @@ from chainer.training.loss_scaling import (
     names_of_nonfinite_gradients,
     remove_loss_scale,
 )
+from chainer.training.texts import Plain, call_text, read_or_none
 from chainer.training.update_rule import NoStateError, UpdateRule
+
+if TYPE_CHECKING:
+    from chainer.core.typing import DTypeLike
+    from chainer.training.parameter_group import ParameterGroup, Selection
 
 __all__ = [
     "GradientMethod",
@@ -85,6 +91,12 @@ class Optimizer:
         self._auto_epochs = 0
         self._hooks = HookRegistry()
         return self
+
+    def __repr__(self) -> str:
+        hyperparam = getattr(self, "hyperparam", None)
+        entries = {} if hyperparam is None else read_or_none(hyperparam.get_dict) or {}
+        target = None if self.target is None else Plain(type(self.target).__name__)
+        return call_text(self, [*entries.items(), ("target", target), ("t", self.t or None)])
 
     def _target(self) -> Link:
         if self.target is None:
@@ -344,6 +356,71 @@ class GradientMethod(Optimizer):
         """
         raise NotImplementedError(f"{type(self).__name__} must define create_update_rule()")
 
+    def mixed_precision(self, dtype: DTypeLike = "float16") -> Self:
+        """Makes the target compute in 16 bits, and updates it in float32.
+
+        Parameters become float16, except for those of normalizations; links that have such
+        parameters convert their inputs. Updates are made on float32 copies
+        (:meth:`use_fp32_update`), and the loss is scaled (:meth:`loss_scaling`; bfloat16 does not
+        need it). Call it after :meth:`setup` and before the first update.
+
+        Args:
+            dtype: ``'float16'`` or ``'bfloat16'``.
+
+        Returns:
+            The optimizer itself.
+
+        Raises:
+            RuntimeError: If :meth:`setup` was not called yet, or an update was made.
+            TypeError: If the dtype has not 16 bits.
+
+        Example:
+            >>> model = L.Linear(3, 2)
+            >>> optimizer = chainer.optimizers.Adam().setup(model).mixed_precision()
+            >>> model(np.ones((1, 3), np.float32)).dtype
+            dtype('float16')
+        """
+        # The module imports links, which few programs need in this place.
+        use = resolve("chainer.training.mixed_precision:use_mixed_precision")
+        use(self, self._target(), dtype)
+        return self
+
+    def group(self, selection: Selection, **hyperparameters: Any) -> ParameterGroup:
+        """Gives some of the parameters hyperparameters of their own.
+
+        Hyperparameters that are not named are those of the optimizer, now and later. A parameter
+        belongs to the last group that it was put into. :meth:`setup` forgets the groups; call it
+        before.
+
+        Args:
+            selection: A parameter, a link, a list of parameters and links, or a function of the
+                path and the parameter that returns whether it belongs to the group.
+            hyperparameters: Hyperparameters by name. For every optimizer, ``lr`` is the learning
+                rate and ``weight_decay`` the weight decay: the hyperparameter
+                ``weight_decay_rate``, or a rate times the parameter that is added to the gradient.
+
+        Returns:
+            ParameterGroup: The group. Its hyperparameters are attributes, which may be set.
+
+        Raises:
+            RuntimeError: If :meth:`setup` was not called yet.
+            AttributeError: If the optimizer has no such hyperparameter.
+            ValueError: If there is no such parameter in the target.
+
+        Example:
+            >>> model = L.Linear(3, 2)
+            >>> optimizer = chainer.optimizers.AdamW(weight_decay_rate=0.01).setup(model)
+            >>> biases = optimizer.group(lambda path, param: param.ndim < 2, weight_decay=0, lr=0.1)
+            >>> model.b.update_rule.hyperparam.alpha, model.W.update_rule.hyperparam.alpha
+            (0.1, 0.001)
+            >>> biases.lr = 0.01
+            >>> model.b.update_rule.hyperparam.alpha
+            0.01
+        """
+        # The module imports a hook, and hooks import this module's package.
+        make_group = resolve("chainer.training.parameter_group:make_group")
+        return make_group(self, self._target(), selection, hyperparameters)
+
     def reallocate_cleared_grads(self) -> None:
         """Reallocates gradients cleared by :meth:`~chainer.Variable.cleargrad`.
 
@@ -366,6 +443,7 @@ class GradientMethod(Optimizer):
         super().call_hook(hook)
         self.reallocate_cleared_grads()
 
+    @measured("update")
     def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwds: Any) -> None:
         """Updates parameters based on a loss function or computed gradients.
 

@@ -12,10 +12,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from chainer.core import events
+from chainer.core.arrays.random_states import random_states, set_random_states
 from chainer.core.reporting.reporter import Reporter
 from chainer.links.serializer import Serializer
 from chainer.training import termination
 from chainer.training.extension import PRIORITY_READER, ExtensionEntry, ExtensionLike
+from chainer.training.texts import Plain, call_text
 from chainer.training.trainer_snapshot import names_in_release_7, serialize_extensions
 from chainer.training.trigger import (
     TriggerLike,
@@ -25,7 +27,7 @@ from chainer.training.trigger import (
 )
 
 if TYPE_CHECKING:
-    from chainer.core.typing import FilePath
+    from chainer.core.typing import FilePath, HostArray
     from chainer.links.serializer import AbstractSerializer
     from chainer.training.updater import Updater
 
@@ -111,6 +113,8 @@ class Trainer:
         self._start_at: float | None = None
         # Time of the runs before the present one, those before a snapshot included.
         self._snapshot_elapsed_time = 0.0
+        # States of the random generators in a snapshot that was loaded; None for none.
+        self._random_states: HostArray | None = None
         self._started = False
         self._completed = False
         updater.connect_trainer(self)
@@ -120,6 +124,17 @@ class Trainer:
         else:
             for extension in extensions or ():
                 self.extend(extension)
+
+    def __repr__(self) -> str:
+        return call_text(
+            self,
+            [
+                ("updater", Plain(repr(self.updater))),
+                ("stop_trigger", Plain(repr(self.stop_trigger))),
+                ("out", self.out),
+                ("extensions", Plain(f"[{', '.join(self._extensions)}]")),
+            ],
+        )
 
     @property
     def elapsed_time(self) -> float:
@@ -311,6 +326,9 @@ class Trainer:
             # no preparation.
             if not getattr(entry.trigger, "finished", False):
                 entry.call("initialize", self)
+        if self._random_states is not None:
+            set_random_states(self._random_states)
+            self._random_states = None
         if not self.is_before_training:
             return
         before = [entry for entry in entries if entry.call_before_training]
@@ -372,6 +390,9 @@ class Trainer:
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes updater, stop trigger, extensions, their triggers, and the elapsed time.
 
+        The states of the global random generators are saved, too. Those of a file are set when
+        :meth:`run` begins the loop; files of earlier releases have none, and nothing is set.
+
         Args:
             serializer (AbstractSerializer): Serializer or deserializer.
         """
@@ -381,9 +402,13 @@ class Trainer:
         key = "_snapshot_elapsed_time"
         if isinstance(serializer, Serializer):
             serializer(key, self.elapsed_time if self._started else self._snapshot_elapsed_time)
+            serializer("random_states", random_states())
         else:
             time_before = load_optional(serializer, key, self._snapshot_elapsed_time)
             self._snapshot_elapsed_time = float(time_before)
+            # Set when the loop begins: what a program draws until then does not matter.
+            states = load_optional(serializer, "random_states", None)
+            self._random_states = states
             # A snapshot that is loaded while the training runs brings its own time.
             if self._start_at is not None:
                 self._start_at = time.perf_counter()

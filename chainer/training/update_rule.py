@@ -13,6 +13,7 @@ from chainer.links.serializer import AbstractSerializer, Serializer
 from chainer.training.hook_registry import HookRegistry
 from chainer.training.hyperparameter import Hyperparameter
 from chainer.training.loss_scaling import remove_loss_scale
+from chainer.training.texts import call_text, read_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,6 +85,11 @@ class UpdateRule:
             old = members.pop("_hookable", hooks)
             hooks.pre.update(members.pop("_pre_update_hooks", old.pre))
             hooks.post.update(members.pop("_post_update_hooks", old.post))
+
+    def __repr__(self) -> str:
+        entries = read_or_none(self.hyperparam.get_dict) or {}
+        enabled = None if self.enabled else False
+        return call_text(self, [*entries.items(), ("enabled", enabled), ("t", self.t)])
 
     @property
     def state(self) -> dict[str, Any] | None:

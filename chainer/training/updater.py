@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from chainer.training.texts import Plain, call_text, read_or_none
+
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
     from chainer.training.optimizer import Optimizer
@@ -27,6 +29,18 @@ class Updater:
     epoch_detail: Any
     previous_epoch_detail: Any
     is_new_epoch: Any
+
+    def __repr__(self) -> str:
+        optimizers = read_or_none(self.get_all_optimizers)
+        names = (
+            None
+            if optimizers is None
+            else Plain(
+                ", ".join(f"{name}: {type(each).__name__}" for name, each in optimizers.items())
+            )
+        )
+        counts = [(n, read_or_none(lambda n=n: getattr(self, n))) for n in ("iteration", "epoch")]
+        return call_text(self, [("optimizers", names), *counts])
 
     def connect_trainer(self, trainer: Trainer) -> None:
         """Connects the updater to the trainer that will call it.

@@ -49,6 +49,8 @@ MODULES = {
     "Core": ("chainer",),
     "Backends and devices": ("chainer.backend", "chainer.backends.cuda"),
     "Training": ("chainer.training", "chainer.training.extension", "chainer.training.util"),
+    "Profiler": ("chainer.profiler",),
+    "Schedules": ("chainer.training.schedules",),
     "Data": ("chainer.dataset",),
     "Utilities": ("chainer.utils", "chainer.utils.type_check"),
     "Testing": ("chainer.testing", "chainer.gradient_check"),

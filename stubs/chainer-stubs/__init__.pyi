@@ -101,6 +101,7 @@ from chainer.distributions.distribution import (
     register_kl as register_kl,
 )
 from chainer.functions import array as array
+from chainer.functions.hooks import profiler as profiler
 from chainer.functions.math import basic_math as basic_math
 from chainer.graph_optimizations.static_graph import static_graph as static_graph
 from chainer.graph_optimizations.static_graph_utilities import static_code as static_code
@@ -125,6 +126,7 @@ from chainer.links.serializer import (
     Deserializer as Deserializer,
     Serializer as Serializer,
 )
+from chainer.links.summary import summary as summary
 from chainer.testing import gradient_check as gradient_check
 from chainer.training import (
     computational_graph as computational_graph,

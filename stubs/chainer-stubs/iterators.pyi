@@ -7,6 +7,7 @@ from chainer.training.iterators import (
     buffer_pool as buffer_pool,
     dali_iterator as dali_iterator,
     iteration_state as iteration_state,
+    more_samplers as more_samplers,
     multiprocess_iterator as multiprocess_iterator,
     multithread_iterator as multithread_iterator,
     order_samplers as order_samplers,

@@ -79,6 +79,11 @@ def find_backend(cls: type[Any]) -> Backend | None:
     return backend
 
 
+def backends_in_use() -> list[Backend]:
+    """Returns the backends whose arrays have been seen in this process."""
+    return list({id(backend): backend for backend in list(_by_class.values())}.values())
+
+
 def backend_of(array: Array) -> Backend:
     """Returns the backend of an array.
 

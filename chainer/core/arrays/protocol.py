@@ -151,5 +151,50 @@ class Backend(ArrayConversions):
         """
         return self.xp.random
 
+    def seed_random(self, seed: int, device: Device) -> None:
+        """Seeds the source of random numbers.
+
+        Args:
+            seed: Integer from 0 to 2**32 - 1.
+            device: Device of this backend.
+        """
+        with self.use(device):
+            self.random(device).seed(seed)
+
+    def random_state(self, device: Device) -> Any:
+        """Returns the state of the source of random numbers.
+
+        By default it is what the source's ``get_state`` returns. A source without this method draws
+        a seed and is seeded with it, because many libraries cannot read the state of their
+        generators. What follows is the same after :meth:`set_random_state`.
+
+        Args:
+            device: Device of this backend.
+
+        Returns:
+            Numbers, texts and NumPy arrays, and dictionaries and lists of them.
+        """
+        with self.use(device):
+            source = self.random(device)
+            if hasattr(source, "get_state"):
+                return source.get_state(legacy=False)
+            drawn = source.randint(0, 2**31 - 1, size=(1,))
+            seed = int(self.to_host(drawn).item())
+        self.seed_random(seed, device)
+        return seed
+
+    def set_random_state(self, state: Any, device: Device) -> None:
+        """Sets the source of random numbers to what :meth:`random_state` returned.
+
+        Args:
+            state: The state.
+            device: Device of this backend.
+        """
+        if isinstance(state, int):
+            self.seed_random(state, device)
+        else:
+            with self.use(device):
+                self.random(device).set_state(state)
+
     def __repr__(self) -> str:
         return f"<backend {self.name}>"

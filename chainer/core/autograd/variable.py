@@ -24,8 +24,8 @@ from chainer.core.arrays.backend import (
 )
 from chainer.core.autograd.gradient_arrays import check_gradient
 from chainer.core.autograd.lazy_gradient import LazyGradient
+from chainer.core.autograd.variable_conversions import VariableConversions
 from chainer.core.autograd.variable_copies import deep_copy, reduced, shallow_copy
-from chainer.core.autograd.variable_in_graph import VariableInGraph
 from chainer.core.autograd.variable_node import VariableNode
 from chainer.core.autograd.variable_text import array_text, debug_text
 from chainer.core.lazy import resolve
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _new = object.__new__
 
 
-class Variable(VariableInGraph):
+class Variable(VariableConversions):
     """Array with a structure to keep track of computation.
 
     A variable holds an array of any backend and a :class:`~chainer.variable.VariableNode` of the

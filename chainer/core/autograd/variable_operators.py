@@ -75,6 +75,13 @@ def _refused(name: str, symbol: str) -> Any:
     return method
 
 
+def _refuse_numpy_arguments(method: str, dtype: object, out: object) -> None:
+    """Raises TypeError for arguments of NumPy's function that variables do not have."""
+    for name, value in (("dtype", dtype), ("out", out)):
+        if value is not None:
+            raise TypeError(f"{name} of {method}() of a Variable must be None, got {value!r}")
+
+
 class VariableOperators:
     """Operators of :class:`~chainer.Variable`, and the comparison operators it refuses."""
 
@@ -106,7 +113,13 @@ class VariableOperators:
         return _method("transpose")(self, *axes)
 
     def mean(
-        self, axis: Axis = None, *, weights: VariableLike | None = None, keepdims: bool = False
+        self,
+        axis: Axis = None,
+        *,
+        weights: VariableLike | None = None,
+        keepdims: bool = False,
+        dtype: None = None,
+        out: None = None,
     ) -> Variable:
         """Calculates the weighted average of the elements.
 
@@ -116,11 +129,31 @@ class VariableOperators:
             axis (None or int or tuple of int): Axes along which the average is taken; None for all.
             weights (Variable or array or None): Weights of the elements; None for equal weights.
             keepdims (bool): Whether the axes are kept with length 1.
+            dtype, out: Must be None; ``numpy.mean(x)`` passes them.
 
         Returns:
             Variable: The average.
         """
+        _refuse_numpy_arguments("mean", dtype, out)
         return registries.functions.get("average")(self, axis, weights, keepdims)
+
+    def sum(
+        self, axis: Axis = None, *, keepdims: bool = False, dtype: None = None, out: None = None
+    ) -> Variable:
+        """Calculates the sum of the elements.
+
+        See :func:`chainer.functions.sum`.
+
+        Args:
+            axis (None or int or tuple of int): Axes along which the sum is taken; None for all.
+            keepdims (bool): Whether the axes are kept with length 1.
+            dtype, out: Must be None; ``numpy.sum(x)`` passes them.
+
+        Returns:
+            Variable: The sum.
+        """
+        _refuse_numpy_arguments("sum", dtype, out)
+        return registries.functions.get("sum")(self, axis, keepdims)
 
     @property
     def T(self) -> Variable:

@@ -31,6 +31,9 @@ def array_text(variable: Variable, for_repr: bool) -> str:
         return f"{prefix}([]{shape})"
     separator = ", " if for_repr else " "
     text = numpy.array2string(host, prefix=prefix + "(", separator=separator)
+    # Elements are left out, so the text does not tell the shape; NumPy adds it as well.
+    if for_repr and host.size > numpy.get_printoptions()["threshold"]:
+        text += f", shape={host.shape}"
     return f"{prefix}({text})"
 
 

@@ -126,6 +126,9 @@ class GlobalConfig:
         """
         _print_entries(_entries_of(self), file)
 
+    def __repr__(self) -> str:
+        return _entries_text(self, _entries_of(self))
+
     def __reduce__(self) -> Any:
         return (_restore_global, (_entries_of(self),))
 
@@ -207,6 +210,14 @@ class LocalConfig:
         """
         state = self._threads.state
         _print_entries({**_entries_of(self._global), **state.values}, file)
+
+    def __repr__(self) -> str:
+        return _entries_text(self, {**_entries_of(self._global), **self._threads.state.values})
+
+
+def _entries_text(config: object, entries: dict[str, Any]) -> str:
+    texts = [f"{name}={entries[name]!r}" for name in sorted(entries)]
+    return f"{type(config).__name__}({', '.join(texts)})"
 
 
 def _states_of(config: LocalConfig) -> _States:

@@ -28,6 +28,7 @@ _NAMES: dict[str, str] = {
     "get_conv_outsize": ".conv",
     "get_deconv_outsize": ".conv",
     "nondeterministic": "._nondeterministic",
+    "seed": "chainer.core.arrays.random_states",
     "size_of_shape": ".arrays",
     "sum_to": ".arrays",
     "tempdir": "._tempdir",

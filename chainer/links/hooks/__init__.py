@@ -6,6 +6,7 @@ from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
 
 MODULES: dict[str, tuple[str, ...]] = {
+    "cast_inputs": ("CastInputs",),
     "spectral_normalization": ("SpectralNormalization",),
     "timer": ("TimerHook",),
     "weight_standardization": ("WeightStandardization",),

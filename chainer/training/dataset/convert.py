@@ -12,6 +12,7 @@ import numpy
 from chainer.core.arrays import backend
 from chainer.core.arrays.device import Device
 from chainer.core.lazy import lazy_module
+from chainer.core.spans import measured
 from chainer.core.typing import Array, ArrayTree, DeviceLike, HostArray
 from chainer.training.dataset.batch import Batch as FastBatch
 from chainer.training.dataset.batch import Example
@@ -179,6 +180,7 @@ def _make_converter(function: Callable[_P, _R]) -> FunctionConverter[_P, _R]:
 
 
 @converter()
+@measured("data")
 def concat_examples(batch: Batch, device: DeviceLike = None, padding: Padding = None) -> Converted:
     """Concatenates a list of examples into array(s).
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 
 from chainer.core.typing import DatasetLike, HostArray, Index
+from chainer.training.texts import dataset_text
 
 
 class DatasetMixin:
@@ -19,6 +20,9 @@ class DatasetMixin:
     Dataset implementation using DatasetMixin still has to provide the :meth:`__len__` operator
     explicitly.
     """
+
+    def __repr__(self) -> str:
+        return f"<{dataset_text(self)}>"
 
     def __getitem__(self, index: Index) -> Any:
         """Returns an example or a sequence of examples.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
+from chainer.training.texts import Plain, call_text, dataset_text, read_or_none
+
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
 
@@ -34,6 +36,13 @@ class Iterator:
 
     Each implementation should also support serialization to resume/suspend the iteration.
     """
+
+    def __repr__(self) -> str:
+        dataset = read_or_none(lambda: getattr(self, "dataset", None))
+        text = None if dataset is None else Plain(dataset_text(dataset))
+        names = ("batch_size", "_repeat", "_shuffle", "epoch", "epoch_detail")
+        values = [(n.lstrip("_"), read_or_none(lambda n=n: getattr(self, n))) for n in names]
+        return call_text(self, [("dataset", text), *values])
 
     # Declared for type checkers only: subclasses without an attribute raise AttributeError.
     batch_size: Any

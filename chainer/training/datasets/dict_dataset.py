@@ -9,6 +9,7 @@ import numpy
 from chainer.core.typing import DatasetLike, Index
 from chainer.training.dataset import batch
 from chainer.training.dataset.dataset_mixin import expect_length, index_list
+from chainer.training.texts import dataset_text
 
 
 class DictDataset:
@@ -40,6 +41,9 @@ class DictDataset:
             expect_length(dataset, length, f'dataset length conflicts at "{key}"')
         self._datasets = datasets
         self._length = length
+
+    def __repr__(self) -> str:
+        return f"<{dataset_text(self)}>"
 
     def __getitem__(self, index: Index) -> Any:
         """Returns an example, a dictionary, or a list of those at several indexes.

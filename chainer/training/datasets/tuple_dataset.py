@@ -9,6 +9,7 @@ import numpy
 from chainer.core.typing import DatasetLike, Index
 from chainer.training.dataset import batch
 from chainer.training.dataset.dataset_mixin import expect_length, index_list
+from chainer.training.texts import dataset_text
 
 
 class TupleDataset:
@@ -53,6 +54,9 @@ class TupleDataset:
             expect_length(dataset, length, f"dataset of the index {i} has a wrong length")
         self._datasets = datasets
         self._length = length
+
+    def __repr__(self) -> str:
+        return f"<{dataset_text(self)}>"
 
     def __getitem__(self, index: Index) -> Any:
         """Returns an example, or a list of examples.

@@ -21,6 +21,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "polynomial_shift": ("PolynomialShift",),
     "print_report": ("PrintReport",),
     "progress_bar": ("ProgressBar",),
+    "scheduled": ("Plateau", "Scheduled"),
     "step_shift": ("StepShift",),
     "value_observation": ("observe_lr", "observe_value"),
     "variable_statistics_plot": ("VariableStatisticsPlot",),

@@ -43,6 +43,8 @@ class Snapshot(Extension):
         snapshot_on_error: Whether to take a snapshot when the training loop fails.
         n_retains: Number of snapshots to keep; all if it is not positive.
         autoload: Whether the latest snapshot is loaded at the beginning of the training.
+        random_states: Whether the states of the random generators are kept in the snapshot of a
+            trainer.
 
     Attributes:
         autoload (bool): See above.
@@ -66,6 +68,7 @@ class Snapshot(Extension):
         snapshot_on_error: bool = False,
         n_retains: int = -1,
         autoload: bool = False,
+        random_states: bool = True,
     ) -> None:
         if not isinstance(filename, str) and autoload:
             raise TypeError(
@@ -78,6 +81,7 @@ class Snapshot(Extension):
         self._snapshot_on_error = snapshot_on_error
         self.n_retains = n_retains
         self.autoload = autoload
+        self._random_states = random_states
         # What is to be called after a save, if the writer does not do it.
         self._clean_up: Callable[[], None] | None = None
         self._prepared_for: str | None = None
@@ -142,7 +146,10 @@ class Snapshot(Extension):
         name = filename.format(trainer) if isinstance(filename, str) else filename(trainer)
         target = trainer if self._target is None else self._target
         self._prepare(trainer)
-        self.writer(name, trainer.out, take_state(target))
+        state = take_state(target)
+        if not self._random_states:
+            state.pop("random_states", None)
+        self.writer(name, trainer.out, state)
         if self._clean_up is not None:
             self._clean_up()
 
@@ -194,7 +201,7 @@ def _make(
         n_retains = options.pop("num_retain")
     arguments = {
         name: options.pop(name)
-        for name in ("condition", "snapshot_on_error", "autoload")
+        for name in ("condition", "snapshot_on_error", "autoload", "random_states")
         if name in options
     }
     if options:
@@ -243,6 +250,9 @@ def snapshot(
             beginning of the training: the one with the latest time of modification. A damaged one
             is skipped with a warning, and the one before is loaded. It must have been written by
             :func:`~chainer.serializers.save_npz`.
+        random_states (bool): Whether the states of the global random generators are in the snapshot
+            (:func:`chainer.utils.seed` lists them). A training that is resumed with them draws the
+            numbers that it would have drawn without the interruption.
 
     Returns:
         The extension.

@@ -11,6 +11,7 @@ from chainer.links.serializer import Serializer
 from chainer.training.accumulator import Accumulator, stop_reason_of
 from chainer.training.extension import Extension
 from chainer.training.growing_json import EncodedLog, GrowingJsonFile
+from chainer.training.inline_plot import log_table
 from chainer.training.renamed import renamed_argument
 
 if TYPE_CHECKING:
@@ -77,6 +78,10 @@ class LogReport(Extension):
     def log(self) -> list[dict[str, Any]]:
         """The current list of observation dictionaries."""
         return self._log
+
+    def _repr_html_(self) -> str:
+        # Shown by notebooks: a small plot of each value.
+        return log_table(self._log)
 
     def __call__(self, trainer: Trainer) -> None:
         """Accumulates the present observation, and writes the log when the interval is over.

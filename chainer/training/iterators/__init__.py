@@ -13,6 +13,7 @@ MODULES = {
     "dali_iterator": ("DaliIterator",),
     "multiprocess_iterator": ("MultiprocessIterator",),
     "multithread_iterator": ("MultithreadIterator",),
+    "more_samplers": ("BucketOrderSampler", "WeightedOrderSampler"),
     "order_samplers": ("OrderSampler", "ShuffleOrderSampler"),
     "serial_iterator": ("SerialIterator",),
 }

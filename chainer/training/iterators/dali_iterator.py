@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
+from chainer.core.spans import measured
 from chainer.core.utils._experimental import experimental
 from chainer.training.dataset.iterator import Iterator
 from chainer.training.iterators.iteration_state import earlier_epoch_detail
@@ -72,6 +73,7 @@ class DaliIterator(Iterator):
         self.is_new_epoch = False
         self._previous_epoch_detail: float | None = None
 
+    @measured("data")
     def __next__(self) -> Any:
         """Returns what the pipeline returns for the next batch.
 

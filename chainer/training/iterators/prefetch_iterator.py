@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from chainer.core.spans import measured
 from chainer.core.typing import DatasetLike
 from chainer.training.dataset.iterator import Iterator
 from chainer.training.iterators.iteration_state import (
@@ -83,6 +84,7 @@ class PrefetchIterator(Iterator):
     def _cancel(self, handle: Any, /) -> None:
         """Gives up a batch that was submitted."""
 
+    @measured("data")
     def __next__(self) -> list[Any]:
         """Returns the next batch.
 

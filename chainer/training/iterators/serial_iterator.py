@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from chainer.core.spans import measured
 from chainer.core.typing import DatasetLike
 from chainer.training.dataset.batch import read_batch
 from chainer.training.dataset.iterator import Iterator
@@ -98,6 +99,7 @@ class SerialIterator(Iterator):
             *(self._order, self._random_key, self.order_sampler),
         )
 
+    @measured("data")
     def __next__(self) -> list[Any]:
         """Returns the next batch; see :meth:`chainer.dataset.Iterator.__next__`.
 

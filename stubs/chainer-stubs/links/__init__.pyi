@@ -24,6 +24,7 @@ from chainer.links import (
     serializer as serializer,
     serializers as serializers,
     size_inference as size_inference,
+    summary as summary,
     theano as theano,
 )
 from chainer.links.activation.maxout import Maxout as Maxout

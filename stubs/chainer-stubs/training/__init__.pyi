@@ -2,6 +2,7 @@
 
 from chainer.training import (
     extensions as extensions,
+    schedules as schedules,
     triggers as triggers,
     updaters as updaters,
     util as util,

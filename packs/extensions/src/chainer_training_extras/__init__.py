@@ -14,11 +14,17 @@ if TYPE_CHECKING:
     from chainer_training_extras.best_snapshots import BestSnapshots, SnapshotEntry, list_best
     from chainer_training_extras.dashboard import Dashboard
     from chainer_training_extras.early_stop import EarlyStop
+    from chainer_training_extras.experiment_loggers import MLflowLogger, WandbLogger
+    from chainer_training_extras.learning_rate_finder import LearningRateRange, find_learning_rate
     from chainer_training_extras.moving_average import EMAEvaluator, ExponentialMovingAverage
     from chainer_training_extras.row_logs import CSVLogger, JSONLinesLogger
     from chainer_training_extras.signals import SignalSnapshot
     from chainer_training_extras.tensorboard import TensorBoardWriter
     from chainer_training_extras.triggers import AnyTrigger, StopRequestedTrigger
+    from chainer_training_extras.weight_averaging import (
+        StochasticWeightAveraging,
+        recompute_statistics,
+    )
 
 __all__ = [
     "AnyTrigger",
@@ -30,11 +36,17 @@ __all__ = [
     "ExponentialMovingAverage",
     "GradientAccumulationUpdater",
     "JSONLinesLogger",
+    "LearningRateRange",
+    "MLflowLogger",
     "SignalSnapshot",
     "SnapshotEntry",
+    "StochasticWeightAveraging",
     "StopRequestedTrigger",
     "TensorBoardWriter",
+    "WandbLogger",
+    "find_learning_rate",
     "list_best",
+    "recompute_statistics",
 ]
 
 _MODULES = {
@@ -47,11 +59,17 @@ _MODULES = {
     "ExponentialMovingAverage": "moving_average",
     "GradientAccumulationUpdater": "accumulation",
     "JSONLinesLogger": "row_logs",
+    "LearningRateRange": "learning_rate_finder",
+    "MLflowLogger": "experiment_loggers",
     "SignalSnapshot": "signals",
     "SnapshotEntry": "best_snapshots",
+    "StochasticWeightAveraging": "weight_averaging",
     "StopRequestedTrigger": "triggers",
     "TensorBoardWriter": "tensorboard",
+    "WandbLogger": "experiment_loggers",
+    "find_learning_rate": "learning_rate_finder",
     "list_best": "best_snapshots",
+    "recompute_statistics": "weight_averaging",
 }
 
 

@@ -75,9 +75,7 @@ class ExponentialMovingAverage(training.Extension):
             trainer: Trainer that calls this operator; not needed by those who call it by hand.
         """
         self.n_updates += 1
-        decay = self.decay
-        if self._warmup:
-            decay = min(decay, (1 + self.n_updates) / (10 + self.n_updates))
+        decay = self._present_decay()
         for name, value in self._values().items():
             average = self._averages.get(name)
             if average is None or average.shape != value.shape or average.dtype != value.dtype:
@@ -88,6 +86,12 @@ class ExponentialMovingAverage(training.Extension):
                 self._averages[name] = average = device.send(average)
             with chainer.using_device(device):
                 average += (1 - decay) * (value - average)
+
+    def _present_decay(self) -> float:
+        """Returns the share of the average that is kept in the present update."""
+        if self._warmup:
+            return min(self.decay, (1 + self.n_updates) / (10 + self.n_updates))
+        return self.decay
 
     def _values(self) -> dict[str, Any]:
         """Returns what is averaged, by name."""

@@ -19,8 +19,11 @@ def chainer_extensions(registry: Any) -> None:
         ("EarlyStop", "early_stop"),
         ("ExponentialMovingAverage", "moving_average"),
         ("JSONLinesLogger", "row_logs"),
+        ("MLflowLogger", "experiment_loggers"),
         ("SignalSnapshot", "signals"),
+        ("StochasticWeightAveraging", "weight_averaging"),
         ("TensorBoardWriter", "tensorboard"),
+        ("WandbLogger", "experiment_loggers"),
     ):
         registry.register(name, f"{_PACKAGE}.{module}:{name}")
 

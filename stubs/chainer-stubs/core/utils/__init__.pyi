@@ -1,5 +1,6 @@
 # Written by scripts/make_stubs.py. Do not edit.
 
+from chainer.core.arrays.random_states import seed as seed
 from chainer.core.autograd.sparse import (
     CooMatrix as CooMatrix,
     get_order as get_order,

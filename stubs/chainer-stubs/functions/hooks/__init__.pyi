@@ -6,6 +6,7 @@ from chainer.functions.hooks import (
     cuda_profile as cuda_profile,
     cupy_memory_profile as cupy_memory_profile,
     debug_print as debug_print,
+    profiler as profiler,
     timer as timer,
 )
 from chainer.functions.hooks.cuda_profile import CUDAProfileHook as CUDAProfileHook

@@ -3,10 +3,12 @@
 from typing import Any
 
 from chainer.links.hooks import (
+    cast_inputs as cast_inputs,
     spectral_normalization as spectral_normalization,
     timer as timer,
     weight_standardization as weight_standardization,
 )
+from chainer.links.hooks.cast_inputs import CastInputs as CastInputs
 from chainer.links.hooks.spectral_normalization import (
     SpectralNormalization as SpectralNormalization,
 )

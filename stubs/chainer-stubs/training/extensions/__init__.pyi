@@ -17,6 +17,7 @@ from chainer.training.extensions import (
     polynomial_shift as polynomial_shift,
     print_report as print_report,
     progress_bar as progress_bar,
+    scheduled as scheduled,
     snapshot_files as snapshot_files,
     snapshot_state as snapshot_state,
     snapshot_writers as snapshot_writers,
@@ -50,6 +51,7 @@ from chainer.training.extensions.plot_report import PlotReport as PlotReport
 from chainer.training.extensions.polynomial_shift import PolynomialShift as PolynomialShift
 from chainer.training.extensions.print_report import PrintReport as PrintReport
 from chainer.training.extensions.progress_bar import ProgressBar as ProgressBar
+from chainer.training.extensions.scheduled import Plateau as Plateau, Scheduled as Scheduled
 from chainer.training.extensions.step_shift import StepShift as StepShift
 from chainer.training.extensions.value_observation import (
     observe_lr as observe_lr,

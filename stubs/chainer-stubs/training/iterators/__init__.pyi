@@ -6,6 +6,7 @@ from chainer.training.iterators import (
     buffer_pool as buffer_pool,
     dali_iterator as dali_iterator,
     iteration_state as iteration_state,
+    more_samplers as more_samplers,
     multiprocess_iterator as multiprocess_iterator,
     multithread_iterator as multithread_iterator,
     order_samplers as order_samplers,
@@ -16,6 +17,10 @@ from chainer.training.iterators import (
     worker_pool as worker_pool,
 )
 from chainer.training.iterators.dali_iterator import DaliIterator as DaliIterator
+from chainer.training.iterators.more_samplers import (
+    BucketOrderSampler as BucketOrderSampler,
+    WeightedOrderSampler as WeightedOrderSampler,
+)
 from chainer.training.iterators.multiprocess_iterator import (
     MultiprocessIterator as MultiprocessIterator,
 )

@@ -5,10 +5,14 @@ from typing import Any
 from chainer.training.optimizers import (
     ada_delta as ada_delta,
     ada_grad as ada_grad,
+    adafactor as adafactor,
     adam as adam,
+    adam_variants as adam_variants,
     corrected_momentum_sgd as corrected_momentum_sgd,
+    lion as lion,
     momentum_sgd as momentum_sgd,
     msvag as msvag,
+    muon as muon,
     nesterov_ag as nesterov_ag,
     rmsprop as rmsprop,
     rmsprop_graves as rmsprop_graves,
@@ -17,6 +21,7 @@ from chainer.training.optimizers import (
 )
 from chainer.training.optimizers.ada_delta import AdaDelta as AdaDelta
 from chainer.training.optimizers.ada_grad import AdaGrad as AdaGrad
+from chainer.training.optimizers.adafactor import Adafactor as Adafactor
 from chainer.training.optimizers.adam import (
     AMSBound as AMSBound,
     AMSGrad as AMSGrad,
@@ -24,11 +29,14 @@ from chainer.training.optimizers.adam import (
     Adam as Adam,
     AdamW as AdamW,
 )
+from chainer.training.optimizers.adam_variants import LAMB as LAMB, NAdam as NAdam, RAdam as RAdam
 from chainer.training.optimizers.corrected_momentum_sgd import (
     CorrectedMomentumSGD as CorrectedMomentumSGD,
 )
+from chainer.training.optimizers.lion import Lion as Lion
 from chainer.training.optimizers.momentum_sgd import MomentumSGD as MomentumSGD
 from chainer.training.optimizers.msvag import MSVAG as MSVAG
+from chainer.training.optimizers.muon import Muon as Muon
 from chainer.training.optimizers.nesterov_ag import NesterovAG as NesterovAG
 from chainer.training.optimizers.rmsprop import RMSprop as RMSprop
 from chainer.training.optimizers.rmsprop_graves import RMSpropGraves as RMSpropGraves

@@ -55,6 +55,14 @@ class StrictBackend(Backend):
             note("between_devices")
         return ndarray(array._host.copy(), device.index or 0)
 
+    # States are in host memory, which functions of the namespace refuse.
+
+    def random_state(self, device: Device) -> Any:
+        return namespace.random._source.get_state(legacy=False)
+
+    def set_random_state(self, state: Any, device: Device) -> None:
+        namespace.random._source.set_state(state)
+
 
 class _Current(AbstractContextManager[None]):
     """Makes a device current at once, and the previous one again at the end."""

@@ -1,0 +1,267 @@
+"""Optimizers with the moments of Adam and another step: LAMB, NAdam and RAdam."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from chainer.core.typing import Array
+from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
+from chainer.training.optimizer import GradientMethod
+from chainer.training.optimizers._array_rule import ArrayRule, moment
+
+#: Base of the schedule of the momentum in NAdam, a constant of the paper.
+_NADAM_SCHEDULE = 0.96
+
+
+class _MomentsRule(ArrayRule):
+    """Base of rules with averages of the gradient, ``m``, and of its square, ``v``."""
+
+    state_names = ("m", "v")
+
+    def _moments(self, grad: Array) -> tuple[Array, Array]:
+        """Returns the averages after a gradient, without bias correction."""
+        state = self.state
+        assert state is not None
+        m = moment(state, "m", self.hyperparam.beta1, grad)
+        return m, moment(state, "v", self.hyperparam.beta2, grad * grad)
+
+
+class LAMBRule(_MomentsRule):
+    """Update rule of :class:`~chainer.optimizers.LAMB`, which describes the hyperparameters.
+
+    Args:
+        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values. Those
+            of ``LAMB()`` by default.
+        hyperparameters (float): Hyperparameters of this rule only.
+    """
+
+    def __init__(
+        self, parent_hyperparam: Hyperparameter | None = None, **hyperparameters: float | None
+    ) -> None:
+        super().__init__(parent_hyperparam or LAMB().hyperparam, **hyperparameters)
+
+    def step(self, xp: Any, param: Array, grad: Array) -> Array:
+        """Returns the parameter after an update, and changes the state."""
+        hp = self.hyperparam
+        m, v = self._moments(grad)
+        m_hat = m / (1 - hp.beta1**self.t)
+        v_hat = v / (1 - hp.beta2**self.t)
+        update = m_hat / (xp.sqrt(v_hat) + hp.eps) + hp.weight_decay_rate * param
+        size, norm = xp.sqrt((param * param).sum()), xp.sqrt((update * update).sum())
+        # Parameters of zeros, as biases are at first, would never move: their ratio is one.
+        usable = (size > 0) & (norm > 0)
+        ratio = xp.where(
+            usable, size / xp.where(usable, norm, xp.ones_like(norm)), xp.ones_like(norm)
+        )
+        return param - hp.lr * ratio * update
+
+
+class LAMB(GradientMethod):
+    """LAMB optimizer: Adam whose step is scaled to the norm of each parameter, for large batches.
+
+    See: `Large Batch Optimization for Deep Learning: Training BERT in 76 minutes
+    <https://arxiv.org/abs/1904.00962>`_, with the identity as the scaling function.
+
+    Args:
+        lr (float): Learning rate.
+        beta1 (float): Exponential decay rate of the first order moment.
+        beta2 (float): Exponential decay rate of the second order moment.
+        eps (float): Small value for the numerical stability.
+        weight_decay_rate (float): Weight decay, part of the step that is scaled.
+    """
+
+    lr = HyperparameterProxy("lr")
+    beta1 = HyperparameterProxy("beta1")
+    beta2 = HyperparameterProxy("beta2")
+    eps = HyperparameterProxy("eps")
+    weight_decay_rate = HyperparameterProxy("weight_decay_rate")
+
+    def __init__(
+        self,
+        lr: float = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        eps: float = 1e-6,
+        weight_decay_rate: float = 0.01,
+    ) -> None:
+        super().__init__()
+        self.hyperparam.lr = lr
+        self.hyperparam.beta1 = beta1
+        self.hyperparam.beta2 = beta2
+        self.hyperparam.eps = eps
+        self.hyperparam.weight_decay_rate = weight_decay_rate
+
+    def create_update_rule(self) -> LAMBRule:
+        """Creates a new update rule object.
+
+        Returns:
+            LAMBRule: Update rule with the hyperparameters of this optimizer.
+        """
+        return LAMBRule(self.hyperparam)
+
+
+class RAdamRule(_MomentsRule):
+    """Update rule of :class:`~chainer.optimizers.RAdam`, which describes the hyperparameters.
+
+    Args:
+        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values. Those
+            of ``RAdam()`` by default.
+        hyperparameters (float): Hyperparameters of this rule only.
+    """
+
+    is_elementwise = True
+
+    def __init__(
+        self, parent_hyperparam: Hyperparameter | None = None, **hyperparameters: float | None
+    ) -> None:
+        super().__init__(parent_hyperparam or RAdam().hyperparam, **hyperparameters)
+
+    def step(self, xp: Any, param: Array, grad: Array) -> Array:
+        """Returns the parameter after an update, and changes the state."""
+        hp, t = self.hyperparam, self.t
+        m, v = self._moments(grad)
+        m_hat = m / (1 - hp.beta1**t)
+        decay = hp.alpha * hp.weight_decay_rate * param
+        longest = 2 / (1 - hp.beta2) - 1
+        length = longest - 2 * t * hp.beta2**t / (1 - hp.beta2**t)
+        # The variance of the adaptive step is not tractable for averages that are too short.
+        if length <= 4:
+            return param - decay - hp.alpha * m_hat
+        rectification = math.sqrt(
+            (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
+        )
+        adaptive = math.sqrt(1 - hp.beta2**t) / (xp.sqrt(v) + hp.eps)
+        return param - decay - hp.alpha * rectification * m_hat * adaptive
+
+
+class RAdam(GradientMethod):
+    """RAdam optimizer: Adam with a rectified variance of the adaptive learning rate.
+
+    It needs no warm-up: the first steps are those of momentum. See: `On the Variance of the
+    Adaptive Learning Rate and Beyond <https://arxiv.org/abs/1908.03265>`_.
+
+    Args:
+        alpha (float): Coefficient of learning rate.
+        beta1 (float): Exponential decay rate of the first order moment.
+        beta2 (float): Exponential decay rate of the second order moment.
+        eps (float): Small value for the numerical stability.
+        weight_decay_rate (float): Decoupled weight decay, multiplied by ``alpha``.
+    """
+
+    alpha = HyperparameterProxy("alpha")
+    beta1 = HyperparameterProxy("beta1")
+    beta2 = HyperparameterProxy("beta2")
+    eps = HyperparameterProxy("eps")
+    weight_decay_rate = HyperparameterProxy("weight_decay_rate")
+
+    def __init__(
+        self,
+        alpha: float = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        eps: float = 1e-8,
+        weight_decay_rate: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.hyperparam.alpha = alpha
+        self.hyperparam.beta1 = beta1
+        self.hyperparam.beta2 = beta2
+        self.hyperparam.eps = eps
+        self.hyperparam.weight_decay_rate = weight_decay_rate
+
+    def create_update_rule(self) -> RAdamRule:
+        """Creates a new update rule object.
+
+        Returns:
+            RAdamRule: Update rule with the hyperparameters of this optimizer.
+        """
+        return RAdamRule(self.hyperparam)
+
+
+class NAdamRule(_MomentsRule):
+    """Update rule of :class:`~chainer.optimizers.NAdam`, which describes the hyperparameters.
+
+    Args:
+        parent_hyperparam (Hyperparameter): Hyperparameters that provide the default values. Those
+            of ``NAdam()`` by default.
+        hyperparameters (float): Hyperparameters of this rule only.
+    """
+
+    is_elementwise = True
+
+    def __init__(
+        self, parent_hyperparam: Hyperparameter | None = None, **hyperparameters: float | None
+    ) -> None:
+        super().__init__(parent_hyperparam or NAdam().hyperparam, **hyperparameters)
+
+    def init_state(self, param: Any) -> None:
+        """Makes the averages and the product of the momentum coefficients."""
+        super().init_state(param)
+        state: Any = self.state
+        state["mu_product"] = 1.0
+
+    def step(self, xp: Any, param: Array, grad: Array) -> Array:
+        """Returns the parameter after an update, and changes the state."""
+        hp, t, state = self.hyperparam, self.t, self.state
+        assert state is not None
+        m, v = self._moments(grad)
+
+        def momentum(t: int) -> float:
+            return hp.beta1 * (1 - 0.5 * _NADAM_SCHEDULE ** (t * hp.momentum_decay))
+
+        product = float(state["mu_product"]) * momentum(t)
+        state["mu_product"] = product
+        following = momentum(t + 1)
+        m_hat = following * m / (1 - product * following) + (1 - momentum(t)) * grad / (1 - product)
+        v_hat = v / (1 - hp.beta2**t)
+        decay = hp.alpha * hp.weight_decay_rate * param
+        return param - decay - hp.alpha * m_hat / (xp.sqrt(v_hat) + hp.eps)
+
+
+class NAdam(GradientMethod):
+    """NAdam optimizer: Adam with Nesterov momentum.
+
+    See: `Incorporating Nesterov Momentum into Adam
+    <https://openreview.net/forum?id=OM0jvwB8jIp57ZJjtNEZ>`_.
+
+    Args:
+        alpha (float): Coefficient of learning rate.
+        beta1 (float): Exponential decay rate of the first order moment.
+        beta2 (float): Exponential decay rate of the second order moment.
+        eps (float): Small value for the numerical stability.
+        momentum_decay (float): How fast the momentum coefficient grows to ``beta1``.
+        weight_decay_rate (float): Decoupled weight decay, multiplied by ``alpha``.
+    """
+
+    alpha = HyperparameterProxy("alpha")
+    beta1 = HyperparameterProxy("beta1")
+    beta2 = HyperparameterProxy("beta2")
+    eps = HyperparameterProxy("eps")
+    momentum_decay = HyperparameterProxy("momentum_decay")
+    weight_decay_rate = HyperparameterProxy("weight_decay_rate")
+
+    def __init__(
+        self,
+        alpha: float = 0.002,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        eps: float = 1e-8,
+        momentum_decay: float = 0.004,
+        weight_decay_rate: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.hyperparam.alpha = alpha
+        self.hyperparam.beta1 = beta1
+        self.hyperparam.beta2 = beta2
+        self.hyperparam.eps = eps
+        self.hyperparam.momentum_decay = momentum_decay
+        self.hyperparam.weight_decay_rate = weight_decay_rate
+
+    def create_update_rule(self) -> NAdamRule:
+        """Creates a new update rule object.
+
+        Returns:
+            NAdamRule: Update rule with the hyperparameters of this optimizer.
+        """
+        return NAdamRule(self.hyperparam)

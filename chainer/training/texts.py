@@ -1,0 +1,79 @@
+"""What ``repr`` shows of optimizers, iterators, datasets, updaters and trainers.
+
+A text is made of attributes that subclasses may define as properties, or not yet have. A text must
+not fail, because tracebacks and debuggers show it: what cannot be read is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+#: Longer texts of values are cut: a schedule or a list may be long.
+_MAX_LENGTH = 60
+
+
+def read_or_none(read: Callable[[], Any]) -> Any:
+    """Returns what a function returns; None if it fails, whatever the reason.
+
+    Args:
+        read: Reads an attribute that a subclass may have changed.
+    """
+    try:
+        return read()
+    except Exception:  # see the module's docstring
+        return None
+
+
+def call_text(obj: object, items: Iterable[tuple[str, Any]]) -> str:
+    """Returns ``Class(name=value, ...)`` without the values that are None.
+
+    Args:
+        obj: The object.
+        items: Names and values.
+    """
+    parts = [f"{name}={_short(value)}" for name, value in items if value is not None]
+    return f"{type(obj).__name__}({', '.join(parts)})"
+
+
+def attributes_text(obj: object, names: Iterable[str]) -> str:
+    """Returns ``Class(name=value, ...)`` for attributes; those without a value are left out.
+
+    Args:
+        obj: The object.
+        names: Names of its attributes. A leading underscore is not shown.
+    """
+    values = [
+        (name.lstrip("_"), read_or_none(lambda name=name: getattr(obj, name))) for name in names
+    ]
+    return call_text(obj, values)
+
+
+def dataset_text(dataset: Any) -> str:
+    """Returns ``Class of n examples``, or the name of the class alone.
+
+    Args:
+        dataset: Anything that is indexed by numbers.
+    """
+    length = read_or_none(lambda: len(dataset))
+    name = type(dataset).__name__
+    return name if length is None else f"{name} of {length} examples"
+
+
+class Plain:
+    """A value whose ``repr`` is a text without quotation marks.
+
+    Args:
+        text: The text.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if isinstance(value, Plain) or len(text) <= _MAX_LENGTH else text[:57] + "..."
