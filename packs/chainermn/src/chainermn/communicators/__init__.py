@@ -66,12 +66,14 @@ def create_communicator(
         names = ", ".join(map(repr, kwargs))
         raise TypeError(f"create_communicator() got unexpected keyword argument(s) {names}")
     name = _actual_name(communicator_name)
-    known = registries.communicators.names()
-    if name not in known:
+    registry = registries.communicators
+    registry.load_all()
+    if registry.find(name) is None:
+        known = [*registry.names(), "auto"]
         raise ValueError(
             f"unknown communicator {communicator_name!r}; there are: {', '.join(sorted(known))}"
         )
-    communicator = registries.communicators.get(name)(mpi_comm)
+    communicator = registry.get(name)(mpi_comm)
     communicator.set_config("batched_copy", batched_copy)
     if dtype is not None:
         if "allreduce_grad_dtype" not in communicator.get_config():
