@@ -12,14 +12,19 @@ class PseudoConnect(FunctionNode):
     """Passes its inputs on, except the first, a delegate variable."""
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self._delegate = inputs[0].shape, inputs[0].dtype
         return tuple(inputs[1:])
 
     def backward(self, target_input_indexes: Any, grad_outputs: Any) -> tuple[Any, ...]:
-        shape, dtype = self._delegate
-        # The delegate gets a gradient, so that backward goes on to what it came from.
-        zeros = chainer.Variable(self.xp.zeros(shape, dtype))
-        return (zeros, *grad_outputs)
+        # Delegate variables, which are empty, get a gradient, so that backward goes on to what they
+        # came from, also if it started from one without gradient.
+        return tuple(
+            chainer.Variable(self.xp.zeros(node.shape, node.dtype))
+            if gy is None and (index == 0 or 0 in node.shape)
+            else gy
+            for index, (node, gy) in enumerate(
+                zip(self.input_nodes, (None, *grad_outputs), strict=True)
+            )
+        )
 
 
 def pseudo_connect(delegate_variable: Any, *actual_variables: Any) -> Any:

@@ -159,7 +159,7 @@ class Job:
             _say(f"{where} ended first, by {first.text}")
         else:
             _say(
-                f"{where} ended without a word: it was killed (for instance by SIGKILL, or for lack "
+                f"{where} ended without telling why: it was killed (for instance by SIGKILL, or for lack "
                 "of memory) or crashed in compiled code"
             )
         _say(f"all {self._processes} processes were ended")
