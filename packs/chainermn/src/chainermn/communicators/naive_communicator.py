@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -113,6 +114,11 @@ class NaiveCommunicator(MpiCommunicatorBase):
         self.mpi_comm.Allgatherv(self._mpi.IN_PLACE, [data, lengths, self._mpi.BYTE])
 
 
+#: Requests that are not complete. MPI writes into their arrays, which therefore must not be freed
+#: when a program drops them, as at the end of a training with double buffering.
+_pending: set[_MeanRequest] = set()
+
+
 class _MeanRequest:
     """A mean that MPI computes in the background.
 
@@ -127,6 +133,7 @@ class _MeanRequest:
         self._array = array
         self._size = size
         self._done = False
+        _pending.add(self)
 
     def test(self) -> bool:
         if not self._done and self._request.Test():
@@ -141,3 +148,13 @@ class _MeanRequest:
     def _finish(self) -> None:
         self._array *= self._array.dtype.type(1 / self._size)
         self._done = True
+        _pending.discard(self)
+
+
+@atexit.register
+def _complete_pending() -> None:
+    from chainermn.mpi import load_mpi
+
+    if _pending and not load_mpi().Is_finalized():
+        for request in list(_pending):
+            request.wait()
