@@ -293,7 +293,8 @@ def _damage(path: str) -> str | None:
 def _read_meta(path: str) -> dict[str, Any] | None:
     """Returns what a file tells about its run; None if it is damaged or of an earlier release."""
     try:
-        with numpy.load(path, allow_pickle=False) as arrays:
+        # Opened here: of a damaged file numpy.load would leave it open.
+        with open(path, "rb") as file, numpy.load(file, allow_pickle=False) as arrays:
             return json.loads(str(arrays[META])) if META in arrays else None
     except (OSError, zipfile.BadZipFile, EOFError, ValueError):
         return None
