@@ -10,8 +10,8 @@ import chainermn
 import pytest
 from chainermn.mpi import MPINotFoundError
 
-#: Name -> parameters, as ``inspect.signature`` shows them without types. Where release 7 has another
-#: signature, a comment says what it was.
+#: Name -> parameters, as ``inspect.signature`` shows them without types. Where release 7 has
+#: another signature, a comment says what it was.
 SIGNATURES = {
     "chainermn.create_communicator": "(communicator_name='pure_nccl', mpi_comm=None, **kwargs)",
     "chainermn.create_multi_node_optimizer": "(actual_optimizer, communicator, "
@@ -102,8 +102,11 @@ def shown(function):
     signature = inspect.signature(function)
     params = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
     text = str(signature.replace(parameters=params, return_annotation=signature.empty))
-    return text.replace(repr(signature.parameters["converter"].default), "concat_examples") \
-        if "converter" in signature.parameters else text
+    return (
+        text.replace(repr(signature.parameters["converter"].default), "concat_examples")
+        if "converter" in signature.parameters
+        else text
+    )
 
 
 @pytest.mark.parametrize("name", SIGNATURES)
@@ -129,9 +132,11 @@ def test_abstract_methods():
 
 
 def test_what_a_subclass_inherits():
-    bare = type("Bare", (chainermn.CommunicatorBase,), {
-        name: lambda self: None for name in chainermn.CommunicatorBase.__abstractmethods__
-    })()
+    bare = type(
+        "Bare",
+        (chainermn.CommunicatorBase,),
+        {name: lambda self: None for name in chainermn.CommunicatorBase.__abstractmethods__},
+    )()
     for name in RANKS:
         with pytest.raises(NotImplementedError, match=name):
             getattr(bare, name)
@@ -176,9 +181,14 @@ def test_device_for_tests():
 
 
 def run(code, **variables):
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("PMI", "OMPI", "MPI4PY"))}
+    environment = {
+        k: v for k, v in os.environ.items() if not k.startswith(("PMI", "OMPI", "MPI4PY"))
+    }
     return subprocess.run(
-        [sys.executable, "-c", code], env={**environment, **variables}, capture_output=True, text=True
+        [sys.executable, "-c", code],
+        env={**environment, **variables},
+        capture_output=True,
+        text=True,
     )
 
 
@@ -190,7 +200,9 @@ def test_import_needs_no_mpi():
         "try: chainermn.create_communicator('naive')\n"
         "except ImportError as error: print(error)"
     )
-    assert done.stdout.strip() == 'chainermn needs mpi4py: pip install "chainermn[mpich]"', done.stderr
+    assert done.stdout.strip() == 'chainermn needs mpi4py: pip install "chainermn[mpich]"', (
+        done.stderr
+    )
 
 
 def test_missing_library_is_an_import_error():
@@ -223,7 +235,9 @@ def test_arguments_of_create_communicator():
     )
     lines = done.stdout.splitlines()
     assert len(lines) == 6, done.stderr
-    assert lines[0].startswith("ValueError unknown communicator 'other'; there are: auto, dummy, flat")
+    assert lines[0].startswith(
+        "ValueError unknown communicator 'other'; there are: auto, dummy, flat"
+    )
     assert lines[1].startswith("TypeError create_communicator() got unexpected")
     assert lines[2].startswith("ValueError allreduce_grad_dtype must be")
     assert lines[3] == "NaiveCommunicator"
@@ -248,5 +262,9 @@ def test_checker_of_the_communicators_hook():
 
     registries.communicators.load_all()
     assert set(registries.communicators.names()) >= {
-        "dummy", "flat", "naive", "non_cuda_aware", "pure_nccl"
+        "dummy",
+        "flat",
+        "naive",
+        "non_cuda_aware",
+        "pure_nccl",
     }

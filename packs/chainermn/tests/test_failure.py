@@ -35,10 +35,16 @@ def command(n, program, *arguments):
 
 
 def run(n, program, *arguments, **variables):
-    return finish(subprocess.Popen(
-        command(n, program, *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, **variables}, start_new_session=True,
-    ))
+    return finish(
+        subprocess.Popen(
+            command(n, program, *arguments),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **variables},
+            start_new_session=True,
+        )
+    )
 
 
 def finish(process):
@@ -92,7 +98,10 @@ def test_caught_exit_is_not_a_failure():
 
 def test_signal_is_forwarded():
     process = subprocess.Popen(
-        command(2, "fail.py", "wait", 0), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        command(2, "fail.py", "wait", 0),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
         start_new_session=True,
     )
     seen = 0
@@ -104,16 +113,21 @@ def test_signal_is_forwarded():
     assert "KeyboardInterrupt" in error
 
 
-@pytest.mark.parametrize(("way", "status", "text"), [
-    ("raise", 1, "ValueError: a bad number"),
-    ("exit", 3, "sys.exit(3)"),
-    ("text", 1, "no data"),
-])
+@pytest.mark.parametrize(
+    ("way", "status", "text"),
+    [
+        ("raise", 1, "ValueError: a bad number"),
+        ("exit", 3, "sys.exit(3)"),
+        ("text", 1, "no data"),
+    ],
+)
 def test_plain_mpiexec(way, status, text):
     """The hook that create_communicator installs aborts all processes."""
     done = subprocess.run(
         [mpiexec(), "-n", "2", sys.executable, str(PROGRAMS / "fail.py"), way, "1"],
-        capture_output=True, text=True, timeout=SECONDS,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
     )
     assert done.returncode == status, done.stderr
     assert text in done.stderr
@@ -123,7 +137,9 @@ def test_plain_mpiexec(way, status, text):
 def test_plain_mpiexec_caught_exit():
     done = subprocess.run(
         [mpiexec(), "-n", "2", sys.executable, str(PROGRAMS / "fail.py"), "caught", "1"],
-        capture_output=True, text=True, timeout=SECONDS,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
     )
     assert done.returncode == 0, done.stderr
 
@@ -157,8 +173,11 @@ def train_until_the_end(out, size, kills, options=()):
     loaded = []
     for attempt in range(len(kills) + 1):
         process = subprocess.Popen(
-            command(size, "train.py", out, 3, *options), stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, start_new_session=True,
+            command(size, "train.py", out, 3, *options),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
         )
         killed_at = None
         for line in process.stdout:
@@ -191,9 +210,10 @@ def pids_of(out):
                 words = (entry / "cmdline").read_bytes().split(b"\0")
             except OSError:
                 continue
-            if str(out).encode() in words and b"chainermn.launching.worker" in words:
-                if Path(os.readlink(entry / "exe")).name.startswith("python"):
-                    found.append(int(entry.name))
+            is_worker = str(out).encode() in words and b"chainermn.launching.worker" in words
+            # The launcher of MPI has the same words in its command line.
+            if is_worker and Path(os.readlink(entry / "exe")).name.startswith("python"):
+                found.append(int(entry.name))
     return found
 
 

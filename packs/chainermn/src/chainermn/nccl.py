@@ -65,7 +65,7 @@ def require(name: str) -> None:
     if reason is not None:
         raise RuntimeError(
             f"the communicator {name!r} needs NCCL through CuPy, but {reason}; install "
-            "\"chainermn[cuda13]\" or \"chainermn[cuda12]\", or use the communicator 'naive'"
+            '"chainermn[cuda13]" or "chainermn[cuda12]", or use the communicator \'naive\''
         )
     if get_build_version() < 2000:
         raise RuntimeError(f"NCCL 2 or later is needed, CuPy has {get_build_version()}")

@@ -2,10 +2,11 @@
 
 import sys
 
-import chainer
-import chainer.functions as F
 import chainermn
 import numpy as np
+
+import chainer
+import chainer.functions as F
 from chainer import links as L
 from chainer.training import StandardUpdater, Trainer
 

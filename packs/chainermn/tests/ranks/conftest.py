@@ -52,8 +52,11 @@ def pytest_runtest_makereport(item, call):
 
         world = load_mpi().COMM_WORLD
         if world.Get_size() > 1:
-            print(f"rank {world.Get_rank()} failed in {item.nodeid}:\n{report.longreprtext}",
-                  file=sys.__stderr__, flush=True)
+            print(
+                f"rank {world.Get_rank()} failed in {item.nodeid}:\n{report.longreprtext}",
+                file=sys.__stderr__,
+                flush=True,
+            )
             os.fsync(2) if os.path.isfile("/dev/stderr") else None
             world.Abort(1)
     return report

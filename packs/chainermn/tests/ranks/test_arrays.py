@@ -36,7 +36,9 @@ def test_collective_methods(comm, everyone, dtype, shape):
     for a, b in zip(comm.allgather(x), arrays, strict=True):
         check(a, b)
     wide = "float32" if dtype == "float16" else dtype
-    check(np.asarray(comm.allreduce(x)), np.asarray(sum(a.astype(wide) for a in arrays).astype(dtype)))
+    check(
+        np.asarray(comm.allreduce(x)), np.asarray(sum(a.astype(wide) for a in arrays).astype(dtype))
+    )
     parts = tuple(value(10 + r, shape, dtype) for r in range(comm.size))
     check(comm.scatter(parts if comm.rank == root else None, root=root), parts[comm.rank])
     sent = [value(comm.rank * comm.size + r, shape, dtype) for r in range(comm.size)]

@@ -1,16 +1,17 @@
 """Datasets and iterators."""
 
-import chainer
 import chainermn
 import numpy as np
 import pytest
-from chainer.iterators import SerialIterator
 from chainermn.datasets.scatter import (
     get_epoch_trigger,
     get_n_iterations_for_one_epoch,
     part_of,
 )
 from chainermn.iterators import create_multi_node_iterator, create_synchronized_iterator
+
+import chainer
+from chainer.iterators import SerialIterator
 
 
 @pytest.mark.parametrize("count", [0, 1, 7, 10, 32])
@@ -68,9 +69,9 @@ def test_empty_dataset():
 
 
 def test_deprecated_functions(comm):
-    with pytest.warns(DeprecationWarning):
+    with pytest.warns(DeprecationWarning, match="get_n_iterations"):
         assert get_n_iterations_for_one_epoch(range(7), 2, comm) == 4
-    with pytest.warns(DeprecationWarning):
+    with pytest.warns(DeprecationWarning, match="get_epoch_trigger"):
         assert get_epoch_trigger(3, range(7), 2, comm) == (12, "iteration")
 
 

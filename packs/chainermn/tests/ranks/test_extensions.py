@@ -1,18 +1,20 @@
 """Evaluators, aggregation, snapshots and checkpoints."""
 
+import itertools
 import os
 import warnings
 
-import chainer
-import chainer.functions as F
 import chainermn
 import numpy as np
 import pytest
+from chainermn.datasets.scatter import part_of
+from chainermn.extensions.snapshot import sets_of
+
+import chainer
+import chainer.functions as F
 from chainer import links as L
 from chainer.iterators import SerialIterator
 from chainer.training import StandardUpdater, Trainer, extensions
-from chainermn.datasets.scatter import part_of
-from chainermn.extensions.snapshot import sets_of
 
 EXAMPLES = [
     (np.random.RandomState(i).normal(size=4).astype("f"), np.int32(i % 3)) for i in range(24)
@@ -82,7 +84,10 @@ def test_generic_evaluator(comm, count):
     part = chainermn.scatter_dataset(values, comm, force_equal_length=False)
     seen = []
     evaluator = Sum(
-        comm, SerialIterator(part, 2, repeat=False, shuffle=False), None, root=root,
+        comm,
+        SerialIterator(part, 2, repeat=False, shuffle=False),
+        None,
+        root=root,
         progress_hook=seen.append,
     )
     for _ in range(2):
@@ -103,7 +108,7 @@ def test_generic_evaluator_default_and_order(comm):
     if comm.rank == 0:
         parts = [range(*part_of(5, comm.size, r, False)) for r in range(comm.size)]
         rounds = [[p[i] for p in parts if i < len(p)] for i in range(max(map(len, parts)))]
-        assert results == sum(rounds, [])
+        assert results == list(itertools.chain(*rounds))
 
 
 def test_allreduce_persistent(comm):
@@ -114,7 +119,7 @@ def test_allreduce_persistent(comm):
     assert extension.priority > chainer.training.PRIORITY_WRITER
     extension()
     np.testing.assert_allclose(model[0].avg_mean, (comm.size - 1) / 2)
-    assert model[0].N == comm.rank
+    assert comm.rank == model[0].N
 
 
 class FakeTrainer:
@@ -153,7 +158,11 @@ def test_observation_aggregator(comm):
 
 def test_early_stopping(comm):
     trigger = chainermn.extensions.MultiNodeEarlyStoppingTrigger(
-        comm, check_trigger=(1, "iteration"), monitor="loss", patience=2, max_trigger=(50, "iteration")
+        comm,
+        check_trigger=(1, "iteration"),
+        monitor="loss",
+        patience=2,
+        max_trigger=(50, "iteration"),
     )
     assert trigger.get_training_length() == (50, "iteration")
     trainer = FakeTrainer()
@@ -210,6 +219,7 @@ def test_snapshot_and_autoload(comm, shared_path, sets):
     assert again.updater.iteration == 24
     for name, array in params_of(trainer).items():
         np.testing.assert_array_equal(params_of(again)[name], array)
+    comm.barrier()
     nothing = make_trainer(comm, out / "empty")
     os.makedirs(out / "empty", exist_ok=True)
     chainermn.extensions.multi_node_snapshot(
@@ -284,7 +294,9 @@ def test_damaged_checkpoint_is_skipped_by_all(comm, shared_path):
         path.write_bytes(content[: len(content) // 2])
     comm.barrier()
     again, checkpointer = checkpointed(comm, out, 1)
-    with pytest.warns(UserWarning, match=f"checkpoint 2 of 'run.1' is skipped: the file of rank {last}"):
+    with pytest.warns(
+        UserWarning, match=f"checkpoint 2 of 'run.1' is skipped: the file of rank {last}"
+    ):
         assert checkpointer.maybe_load(again) == 1
     assert again.updater.iteration == 1
 
@@ -365,9 +377,7 @@ def test_distribute(comm, shared_path):
     parts = [range(*part_of(24, comm.size, rank, True)) for rank in range(comm.size)]
     steps = len(parts[0]) // 2
     order = [p[2 * s + i] for s in range(steps) for p in parts for i in range(2)]
-    alone = build(
-        shared_path / f"alone{comm.rank}", [EXAMPLES[i] for i in order], 2 * comm.size
-    )
+    alone = build(shared_path / f"alone{comm.rank}", [EXAMPLES[i] for i in order], 2 * comm.size)
     alone.run()
     assert trainer.updater.iteration == alone.updater.iteration == 2 * steps
     for name, array in params_of(alone).items():

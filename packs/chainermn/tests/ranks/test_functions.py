@@ -1,10 +1,11 @@
 """Differentiable communication, compared with the same computation in one process."""
 
-import chainer
-import chainer.functions as F
 import chainermn.functions as M
 import numpy as np
 import pytest
+
+import chainer
+import chainer.functions as F
 
 
 def data(rank, shape=(2, 3), dtype="float32"):

@@ -2,12 +2,13 @@
 
 import copy
 
-import chainer
-import chainer.functions as F
 import chainermn
 import chainermn.links as ML
 import numpy as np
 import pytest
+
+import chainer
+import chainer.functions as F
 from chainer import links as L
 
 BATCH = 6
@@ -80,7 +81,9 @@ class Net(chainer.Chain):
         with self.init_scope():
             self.bn = L.BatchNormalization(5)
             self.inner = chainer.ChainList(L.BatchNormalization(5, use_gamma=False), L.Linear(5, 5))
-            self.seq = chainer.Sequential(L.BatchNormalization(5, decay=0.5), F.relu, L.Linear(5, 2))
+            self.seq = chainer.Sequential(
+                L.BatchNormalization(5, decay=0.5), F.relu, L.Linear(5, 2)
+            )
 
     def __call__(self, x):
         x = self.inner[1](self.inner[0](self.bn(x)))

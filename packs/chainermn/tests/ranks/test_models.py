@@ -1,11 +1,12 @@
 """Parameters and gradients of models."""
 
-import chainer
 import chainermn
 import numpy as np
 import pytest
-from chainer import links as L
 from chainermn.communicators import wire
+
+import chainer
+from chainer import links as L
 
 
 def model_of(rank, dtype="float32"):
@@ -27,7 +28,9 @@ def test_bcast_data(comm):
     model.add_persistent("value", np.full(2, comm.rank, "f"))
     arrays = [param.array for param in params_of(model)]
     comm.bcast_data(model)
-    for param, array, expected in zip(params_of(model), arrays, params_of(model_of(0)), strict=True):
+    for param, array, expected in zip(
+        params_of(model), arrays, params_of(model_of(0)), strict=True
+    ):
         assert param.array is array
         np.testing.assert_array_equal(param.array, expected.array)
     assert (model.value == comm.rank).all()

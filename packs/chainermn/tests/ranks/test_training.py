@@ -1,10 +1,13 @@
 """Data parallel training equals training in one process on the joint batch, up to rounding."""
 
-import chainer
-import chainer.functions as F
+import itertools
+
 import chainermn
 import numpy as np
 import pytest
+
+import chainer
+import chainer.functions as F
 from chainer import links as L
 from chainer import optimizers
 
@@ -166,7 +169,7 @@ def test_sharded_states_are_parts(comm):
         alone.update(plain, x.reshape(-1, 6), t.reshape(-1))
     own = {name for name, p in model.namedparams() if p.update_rule.state is not None}
     owners = comm.allgather_obj(own)
-    assert sorted(sum(map(list, owners), [])) == sorted(name for name, _ in model.namedparams())
+    assert sorted(itertools.chain(*owners)) == sorted(name for name, _ in model.namedparams())
     optimizer.consolidate_states(root=None)
     expected = dict(plain.namedparams())
     for name, param in model.namedparams():

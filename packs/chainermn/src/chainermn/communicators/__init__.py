@@ -7,7 +7,6 @@ import warnings
 from typing import Any
 
 from chainer.core.registry import registries
-
 from chainermn.communicators.communicator_base import CommunicatorBase
 
 #: Names of earlier releases. Programs that use them get the best communicator for GPUs.

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
+
 from chainer.backend import find_backend
 
 if TYPE_CHECKING:

@@ -411,5 +411,5 @@ class CommunicatorBase(ABC):
             array[position : position + part.size] = part
             position += part.size
 
-    def finalize(self) -> None:
+    def finalize(self) -> None:  # noqa: B027
         """Frees resources. Collective; the communicator must not be used any more."""

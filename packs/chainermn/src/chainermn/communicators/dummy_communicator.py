@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import chainer
 import numpy
 
+import chainer
 from chainermn.communicators.flat_communicator import require_cupy
 from chainermn.communicators.gradients import pack, unpack
 from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase

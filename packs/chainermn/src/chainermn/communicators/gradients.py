@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import chainer
 import numpy
+
+import chainer
 from chainer.backend import backend_of
 
 if TYPE_CHECKING:
@@ -49,9 +50,7 @@ def pack(params: Sequence[chainer.Parameter], dtype: Any, attribute: str = "grad
     return xp.concatenate(parts)
 
 
-def unpack(
-    params: Sequence[chainer.Parameter], buffer: Array, attribute: str = "grad"
-) -> None:
+def unpack(params: Sequence[chainer.Parameter], buffer: Array, attribute: str = "grad") -> None:
     """Writes an array that :func:`pack` made into the gradients, with the dtype of each."""
     start = 0
     for param in params:

@@ -7,9 +7,9 @@ import pickle
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-import chainer
 import numpy
 
+import chainer
 from chainermn.communicators.array_messages import (
     Description,
     Problem,
@@ -168,9 +168,7 @@ class MpiCommunicatorBase(CommunicatorBase):
 
     # -- arrays: collective -----------------------------------------------------------------------
 
-    def bcast(
-        self, data: Array | None, root: int = 0, *, max_buf_len: int | None = None
-    ) -> Array:
+    def bcast(self, data: Array | None, root: int = 0, *, max_buf_len: int | None = None) -> Array:
         self._check_peer(root, "root")
         self._check_call("bcast", root)
         head = None
@@ -416,9 +414,7 @@ def _joint_buffer(heads: Sequence[Description]) -> tuple[numpy.ndarray[Any, Any]
     return numpy.empty(sum(counts), numpy.uint8), counts
 
 
-def _cut(
-    buffer: numpy.ndarray[Any, Any], heads: Sequence[Description]
-) -> tuple[Any, ...]:
+def _cut(buffer: numpy.ndarray[Any, Any], heads: Sequence[Description]) -> tuple[Any, ...]:
     """Returns the arrays in a buffer, each in memory of its own."""
     arrays: list[Any] = []
     start = 0

@@ -6,10 +6,10 @@ import atexit
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import chainer
 import numpy
-from chainer.backend import backend_of
 
+import chainer
+from chainer.backend import backend_of
 from chainermn.communicators import wire
 from chainermn.communicators.array_messages import to_host
 from chainermn.communicators.communicator_base import CompletedRequest, Request

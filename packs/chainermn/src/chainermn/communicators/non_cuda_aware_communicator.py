@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import chainer
 import numpy
 
+import chainer
 from chainermn import nccl
 from chainermn.communicators.array_messages import is_on_device, to_host
 from chainermn.communicators.gradients import pack, unpack

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import chainer
 import numpy
-from chainer.backend import backend_of
 
+import chainer
+from chainer.backend import backend_of
 from chainermn import nccl
 from chainermn.communicators.array_messages import is_on_device
 from chainermn.communicators.communicator_base import Request

@@ -25,7 +25,9 @@ def to_16_bits(array: HostArray, dtype: str) -> HostArray:
         uint16 array: The bits.
     """
     if dtype == "float16":
-        with numpy.errstate(over="ignore"):  # becomes infinite, as in any cast; loss scaling sees it
+        with numpy.errstate(
+            over="ignore"
+        ):  # becomes infinite, as in any cast; loss scaling sees it
             return array.astype(numpy.float16).view(numpy.uint16)
     bits = array.view(numpy.uint32)
     # bfloat16 is the upper half of float32. Adding just under half of the last kept bit, and that
@@ -66,8 +68,6 @@ def mean(mpi: Any, mpi_comm: Any, array: HostArray, dtype: str) -> None:
     total = to_float32(received, dtype).reshape(size, own).sum(axis=0)
     total *= numpy.float32(1 / size)
     result = numpy.empty(array.size, numpy.uint16)
-    mpi_comm.Allgatherv(
-        [to_16_bits(total, dtype), mpi.UINT16_T], [result, counts, mpi.UINT16_T]
-    )
+    mpi_comm.Allgatherv([to_16_bits(total, dtype), mpi.UINT16_T], [result, counts, mpi.UINT16_T])
     # Also the own part has been rounded, so that all processes have the same values.
     array[...] = to_float32(result, dtype)

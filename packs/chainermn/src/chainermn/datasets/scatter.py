@@ -6,8 +6,8 @@ import warnings
 from typing import Any
 
 import numpy
-from chainer.datasets import SubDataset
 
+from chainer.datasets import SubDataset
 from chainermn.communicators.communicator_base import CommunicatorBase
 
 

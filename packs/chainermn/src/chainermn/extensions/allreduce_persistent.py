@@ -7,7 +7,6 @@ from typing import Any
 import chainer
 from chainer.backend import find_backend
 from chainer.training.extension import PRIORITY_WRITER, Extension
-
 from chainermn.communicators.communicator_base import CommunicatorBase
 
 

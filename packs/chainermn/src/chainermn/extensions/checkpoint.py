@@ -14,9 +14,9 @@ from types import TracebackType
 from typing import Any
 
 import numpy
+
 from chainer.serializers import DictionarySerializer, NpzDeserializer
 from chainer.training.extension import Extension
-
 from chainermn.communicators.communicator_base import CommunicatorBase
 
 #: Entry of a file that tells number of processes and states of random number generators.
@@ -70,12 +70,16 @@ class MultiNodeCheckpointer(Extension):
     priority = -100
 
     def __init__(
-        self, name: str, comm: CommunicatorBase, cp_interval: int, gc_interval: int, path: str | None
+        self,
+        name: str,
+        comm: CommunicatorBase,
+        cp_interval: int,
+        gc_interval: int,
+        path: str | None,
     ) -> None:
         if cp_interval <= 0 or gc_interval <= 0:
             raise AssertionError(
-                "cp_interval and gc_interval must be positive, "
-                f"got {cp_interval} and {gc_interval}"
+                f"cp_interval and gc_interval must be positive, got {cp_interval} and {gc_interval}"
             )
         self.name = name
         self.comm = comm
@@ -137,9 +141,9 @@ class MultiNodeCheckpointer(Extension):
         for name in names:
             # From the right: the name of the run may have dots.
             parts = name.rsplit(".", 2)
-            if len(parts) == 3 and parts[0] == self._run_name and parts[1] == str(self.comm.rank):
-                if parts[2].isdigit():
-                    found.append(int(parts[2]))
+            is_own = parts[:2] == [self._run_name, str(self.comm.rank)]
+            if is_own and len(parts) == 3 and parts[2].isdigit():
+                found.append(int(parts[2]))
         return sorted(found)
 
     def _remove_old(self, folder: str) -> None:
@@ -157,7 +161,9 @@ class MultiNodeCheckpointer(Extension):
 
     # -- loading ----------------------------------------------------------------------------------
 
-    def maybe_load(self, trainer: Any, optimizer: Any = None, path: str | None = None) -> int | None:
+    def maybe_load(
+        self, trainer: Any, optimizer: Any = None, path: str | None = None
+    ) -> int | None:
         """Loads the latest checkpoint that all processes have. Collective.
 
         Call it before ``trainer.run()``, when all extensions are registered. Without checkpoints
@@ -179,7 +185,9 @@ class MultiNodeCheckpointer(Extension):
         folder = path if path is not None else self.path
         folder = trainer.out if folder is None else folder
         own = self._iterations(folder)
-        metas = {iteration: _read_meta(os.path.join(folder, self._file(iteration))) for iteration in own}
+        metas = {
+            iteration: _read_meta(os.path.join(folder, self._file(iteration))) for iteration in own
+        }
         self._check_size(folder, [meta.get("size") for meta in metas.values() if meta is not None])
         for iteration in reversed(self._common(own)):
             file = os.path.join(folder, self._file(iteration))
@@ -206,7 +214,9 @@ class MultiNodeCheckpointer(Extension):
         return None
 
     def _check_size(self, folder: str, own: list[Any]) -> None:
-        known = {size for sizes in self.comm.allgather_obj(own) for size in sizes if size is not None}
+        known = {
+            size for sizes in self.comm.allgather_obj(own) for size in sizes if size is not None
+        }
         wrong = sorted(known - {self.comm.size})
         if wrong:
             raise ValueError(
@@ -311,8 +321,6 @@ def _random_states() -> dict[str, Any]:
 
 def _set_random_states(states: dict[str, Any]) -> None:
     keys, position, has_gauss, gauss = states["numpy"]
-    numpy.random.set_state(
-        ("MT19937", numpy.array(keys, numpy.uint32), position, has_gauss, gauss)
-    )
+    numpy.random.set_state(("MT19937", numpy.array(keys, numpy.uint32), position, has_gauss, gauss))
     version, state, gauss_next = states["python"]
     random.setstate((version, tuple(state), gauss_next))

@@ -6,7 +6,6 @@ from typing import Any
 
 from chainer.training.trigger import get_trigger
 from chainer.training.triggers import EarlyStoppingTrigger
-
 from chainermn.communicators.communicator_base import CommunicatorBase
 from chainermn.extensions.observation_aggregator import ObservationAggregator
 

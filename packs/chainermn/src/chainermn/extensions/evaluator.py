@@ -9,7 +9,6 @@ from typing import Any
 import chainer
 from chainer.dataset import concat_examples
 from chainer.training.extension import PRIORITY_WRITER, Extension
-
 from chainermn.communicators.communicator_base import CommunicatorBase
 
 

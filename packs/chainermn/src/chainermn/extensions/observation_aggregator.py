@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import chainer
 import numpy
+
+import chainer
 from chainer.training.extension import PRIORITY_EDITOR, Extension
 from chainer.training.trigger import get_trigger
-
 from chainermn.communicators.communicator_base import CommunicatorBase
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import chainer
 from chainer.training.extension import Extension
 from chainer.training.extensions.snapshot_files import find_snapshots
-
 from chainermn.communicators.communicator_base import CommunicatorBase
 
 

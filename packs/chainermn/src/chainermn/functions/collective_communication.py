@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import chainer
 import numpy
-from chainer import FunctionNode
 
+import chainer
+from chainer import FunctionNode
 from chainermn.communicators.communicator_base import CommunicatorBase
 from chainermn.functions.point_to_point_communication import (
     DELEGATE_NAME,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import chainer
 import numpy
-from chainer import FunctionNode
 
+import chainer
+from chainer import FunctionNode
 from chainermn.communicators.communicator_base import CommunicatorBase
 
 DELEGATE_NAME = "delegate_variable"
@@ -96,9 +96,7 @@ class Recv(FunctionNode):
         return (chainer.Variable(self.xp.zeros(shape, dtype)),)
 
 
-def send(
-    x: Any, communicator: CommunicatorBase, rank: int, tag: int = 0
-) -> chainer.Variable:
+def send(x: Any, communicator: CommunicatorBase, rank: int, tag: int = 0) -> chainer.Variable:
     """Sends variables to another process, which has to call :func:`recv`.
 
     In backward their gradients are received from it.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy
+
 from chainer.backend import find_backend
 from chainer.dataset import Iterator
-
 from chainermn.communicators.communicator_base import CommunicatorBase
 
 _STATE = ("epoch", "is_new_epoch", "epoch_detail", "previous_epoch_detail", "current_position")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy
-from chainer.iterators import ShuffleOrderSampler
 
+from chainer.iterators import ShuffleOrderSampler
 from chainermn.communicators.communicator_base import CommunicatorBase
 
 

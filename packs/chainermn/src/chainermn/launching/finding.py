@@ -79,7 +79,9 @@ def library_version() -> str:
     )
     if done.returncode:
         lines = done.stderr.strip().splitlines() or ["no output"]
-        text = next((line for line in lines if "chainermn needs" in line or "MPI" in line), lines[-1])
+        text = next(
+            (line for line in lines if "chainermn needs" in line or "MPI" in line), lines[-1]
+        )
         raise LaunchError(f"MPI does not work here: {text}")
     return done.stdout
 
@@ -104,7 +106,11 @@ def _candidates() -> list[str]:
         places.append(None if found is None else str(found))
     places.append(shutil.which("mpiexec"))
     existing = [path for path in places if path is not None and os.access(path, os.X_OK)]
-    return list(dict.fromkeys(os.path.realpath(os.path.dirname(p)) + "/" + os.path.basename(p) for p in existing))
+    return list(
+        dict.fromkeys(
+            os.path.realpath(os.path.dirname(p)) + "/" + os.path.basename(p) for p in existing
+        )
+    )
 
 
 def _family_of_program(path: str) -> str | None:

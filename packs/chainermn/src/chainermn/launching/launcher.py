@@ -110,7 +110,7 @@ class Job:
 
     def run(self) -> int:
         """Runs the processes to their end and returns the status."""
-        # A session of its own: Ctrl-C in the terminal reaches this process only, which passes it on.
+        # A session of its own: Ctrl-C in the terminal reaches this process, which passes it on.
         child = subprocess.Popen(self._command, env=self._environment, start_new_session=True)
         before = {number: signal.signal(number, self._forward) for number in _FORWARDED}
         try:
@@ -159,8 +159,8 @@ class Job:
             _say(f"{where} ended first, by {first.text}")
         else:
             _say(
-                f"{where} ended without telling why: it was killed (for instance by SIGKILL, or for lack "
-                "of memory) or crashed in compiled code"
+                f"{where} ended without telling why: it was killed (by SIGKILL, or for "
+                "lack of memory) or crashed in compiled code"
             )
         _say(f"all {self._processes} processes were ended")
         return first.status or 1
@@ -193,7 +193,9 @@ class Job:
 
 
 def _options(launcher: Launcher, processes: int, hosts: Sequence[str] | None) -> list[str]:
-    options = ["--host" if launcher.family == "openmpi" else "-hosts", ",".join(hosts)] if hosts else []
+    options = (
+        ["--host" if launcher.family == "openmpi" else "-hosts", ",".join(hosts)] if hosts else []
+    )
     if launcher.family == "openmpi":
         # It refuses more processes than cores; and to run as root, which containers do.
         options += ["--map-by", ":OVERSUBSCRIBE"]
@@ -236,4 +238,3 @@ def _kill_group(pid: int, number: int) -> None:
 
 def _say(text: str) -> None:
     print(f"chainer launch: {text}", file=sys.stderr, flush=True)
-

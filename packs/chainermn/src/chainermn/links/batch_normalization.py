@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import chainer
 import numpy
+
+import chainer
 from chainer import FunctionNode, Parameter, initializers
 from chainer import functions as F
-
 from chainermn.communicators.communicator_base import CommunicatorBase
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import chainer
-
 from chainermn.communicators.communicator_base import CommunicatorBase
 from chainermn.functions import pseudo_connect, recv, send
 
@@ -106,8 +105,9 @@ class MultiNodeChainList(chainer.ChainList):
                 for source in sources:
                     if source == self._comm.rank:
                         if not own:
-                            raise ValueError(f"link {index} takes a value of its own process, "
-                                             "but none was sent")
+                            raise ValueError(
+                                f"link {index} takes a value of its own process, but none was sent"
+                            )
                         arguments.append(own.popleft())
                         continue
                     received = recv(self._comm, source, delegate_variable=before)

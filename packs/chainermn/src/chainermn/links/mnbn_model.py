@@ -7,7 +7,6 @@ from typing import Any
 
 import chainer
 from chainer import links as L
-
 from chainermn.communicators.communicator_base import CommunicatorBase
 from chainermn.links.batch_normalization import MultiNodeBatchNormalization
 
@@ -62,9 +61,7 @@ def _replace(
     return link
 
 
-def _converted(
-    link: Any, comm: CommunicatorBase, backend: str
-) -> MultiNodeBatchNormalization:
+def _converted(link: Any, comm: CommunicatorBase, backend: str) -> MultiNodeBatchNormalization:
     if link.avg_mean is None:
         raise ValueError(
             "create_mnbn_model: the size of a BatchNormalization is not known yet; give its "

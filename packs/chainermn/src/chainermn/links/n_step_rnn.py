@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import chainer
 from chainer import links as L
-
 from chainermn.communicators.communicator_base import CommunicatorBase
 from chainermn.functions import pseudo_connect, recv, send
 

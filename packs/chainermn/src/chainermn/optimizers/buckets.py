@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy
+
 from chainer import Link, Parameter
 from chainer.backend import backend_of
-
 from chainermn.communicators.communicator_base import CommunicatorBase, Request
 from chainermn.communicators.gradients import initialized_params
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 from chainer import Link
-
 from chainermn.communicators.communicator_base import CommunicatorBase, Request
 from chainermn.communicators.gradients import pack, unpack
 from chainermn.optimizers.multi_node_optimizer import MultiNodeOptimizer

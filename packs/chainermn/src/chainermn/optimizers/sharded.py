@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy
+
 from chainer import Link
 from chainer.backend import backend_of
-
 from chainermn.communicators.gradients import initialized_params, pack, unpack
 from chainermn.optimizers.multi_node_optimizer import MultiNodeOptimizer
 
@@ -69,7 +69,9 @@ class ShardedOptimizer(MultiNodeOptimizer):
 
     def _needs_all_gradients(self) -> bool:
         actual = self.actual_optimizer
-        hooks = [] if actual._hooks is None else [*actual._hooks.at("pre"), *actual._hooks.at("post")]
+        hooks = (
+            [] if actual._hooks is None else [*actual._hooks.at("pre"), *actual._hooks.at("post")]
+        )
         return actual._dynamic_scaling is not None or any(
             hook != self._gather and not getattr(hook, "call_for_each_param", False)
             for hook in hooks
