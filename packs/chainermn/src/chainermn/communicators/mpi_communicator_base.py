@@ -237,7 +237,7 @@ class MpiCommunicatorBase(CommunicatorBase):
         def check() -> list[Description]:
             if hasattr(xs, "dtype"):
                 check_array(xs, "scatter")
-                if numpy.ndim(xs) == 0:
+                if not getattr(xs, "ndim", 0):
                     raise ValueError("scatter takes an array with a first axis, got one without")
             self._check_count(0 if xs is None else len(xs), "scatter")
             return [describe(array) for array in check_arrays(xs, "scatter")]
@@ -315,7 +315,7 @@ class MpiCommunicatorBase(CommunicatorBase):
         for start in range(0, length, piece):
             part = buffer[start : start + piece]
             self.mpi_comm.Bcast([part, self._mpi.BYTE], root=root)
-        return obj if is_root else pickle.loads(buffer)
+        return obj if is_root else pickle.loads(buffer.data)
 
     def gather_obj(self, obj: Any, root: int = 0) -> list[Any] | None:
         self._check_peer(root, "root")

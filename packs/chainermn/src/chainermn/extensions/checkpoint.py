@@ -124,6 +124,7 @@ class MultiNodeCheckpointer(Extension):
             self._count = max(self.comm.allgather_obj(len(self._iterations(folder))))
         else:
             self._count += 1
+        assert self._count is not None
         if self._count > self.cp_interval + SPARE_FILES:
             self._remove_old(folder)
             self._count = self.cp_interval

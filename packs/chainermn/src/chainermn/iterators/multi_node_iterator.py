@@ -24,7 +24,7 @@ class _MultiNodeIterator(Iterator):
         self.communicator = communicator
         self.rank_master = rank_master
         self.is_master = communicator.rank == rank_master
-        self.actual_iterator = actual_iterator if self.is_master else None
+        self.actual_iterator: Any = actual_iterator if self.is_master else None
         self._state: dict[str, Any] = {}
         size = len(actual_iterator.dataset) if self.is_master else None
         self.dataset_size = communicator.bcast_obj(size, root=rank_master)

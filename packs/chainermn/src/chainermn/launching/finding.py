@@ -50,7 +50,7 @@ def find_launcher(given: str | None = None) -> Launcher:
     seen: list[str] = []
     for path in candidates:
         family = _family_of_program(path)
-        if family == wanted:
+        if family is not None and family == wanted:
             return Launcher(path, family)
         seen.append(f"{path} ({family or 'unknown MPI'})")
     found = ", ".join(seen) or "none"

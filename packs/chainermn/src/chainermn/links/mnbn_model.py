@@ -54,7 +54,7 @@ def _replace(
         for child in list(link.children()):
             new = _replace(child, comm, backend, done)
             if new is not child:
-                name = child.name
+                name = str(child.name)
                 delattr(link, name)
                 with link.init_scope():
                     setattr(link, name, new)

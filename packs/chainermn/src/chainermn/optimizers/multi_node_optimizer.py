@@ -108,7 +108,7 @@ class MultiNodeOptimizer(DelegatingOptimizer):
 
         Parameters that are not initialized yet are broadcast by the update that initializes them.
         """
-        self.communicator.bcast_data(self.target)
+        self.communicator.bcast_data(self._target())
         self.take_parameters_as_equal()
 
     @contextlib.contextmanager
