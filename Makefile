@@ -97,6 +97,8 @@ check: lint types layers
 
 $(VENV)/.docs: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet -e ".[docs]"
+	@# The page "Many machines" runs programs with it.
+	$(BIN)/python -m pip install --quiet -e "packs/chainermn[mpich]"
 	@touch $@
 
 docs: $(VENV)/.docs

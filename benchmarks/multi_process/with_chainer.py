@@ -76,7 +76,7 @@ def allreduce(comm, samples):
         for _ in range(samples):
             for name, call in (("ours", ours), ("mpi4py", plain)):
 
-                def repeated(call=call):
+                def repeated(call=call, repeats=repeats):
                     for _ in range(repeats):
                         call()
 
