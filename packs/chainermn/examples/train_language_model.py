@@ -10,11 +10,12 @@ process reads another part of the text. The loss that is printed is the mean ove
 import argparse
 import sys
 
+import chainermn
+import numpy as np
+
 import chainer
 import chainer.functions as F
 import chainer.links as L
-import chainermn
-import numpy as np
 from chainer import training
 from chainer.training import extensions
 

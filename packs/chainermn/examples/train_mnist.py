@@ -12,11 +12,12 @@ The script is that of one process, but for two lines: the communicator and distr
 import argparse
 import sys
 
+import chainermn
+import numpy as np
+
 import chainer
 import chainer.functions as F
 import chainer.links as L
-import chainermn
-import numpy as np
 from chainer import training
 from chainer.training import extensions
 
@@ -34,9 +35,7 @@ def load(name):
     from sklearn.datasets import load_digits
 
     images, labels = load_digits(return_X_y=True)
-    pairs = chainer.datasets.TupleDataset(
-        (images / 16).astype(np.float32), labels.astype(np.int32)
-    )
+    pairs = chainer.datasets.TupleDataset((images / 16).astype(np.float32), labels.astype(np.int32))
     return chainer.datasets.split_dataset_random(pairs, 1500, seed=0)
 
 

@@ -1,9 +1,10 @@
 """Communicators on GPUs: one for each process."""
 
-import chainer
 import chainermn
 import numpy as np
 import pytest
+
+import chainer
 from chainer import links as L
 
 pytestmark = pytest.mark.multi_gpu(2)
@@ -43,9 +44,7 @@ def test_means_and_parameters(gpu_comm, everyone):
     means = [np.mean([m.W.grad for m in everyone(model_of)], axis=0)]
     np.testing.assert_allclose(chainer.backends.cuda.to_cpu(model.W.grad), means[0], rtol=1e-5)
     gpu_comm.bcast_data(model)
-    np.testing.assert_array_equal(
-        chainer.backends.cuda.to_cpu(model.W.array), model_of(0).W.array
-    )
+    np.testing.assert_array_equal(chainer.backends.cuda.to_cpu(model.W.array), model_of(0).W.array)
 
 
 def test_arrays(gpu_comm):
