@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import chainer
+import chainer.functions as F
 from chainer import links as L
 
 pytestmark = pytest.mark.multi_gpu(2)
@@ -68,3 +69,54 @@ def test_dtype_of_gradients(gpu_comm, everyone, dtype):
     tolerance = {"float16": 1e-2, "bfloat16": 5e-2}.get(dtype, 1e-5)
     actual = chainer.backends.cuda.to_cpu(model.W.grad)
     np.testing.assert_allclose(actual, mean, rtol=tolerance, atol=tolerance)
+
+
+OPTIONS = {
+    "plain": {},
+    "buckets": {"overlap": True, "bucket_bytes": 40},
+    "sharded": {"shard_states": True},
+    "double buffering": {"double_buffering": True},
+}
+
+
+@pytest.mark.parametrize("kind", OPTIONS)
+def test_training(gpu_comm, kind):
+    """Equals training by one process on the joint batch, on the CPU."""
+    if kind == "double buffering" and type(gpu_comm).__name__ != "PureNcclCommunicator":
+        with pytest.raises(ValueError, match="pure_nccl"):
+            chainermn.create_multi_node_optimizer(
+                chainer.optimizers.SGD(), gpu_comm, double_buffering=True
+            )
+        return
+    state = np.random.RandomState(5)
+    batches = state.normal(size=(5, gpu_comm.size, 4, 3)).astype("f")
+    model = model_of(gpu_comm.rank)
+    model.to_device(f"@cupy:{gpu_comm.intra_rank}")
+    optimizer = chainermn.create_multi_node_optimizer(
+        chainer.optimizers.MomentumSGD(0.1), gpu_comm, **OPTIONS[kind]
+    ).setup(model)
+    alone = model_of(0)
+    plain = chainer.optimizers.MomentumSGD(0.1).setup(alone)
+    before = None
+
+    def loss(link, x):
+        y = link(x)
+        return F.mean(y * y)
+
+    for i, batch in enumerate(batches):
+        optimizer.update(loss, model, model.device.send(batch[gpu_comm.rank]))
+        if i == 0:
+            continue  # the first call only broadcasts
+        alone.cleargrads()
+        loss(alone, batch.reshape(-1, 3)).backward()
+        now = {name: param.grad.copy() for name, param in alone.namedparams()}
+        if kind == "double buffering":
+            now, before = before, now
+        if now is not None:
+            for name, param in alone.namedparams():
+                param.grad = now[name]
+            plain.update()
+    for name, param in model.namedparams():
+        expected = dict(alone.namedparams())[name].array
+        actual = chainer.backends.cuda.to_cpu(param.array)
+        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5)
