@@ -253,6 +253,7 @@ def test_resume_is_bit_equal(comm, shared_path):
     np.random.seed(10 + comm.rank)
     whole, _ = checkpointed(comm, shared_path / "whole", 3)
     whole.run()
+    comm.barrier()
     assert os.listdir(shared_path / "whole") == []  # of no use after a regular end
     comm.barrier()
 
