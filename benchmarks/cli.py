@@ -20,8 +20,14 @@ def main(arguments: list[str] | None = None) -> int:
     Returns:
         Exit status: 1 when something failed in a worker, otherwise 0.
     """
+    given = sys.argv[1:] if arguments is None else arguments
+    if given[:1] == ["multi_process"]:
+        # Its programs run in several processes, which the driver of the others does not start.
+        from benchmarks.multi_process.__main__ import main as multi_process
+
+        return multi_process(given[1:])
     parser = _parser()
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(given)
     available = list_benchmarks(options.programs)
     if options.list:
         for name, title in available.items():

@@ -142,6 +142,14 @@ def chainer_onnx_converters(registry: PackRegistry) -> None:
 
 
 @hookspec
+def chainer_communicators(registry: PackRegistry) -> None:
+    """Registers communicators: name -> class, called with a communicator of mpi4py.
+
+    ``chainermn.create_communicator`` of the distribution ``chainermn`` makes them by name.
+    """
+
+
+@hookspec
 def chainer_trainer_start(trainer: Trainer) -> None:
     """Called when a trainer begins to run, before its extensions are initialized.
 

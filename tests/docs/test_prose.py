@@ -39,6 +39,7 @@ COVERED = (
     "README.md",
     "docs",
     "packs/array-api",
+    "packs/chainermn",
     "packs/extensions",
     "packs/ideep4py",
     "packs/modern-functions",

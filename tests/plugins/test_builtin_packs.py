@@ -29,4 +29,4 @@ def test_registries_without_a_pack_of_ours_are_known() -> None:
     # NumPy has reference kernels only; others have kernels of their own. Converters to ONNX are in
     # a distribution of their own.
     empty = set(registries.ALL) - frozenset().union(*_builtin.FILLS.values())
-    assert empty <= {"kernels", "onnx_converters"}
+    assert empty <= {"kernels", "onnx_converters", "communicators"}

@@ -304,6 +304,7 @@ def test_every_command_has_help_and_documentation() -> None:
         "doctor",
         "info",
         "kernels",
+        "launch",
         "list",
         "new-plugin",
         "plugins",

@@ -28,6 +28,10 @@ USES = {
         y = model(chainer.get_device("@made_backend").send(np.ones((1, 3), np.float32)))
         print(type(y.array).__name__)
     """,
+    "communicator": """
+        import chainermn
+        print(type(chainermn.create_communicator("timed")).__name__)
+    """,
     "dataset": "print(len(chainer.datasets.TwoSpirals(7)))",
     "distribution": "print(chainer.distributions.HalfNormal(np.ones(2)).sample(3).shape)",
     "extension": """
@@ -48,6 +52,7 @@ USES = {
 }
 PRINTS = {
     "backend": "MadeBackendArray",
+    "communicator": "TimedCommunicator",
     "dataset": "7",
     "distribution": "(3, 2)",
     "extension": "3",

@@ -15,11 +15,13 @@ from chainer.core.autograd.accumulate import Scalar, add_arrays
 from chainer.core.autograd.collector_pacing import pacing
 from chainer.core.autograd.engine import BackwardPass
 from chainer.core.autograd.gradient_arrays import check_gradient
+from chainer.core.autograd.watched_backward import WatchedPass
 from chainer.core.config.configuration import using_config
 
 if TYPE_CHECKING:
     from chainer.core.autograd.function_node import FunctionNode
     from chainer.core.autograd.variable import Variable
+    from chainer.core.autograd.watched_backward import OnComplete
     from chainer.core.typing import Array
 
 _ndarray = numpy.ndarray
@@ -33,9 +35,13 @@ _ONE_ELEMENT = (
 
 
 def backward(
-    root: Variable, retain_grad: bool, enable_double_backprop: bool, loss_scale: float | None
+    root: Variable,
+    retain_grad: bool,
+    enable_double_backprop: bool,
+    loss_scale: float | None,
+    on_complete: OnComplete | None = None,
 ) -> None:
-    """Implements :meth:`chainer.Variable.backward`."""
+    """Implements :meth:`chainer.Variable.backward`, and ``backward_watched()``."""
     node = root.node
     creator = node._creator_node
     given = root.grad
@@ -45,7 +51,10 @@ def backward(
         root.grad = initial_gradient(root.array, loss_scale)
     if creator is None:
         return
-    backward_pass = BackwardPass(enable_double_backprop, retain_grad)
+    if on_complete is None:
+        backward_pass = BackwardPass(enable_double_backprop, retain_grad)
+    else:
+        backward_pass = WatchedPass(node, on_complete, enable_double_backprop, retain_grad)
     unseeded = None
     if root.grad is None:
         _check_needs_no_gradient(root, creator)
@@ -62,6 +71,23 @@ def backward(
     backward_pass.run([node], unseeded)
     deliver_to_leaves(backward_pass, enable_double_backprop, loss_scale)
     pacing.restore_with(node)
+
+
+def backward_watched(
+    root: Variable, on_complete: OnComplete, loss_scale: float | None = None
+) -> None:
+    """Differentiates like :meth:`chainer.Variable.backward`, and tells what is complete.
+
+    Programs use it to send gradients of parameters to other processes while those of other
+    parameters are still computed. Gradients are stored in the variables at the end, as always.
+
+    Args:
+        root: Variable to start from.
+        on_complete: Called with each leaf and what this pass adds to its gradient, as soon as that
+            is complete. It must not change the array.
+        loss_scale: Factor of the gradient of the root.
+    """
+    backward(root, False, False, loss_scale, on_complete)
 
 
 class InitialGradientError(ValueError, TypeError):

@@ -67,6 +67,9 @@ triggers = Registry("triggers")
 onnx_converters = Registry("onnx_converters", "ONNX converter")
 """Converters of function nodes to ONNX, for the distribution ``onnx-chainer``."""
 
+communicators = Registry("communicators")
+"""Connections of the processes of a program, for the distribution ``chainermn``."""
+
 # Written down rather than collected, so that the order is that of the command line and the pages.
 ALL: dict[str, Registry] = {
     registry.kind: registry
@@ -90,6 +93,7 @@ ALL: dict[str, Registry] = {
         extensions,
         triggers,
         onnx_converters,
+        communicators,
     )
 }
 """All registries by kind."""

@@ -1,0 +1,89 @@
+"""Measures PyTorch's DistributedDataParallel with Gloo; the arguments are those of with_chainer.py.
+
+The environment variables RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT are set.
+"""
+
+import json
+import sys
+import time
+
+import torch
+import torch.distributed as dist
+from torch import nn
+
+ALLREDUCE_BYTES = [10**3, 10**4, 10**5, 10**6, 10**7, 10**8]
+
+
+def mlp():
+    return nn.Sequential(
+        nn.Linear(784, 1000), nn.ReLU(), nn.Linear(1000, 1000), nn.ReLU(), nn.Linear(1000, 10)
+    ), (784,)
+
+
+def cnn():
+    return nn.Sequential(
+        nn.Conv2d(1, 16, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(16, 32, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Linear(32 * 7 * 7, 128),
+        nn.ReLU(),
+        nn.Linear(128, 10),
+    ), (1, 28, 28)
+
+
+MODELS = {"mlp": (mlp, 100), "cnn": (cnn, 32)}
+
+
+def timed(call, samples, repeats=1):
+    call()
+    times = []
+    for _ in range(samples):
+        dist.barrier()
+        begin = time.perf_counter()
+        for _ in range(repeats):
+            call()
+        times.append((time.perf_counter() - begin) / repeats)
+    return times
+
+
+def main():
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo")
+    words = sys.argv[1:]
+    result = {}
+    for name, samples in zip(words[::2], map(int, words[1::2])):
+        if name == "allreduce":
+            result[name] = {}
+            for size in ALLREDUCE_BYTES:
+                x = torch.ones(size // 4)
+                repeats = max(1, min(100, 10**6 // size))
+                result[name][str(size)] = {
+                    "torch": timed(lambda x=x: dist.all_reduce(x.clone()), samples, repeats)
+                }
+            continue
+        make, batch = MODELS[name]
+        model, shape = make()
+        parallel = nn.parallel.DistributedDataParallel(model)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.001, momentum=0.9, fused=True)
+        x, t = torch.randn(batch, *shape), torch.randint(0, 10, (batch,))
+        loss = nn.CrossEntropyLoss()
+
+        def step(parallel=parallel, optimizer=optimizer, loss=loss, x=x, t=t):
+            optimizer.zero_grad()
+            loss(parallel(x), t).backward()
+            optimizer.step()
+
+        for _ in range(3):  # buckets are made anew after the first
+            step()
+        result[name] = {"torch": timed(step, samples)}
+    if dist.get_rank() == 0:
+        print(json.dumps(result))
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()

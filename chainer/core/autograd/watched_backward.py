@@ -1,0 +1,107 @@
+"""A backward pass that tells when the gradient of a leaf is complete."""
+
+# The graph is one data structure in several modules, which reach into each other for speed.
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from chainer.core.autograd.engine import BackwardPass
+
+if TYPE_CHECKING:
+    from chainer.core.autograd.function_node import FunctionNode
+    from chainer.core.autograd.variable import Variable
+    from chainer.core.autograd.variable_node import VariableNode
+    from chainer.core.typing import Array
+
+OnComplete = Callable[["Variable", "Array"], None]
+"""Called with a leaf and what this backward pass adds to its gradient. The array must not be
+changed: functions that are yet to be differentiated may share its memory."""
+
+
+class WatchedPass(BackwardPass):
+    """A backward pass with a callback for each leaf.
+
+    A leaf is complete when all functions that use it were differentiated. A leaf whose functions
+    the pass does not reach is never complete.
+
+    Args:
+        root: Node where the pass starts.
+        on_complete: The callback.
+        create_graph: See :class:`BackwardPass`.
+        retain_grad: See :class:`BackwardPass`.
+    """
+
+    __slots__ = ("_on_complete", "_uses")
+
+    def __init__(
+        self,
+        root: VariableNode,
+        on_complete: OnComplete,
+        create_graph: bool = False,
+        retain_grad: bool = False,
+    ) -> None:
+        super().__init__(create_graph, retain_grad)
+        self._on_complete = on_complete
+        self._uses = count_uses(root)
+
+    def _visit(self, function: FunctionNode) -> VariableNode | None:
+        # Taken before, because a rule may unchain its function.
+        inputs, targets = function.inputs or (), function._targets
+        following = super()._visit(function)
+        uses = self._uses
+        for i in targets:
+            node = inputs[i]
+            left = uses.get(node)
+            if left is None:
+                continue
+            if left > 1:
+                uses[node] = left - 1
+                continue
+            del uses[node]
+            self._tell(node)
+        return following
+
+    def _tell(self, node: VariableNode) -> None:
+        variable = node.get_variable_or_none()
+        if variable is None:
+            return
+        gradient = self.sums.sums.get(node)
+        if self.on_variables and gradient is not None:
+            # The terms are added up here, and the sum stays for the end of the pass.
+            total = self.sums.pop(node)
+            self.sums.add(node, total)
+            gradient = total._array
+        if gradient is not None:
+            self._on_complete(variable, gradient)
+
+
+def count_uses(root: VariableNode) -> dict[VariableNode, int]:
+    """Counts how often the functions before a node use each leaf.
+
+    Args:
+        root: The node.
+
+    Returns:
+        dict: Leaf -> number of inputs of functions that it is.
+    """
+    uses: dict[VariableNode, int] = {}
+    seen: set[FunctionNode] = set()
+    creator = root._creator_node
+    left = [] if creator is None else [creator]
+    while left:
+        function = left.pop()
+        if function in seen:
+            continue
+        seen.add(function)
+        inputs = function.inputs or ()
+        for i in function._targets:
+            node = inputs[i]
+            before = node._creator_node
+            if before is None:
+                uses[node] = uses.get(node, 0) + 1
+            elif before not in seen:
+                left.append(before)
+    return uses

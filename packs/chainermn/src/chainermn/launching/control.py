@@ -1,0 +1,149 @@
+"""Connections of the launcher to the processes, which tell how each of them ends."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import socket
+import threading
+import time
+from typing import Any, NamedTuple
+
+#: Environment variable by which processes find the launcher: host, port and a secret.
+VARIABLE = "CHAINERMN_LAUNCHER"
+
+
+class End(NamedTuple):
+    """How a process ended.
+
+    Attributes:
+        rank: Its rank.
+        pid: Its process number.
+        host: Its host.
+        kind: ``failed`` (an exception), ``exited`` (``sys.exit`` with a status) or ``lost`` (it
+            ended without telling why).
+        text: The traceback of an exception.
+        status: Exit status.
+    """
+
+    rank: int
+    pid: int
+    host: str
+    kind: str
+    text: str
+    status: int
+
+
+class ControlServer:
+    """Listens to the processes.
+
+    A process that is killed closes its connection, which is noticed at once.
+
+    Args:
+        address: Address to listen on; all addresses where processes are on other hosts.
+        host: Name of this host for the processes.
+    """
+
+    def __init__(self, address: str = "127.0.0.1", host: str = "127.0.0.1") -> None:
+        self._secret = secrets.token_hex(16)
+        self._socket = socket.create_server((address, 0))
+        self.variable = f"{host}:{self._socket.getsockname()[1]}:{self._secret}"
+        self._lock = threading.Lock()
+        #: Rank -> process number and host, of those that have connected.
+        self.processes: dict[int, tuple[int, str]] = {}
+        #: Ends that are not regular, in the order in which they happened.
+        self.ends: list[End] = []
+        #: Ranks that have ended, in any way.
+        self.ended: set[int] = set()
+        self._connections: list[socket.socket] = []
+        self.changed = threading.Event()
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self._socket.accept()
+            except OSError:
+                return  # closed
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        with connection, connection.makefile("r", encoding="utf-8") as lines:
+            hello = _message(lines.readline())
+            if hello.get("secret") != self._secret:
+                return
+            rank, pid, host = int(hello["rank"]), int(hello["pid"]), str(hello["host"])
+            with self._lock:
+                self.processes[rank] = pid, host
+                self._connections.append(connection)
+            end = {}
+            try:
+                end = _message(lines.readline())
+            except OSError:
+                pass  # reset by a process that was killed
+            kind = end.get("kind", "lost")
+            with self._lock:
+                self.ended.add(rank)
+                if kind != "done":
+                    status = int(end.get("status", 1))
+                    self.ends.append(End(rank, pid, host, kind, end.get("text", ""), status))
+            self.changed.set()
+            # A process that has failed waits until the launcher ends it.
+            try:
+                lines.readline()
+            except OSError:
+                pass
+
+    def close(self) -> None:
+        """Stops listening, which ends processes that wait."""
+        self._socket.close()
+        with self._lock:
+            for connection in self._connections:
+                try:
+                    connection.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass  # the process is gone
+
+
+class ControlClient:
+    """The side of a process.
+
+    Args:
+        variable: Value of the environment variable :data:`VARIABLE`.
+        rank: Rank of this process.
+        pid: Its process number.
+    """
+
+    def __init__(self, variable: str, rank: int, pid: int) -> None:
+        host, port, secret = variable.rsplit(":", 2)
+        self._socket = socket.create_connection((host, int(port)), timeout=30)
+        self._socket.settimeout(None)
+        self._send({"secret": secret, "rank": rank, "pid": pid, "host": socket.gethostname()})
+
+    def _send(self, message: dict[str, Any]) -> None:
+        self._socket.sendall((json.dumps(message) + "\n").encode())
+
+    def tell(self, kind: str, text: str = "", status: int = 0) -> None:
+        """Tells how this process ends; see :class:`End`."""
+        self._send({"kind": kind, "text": text, "status": status})
+
+    def wait(self, seconds: float) -> None:
+        """Waits until the launcher ends this process, or has ended itself."""
+        self._socket.settimeout(seconds)
+        end = time.monotonic() + seconds
+        try:
+            while time.monotonic() < end and self._socket.recv(1):
+                pass
+        except OSError:
+            pass
+
+    def close(self) -> None:
+        """Closes this side of the connection; for children, which must not keep it open."""
+        self._socket.close()
+
+
+def _message(line: str) -> dict[str, Any]:
+    try:
+        return dict(json.loads(line)) if line else {}
+    except ValueError:
+        return {}

@@ -1,0 +1,240 @@
+"""Starts the processes, watches them, and ends all when one fails."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from types import FrameType
+
+from chainermn.launching.control import VARIABLE, ControlServer, End
+from chainermn.launching.finding import Launcher, find_launcher
+
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+#: Between the first failure and the end of all processes: time for the others to tell theirs.
+GRACE_SECONDS = 0.5
+#: After a signal, processes may write snapshots before they end.
+SIGNAL_GRACE_SECONDS = 30.0
+_POLL_SECONDS = 0.05
+
+
+def launch(
+    command: Sequence[str],
+    processes: int,
+    *,
+    threads: int | None = None,
+    hosts: Sequence[str] | None = None,
+    mpiexec: str | None = None,
+    max_restarts: int = 0,
+) -> int:
+    """Runs a Python program in several processes.
+
+    Args:
+        command: The program and its arguments.
+        processes: Number of processes.
+        threads: Threads of each process; by default the cores are shared out. Variables such as
+            ``OMP_NUM_THREADS`` that are set stay as they are.
+        hosts: Names of the hosts; this one by default.
+        mpiexec: The launcher of MPI; by default that which belongs to mpi4py.
+        max_restarts: How often all processes are started again after a failure.
+
+    Returns:
+        int: Exit status: 0 if all ended well, else that of the first process that failed.
+
+    Raises:
+        ValueError: If the number of processes is not positive.
+        LaunchError: If there is no launcher for the MPI of mpi4py.
+        FileNotFoundError: If the program does not exist.
+    """
+    if processes < 1:
+        raise ValueError(f"the number of processes must be positive, got {processes}")
+    if max_restarts < 0:
+        raise ValueError(f"max_restarts must not be negative, got {max_restarts}")
+    if not os.path.isfile(command[0]):
+        raise FileNotFoundError(f"there is no program {command[0]}")
+    launcher = find_launcher(mpiexec)
+    status = 0
+    for attempt in range(max_restarts + 1):
+        if attempt:
+            _say(f"starts all processes again ({attempt} of {max_restarts})")
+        job = Job(launcher, command, processes, threads, hosts)
+        status = job.run()
+        if status == 0 or job.was_signaled:
+            break
+    return status
+
+
+class Job:
+    """One start of all processes.
+
+    Args:
+        launcher: The launcher of MPI.
+        command: The program and its arguments.
+        processes: Number of processes.
+        threads: Threads of each process, or None.
+        hosts: Names of the hosts, or None.
+    """
+
+    def __init__(
+        self,
+        launcher: Launcher,
+        command: Sequence[str],
+        processes: int,
+        threads: int | None,
+        hosts: Sequence[str] | None,
+    ) -> None:
+        self._processes = processes
+        if hosts:
+            self._server = ControlServer("", socket.gethostname())
+        else:
+            self._server = ControlServer()
+        self._command = [
+            *(launcher.path, "-n", str(processes)),
+            *_options(launcher, processes, hosts),
+            *(sys.executable, "-m", "chainermn.launching.worker", *command),
+        ]
+        self._environment = _environment(launcher, processes, threads)
+        self._environment[VARIABLE] = self._server.variable
+        self._signaled_at: float | None = None
+        self._signals = 0
+
+    @property
+    def was_signaled(self) -> bool:
+        """Whether a signal came that ends programs."""
+        return self._signaled_at is not None
+
+    def run(self) -> int:
+        """Runs the processes to their end and returns the status."""
+        # A session of its own: Ctrl-C in the terminal reaches this process, which passes it on.
+        child = subprocess.Popen(self._command, env=self._environment, start_new_session=True)
+        before = {number: signal.signal(number, self._forward) for number in _FORWARDED}
+        try:
+            first = self._watch(child)
+            status = self._finish(child, first)
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            self._server.close()
+            _kill_group(child.pid, signal.SIGKILL)
+            child.wait()
+        return status
+
+    def _watch(self, child: subprocess.Popen[bytes]) -> End | None:
+        """Waits until mpiexec has ended, or a process has failed and the others had their time."""
+        server = self._server
+        failed_at: float | None = None
+        while child.poll() is None:
+            server.changed.wait(_POLL_SECONDS)
+            server.changed.clear()
+            if len(server.ended) == self._processes and not server.ends:
+                continue  # all is well: MPI finalizes
+            now = time.monotonic()
+            if server.ends and failed_at is None:
+                failed_at = now
+            if failed_at is None:
+                continue
+            grace = GRACE_SECONDS if self._signaled_at is None else SIGNAL_GRACE_SECONDS
+            if now - failed_at > grace or len(server.ended) == self._processes:
+                break
+        if child.poll() is not None:
+            time.sleep(_POLL_SECONDS)  # the last messages may be on their way
+        return server.ends[0] if server.ends else None
+
+    def _finish(self, child: subprocess.Popen[bytes], first: End | None) -> int:
+        if first is None:
+            code = child.wait()
+            if code:
+                _say(f"mpiexec ended with status {code}")
+            return code if code >= 0 else 128 - code
+        self._end_all(child)
+        where = f"rank {first.rank} of {self._processes} (process {first.pid} on {first.host})"
+        if first.kind == "failed":
+            _say(f"{where} failed first:\n{first.text.rstrip()}")
+        elif first.kind == "exited":
+            _say(f"{where} ended first, by {first.text}")
+        else:
+            _say(
+                f"{where} ended without telling why: it was killed (by SIGKILL, or for "
+                "lack of memory) or crashed in compiled code"
+            )
+        _say(f"all {self._processes} processes were ended")
+        return first.status or 1
+
+    def _end_all(self, child: subprocess.Popen[bytes]) -> None:
+        own = socket.gethostname()
+        for rank, (pid, host) in self._server.processes.items():
+            if host == own and rank not in self._server.ended:
+                _kill(pid, signal.SIGKILL)
+        # Ends those that wait, and with them those on other hosts, by their launchers.
+        self._server.close()
+        if child.poll() is None:
+            _kill(child.pid, signal.SIGTERM)
+        try:
+            child.wait(5)
+        except subprocess.TimeoutExpired:
+            _kill_group(child.pid, signal.SIGKILL)
+
+    def _forward(self, number: int, frame: FrameType | None) -> None:
+        ends = number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        if ends:
+            self._signals += 1
+            self._signaled_at = time.monotonic()
+        own = socket.gethostname()
+        # The second one is meant: no more time for snapshots.
+        sent = signal.SIGKILL if ends and self._signals > 1 else number
+        for rank, (pid, host) in list(self._server.processes.items()):
+            if host == own and rank not in self._server.ended:
+                _kill(pid, sent)
+
+
+def _options(launcher: Launcher, processes: int, hosts: Sequence[str] | None) -> list[str]:
+    options = (
+        ["--host" if launcher.family == "openmpi" else "-hosts", ",".join(hosts)] if hosts else []
+    )
+    if launcher.family == "openmpi":
+        # It refuses more processes than cores; and to run as root, which containers do.
+        options += ["--map-by", ":OVERSUBSCRIBE"]
+        for name in (VARIABLE, *_THREAD_VARIABLES):
+            options += ["-x", name]
+    return options
+
+
+def _environment(launcher: Launcher, processes: int, threads: int | None) -> dict[str, str]:
+    environment = dict(os.environ)
+    if launcher.family == "openmpi" and hasattr(os, "geteuid") and os.geteuid() == 0:
+        environment["OMPI_ALLOW_RUN_AS_ROOT"] = environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+    count = threads or max(1, _cores() // processes)
+    for name in _THREAD_VARIABLES:
+        # What the user has set is kept, unless the option says otherwise.
+        if threads is not None or name not in environment:
+            environment[name] = str(count)
+    return environment
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _kill(pid: int, number: int) -> None:
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass  # it has ended
+
+
+def _kill_group(pid: int, number: int) -> None:
+    try:
+        os.killpg(pid, number)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+def _say(text: str) -> None:
+    print(f"chainer launch: {text}", file=sys.stderr, flush=True)

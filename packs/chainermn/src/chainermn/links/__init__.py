@@ -1,0 +1,15 @@
+"""Links whose parts or statistics are spread over processes."""
+
+from __future__ import annotations
+
+from chainermn.links.batch_normalization import MultiNodeBatchNormalization
+from chainermn.links.chain_list import MultiNodeChainList
+from chainermn.links.mnbn_model import create_mnbn_model
+from chainermn.links.n_step_rnn import create_multi_node_n_step_rnn
+
+__all__ = [
+    "MultiNodeBatchNormalization",
+    "MultiNodeChainList",
+    "create_mnbn_model",
+    "create_multi_node_n_step_rnn",
+]

@@ -1,0 +1,148 @@
+"""Models whose links are in several processes."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Any
+
+import chainer
+from chainermn.communicators.communicator_base import CommunicatorBase
+from chainermn.functions import pseudo_connect, recv, send
+
+Ranks = int | Iterable[int] | None
+
+
+class MultiNodeChainList(chainer.ChainList):
+    """Chain of links that receive from and send to other processes.
+
+    Each process makes one with its own links. Both sides of a transfer have to list their transfers
+    in the same order.
+
+    Args:
+        comm (CommunicatorBase): Communicator.
+
+    Example:
+        A perceptron whose hidden layer is in rank 0 and whose output is in rank 1::
+
+            class Lower(chainermn.MultiNodeChainList):
+                def __init__(self, comm):
+                    super().__init__(comm=comm)
+                    self.add_link(Hidden(), rank_in=None, rank_out=1)
+
+            class Upper(chainermn.MultiNodeChainList):
+                def __init__(self, comm):
+                    super().__init__(comm=comm)
+                    self.add_link(Output(), rank_in=0, rank_out=None)
+    """
+
+    def __init__(self, comm: CommunicatorBase) -> None:
+        super().__init__()
+        self._comm = comm
+        self._edges: list[tuple[list[int] | None, list[int] | None]] = []
+
+    def add_link(
+        self,
+        link: chainer.Link,
+        rank_in: Ranks = None,
+        rank_out: Ranks = None,
+    ) -> None:
+        """Adds a link.
+
+        Args:
+            link (~chainer.Link): The link.
+            rank_in (int or list of int): Ranks whose values are the arguments of the link, in this
+                order. None: the arguments of the call of the model.
+            rank_out (int or list of int): Ranks to which its result is sent, in this order. None:
+                it is the result of the model. The own rank may be in both.
+
+        Raises:
+            ValueError: If another link has ``rank_out=None`` already, or a rank does not exist.
+        """
+        sources, targets = self._ranks(rank_in, "rank_in"), self._ranks(rank_out, "rank_out")
+        if targets is None and any(out is None for _, out in self._edges):
+            raise ValueError("rank_out must not be None for two links: a model has one result")
+        super().add_link(link)
+        self._edges.append((sources, targets))
+
+    def _ranks(self, ranks: Ranks, name: str) -> list[int] | None:
+        if ranks is None:
+            return None
+        given = [ranks] if isinstance(ranks, int) else [int(rank) for rank in ranks]
+        for rank in given:
+            if not 0 <= rank < self._comm.size:
+                raise ValueError(f"{name} must have ranks below {self._comm.size}, got {rank}")
+        return given
+
+    def __call__(self, *inputs: Any) -> Any:
+        """Calls the links in order.
+
+        Args:
+            inputs: Arguments for the links with ``rank_in=None``.
+
+        Returns:
+            The result of the link with ``rank_out=None``. If there is none, the delegate variable
+            of the last transfer, from which backward starts.
+
+        Raises:
+            ValueError: If a value for the own rank was never taken.
+        """
+        own: deque[Any] = deque()
+        result: Any = None
+        has_result = False
+        delegate: Any = None
+        for index, (link, (sources, targets)) in enumerate(
+            zip(self.children(), self._edges, strict=True)
+        ):
+            if sources is None:
+                arguments: list[Any] = list(inputs)
+                if delegate is not None:
+                    arguments = self._tie(delegate, arguments)
+                    delegate = None
+            else:
+                arguments = []
+                before = delegate
+                for source in sources:
+                    if source == self._comm.rank:
+                        if not own:
+                            raise ValueError(
+                                f"link {index} takes a value of its own process, but none was sent"
+                            )
+                        arguments.append(own.popleft())
+                        continue
+                    received = recv(self._comm, source, delegate_variable=before)
+                    arguments.append(received)
+                    # The next one depends on this one, so that backward sends the gradients in
+                    # reversed order, as the senders await them.
+                    before = received[0] if isinstance(received, tuple) else received
+                    # Each edge is gone through once.
+                    delegate = None
+            y = link(*arguments)
+            if targets is None:
+                result, has_result = y, True
+                continue
+            for target in targets:
+                if target == self._comm.rank:
+                    own.append(y)
+                    continue
+                if delegate is not None:
+                    y = self._tie_result(delegate, y)
+                delegate = send(y, self._comm, target)
+        if own:
+            raise ValueError(f"{len(own)} values for the own process were sent and never received")
+        if not has_result:
+            return delegate
+        # What was sent and not taken up by a later transfer is reached through the result.
+        return result if delegate is None else self._tie_result(delegate, result)
+
+    def _tie(self, delegate: Any, arguments: list[Any]) -> list[Any]:
+        if not arguments:
+            return arguments
+        tied = pseudo_connect(delegate, *arguments)
+        return list(tied) if isinstance(tied, tuple) else [tied]
+
+    def _tie_result(self, delegate: Any, y: Any) -> Any:
+        if isinstance(y, (tuple, list)):
+            tied = pseudo_connect(delegate, *y)
+            return tied if isinstance(tied, tuple) else (tied,)
+        return pseudo_connect(delegate, y)

@@ -1,0 +1,33 @@
+"""Fails in the way, and in the process, that its arguments name."""
+
+import os
+import signal
+import sys
+import time
+
+import chainermn
+
+comm = chainermn.create_communicator("naive")
+way, rank = sys.argv[1], int(sys.argv[2])
+print("threads", os.environ.get("OMP_NUM_THREADS"), flush=True)
+if comm.rank == rank:
+    if way == "raise":
+        raise ValueError("a bad number")
+    if way == "exit":
+        sys.exit(3)
+    if way == "text":
+        sys.exit("no data")
+    if way == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if way == "caught":
+        try:
+            sys.exit(4)
+        except SystemExit:
+            pass
+        time.sleep(1.2)
+if way == "wait":
+    print("waits", flush=True)
+    time.sleep(60)
+# The others wait here for the one that failed.
+comm.barrier()
+print("end", flush=True)

@@ -1,0 +1,235 @@
+"""What happens when a process fails, with ``chainer launch`` and with plain mpiexec."""
+
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from chainermn.launching import LaunchError, launch
+from chainermn.launching.finding import family_of, find_launcher
+
+PROGRAMS = Path(__file__).parent / "programs"
+#: A program that hangs is ended, and its test fails.
+SECONDS = 60
+
+
+def mpiexec():
+    try:
+        return find_launcher().path
+    except LaunchError as error:
+        pytest.skip(f"no MPI: {error}")
+
+
+def command(n, program, *arguments):
+    mpiexec()
+    return [
+        *(sys.executable, "-m", "chainer.plugins.cli", "launch", "-n", str(n)),
+        *(str(PROGRAMS / program), *map(str, arguments)),
+    ]
+
+
+def run(n, program, *arguments, **variables):
+    return finish(
+        subprocess.Popen(
+            command(n, program, *arguments),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **variables},
+            start_new_session=True,
+        )
+    )
+
+
+def finish(process):
+    try:
+        out, error = process.communicate(timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        raise
+    return process.returncode, out, error
+
+
+def test_all_is_well():
+    status, out, error = run(2, "fail.py", "none", 0, OMP_NUM_THREADS="3")
+    assert status == 0, error
+    assert out.count("end") == 2
+    assert out.count("threads 3") == 2  # what the user has set is kept
+
+
+def test_exception():
+    status, _, error = run(2, "fail.py", "raise", 1)
+    assert status == 1
+    assert "rank 1 of 2 (process " in error
+    assert "ValueError: a bad number" in error
+    assert 'fail.py", line' in error
+    assert "runpy" not in error
+    assert "all 2 processes were ended" in error
+
+
+@pytest.mark.parametrize(("way", "expected"), [("exit", 3), ("text", 1)])
+def test_exit(way, expected):
+    status, _, error = run(2, "fail.py", way, 0)
+    assert status == expected
+    assert "rank 0 of 2" in error
+    assert "ended first, by sys.exit(" in error
+
+
+def test_killed():
+    begin = time.monotonic()
+    status, _, error = run(2, "fail.py", "kill", 1)
+    assert status != 0
+    assert "rank 1 of 2" in error
+    assert "was killed" in error
+    assert time.monotonic() - begin < 30
+
+
+def test_caught_exit_is_not_a_failure():
+    status, out, error = run(2, "fail.py", "caught", 0)
+    assert status == 0, error
+    assert out.count("end") == 2
+
+
+def test_signal_is_forwarded():
+    process = subprocess.Popen(
+        command(2, "fail.py", "wait", 0),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    seen = 0
+    while seen < 2:
+        seen += "waits" in process.stdout.readline()
+    os.kill(process.pid, signal.SIGINT)
+    status, _, error = finish(process)
+    assert status == 130, error
+    assert "KeyboardInterrupt" in error
+
+
+@pytest.mark.parametrize(
+    ("way", "status", "text"),
+    [
+        ("raise", 1, "ValueError: a bad number"),
+        ("exit", 3, "sys.exit(3)"),
+        ("text", 1, "no data"),
+    ],
+)
+def test_plain_mpiexec(way, status, text):
+    """The hook that create_communicator installs aborts all processes."""
+    done = subprocess.run(
+        [mpiexec(), "-n", "2", sys.executable, str(PROGRAMS / "fail.py"), way, "1"],
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+    )
+    assert done.returncode == status, done.stderr
+    assert text in done.stderr
+    assert "chainermn: rank 1 of 2 ended" in done.stderr
+
+
+def test_plain_mpiexec_caught_exit():
+    done = subprocess.run(
+        [mpiexec(), "-n", "2", sys.executable, str(PROGRAMS / "fail.py"), "caught", "1"],
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_bad_arguments(tmp_path):
+    with pytest.raises(ValueError, match="must be positive, got 0"):
+        launch(["x.py"], 0)
+    with pytest.raises(ValueError, match="max_restarts"):
+        launch(["x.py"], 1, max_restarts=-1)
+    with pytest.raises(FileNotFoundError, match="there is no program"):
+        launch([str(tmp_path / "x.py")], 1)
+    mpiexec()
+    other = tmp_path / "mpiexec"
+    other.write_text("#!/bin/sh\necho 'mpiexec (Open MPI) 5.0.1'\n")
+    other.chmod(0o755)
+    if find_launcher().family == "mpich":
+        with pytest.raises(LaunchError, match=r"launchers found: .*mpiexec \(openmpi\)"):
+            find_launcher(str(other))
+
+
+def test_families():
+    assert family_of("HYDRA build details") == "mpich"
+    assert family_of("mpiexec (OpenRTE) 4.1.4") == "openmpi"
+    assert family_of("Intel(R) MPI Library 2021") == "mpich"
+    assert family_of("") is None
+
+
+def train_until_the_end(out, size, kills, options=()):
+    """Trains; processes are killed at random moments and all is started again."""
+    chooser = random.Random(3)
+    loaded = []
+    for attempt in range(len(kills) + 1):
+        process = subprocess.Popen(
+            command(size, "train.py", out, 3, *options),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        killed_at = None
+        for line in process.stdout:
+            match = re.match(r"(loaded|iteration) (\w+)", line)
+            if match is None:
+                continue
+            if match[1] == "loaded":
+                loaded.append(None if match[2] == "None" else int(match[2]))
+            elif attempt < len(kills) and killed_at is None and int(match[2]) >= kills[attempt]:
+                workers = pids_of(out)
+                assert len(workers) == size
+                os.kill(chooser.choice(workers), signal.SIGKILL)
+                killed_at = time.monotonic()
+        status, _, error = finish(process)
+        if attempt < len(kills):
+            assert status != 0
+            assert "was killed" in error
+            assert time.monotonic() - killed_at < 20
+        else:
+            assert status == 0, error
+    return loaded
+
+
+def pids_of(out):
+    """Returns the processes of the program that writes into a folder."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            is_worker = str(out).encode() in words and b"chainermn.launching.worker" in words
+            # The launcher of MPI has the same words in its command line.
+            if is_worker and Path(os.readlink(entry / "exe")).name.startswith("python"):
+                found.append(int(entry.name))
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="finds processes in /proc")
+@pytest.mark.parametrize("options", [(), ("sharded",)], ids=["plain", "sharded"])
+@pytest.mark.parametrize("size", [2, 4])
+def test_killed_run_resumes_bit_by_bit(tmp_path, size, options):
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    assert train_until_the_end(whole, size, [], options) == [None]
+    last = 3 * 16 // size
+    kills = [last // 3, 2 * last // 3]
+    loaded = train_until_the_end(broken, size, kills, options)
+    assert loaded[0] is None
+    assert 0 < loaded[1] < loaded[2] <= last
+    with np.load(whole / "model.npz") as a, np.load(broken / "model.npz") as b:
+        assert sorted(a) == sorted(b)
+        for name in a:
+            np.testing.assert_array_equal(a[name], b[name])
