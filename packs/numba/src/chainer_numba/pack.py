@@ -1,0 +1,63 @@
+"""What the distribution supplies: a table of kernels. Nothing here imports Numba."""
+
+from __future__ import annotations
+
+from typing import Any
+
+chainer_api = 1
+
+_UPDATES = {
+    "sgd_update": "SGDKernel",
+    "momentum_sgd_update": "MomentumSGDKernel",
+    "corrected_momentum_sgd_update": "CorrectedMomentumSGDKernel",
+    "nesterov_ag_update": "NesterovAGKernel",
+    "ada_grad_update": "AdaGradKernel",
+    "ada_delta_update": "AdaDeltaKernel",
+    "adam_update": "AdamKernel",
+    "rmsprop_update": "RMSpropKernel",
+    "rmsprop_graves_update": "RMSpropGravesKernel",
+    "smorms3_update": "SMORMS3Kernel",
+    "msvag_update": "MSVAGKernel",
+}
+
+#: Operation -> (module and class of the kernel, function of ``supports``).
+KERNELS = {
+    "relu": ("activations:ReLUKernel", "cheap"),
+    "leaky_relu": ("activations:LeakyReLUKernel", "cheap"),
+    "sigmoid": ("activations:SigmoidKernel", "exponential"),
+    "elu": ("activations:ELUKernel", "exponential"),
+    "tanh": ("activations:TanhKernel", "cheap"),
+    "softplus": ("activations:SoftplusKernel", "exponential"),
+    "hard_sigmoid": ("activations:HardSigmoidKernel", "cheap"),
+    "clipped_relu": ("activations:ClippedReLUKernel", "cheap"),
+    "rrelu": ("activations:RReLUKernel", "cheap"),
+    "crelu": ("activations:CReLUKernel", "cheap"),
+    **{name: (f"optimizer_updates:{cls}", "update") for name, cls in _UPDATES.items()},
+}
+
+
+def missing() -> str | None:
+    """Returns what is missing on this machine, or None."""
+    from importlib.util import find_spec
+
+    return None if find_spec("numba") else "Numba is not installed: pip install numba"
+
+
+def chainer_kernels(registry: Any) -> None:
+    """Registers the kernels. Numba is imported when the first of them is chosen.
+
+    Args:
+        registry: Registry of kernels.
+    """
+    from chainer.kernel import Kernel, register_kernel
+
+    for operation, (place, check) in KERNELS.items():
+        kernel = Kernel(
+            operation,
+            "numpy:ndarray",
+            "numba",
+            load=f"chainer_numba.{place}",
+            supports=f"chainer_numba.supports:{check}",
+            unavailable="chainer_numba.pack:missing",
+        )
+        register_kernel(kernel, registry)
