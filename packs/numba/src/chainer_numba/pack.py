@@ -32,6 +32,31 @@ KERNELS = {
     "clipped_relu": ("activations:ClippedReLUKernel", "cheap"),
     "rrelu": ("activations:RReLUKernel", "cheap"),
     "crelu": ("activations:CReLUKernel", "cheap"),
+    "softmax": ("softmaxes:SoftmaxKernel", "rows"),
+    "log_softmax": ("softmaxes:LogSoftmaxKernel", "rows"),
+    "softmax_cross_entropy": ("cross_entropies:SoftmaxCrossEntropyKernel", "cross_entropy"),
+    "dropout": ("dropouts:DropoutKernel", "dropout"),
+    "batch_normalization": (
+        "batch_normalizations:BatchNormalizationKernel",
+        "batch_normalization",
+    ),
+    "fixed_batch_normalization": (
+        "batch_normalizations:FixedBatchNormalizationKernel",
+        "batch_normalization",
+    ),
+    "layer_normalization": ("row_normalizations:LayerNormalizationKernel", "row_normalization"),
+    "group_normalization": ("row_normalizations:GroupNormalizationKernel", "row_normalization"),
+    "local_response_normalization": (
+        "response_normalizations:ResponseNormalizationKernel",
+        "rows",
+    ),
+    "lstm_cell": ("lstm_cells:LSTMCellKernel", "lstm_cell"),
+    "embedding": ("embeddings:EmbeddingKernel", "embedding"),
+    "scatter_add": ("embeddings:ScatterAddKernel", "scatter_add"),
+    "max_pooling_nd": ("poolings:MaxPoolingNDKernel", "window"),
+    "average_pooling_nd": ("poolings:AveragePoolingNDKernel", "window"),
+    "unpooling_nd": ("poolings:UnpoolingNDKernel", "window"),
+    "axes_sum": ("reductions:AxesSumKernel", "reduction"),
     **{name: (f"optimizer_updates:{cls}", "update") for name, cls in _UPDATES.items()},
 }
 

@@ -61,6 +61,79 @@ def exponential(spec: Any) -> bool | str:
     return enough(spec.arrays[0], "exponential")
 
 
-def elu(spec: Any) -> bool | str:
-    """The exponential linear unit."""
-    return exponential(spec)
+def rows(spec: Any) -> bool | str:
+    """Functions along an axis, such as the softmax."""
+    return enough(spec.arrays[0], "row")
+
+
+def cross_entropy(spec: Any) -> bool | str:
+    """Softmax cross entropy: floating-point weights of classes, if any."""
+    answer = _all_small(spec.arrays[2:])
+    return enough(spec.arrays[0], "row") if answer is True else answer
+
+
+def dropout(spec: Any) -> bool | str:
+    """Dropout."""
+    return enough(spec.arrays[0], "cheap")
+
+
+def batch_normalization(spec: Any) -> bool | str:
+    """Batch normalization whose channels are neighboring axes."""
+    x = spec.arrays[0]
+    answer = _all_small(spec.arrays[1:])
+    if answer is not True:
+        return answer
+    kept = [i for i in range(x.ndim) if i not in spec.attributes["axis"]]
+    if kept and kept[-1] - kept[0] != len(kept) - 1:
+        return "the axes that are not reduced must be neighbors"
+    return enough(x, "row")
+
+
+def row_normalization(spec: Any) -> bool | str:
+    """Layer and group normalization."""
+    answer = _all_small(spec.arrays[1:])
+    return enough(spec.arrays[0], "row") if answer is True else answer
+
+
+def lstm_cell(spec: Any) -> bool | str:
+    """LSTM cells whose states have two dimensions."""
+    if spec.arrays[0].ndim != 2:
+        return "states must have two dimensions"
+    return enough(spec.arrays[0], "cell")
+
+
+def embedding(spec: Any) -> bool | str:
+    """Embedding by integers."""
+    x, W = spec.arrays
+    if x.size * W.shape[1] < MIN_ELEMENTS["copy"]:
+        return f"the reference is faster for less than {MIN_ELEMENTS['copy']} elements"
+    return _all_small((W,))
+
+
+def scatter_add(spec: Any) -> bool | str:
+    """Addition to float32 arrays."""
+    a, b = spec.arrays
+    if a.dtype != _FLOAT32:
+        return f"{a.dtype} is left to the reference: only float32 is compiled"
+    return enough(b, "window")
+
+
+def window(spec: Any) -> bool | str:
+    """Poolings and patches in up to three dimensions."""
+    if not 3 <= spec.arrays[0].ndim <= 5:
+        return "images must have one, two or three dimensions"
+    return enough(spec.arrays[0], "window")
+
+
+def reduction(spec: Any) -> bool | str:
+    """Sums of contiguous arrays."""
+    if not spec.arrays[0].contiguous:
+        return "only contiguous arrays"
+    return enough(spec.arrays[0], "copy")
+
+
+def _all_small(arrays: Any) -> bool | str:
+    for array in arrays:
+        if array is not None and array.dtype not in (_FLOAT32, _FLOAT16):
+            return f"{array.dtype} is left to the reference: only float32 and float16 are compiled"
+    return True

@@ -70,6 +70,57 @@ def _round(typingctx: Any, value: Any) -> Any:
     return types.float32(types.float32), generate
 
 
+@intrinsic
+def _order_of(typingctx: Any, value: Any) -> Any:
+    """Returns an integer that is the larger the larger a float is; that of NaN is the largest."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        bits = builder.bitcast(args[0], context.get_value_type(types.int32))
+        sign = builder.ashr(bits, bits.type(31))
+        return builder.xor(bits, builder.and_(sign, bits.type(0x7FFFFFFF)))
+
+    return types.int32(types.float32), generate
+
+
+@intrinsic
+def _value_of(typingctx: Any, order: Any) -> Any:
+    """The inverse of _order_of."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        sign = builder.ashr(args[0], args[0].type(31))
+        bits = builder.xor(args[0], builder.and_(sign, sign.type(0x7FFFFFFF)))
+        return builder.bitcast(bits, context.get_value_type(types.float32))
+
+    return types.float32(types.int32), generate
+
+
+@intrinsic
+def _larger_integer(typingctx: Any, a: Any, b: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.select(builder.icmp_signed(">", *args), *args)
+
+    return types.int32(types.int32, types.int32), generate
+
+
+@inlined
+def maximum(x):
+    """Returns the maximum of a vector, NaN if there is one.
+
+    Maxima of floats depend on the order if there is a NaN, so that LLVM does not vectorize their
+    loop. Those of integers do not.
+    """
+    most = numpy.int32(-(2**31))
+    for i in range(len(x)):
+        most = _larger_integer(most, _order_of(x[i]))
+    return _value_of(most)
+
+
+@inlined
+def larger(a, b):
+    """Returns the larger number; NaN if one is."""
+    return a if (a > b or a != a) else b
+
+
 @inlined
 def power_of_two(n):
     """Returns ``2 ** n`` for an integer from -126 to 127."""
