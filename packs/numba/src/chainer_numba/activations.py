@@ -50,14 +50,16 @@ class ElementwiseKernel:
 
 @compiled
 def relu(part, start, stop, x, y):
-    for i in range(start, stop):
+    x, y = x[start:stop], y[start:stop]
+    for i in range(len(x)):
         # NaN is not less than zero, and passes.
         y[i] = _ZERO if x[i] < _ZERO else x[i]
 
 
 @compiled
 def relu_gradient(part, start, stop, y, gy, gx):
-    for i in range(start, stop):
+    y, gy, gx = y[start:stop], gy[start:stop], gx[start:stop]
+    for i in range(len(y)):
         # A product, so that an infinite gradient becomes NaN as in the reference.
         gx[i] = gy[i] * (_ONE if y[i] > _ZERO else _ZERO)
 
@@ -75,14 +77,16 @@ class ReLUKernel(ElementwiseKernel):
 @compiled
 def leaky_relu(part, start, stop, x, y, slope):
     s = f(slope)
-    for i in range(start, stop):
+    x, y = x[start:stop], y[start:stop]
+    for i in range(len(x)):
         y[i] = s * x[i] if x[i] < _ZERO else x[i]
 
 
 @compiled
 def leaky_relu_gradient(part, start, stop, signed, gy, gx, slope):
     s = f(slope)
-    for i in range(start, stop):
+    signed, gy, gx = signed[start:stop], gy[start:stop], gx[start:stop]
+    for i in range(len(signed)):
         gx[i] = gy[i] * (_ONE if signed[i] > _ZERO else s)
 
 
@@ -98,13 +102,15 @@ class LeakyReLUKernel(ElementwiseKernel):
 
 @compiled
 def sigmoid(part, start, stop, x, y):
-    for i in range(start, stop):
+    x, y = x[start:stop], y[start:stop]
+    for i in range(len(x)):
         y[i] = vector_math.sigmoid(x[i])
 
 
 @compiled
 def sigmoid_gradient(part, start, stop, y, gy, gx):
-    for i in range(start, stop):
+    y, gy, gx = y[start:stop], gy[start:stop], gx[start:stop]
+    for i in range(len(y)):
         gx[i] = (_ONE - y[i]) * y[i] * gy[i]
 
 
@@ -121,7 +127,8 @@ class SigmoidKernel(ElementwiseKernel):
 @compiled
 def elu(part, start, stop, x, y, alpha):
     a = f(alpha)
-    for i in range(start, stop):
+    x, y = x[start:stop], y[start:stop]
+    for i in range(len(x)):
         negative = x[i] if x[i] < _ZERO else _ZERO
         curve = a * vector_math.expm1_of_negative(negative)
         y[i] = curve if x[i] < _ZERO else x[i]
@@ -130,7 +137,8 @@ def elu(part, start, stop, x, y, alpha):
 @compiled
 def elu_gradient(part, start, stop, signed, y, gy, gx, alpha):
     a = f(alpha)
-    for i in range(start, stop):
+    signed, y, gy, gx = signed[start:stop], y[start:stop], gy[start:stop], gx[start:stop]
+    for i in range(len(signed)):
         gx[i] = gy[i] * (_ONE if signed[i] > _ZERO else y[i] + a)
 
 
@@ -146,7 +154,8 @@ class ELUKernel(ElementwiseKernel):
 
 @compiled
 def tanh_gradient(part, start, stop, y, gy, gx):
-    for i in range(start, stop):
+    y, gy, gx = y[start:stop], gy[start:stop], gx[start:stop]
+    for i in range(len(y)):
         gx[i] = gy[i] - y[i] * y[i] * gy[i]
 
 
@@ -160,7 +169,8 @@ class TanhKernel(ElementwiseKernel):
 @compiled
 def softplus(part, start, stop, x, y, beta):
     b, inverse = f(beta), f(1 / beta)
-    for i in range(start, stop):
+    x, y = x[start:stop], y[start:stop]
+    for i in range(len(x)):
         s = x[i] * b
         above = s if s > _ZERO else _ZERO
         magnitude = -s if s < _ZERO else s
@@ -172,7 +182,8 @@ def softplus(part, start, stop, x, y, beta):
 @compiled
 def softplus_gradient(part, start, stop, x, gy, gx, beta):
     b = f(beta)
-    for i in range(start, stop):
+    x, gy, gx = x[start:stop], gy[start:stop], gx[start:stop]
+    for i in range(len(x)):
         gx[i] = gy[i] * vector_math.sigmoid(x[i] * b)
 
 
@@ -188,7 +199,8 @@ class SoftplusKernel(ElementwiseKernel):
 
 @compiled
 def hard_sigmoid(part, start, stop, x, y):
-    for i in range(start, stop):
+    x, y = x[start:stop], y[start:stop]
+    for i in range(len(x)):
         s = x[i] * f(0.2) + _HALF
         s = _ZERO if s < _ZERO else s
         y[i] = _ONE if s > _ONE else s
@@ -196,7 +208,8 @@ def hard_sigmoid(part, start, stop, x, y):
 
 @compiled
 def hard_sigmoid_gradient(part, start, stop, x, gy, gx):
-    for i in range(start, stop):
+    x, gy, gx = x[start:stop], gy[start:stop], gx[start:stop]
+    for i in range(len(x)):
         inside = (x[i] > f(-2.5)) & (x[i] < f(2.5))
         gx[i] = gy[i] * (_ONE if inside else _ZERO) * f(0.2)
 
@@ -214,7 +227,8 @@ class HardSigmoidKernel(ElementwiseKernel):
 @compiled
 def clipped_relu(part, start, stop, x, y, inside, cap):
     most = f(cap)
-    for i in range(start, stop):
+    x, y, inside = x[start:stop], y[start:stop], inside[start:stop]
+    for i in range(len(x)):
         s = _ZERO if x[i] < _ZERO else x[i]
         s = most if s > most else s
         y[i] = s
@@ -223,7 +237,8 @@ def clipped_relu(part, start, stop, x, y, inside, cap):
 
 @compiled
 def clipped_relu_gradient(part, start, stop, inside, gy, gx):
-    for i in range(start, stop):
+    inside, gy, gx = inside[start:stop], gy[start:stop], gx[start:stop]
+    for i in range(len(inside)):
         gx[i] = gy[i] if inside[i] else _ZERO
 
 
@@ -244,13 +259,15 @@ class ClippedReLUKernel(ElementwiseKernel):
 
 @compiled
 def rrelu(part, start, stop, x, r, y):
-    for i in range(start, stop):
+    x, r, y = x[start:stop], r[start:stop], y[start:stop]
+    for i in range(len(x)):
         y[i] = r[i] * x[i] if x[i] < _ZERO else x[i]
 
 
 @compiled
 def rrelu_gradient(part, start, stop, x, r, gy, gx):
-    for i in range(start, stop):
+    x, r, gy, gx = x[start:stop], r[start:stop], gy[start:stop], gx[start:stop]
+    for i in range(len(x)):
         gx[i] = gy[i] * (_ONE if x[i] >= _ZERO else r[i])
 
 

@@ -38,9 +38,9 @@ def _pointer(typingctx: Any, address: Any) -> Any:
 
 
 @inlined
-def vector_at(address, size):
-    """Returns the float32 vector of a size at an address."""
-    return numba.carray(_pointer(address), (size,), numpy.float32)
+def vector_at(address, low, high):
+    """Returns elements of the float32 vector at an address."""
+    return numba.carray(_pointer(address + numpy.uintp(4 * low)), (high - low,), numpy.float32)
 
 
 @inlined

@@ -1,7 +1,7 @@
 """Kernels of batch normalization: channel by channel, so that a channel stays in the cache.
 
 Arrays are viewed as ``(batch, channels, positions)``. Where there is one position, some neighboring
-channels are computed together, a line of the cache and more at a time.
+channels are computed together, some lines of the cache at a time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ f = numpy.float32
 _ZERO = f(0)
 
 #: Channels that are computed together where there is one position.
-CHANNELS = 32
+CHANNELS = 128
 
 Axes = tuple[int, ...]
 
@@ -88,24 +88,26 @@ def gradient(part, start, stop, x, gy, mean, factor, slope, shift, gx):
 
 @compiled
 def statistics_of_columns(part, start, stop, x, eps, mean, var, inv_std):
-    batch, channels = x.shape
-    for c in range(start * CHANNELS, min(stop * CHANNELS, channels)):
-        mean[c] = _ZERO
-        var[c] = _ZERO
+    batch = x.shape[0]
     for group in range(start, stop):
-        first, last = group * CHANNELS, min((group + 1) * CHANNELS, channels)
+        first, last = group * CHANNELS, (group + 1) * CHANNELS
+        center, spread, inverse = mean[first:last], var[first:last], inv_std[first:last]
+        center[:] = _ZERO
+        spread[:] = _ZERO
         for n in range(batch):
-            for c in range(first, last):
-                mean[c] += x[n, c]
-        for c in range(first, last):
-            mean[c] /= f(batch)
+            row = x[n, first:last]
+            for c in range(len(row)):
+                center[c] += row[c]
+        for c in range(len(center)):
+            center[c] /= f(batch)
         for n in range(batch):
-            for c in range(first, last):
-                distance = x[n, c] - mean[c]
-                var[c] += distance * distance
-        for c in range(first, last):
-            var[c] /= f(batch)
-            inv_std[c] = f(1) / numpy.sqrt(var[c] + f(eps))
+            row = x[n, first:last]
+            for c in range(len(row)):
+                distance = row[c] - center[c]
+                spread[c] += distance * distance
+        for c in range(len(center)):
+            spread[c] /= f(batch)
+            inverse[c] = f(1) / numpy.sqrt(spread[c] + f(eps))
 
 
 @compiled
@@ -117,16 +119,16 @@ def normalize_columns(part, start, stop, x, mean, factor, beta, y):
 
 @compiled
 def sums_of_columns(part, start, stop, x, gy, mean, gbeta, products):
-    batch, channels = x.shape
     for group in range(start, stop):
-        first, last = group * CHANNELS, min((group + 1) * CHANNELS, channels)
-        for c in range(first, last):
-            gbeta[c] = _ZERO
-            products[c] = _ZERO
-        for n in range(batch):
-            for c in range(first, last):
-                gbeta[c] += gy[n, c]
-                products[c] += gy[n, c] * (x[n, c] - mean[c])
+        first, last = group * CHANNELS, (group + 1) * CHANNELS
+        center, total, dot = mean[first:last], gbeta[first:last], products[first:last]
+        total[:] = _ZERO
+        dot[:] = _ZERO
+        for n in range(x.shape[0]):
+            row, gradients = x[n, first:last], gy[n, first:last]
+            for c in range(len(row)):
+                total[c] += gradients[c]
+                dot[c] += gradients[c] * (row[c] - center[c])
 
 
 @compiled

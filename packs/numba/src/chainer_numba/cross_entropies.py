@@ -9,7 +9,7 @@ import numpy
 from chainer.typing import Array
 
 from chainer_numba.launching import compiled, dense, flat, launch, result, summing
-from chainer_numba.softmaxes import COST, POSITIONS, _tops_and_sums
+from chainer_numba.softmaxes import COST, POSITIONS, tops_and_sums
 from chainer_numba.vector_math import exp_of_negative, maximum
 
 f = numpy.float32
@@ -68,12 +68,12 @@ def losses_of_positions(part, start, stop, x, labels, weights, ignored, losses, 
     for sample in range(start, stop):
         for first in range(0, x.shape[2], POSITIONS):
             last = min(first + POSITIONS, x.shape[2])
-            _tops_and_sums(x, sample, first, last, tops, sums)
+            tops_and_sums(x, sample, first, last, tops, sums)
             if keep:
                 for k in range(x.shape[1]):
-                    for i in range(last - first):
-                        e = exp_of_negative(x[sample, k, first + i] - tops[i])
-                        scores[sample, k, first + i] = e / sums[i]
+                    source, target = x[sample, k, first:last], scores[sample, k, first:last]
+                    for i in range(len(source)):
+                        target[i] = exp_of_negative(source[i] - tops[i]) / sums[i]
             for i in range(last - first):
                 label = labels[sample, first + i]
                 losses[sample, first + i] = _ZERO
@@ -90,13 +90,13 @@ def gradient_of_positions(part, start, stop, x, labels, factors, gx):
     for sample in range(start, stop):
         for first in range(0, x.shape[2], POSITIONS):
             last = min(first + POSITIONS, x.shape[2])
-            _tops_and_sums(x, sample, first, last, tops, sums)
+            tops_and_sums(x, sample, first, last, tops, sums)
             for i in range(last - first):
                 sums[i] = factors[sample, first + i] / sums[i]
             for k in range(x.shape[1]):
-                for i in range(last - first):
-                    e = exp_of_negative(x[sample, k, first + i] - tops[i])
-                    gx[sample, k, first + i] = e * sums[i]
+                source, target = x[sample, k, first:last], gx[sample, k, first:last]
+                for i in range(len(source)):
+                    target[i] = exp_of_negative(source[i] - tops[i]) * sums[i]
             for i in range(first, last):
                 gx[sample, labels[sample, i], i] -= factors[sample, i]
 

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+import llvmlite.binding
 import numba
 import numpy
 from chainer.typing import Array
@@ -25,6 +26,12 @@ from chainer.typing import Array
 #: Time of a call, in elements of a cheap loop, below which more threads would be slower. Waking a
 #: thread takes some 20 microseconds, in which one thread passes over 64,000 elements.
 ELEMENTS_OF_THREAD = 1 << 16
+
+# LLVM compares the addresses of arrays before it runs vector instructions, and gives up where that
+# takes more than 8 comparisons: four arrays. Loops here have up to nine. An unknown option would end
+# the process, hence the limit on versions, those in which it is known to exist.
+if llvmlite.binding.llvm_version_info[0] <= 20:
+    llvmlite.binding.set_option("", "-runtime-memory-check-threshold=64")
 
 _pool: ThreadPoolExecutor | None = None
 _lock = threading.Lock()

@@ -37,8 +37,8 @@ def sgd(part, start, stop, pointers, ends, lr):
     row = _first_row(ends, start)
     while row < len(ends) and (row == 0 or ends[row - 1] < stop):
         low, high = _piece(ends, row, start, stop)
-        p, g = vector_at(pointers[row, 0], high), vector_at(pointers[row, 1], high)
-        for i in range(low, high):
+        p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
+        for i in range(high - low):
             p[i] -= rate * g[i]
         row += 1
 
@@ -49,9 +49,9 @@ def momentum_sgd(part, start, stop, pointers, ends, lr, momentum):
     row = _first_row(ends, start)
     while row < len(ends) and (row == 0 or ends[row - 1] < stop):
         low, high = _piece(ends, row, start, stop)
-        p, g = vector_at(pointers[row, 0], high), vector_at(pointers[row, 1], high)
-        v = vector_at(pointers[row, 2], high)
-        for i in range(low, high):
+        p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
+        v = vector_at(pointers[row, 2], low, high)
+        for i in range(high - low):
             v[i] = v[i] * keep - rate * g[i]
             p[i] += v[i]
         row += 1
@@ -63,9 +63,9 @@ def corrected_momentum_sgd(part, start, stop, pointers, ends, lr, momentum):
     row = _first_row(ends, start)
     while row < len(ends) and (row == 0 or ends[row - 1] < stop):
         low, high = _piece(ends, row, start, stop)
-        p, g = vector_at(pointers[row, 0], high), vector_at(pointers[row, 1], high)
-        v = vector_at(pointers[row, 2], high)
-        for i in range(low, high):
+        p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
+        v = vector_at(pointers[row, 2], low, high)
+        for i in range(high - low):
             v[i] = v[i] * keep - g[i]
             p[i] += v[i] * rate
         row += 1
@@ -78,9 +78,9 @@ def nesterov_ag(part, start, stop, pointers, ends, lr, momentum):
     row = _first_row(ends, start)
     while row < len(ends) and (row == 0 or ends[row - 1] < stop):
         low, high = _piece(ends, row, start, stop)
-        p, g = vector_at(pointers[row, 0], high), vector_at(pointers[row, 1], high)
-        v = vector_at(pointers[row, 2], high)
-        for i in range(low, high):
+        p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
+        v = vector_at(pointers[row, 2], low, high)
+        for i in range(high - low):
             step = rate * g[i]
             v[i] = v[i] * keep - step
             p[i] += ahead * v[i] - jump * step
@@ -93,9 +93,9 @@ def ada_grad(part, start, stop, pointers, ends, lr, eps):
     row = _first_row(ends, start)
     while row < len(ends) and (row == 0 or ends[row - 1] < stop):
         low, high = _piece(ends, row, start, stop)
-        p, g = vector_at(pointers[row, 0], high), vector_at(pointers[row, 1], high)
-        h = vector_at(pointers[row, 2], high)
-        for i in range(low, high):
+        p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
+        h = vector_at(pointers[row, 2], low, high)
+        for i in range(high - low):
             h[i] += g[i] * g[i]
             p[i] -= rate * (g[i] / (numpy.sqrt(h[i]) + small))
         row += 1
@@ -107,9 +107,9 @@ def ada_delta(part, start, stop, pointers, ends, rho, eps):
     row = _first_row(ends, start)
     while row < len(ends) and (row == 0 or ends[row - 1] < stop):
         low, high = _piece(ends, row, start, stop)
-        p, g = vector_at(pointers[row, 0], high), vector_at(pointers[row, 1], high)
-        msg, msdx = vector_at(pointers[row, 2], high), vector_at(pointers[row, 3], high)
-        for i in range(low, high):
+        p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
+        msg, msdx = vector_at(pointers[row, 2], low, high), vector_at(pointers[row, 3], low, high)
+        for i in range(high - low):
             msg[i] += weight * (g[i] * g[i] - msg[i])
             dx = numpy.sqrt((msdx[i] + small) / (msg[i] + small)) * g[i]
             p[i] -= dx
@@ -123,9 +123,9 @@ def adam(part, start, stop, pointers, ends, rate, beta1, beta2, eps, keep):
     row = _first_row(ends, start)
     while row < len(ends) and (row == 0 or ends[row - 1] < stop):
         low, high = _piece(ends, row, start, stop)
-        p, g = vector_at(pointers[row, 0], high), vector_at(pointers[row, 1], high)
-        m, v = vector_at(pointers[row, 2], high), vector_at(pointers[row, 3], high)
-        for i in range(low, high):
+        p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
+        m, v = vector_at(pointers[row, 2], low, high), vector_at(pointers[row, 3], low, high)
+        for i in range(high - low):
             m[i] += weight1 * (g[i] - m[i])
             v[i] += weight2 * (g[i] * g[i] - v[i])
             p[i] = p[i] * kept - step * (m[i] / (numpy.sqrt(v[i]) + small))
@@ -144,10 +144,10 @@ def ams_grad(part, start, stop, pointers, ends, rate, beta1, beta2, eps, keep):
     row = _first_row(ends, start)
     while row < len(ends) and (row == 0 or ends[row - 1] < stop):
         low, high = _piece(ends, row, start, stop)
-        p, g = vector_at(pointers[row, 0], high), vector_at(pointers[row, 1], high)
-        m, v = vector_at(pointers[row, 2], high), vector_at(pointers[row, 3], high)
-        vhat = vector_at(pointers[row, 4], high)
-        for i in range(low, high):
+        p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
+        m, v = vector_at(pointers[row, 2], low, high), vector_at(pointers[row, 3], low, high)
+        vhat = vector_at(pointers[row, 4], low, high)
+        for i in range(high - low):
             m[i] += weight1 * (g[i] - m[i])
             v[i] += weight2 * (g[i] * g[i] - v[i])
             vhat[i] = _larger(vhat[i], v[i])
@@ -171,9 +171,9 @@ def ada_bound(
     row = _first_row(ends, start)
     while row < len(ends) and (row == 0 or ends[row - 1] < stop):
         low, high = _piece(ends, row, start, stop)
-        p, g = vector_at(pointers[row, 0], high), vector_at(pointers[row, 1], high)
-        m, v = vector_at(pointers[row, 2], high), vector_at(pointers[row, 3], high)
-        for i in range(low, high):
+        p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
+        m, v = vector_at(pointers[row, 2], low, high), vector_at(pointers[row, 3], low, high)
+        for i in range(high - low):
             m[i] += weight1 * (g[i] - m[i])
             v[i] += weight2 * (g[i] * g[i] - v[i])
             step = _limited(rate / (numpy.sqrt(v[i]) + small), smallest, largest)
@@ -190,10 +190,10 @@ def ams_bound(
     row = _first_row(ends, start)
     while row < len(ends) and (row == 0 or ends[row - 1] < stop):
         low, high = _piece(ends, row, start, stop)
-        p, g = vector_at(pointers[row, 0], high), vector_at(pointers[row, 1], high)
-        m, v = vector_at(pointers[row, 2], high), vector_at(pointers[row, 3], high)
-        vhat = vector_at(pointers[row, 4], high)
-        for i in range(low, high):
+        p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
+        m, v = vector_at(pointers[row, 2], low, high), vector_at(pointers[row, 3], low, high)
+        vhat = vector_at(pointers[row, 4], low, high)
+        for i in range(high - low):
             m[i] += weight1 * (g[i] - m[i])
             v[i] += weight2 * (g[i] * g[i] - v[i])
             vhat[i] = _larger(vhat[i], v[i])
@@ -208,9 +208,9 @@ def rmsprop(part, start, stop, pointers, ends, lr, alpha, inside, outside):
     row = _first_row(ends, start)
     while row < len(ends) and (row == 0 or ends[row - 1] < stop):
         low, high = _piece(ends, row, start, stop)
-        p, g = vector_at(pointers[row, 0], high), vector_at(pointers[row, 1], high)
-        ms = vector_at(pointers[row, 2], high)
-        for i in range(low, high):
+        p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
+        ms = vector_at(pointers[row, 2], low, high)
+        for i in range(high - low):
             ms[i] += weight * (g[i] * g[i] - ms[i])
             p[i] -= rate * (g[i] / (numpy.sqrt(ms[i] + under) + behind))
         row += 1
@@ -222,10 +222,10 @@ def rmsprop_graves(part, start, stop, pointers, ends, lr, alpha, momentum, eps):
     row = _first_row(ends, start)
     while row < len(ends) and (row == 0 or ends[row - 1] < stop):
         low, high = _piece(ends, row, start, stop)
-        p, grad = vector_at(pointers[row, 0], high), vector_at(pointers[row, 1], high)
-        n, g = vector_at(pointers[row, 2], high), vector_at(pointers[row, 3], high)
-        delta = vector_at(pointers[row, 4], high)
-        for i in range(low, high):
+        p, grad = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
+        n, g = vector_at(pointers[row, 2], low, high), vector_at(pointers[row, 3], low, high)
+        delta = vector_at(pointers[row, 4], low, high)
+        for i in range(high - low):
             n[i] += weight * (grad[i] * grad[i] - n[i])
             g[i] += weight * (grad[i] - g[i])
             step = grad[i] / numpy.sqrt(n[i] - g[i] * g[i] + small)
@@ -240,10 +240,10 @@ def smorms3(part, start, stop, pointers, ends, lr, eps):
     row = _first_row(ends, start)
     while row < len(ends) and (row == 0 or ends[row - 1] < stop):
         low, high = _piece(ends, row, start, stop)
-        p, grad = vector_at(pointers[row, 0], high), vector_at(pointers[row, 1], high)
-        mem, g = vector_at(pointers[row, 2], high), vector_at(pointers[row, 3], high)
-        g2 = vector_at(pointers[row, 4], high)
-        for i in range(low, high):
+        p, grad = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
+        mem, g = vector_at(pointers[row, 2], low, high), vector_at(pointers[row, 3], low, high)
+        g2 = vector_at(pointers[row, 4], low, high)
+        for i in range(high - low):
             r = one / (mem[i] + one)
             g[i] += r * (grad[i] - g[i])
             g2[i] += r * (grad[i] * grad[i] - g2[i])
@@ -261,9 +261,9 @@ def msvag(part, start, stop, pointers, ends, beta, scale, keep, inverse, rho, sh
     row = _first_row(ends, start)
     while row < len(ends) and (row == 0 or ends[row - 1] < stop):
         low, high = _piece(ends, row, start, stop)
-        p, g = vector_at(pointers[row, 0], high), vector_at(pointers[row, 1], high)
-        m, v = vector_at(pointers[row, 2], high), vector_at(pointers[row, 3], high)
-        for i in range(low, high):
+        p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
+        m, v = vector_at(pointers[row, 2], low, high), vector_at(pointers[row, 3], low, high)
+        for i in range(high - low):
             m[i] += weight * (g[i] - m[i])
             v[i] += weight * (g[i] * g[i] - v[i])
             mean = m[i] * corrected

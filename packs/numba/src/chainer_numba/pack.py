@@ -53,9 +53,9 @@ KERNELS = {
     "lstm_cell": ("lstm_cells:LSTMCellKernel", "lstm_cell"),
     "embedding": ("embeddings:EmbeddingKernel", "embedding"),
     "scatter_add": ("embeddings:ScatterAddKernel", "scatter_add"),
-    "max_pooling_nd": ("poolings:MaxPoolingNDKernel", "window"),
-    "average_pooling_nd": ("poolings:AveragePoolingNDKernel", "window"),
-    "unpooling_nd": ("poolings:UnpoolingNDKernel", "window"),
+    "max_pooling_nd": ("poolings:MaxPoolingNDKernel", "max_pooling"),
+    "average_pooling_nd": ("poolings:AveragePoolingNDKernel", "average_pooling"),
+    "unpooling_nd": ("poolings:UnpoolingNDKernel", "unpooling"),
     "axes_sum": ("reductions:AxesSumKernel", "reduction"),
     **{name: (f"optimizer_updates:{cls}", "update") for name, cls in _UPDATES.items()},
 }

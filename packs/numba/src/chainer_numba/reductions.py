@@ -24,8 +24,10 @@ def sum_rows(part, start, stop, x, y):
         total = 0.0
         for first in range(0, x.shape[1], BLOCK):
             block = _ZERO
-            for i in range(first, min(first + BLOCK, x.shape[1])):
-                block += x[row, i]
+            # A slice: an index that may be negative would not be vectorized.
+            values = x[row, first : first + BLOCK]
+            for i in range(len(values)):
+                block += values[i]
             total += block
         y[row] = f(total)
 
@@ -46,8 +48,9 @@ def sum_columns(part, start, stop, x, y):
         for i in range(n):
             totals[i] = 0.0
         for k in range(length):
-            for i in range(n):
-                totals[i] += x[row, k, first + i]
+            values = x[row, k, first : first + COLUMNS]
+            for i in range(len(values)):
+                totals[i] += values[i]
         for i in range(n):
             y[row, first + i] = f(totals[i])
 

@@ -16,7 +16,7 @@ from chainer_numba.launching import compiled, dense, launch, result, summing
 from chainer_numba.vector_math import exp_of_negative, larger, maximum
 
 f = numpy.float32
-_ZERO = f(0)
+_ZERO, _LOWEST = f(0), f(-numpy.inf)
 
 #: Positions that are computed together. Rows of 64 floats are four lines of the cache.
 POSITIONS = 64
@@ -70,18 +70,21 @@ def log_softmax_gradient(part, start, stop, y, gy, gx):
 
 
 @compiled
-def _tops_and_sums(x, outer, first, last, tops, sums):
+def tops_and_sums(x, outer, first, last, tops, sums):
     """Writes maxima over the classes, and sums of exponentials relative to them."""
     n = last - first
     for i in range(n):
-        tops[i] = x[outer, 0, first + i]
+        tops[i] = _LOWEST
         sums[i] = _ZERO
-    for k in range(1, x.shape[1]):
-        for i in range(n):
-            tops[i] = larger(x[outer, k, first + i], tops[i])
+    # Slices, because an index like first + i may be negative for all that LLVM knows.
     for k in range(x.shape[1]):
-        for i in range(n):
-            sums[i] += exp_of_negative(x[outer, k, first + i] - tops[i])
+        row = x[outer, k, first:last]
+        for i in range(len(row)):
+            tops[i] = larger(row[i], tops[i])
+    for k in range(x.shape[1]):
+        row = x[outer, k, first:last]
+        for i in range(len(row)):
+            sums[i] += exp_of_negative(row[i] - tops[i])
 
 
 @compiled
@@ -90,11 +93,11 @@ def softmax_of_positions(part, start, stop, x, y):
     for outer in range(start, stop):
         for first in range(0, x.shape[2], POSITIONS):
             last = min(first + POSITIONS, x.shape[2])
-            _tops_and_sums(x, outer, first, last, tops, sums)
+            tops_and_sums(x, outer, first, last, tops, sums)
             for k in range(x.shape[1]):
-                for i in range(last - first):
-                    e = exp_of_negative(x[outer, k, first + i] - tops[i])
-                    y[outer, k, first + i] = e / sums[i]
+                source, target = x[outer, k, first:last], y[outer, k, first:last]
+                for i in range(len(source)):
+                    target[i] = exp_of_negative(source[i] - tops[i]) / sums[i]
 
 
 @compiled
@@ -102,15 +105,17 @@ def softmax_gradient_of_positions(part, start, stop, y, gy, gx):
     sums = numpy.empty(POSITIONS, f)
     for outer in range(start, stop):
         for first in range(0, y.shape[2], POSITIONS):
-            n = min(POSITIONS, y.shape[2] - first)
-            sums[:n] = _ZERO
+            last = min(first + POSITIONS, y.shape[2])
+            sums[:] = _ZERO
             for k in range(y.shape[1]):
-                for i in range(n):
-                    sums[i] += y[outer, k, first + i] * gy[outer, k, first + i]
+                out, gradient = y[outer, k, first:last], gy[outer, k, first:last]
+                for i in range(len(out)):
+                    sums[i] += out[i] * gradient[i]
             for k in range(y.shape[1]):
-                for i in range(n):
-                    at = first + i
-                    gx[outer, k, at] = y[outer, k, at] * (gy[outer, k, at] - sums[i])
+                out, gradient = y[outer, k, first:last], gy[outer, k, first:last]
+                target = gx[outer, k, first:last]
+                for i in range(len(out)):
+                    target[i] = out[i] * (gradient[i] - sums[i])
 
 
 @compiled
@@ -119,12 +124,13 @@ def log_softmax_of_positions(part, start, stop, x, y):
     for outer in range(start, stop):
         for first in range(0, x.shape[2], POSITIONS):
             last = min(first + POSITIONS, x.shape[2])
-            _tops_and_sums(x, outer, first, last, tops, sums)
+            tops_and_sums(x, outer, first, last, tops, sums)
             for i in range(last - first):
                 sums[i] = numpy.log(sums[i])
             for k in range(x.shape[1]):
-                for i in range(last - first):
-                    y[outer, k, first + i] = (x[outer, k, first + i] - tops[i]) - sums[i]
+                source, target = x[outer, k, first:last], y[outer, k, first:last]
+                for i in range(len(source)):
+                    target[i] = (source[i] - tops[i]) - sums[i]
 
 
 @compiled
@@ -132,15 +138,17 @@ def log_softmax_gradient_of_positions(part, start, stop, y, gy, gx):
     sums = numpy.empty(POSITIONS, f)
     for outer in range(start, stop):
         for first in range(0, y.shape[2], POSITIONS):
-            n = min(POSITIONS, y.shape[2] - first)
-            sums[:n] = _ZERO
+            last = min(first + POSITIONS, y.shape[2])
+            sums[:] = _ZERO
             for k in range(y.shape[1]):
-                for i in range(n):
-                    sums[i] += gy[outer, k, first + i]
+                gradient = gy[outer, k, first:last]
+                for i in range(len(gradient)):
+                    sums[i] += gradient[i]
             for k in range(y.shape[1]):
-                for i in range(n):
-                    at = first + i
-                    gx[outer, k, at] = gy[outer, k, at] - exp_of_negative(y[outer, k, at]) * sums[i]
+                out, gradient = y[outer, k, first:last], gy[outer, k, first:last]
+                target = gx[outer, k, first:last]
+                for i in range(len(out)):
+                    target[i] = gradient[i] - exp_of_negative(out[i]) * sums[i]
 
 
 class SoftmaxKernel:

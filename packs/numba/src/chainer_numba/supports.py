@@ -20,8 +20,10 @@ MIN_ELEMENTS = {
     "exponential": 1 << 11,
     "row": 1 << 11,
     "window": 1 << 11,
+    "columns": 16,
     "cell": 1 << 9,
     "copy": 1 << 16,
+    "loss": 1 << 15,
 }
 
 
@@ -69,7 +71,7 @@ def rows(spec: Any) -> bool | str:
 def cross_entropy(spec: Any) -> bool | str:
     """Softmax cross entropy: floating-point weights of classes, if any."""
     answer = _all_small(spec.arrays[2:])
-    return enough(spec.arrays[0], "row") if answer is True else answer
+    return enough(spec.arrays[0], "loss") if answer is True else answer
 
 
 def dropout(spec: Any) -> bool | str:
@@ -118,10 +120,27 @@ def scatter_add(spec: Any) -> bool | str:
     return enough(b, "window")
 
 
-def window(spec: Any) -> bool | str:
-    """Poolings and patches in up to three dimensions."""
+def max_pooling(spec: Any) -> bool | str:
+    """Max pooling in up to three dimensions."""
+    return _window(spec, spec.attributes["out_size"][-1:])
+
+
+def average_pooling(spec: Any) -> bool | str:
+    """Average pooling in up to three dimensions; global pooling has one window in a row."""
+    columns = spec.attributes["out_size"][-1:]
+    return _window(spec, () if columns == (1,) else columns)
+
+
+def unpooling(spec: Any) -> bool | str:
+    """Unpooling in up to three dimensions."""
+    return _window(spec, spec.arrays[0].shape[-1:])
+
+
+def _window(spec: Any, columns: tuple[int, ...]) -> bool | str:
     if not 3 <= spec.arrays[0].ndim <= 5:
         return "images must have one, two or three dimensions"
+    if columns and columns[0] < MIN_ELEMENTS["columns"]:
+        return f"the reference is faster for less than {MIN_ELEMENTS['columns']} windows in a row"
     return enough(spec.arrays[0], "window")
 
 

@@ -179,8 +179,11 @@ def tanh(x):
 
 @inlined
 def sigmoid(x):
-    """Returns ``1 / (1 + exp(-x))``."""
-    return _ONE / (_ONE + exp(-x))
+    """Returns ``1 / (1 + exp(-x))``; less than 1e-37 becomes zero."""
+    magnitude = -x if x < _ZERO else x
+    e = exp_of_negative(-magnitude)
+    y = _ONE / (_ONE + e)
+    return e * y if x < _ZERO else y
 
 
 @inlined
