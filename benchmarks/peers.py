@@ -18,7 +18,16 @@ PACKAGES = {
 }
 
 #: Names of all peers, in the order of the columns.
-NAMES = ["ours", "ours-ideep", "ours-numba", "numpy", "torch", "upstream", "upstream-ideep", "upstream4"]
+NAMES = [
+    "ours",
+    "ours-ideep",
+    "ours-numba",
+    "numpy",
+    "torch",
+    "upstream",
+    "upstream-ideep",
+    "upstream4",
+]
 
 #: Peers of a run that names none.
 DEFAULT_NAMES = ["ours", "ours-ideep", "ours-numba", "numpy", "torch", "upstream", "upstream-ideep"]

@@ -9,7 +9,7 @@ import numpy
 from chainer.typing import Array
 
 from chainer_numba import vector_math
-from chainer_numba.launching import compiled, flat, launch, result
+from chainer_numba.launching import compiled, flat, launch, launch_aligned, result
 
 f = numpy.float32
 _ZERO, _ONE, _HALF = f(0), f(1), f(0.5)
@@ -44,7 +44,7 @@ class ElementwiseKernel:
         """
         first = arrays[0]
         y = numpy.empty(first.size, f)
-        launch(loop, first.size, first.size * cost, *map(flat, arrays), y, *map(float, numbers))
+        launch_aligned(loop, first.size * cost, *map(flat, arrays), y, *map(float, numbers))
         return result(y, first)
 
 
@@ -248,7 +248,7 @@ class ClippedReLUKernel(ElementwiseKernel):
     def forward(self, x: Array, cap: float) -> tuple[Array, Array]:
         y, inside = numpy.empty(x.size, f), numpy.empty(x.shape, bool)
         arrays = flat(x), y, inside.reshape(-1)
-        launch(clipped_relu, x.size, x.size, *arrays, float(cap))
+        launch_aligned(clipped_relu, x.size, *arrays, float(cap))
         return result(y, x), inside
 
     def backward(self, inside: Array, gy: Array) -> Array:

@@ -78,7 +78,25 @@ def parts_of(count: int, elements: int) -> int:
     return max(min(numba.get_num_threads(), count, elements // ELEMENTS_OF_THREAD), 1)
 
 
-def launch(loop: Any, count: int, elements: int, *arguments: Any) -> int:
+def launch_aligned(loop: Any, elements: int, first: Array, *arguments: Any) -> None:
+    """Runs a loop over vectors on as many threads as pay, beginning with a line of the cache.
+
+    Args:
+        loop: The compiled loop.
+        elements: See :func:`parts_of`.
+        first: The first vector. Large arrays of NumPy are aligned alike, so it decides for all.
+        arguments: Further arguments of the loop.
+    """
+    # Vector instructions take twice the time where each vector is on two lines. Below, the arrays
+    # are in the cache, and asking for the address takes as long as it saves.
+    count = first.size
+    ahead = -first.ctypes.data % 64 // 4 if count >= 1 << 16 else 0
+    if ahead:
+        loop(0, 0, ahead, first, *arguments)
+    launch(loop, count, elements, first, *arguments, offset=ahead)
+
+
+def launch(loop: Any, count: int, elements: int, *arguments: Any, offset: int = 0) -> int:
     """Runs a loop on as many threads as pay.
 
     Args:
@@ -86,21 +104,25 @@ def launch(loop: Any, count: int, elements: int, *arguments: Any) -> int:
         count: Number of its rows.
         elements: See :func:`parts_of`.
         arguments: Further arguments of the loop.
+        offset: The first row.
 
     Returns:
         int: Number of the pieces.
     """
     parts = parts_of(count, elements)
     if parts == 1:
-        loop(0, 0, count, *arguments)
+        loop(0, offset, count, *arguments)
         return 1
-    bounds = [count * i // parts for i in range(parts + 1)]
+    # Multiples of 16, where there are that many rows, so that each piece begins with a line.
+    step = 16 if offset or count >= ELEMENTS_OF_THREAD else 1
+    bounds = [offset + ((count - offset) * i // parts) // step * step for i in range(parts)]
+    bounds.append(count)
     pool = _threads()
     futures: list[Future[Any]] = [
         pool.submit(loop, i, bounds[i], bounds[i + 1], *arguments) for i in range(1, parts)
     ]
     try:
-        loop(0, 0, bounds[1], *arguments)
+        loop(0, bounds[0], bounds[1], *arguments)
     finally:
         for future in futures:
             future.exception()  # waits: no thread may write to arrays that are free already

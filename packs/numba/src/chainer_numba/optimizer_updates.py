@@ -18,6 +18,11 @@ from chainer_numba.launching import compiled, inlined, launch
 
 f = numpy.float32
 
+#: Bytes of a line of the cache.
+LINE = 64
+#: Elements from which on it pays to begin with a whole line.
+LONG = 256
+
 
 @inlined
 def _first_row(ends, start):
@@ -25,88 +30,99 @@ def _first_row(ends, start):
 
 
 @inlined
-def _piece(ends, row, start, stop):
-    """Returns the first and the last element of a row that a thread updates."""
+def _piece(pointers, ends, row, at, stop):
+    """Returns the first and the last element of a row to update now."""
     before = ends[row - 1] if row > 0 else 0
-    return max(start - before, 0), min(stop, ends[row]) - before
+    low, high = at - before, min(stop, ends[row]) - before
+    # Vector instructions take twice the time where each vector is on two lines of the cache. Large
+    # arrays of NumPy begin 16 bytes behind the beginning of a line, so these come first.
+    ahead = (LINE - (pointers[row, 0] + 4 * low) % LINE) % LINE // 4
+    if ahead > 0 and high - low > LONG:
+        high = low + ahead
+    return low, high
 
 
 @compiled
 def sgd(part, start, stop, pointers, ends, lr):
     rate = f(lr)
-    row = _first_row(ends, start)
-    while row < len(ends) and (row == 0 or ends[row - 1] < stop):
-        low, high = _piece(ends, row, start, stop)
+    row, at = _first_row(ends, start), start
+    while at < stop:
+        low, high = _piece(pointers, ends, row, at, stop)
         p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
         for i in range(high - low):
             p[i] -= rate * g[i]
-        row += 1
+        at += high - low
+        row += at == ends[row]
 
 
 @compiled
 def momentum_sgd(part, start, stop, pointers, ends, lr, momentum):
     rate, keep = f(lr), f(momentum)
-    row = _first_row(ends, start)
-    while row < len(ends) and (row == 0 or ends[row - 1] < stop):
-        low, high = _piece(ends, row, start, stop)
+    row, at = _first_row(ends, start), start
+    while at < stop:
+        low, high = _piece(pointers, ends, row, at, stop)
         p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
         v = vector_at(pointers[row, 2], low, high)
         for i in range(high - low):
             v[i] = v[i] * keep - rate * g[i]
             p[i] += v[i]
-        row += 1
+        at += high - low
+        row += at == ends[row]
 
 
 @compiled
 def corrected_momentum_sgd(part, start, stop, pointers, ends, lr, momentum):
     rate, keep = f(lr), f(momentum)
-    row = _first_row(ends, start)
-    while row < len(ends) and (row == 0 or ends[row - 1] < stop):
-        low, high = _piece(ends, row, start, stop)
+    row, at = _first_row(ends, start), start
+    while at < stop:
+        low, high = _piece(pointers, ends, row, at, stop)
         p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
         v = vector_at(pointers[row, 2], low, high)
         for i in range(high - low):
             v[i] = v[i] * keep - g[i]
             p[i] += v[i] * rate
-        row += 1
+        at += high - low
+        row += at == ends[row]
 
 
 @compiled
 def nesterov_ag(part, start, stop, pointers, ends, lr, momentum):
     rate, keep = f(lr), f(momentum)
     ahead, jump = f(momentum * momentum), f(1 + momentum)
-    row = _first_row(ends, start)
-    while row < len(ends) and (row == 0 or ends[row - 1] < stop):
-        low, high = _piece(ends, row, start, stop)
+    row, at = _first_row(ends, start), start
+    while at < stop:
+        low, high = _piece(pointers, ends, row, at, stop)
         p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
         v = vector_at(pointers[row, 2], low, high)
         for i in range(high - low):
             step = rate * g[i]
             v[i] = v[i] * keep - step
             p[i] += ahead * v[i] - jump * step
-        row += 1
+        at += high - low
+        row += at == ends[row]
 
 
 @compiled
 def ada_grad(part, start, stop, pointers, ends, lr, eps):
     rate, small = f(lr), f(eps)
-    row = _first_row(ends, start)
-    while row < len(ends) and (row == 0 or ends[row - 1] < stop):
-        low, high = _piece(ends, row, start, stop)
+    row, at = _first_row(ends, start), start
+    while at < stop:
+        low, high = _piece(pointers, ends, row, at, stop)
         p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
         h = vector_at(pointers[row, 2], low, high)
         for i in range(high - low):
             h[i] += g[i] * g[i]
             p[i] -= rate * (g[i] / (numpy.sqrt(h[i]) + small))
-        row += 1
+        at += high - low
+        row += at == ends[row]
 
 
 @compiled
 def ada_delta(part, start, stop, pointers, ends, rho, eps):
     weight, small = f(1 - rho), f(eps)
-    row = _first_row(ends, start)
-    while row < len(ends) and (row == 0 or ends[row - 1] < stop):
-        low, high = _piece(ends, row, start, stop)
+    row, at = _first_row(ends, start), start
+    while at < stop:
+        low, high = _piece(pointers, ends, row, at, stop)
         p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
         msg, msdx = vector_at(pointers[row, 2], low, high), vector_at(pointers[row, 3], low, high)
         for i in range(high - low):
@@ -114,22 +130,24 @@ def ada_delta(part, start, stop, pointers, ends, rho, eps):
             dx = numpy.sqrt((msdx[i] + small) / (msg[i] + small)) * g[i]
             p[i] -= dx
             msdx[i] += weight * (dx * dx - msdx[i])
-        row += 1
+        at += high - low
+        row += at == ends[row]
 
 
 @compiled
 def adam(part, start, stop, pointers, ends, rate, beta1, beta2, eps, keep):
     step, weight1, weight2, small, kept = f(rate), f(1 - beta1), f(1 - beta2), f(eps), f(keep)
-    row = _first_row(ends, start)
-    while row < len(ends) and (row == 0 or ends[row - 1] < stop):
-        low, high = _piece(ends, row, start, stop)
+    row, at = _first_row(ends, start), start
+    while at < stop:
+        low, high = _piece(pointers, ends, row, at, stop)
         p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
         m, v = vector_at(pointers[row, 2], low, high), vector_at(pointers[row, 3], low, high)
         for i in range(high - low):
             m[i] += weight1 * (g[i] - m[i])
             v[i] += weight2 * (g[i] * g[i] - v[i])
             p[i] = p[i] * kept - step * (m[i] / (numpy.sqrt(v[i]) + small))
-        row += 1
+        at += high - low
+        row += at == ends[row]
 
 
 @inlined
@@ -141,9 +159,9 @@ def _larger(a, b):
 @compiled
 def ams_grad(part, start, stop, pointers, ends, rate, beta1, beta2, eps, keep):
     step, weight1, weight2, small, kept = f(rate), f(1 - beta1), f(1 - beta2), f(eps), f(keep)
-    row = _first_row(ends, start)
-    while row < len(ends) and (row == 0 or ends[row - 1] < stop):
-        low, high = _piece(ends, row, start, stop)
+    row, at = _first_row(ends, start), start
+    while at < stop:
+        low, high = _piece(pointers, ends, row, at, stop)
         p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
         m, v = vector_at(pointers[row, 2], low, high), vector_at(pointers[row, 3], low, high)
         vhat = vector_at(pointers[row, 4], low, high)
@@ -152,7 +170,8 @@ def ams_grad(part, start, stop, pointers, ends, rate, beta1, beta2, eps, keep):
             v[i] += weight2 * (g[i] * g[i] - v[i])
             vhat[i] = _larger(vhat[i], v[i])
             p[i] = p[i] * kept - step * (m[i] / (numpy.sqrt(vhat[i]) + small))
-        row += 1
+        at += high - low
+        row += at == ends[row]
 
 
 @inlined
@@ -163,14 +182,12 @@ def _limited(step, smallest, largest):
 
 
 @compiled
-def ada_bound(
-    part, start, stop, pointers, ends, alpha, beta1, beta2, eps, keep, eta, lower, upper
-):
+def ada_bound(part, start, stop, pointers, ends, alpha, beta1, beta2, eps, keep, eta, lower, upper):
     weight1, weight2, small, kept = f(1 - beta1), f(1 - beta2), f(eps), f(keep)
     rate, factor, smallest, largest = f(alpha), f(eta), f(lower), f(upper)
-    row = _first_row(ends, start)
-    while row < len(ends) and (row == 0 or ends[row - 1] < stop):
-        low, high = _piece(ends, row, start, stop)
+    row, at = _first_row(ends, start), start
+    while at < stop:
+        low, high = _piece(pointers, ends, row, at, stop)
         p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
         m, v = vector_at(pointers[row, 2], low, high), vector_at(pointers[row, 3], low, high)
         for i in range(high - low):
@@ -178,18 +195,17 @@ def ada_bound(
             v[i] += weight2 * (g[i] * g[i] - v[i])
             step = _limited(rate / (numpy.sqrt(v[i]) + small), smallest, largest)
             p[i] = p[i] * kept - factor * (step * m[i])
-        row += 1
+        at += high - low
+        row += at == ends[row]
 
 
 @compiled
-def ams_bound(
-    part, start, stop, pointers, ends, alpha, beta1, beta2, eps, keep, eta, lower, upper
-):
+def ams_bound(part, start, stop, pointers, ends, alpha, beta1, beta2, eps, keep, eta, lower, upper):
     weight1, weight2, small, kept = f(1 - beta1), f(1 - beta2), f(eps), f(keep)
     rate, factor, smallest, largest = f(alpha), f(eta), f(lower), f(upper)
-    row = _first_row(ends, start)
-    while row < len(ends) and (row == 0 or ends[row - 1] < stop):
-        low, high = _piece(ends, row, start, stop)
+    row, at = _first_row(ends, start), start
+    while at < stop:
+        low, high = _piece(pointers, ends, row, at, stop)
         p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
         m, v = vector_at(pointers[row, 2], low, high), vector_at(pointers[row, 3], low, high)
         vhat = vector_at(pointers[row, 4], low, high)
@@ -199,29 +215,31 @@ def ams_bound(
             vhat[i] = _larger(vhat[i], v[i])
             step = _limited(rate / (numpy.sqrt(vhat[i]) + small), smallest, largest)
             p[i] = p[i] * kept - factor * (step * m[i])
-        row += 1
+        at += high - low
+        row += at == ends[row]
 
 
 @compiled
 def rmsprop(part, start, stop, pointers, ends, lr, alpha, inside, outside):
     rate, weight, under, behind = f(lr), f(1 - alpha), f(inside), f(outside)
-    row = _first_row(ends, start)
-    while row < len(ends) and (row == 0 or ends[row - 1] < stop):
-        low, high = _piece(ends, row, start, stop)
+    row, at = _first_row(ends, start), start
+    while at < stop:
+        low, high = _piece(pointers, ends, row, at, stop)
         p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
         ms = vector_at(pointers[row, 2], low, high)
         for i in range(high - low):
             ms[i] += weight * (g[i] * g[i] - ms[i])
             p[i] -= rate * (g[i] / (numpy.sqrt(ms[i] + under) + behind))
-        row += 1
+        at += high - low
+        row += at == ends[row]
 
 
 @compiled
 def rmsprop_graves(part, start, stop, pointers, ends, lr, alpha, momentum, eps):
     rate, weight, keep, small = f(lr), f(1 - alpha), f(momentum), f(eps)
-    row = _first_row(ends, start)
-    while row < len(ends) and (row == 0 or ends[row - 1] < stop):
-        low, high = _piece(ends, row, start, stop)
+    row, at = _first_row(ends, start), start
+    while at < stop:
+        low, high = _piece(pointers, ends, row, at, stop)
         p, grad = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
         n, g = vector_at(pointers[row, 2], low, high), vector_at(pointers[row, 3], low, high)
         delta = vector_at(pointers[row, 4], low, high)
@@ -231,15 +249,16 @@ def rmsprop_graves(part, start, stop, pointers, ends, lr, alpha, momentum, eps):
             step = grad[i] / numpy.sqrt(n[i] - g[i] * g[i] + small)
             delta[i] = delta[i] * keep - rate * step
             p[i] += delta[i]
-        row += 1
+        at += high - low
+        row += at == ends[row]
 
 
 @compiled
 def smorms3(part, start, stop, pointers, ends, lr, eps):
     rate, small, one = f(lr), f(eps), f(1)
-    row = _first_row(ends, start)
-    while row < len(ends) and (row == 0 or ends[row - 1] < stop):
-        low, high = _piece(ends, row, start, stop)
+    row, at = _first_row(ends, start), start
+    while at < stop:
+        low, high = _piece(pointers, ends, row, at, stop)
         p, grad = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
         mem, g = vector_at(pointers[row, 2], low, high), vector_at(pointers[row, 3], low, high)
         g2 = vector_at(pointers[row, 4], low, high)
@@ -251,16 +270,17 @@ def smorms3(part, start, stop, pointers, ends, lr, eps):
             mem[i] = one + mem[i] - mem[i] * x
             x = rate if x > rate else x
             p[i] -= x * grad[i] / (numpy.sqrt(g2[i]) + small)
-        row += 1
+        at += high - low
+        row += at == ends[row]
 
 
 @compiled
 def msvag(part, start, stop, pointers, ends, beta, scale, keep, inverse, rho, shrink):
     weight, factor, kept, corrected = f(1 - beta), f(scale), f(keep), f(inverse)
     share, wider, zero, one = f(rho), f(shrink), f(0), f(1)
-    row = _first_row(ends, start)
-    while row < len(ends) and (row == 0 or ends[row - 1] < stop):
-        low, high = _piece(ends, row, start, stop)
+    row, at = _first_row(ends, start), start
+    while at < stop:
+        low, high = _piece(pointers, ends, row, at, stop)
         p, g = vector_at(pointers[row, 0], low, high), vector_at(pointers[row, 1], low, high)
         m, v = vector_at(pointers[row, 2], low, high), vector_at(pointers[row, 3], low, high)
         for i in range(high - low):
@@ -272,7 +292,8 @@ def msvag(part, start, stop, pointers, ends, beta, scale, keep, inverse, rho, sh
             # Where both moments are zero the factor would be 0 / 0, and the step is zero anyway.
             ratio = one if total == zero else square / total
             p[i] = p[i] * kept - factor * (ratio * m[i])
-        row += 1
+        at += high - low
+        row += at == ends[row]
 
 
 class UpdateKernel:
@@ -296,9 +317,7 @@ class UpdateKernel:
         """Updates one parameter, see the operation."""
         self.update_many([arrays], **hyperparameters)
 
-    def update_many(
-        self, groups: Sequence[Sequence[Array | None]], **hyperparameters: Any
-    ) -> None:
+    def update_many(self, groups: Sequence[Sequence[Array | None]], **hyperparameters: Any) -> None:
         """Updates many parameters by one call.
 
         Args:

@@ -38,9 +38,7 @@ def layer_normalization(part, start, stop, x, gamma, beta, eps, y, mean, inv_std
 
 
 @summing
-def layer_normalization_gradient(
-    part, start, stop, x, gamma, gy, mean, inv_std, gx, ggamma, gbeta
-):
+def layer_normalization_gradient(part, start, stop, x, gamma, gy, mean, inv_std, gx, ggamma, gbeta):
     size = x.shape[1]
     for i in range(size):
         ggamma[part, i] = _ZERO
@@ -122,9 +120,7 @@ def group_normalization(part, start, stop, x, gamma, beta, eps, y, mean, inv_std
 
 
 @summing
-def group_normalization_gradient(
-    part, start, stop, x, gamma, gy, mean, inv_std, gx, ggamma, gbeta
-):
+def group_normalization_gradient(part, start, stop, x, gamma, gy, mean, inv_std, gx, ggamma, gbeta):
     _, channels, pixels = x.shape
     groups = len(gamma) // channels
     size = f(channels * pixels)
