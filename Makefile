@@ -32,7 +32,7 @@ $(VENV)/.demo: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet -e ".[examples]"
 	@touch $@
 
-$(VENV)/.test: $(BIN)/python pyproject.toml tests/strict_backend/pyproject.toml packs/ideep4py/pyproject.toml packs/extensions/pyproject.toml packs/modern-functions/pyproject.toml packs/array-api/pyproject.toml packs/onnx/pyproject.toml
+$(VENV)/.test: $(BIN)/python pyproject.toml tests/strict_backend/pyproject.toml packs/ideep4py/pyproject.toml packs/extensions/pyproject.toml packs/modern-functions/pyproject.toml packs/array-api/pyproject.toml packs/onnx/pyproject.toml packs/numba/pyproject.toml
 	$(BIN)/python -m pip install --quiet -e ".[test]"
 	$(BIN)/python -m pip install --quiet --no-deps -e tests/strict_backend
 	$(BIN)/python -m pip install --quiet -e "packs/extensions[test]"
@@ -40,6 +40,7 @@ $(VENV)/.test: $(BIN)/python pyproject.toml tests/strict_backend/pyproject.toml 
 	@# PyTorch is not installed (gigabytes): its tests are skipped where it is missing.
 	$(BIN)/python -m pip install --quiet -e "packs/array-api[test]"
 	$(BIN)/python -m pip install --quiet -e "packs/onnx[test]"
+	$(BIN)/python -m pip install --quiet -e "packs/numba[test]"
 	@# oneDNN has wheels for Linux on x86-64 only; the tests that need it are skipped elsewhere.
 	$(BIN)/python -m pip install --quiet -e packs/ideep4py || echo "ideep4py is not available here"
 	@# 60 MB, for Linux: compiles the CUDA sources; its tests are skipped without it.
@@ -65,6 +66,8 @@ test-packs: $(VENV)/.test
 		../../$(BIN)/python -m pytest -n $(WORKERS) -q -m "not slow"
 	cd packs/onnx && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
 		../../$(BIN)/python -m pytest -n $(WORKERS) -q
+	cd packs/numba && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+		../../$(BIN)/python -m pytest -n $(WORKERS) -q -m "not slow"
 	@# Where the processor has no AVX2, or oneDNN no wheel, there is nothing to test.
 	if $(BIN)/python -c "import ideep4py"; then \
 		cd packs/ideep4py && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \

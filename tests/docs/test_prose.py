@@ -42,6 +42,7 @@ COVERED = (
     "packs/extensions",
     "packs/ideep4py",
     "packs/modern-functions",
+    "packs/numba",
     "packs/onnx",
     "tests/backends",
     "tests/behavior",

@@ -1,7 +1,7 @@
 """Rows of the function table: the reference and this provider, taking turns in one process.
 
-    python packs/numba/benchmarks/function_table.py            # at the sizes of ``benchmarks functions``
-    python packs/numba/benchmarks/function_table.py --large    # arrays beyond the cache
+    python packs/numba/benchmarks/function_table.py          # sizes of ``benchmarks functions``
+    python packs/numba/benchmarks/function_table.py --large  # arrays beyond the cache
 
 Run it from the root of Chainer's repository, whose function table it reads. A row is printed if the
 provider served it; a number above 1 means that the provider is faster.
@@ -22,7 +22,20 @@ from chainer.kernel import Operation
 WORKERS = Path(__file__).resolve().parents[3] / "benchmarks" / "workers"
 sys.path[:0] = [str(WORKERS), str(WORKERS / "with_chainer")]
 
-PHASES = ("forward", "backward")
+#: Functions of one array.
+SIMPLE = [
+    "relu",
+    "leaky_relu",
+    "sigmoid",
+    "elu",
+    "softplus",
+    "hard_sigmoid",
+    "crelu",
+    "softmax",
+    "log_softmax",
+    "dropout",
+    "sum",
+]
 
 
 def large_cases():
@@ -32,13 +45,7 @@ def large_cases():
     x, images = random(4096, 2048), random(64, 64, 56, 56)
     ones, zeros = np.ones(64, np.float32), np.zeros(64, np.float32)
     features = np.ones(2048, np.float32)
-    cases = {
-        name: operation(name, x)
-        for name in (
-            "relu leaky_relu sigmoid elu softplus hard_sigmoid crelu softmax log_softmax dropout "
-            "sum tanh"
-        ).split()
-    }
+    cases = {name: operation(name, x) for name in SIMPLE}
     cases["clipped_relu"] = operation("clipped_relu", x, 1.0)
     cases["softmax images"] = operation("softmax", images)
     cases["softmax_cross_entropy"] = operation("softmax_cross_entropy", x, integers(2048, 4096))
@@ -122,7 +129,7 @@ def main():
     if options.large:
         cases = large_cases()
     else:
-        from functions import CASES as cases  # noqa: N811
+        from functions import CASES as cases
     logarithms = []
     print("| row | operations | forward | backward |")
     print("|---|---|---:|---:|")

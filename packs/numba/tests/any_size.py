@@ -1,4 +1,4 @@
-"""Plugin of pytest: kernels serve arrays of any size, so that the small ones of tests reach them."""
+"""Plugin of pytest: kernels serve arrays of any size, also the small ones of tests."""
 
 from chainer_numba import supports
 

@@ -7,6 +7,7 @@ import zlib
 import chainer
 import numpy
 import pytest
+
 from chainer_numba import supports
 
 
@@ -41,11 +42,11 @@ def with_numba():
 @pytest.fixture
 def use_threads(monkeypatch):
     """A function that sets the number of threads; pieces may then be small."""
-    import numba
+
     from chainer_numba import launching
 
     def use(count):
-        monkeypatch.setattr(numba, "get_num_threads", lambda: count)
+        monkeypatch.setattr(launching.config, "NUMBA_NUM_THREADS", count)
         monkeypatch.setattr(launching, "ELEMENTS_OF_THREAD", 64)
 
     return use

@@ -9,6 +9,7 @@ import sys
 import chainer
 import numpy as np
 import pytest
+
 from chainer_numba.pack import KERNELS
 
 LARGE = np.zeros((512, 512), np.float32)

@@ -9,6 +9,7 @@ import chainer
 import chainer.functions as F
 import numpy as np
 import pytest
+
 from chainer_numba import launching
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import chainer
 import numpy as np
 import pytest
 from chainer.kernel import get_operation
+
 from chainer_numba.optimizer_updates import AdamKernel, SGDKernel
 
 OPTIMIZERS = [
@@ -75,7 +78,7 @@ def test_many_parameters_in_one_call_get_what_each_gets_alone(threads, use_threa
     # Views that begin anywhere in a line of the cache.
     memory = random.rand(4, 200_000).astype(np.float32)
     bounds = [0, 5, 5, 90_001, 90_002, 199_999]
-    rows = [[*memory[:, a:b], None] for a, b in zip(bounds, bounds[1:])]
+    rows = [[*memory[:, a:b], None] for a, b in itertools.pairwise(bounds)]
     alone = [[None if a is None else a.copy() for a in row] for row in rows]
     AdamKernel(None).update_many(rows, hyper=hyper)
     reference = get_operation("adam_update").reference_for(chainer.get_device("@numpy").backend)

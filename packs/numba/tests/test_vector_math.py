@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from chainer_numba import vector_math
 from chainer_numba.launching import compiled
 

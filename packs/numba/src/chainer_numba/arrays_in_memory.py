@@ -15,8 +15,7 @@ from typing import Any
 import numba
 import numpy
 from chainer.typing import Array
-from numba import types
-from numba.extending import intrinsic
+from numba import extending, types
 
 from chainer_numba.launching import compiled, inlined
 
@@ -25,6 +24,10 @@ _HEAD = object.__basicsize__
 _DATA, _NDIM, _SHAPE, _DTYPE, _FLAGS = _HEAD, _HEAD + 8, _HEAD + 16, _HEAD + 40, _HEAD + 48
 #: C-contiguous and aligned; writable.
 _DENSE, _WRITABLE = 0x101, 0x400
+
+# For type checkers, what Numba compiles has no types.
+carray: Any = numba.carray  # pyright: ignore[reportPrivateImportUsage]
+intrinsic: Any = extending.intrinsic
 
 _FLOAT32 = numpy.dtype(numpy.float32)
 
@@ -40,17 +43,17 @@ def _pointer(typingctx: Any, address: Any) -> Any:
 @inlined
 def vector_at(address, low, high):
     """Returns elements of the float32 vector at an address."""
-    return numba.carray(_pointer(address + numpy.uintp(4 * low)), (high - low,), numpy.float32)
+    return carray(_pointer(address + numpy.uintp(4 * low)), (high - low,), numpy.float32)
 
 
 @inlined
 def _word(address):
-    return numba.carray(_pointer(address), (1,), numpy.uintp)[0]
+    return carray(_pointer(address), (1,), numpy.uintp)[0]
 
 
 @inlined
 def _short_word(address):
-    return numba.carray(_pointer(address), (1,), numpy.int32)[0]
+    return carray(_pointer(address), (1,), numpy.int32)[0]
 
 
 @compiled

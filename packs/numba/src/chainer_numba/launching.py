@@ -23,13 +23,16 @@ import numba
 import numpy
 from chainer.typing import Array
 
+#: Numba's settings. NUMBA_NUM_THREADS is the number of processors unless the environment says.
+config: Any = numba.config  # pyright: ignore[reportPrivateImportUsage]
+
 #: Time of a call, in elements of a cheap loop, below which more threads would be slower. Waking a
 #: thread takes some 20 microseconds, in which one thread passes over 64,000 elements.
 ELEMENTS_OF_THREAD = 1 << 16
 
 # LLVM compares the addresses of arrays before it runs vector instructions, and gives up where that
-# takes more than 8 comparisons: four arrays. Loops here have up to nine. An unknown option would end
-# the process, hence the limit on versions, those in which it is known to exist.
+# takes more than 8 comparisons: four arrays. Loops here have up to nine. An unknown option would
+# end the process, so the option is set only in versions that are known to have it.
 if llvmlite.binding.llvm_version_info[0] <= 20:
     llvmlite.binding.set_option("", "-runtime-memory-check-threshold=64")
 
@@ -75,7 +78,7 @@ def parts_of(count: int, elements: int) -> int:
     """
     if elements < 2 * ELEMENTS_OF_THREAD:
         return 1
-    return max(min(numba.get_num_threads(), count, elements // ELEMENTS_OF_THREAD), 1)
+    return max(min(config.NUMBA_NUM_THREADS, count, elements // ELEMENTS_OF_THREAD), 1)
 
 
 def launch_aligned(loop: Any, elements: int, first: Array, *arguments: Any) -> None:
@@ -137,7 +140,7 @@ def _threads() -> ThreadPoolExecutor:
     if pool is None:
         with _lock:
             pool = _pool = _pool or ThreadPoolExecutor(
-                max(numba.config.NUMBA_NUM_THREADS - 1, 1), "chainer-numba"
+                max(config.NUMBA_NUM_THREADS - 1, 1), "chainer-numba"
             )
     return pool
 

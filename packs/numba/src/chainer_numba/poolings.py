@@ -17,7 +17,7 @@ from chainer_numba.vector_math import larger, maximum
 
 f = numpy.float32
 # Types of indices: unsigned ones do not count from the end, 32 bits are the width of a float.
-U, I = numpy.uintp, numpy.int32
+U, POSITION = numpy.uintp, numpy.int32
 _ZERO, _LOWEST = f(0), f(-numpy.inf)
 
 Triple = tuple[int, int, int]
@@ -85,17 +85,17 @@ def _matches_into(target, source, tops, first, last, stride, at, position):
         for w in range(first, last):
             value, top = source[U(w + at)], tops[U(w)]
             same = (value == top) | ((value != value) & (top != top))
-            target[U(w)] = I(position + w + at) if same else target[U(w)]
+            target[U(w)] = POSITION(position + w + at) if same else target[U(w)]
     elif stride == 2:
         for w in range(first, last):
             value, top = source[U(2 * w + at)], tops[U(w)]
             same = (value == top) | ((value != value) & (top != top))
-            target[U(w)] = I(position + 2 * w + at) if same else target[U(w)]
+            target[U(w)] = POSITION(position + 2 * w + at) if same else target[U(w)]
     else:
         for w in range(first, last):
             value, top = source[U(w * stride + at)], tops[U(w)]
             same = (value == top) | ((value != value) & (top != top))
-            target[U(w)] = I(position + w * stride + at) if same else target[U(w)]
+            target[U(w)] = POSITION(position + w * stride + at) if same else target[U(w)]
 
 
 @compiled
@@ -133,7 +133,7 @@ def max_pooling(part, start, stop, x, y, ksize, stride, pad):
 def max_pooling_gradient(part, start, stop, x, y, gy, gx, ksize, stride, pad):
     _, depth, height, width = x.shape
     columns = y.shape[3]
-    found = numpy.empty(columns, I)
+    found = numpy.empty(columns, POSITION)
     for image in range(start, stop):
         gx[image] = _ZERO
         flat_gradient = gx[image].reshape(-1)

@@ -39,7 +39,7 @@ COLUMNS = 256
 @compiled
 def sum_columns(part, start, stop, x, y):
     """Adds the middle axis of ``(outer, axis, inner)``; ``start`` and ``stop`` count blocks."""
-    outer, length, inner = x.shape
+    _, length, inner = x.shape
     blocks = -(-inner // COLUMNS)
     totals = numpy.empty(COLUMNS, numpy.float64)
     for number in range(start, stop):

@@ -6,19 +6,19 @@ polynomial is evaluated, and the power of two is put into the bits of the expone
 errors are below 2 units in the last place.
 """
 
-# Types of these functions are inferred by Numba; annotations would not be read.
 from __future__ import annotations
 
 from math import log
 from typing import Any
 
 import numpy
-from numba import types
-from numba.extending import intrinsic
+from numba import extending, types
 
 from chainer_numba.launching import inlined
 
 f = numpy.float32
+# For type checkers, what Numba compiles has no types.
+intrinsic: Any = extending.intrinsic
 
 _LOG2_E = f(1 / log(2))
 # log(2) as a sum, so that products of the first part with small integers are exact.
