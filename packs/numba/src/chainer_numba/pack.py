@@ -56,6 +56,15 @@ KERNELS = {
     "max_pooling_nd": ("poolings:MaxPoolingNDKernel", "max_pooling"),
     "average_pooling_nd": ("poolings:AveragePoolingNDKernel", "average_pooling"),
     "unpooling_nd": ("poolings:UnpoolingNDKernel", "unpooling"),
+    "prelu": ("parametric_activations:PReLUKernel", "parametric"),
+    "swish": ("parametric_activations:SwishKernel", "swish"),
+    "connectionist_temporal_classification": (
+        "sequence_losses:ConnectionistTemporalClassificationKernel",
+        "sequence_loss",
+    ),
+    "roi_pooling_2d": ("roi_poolings:ROIPooling2DKernel", "regions"),
+    "roi_max_pooling_2d": ("roi_poolings:ROIMaxPooling2DKernel", "regions"),
+    "roi_average_pooling_2d": ("roi_poolings:ROIAveragePooling2DKernel", "regions"),
     "axes_sum": ("reductions:AxesSumKernel", "reduction"),
     **{name: (f"optimizer_updates:{cls}", "update") for name, cls in _UPDATES.items()},
 }

@@ -151,6 +151,30 @@ def reduction(spec: Any) -> bool | str:
     return enough(spec.arrays[0], "copy")
 
 
+def parametric(spec: Any) -> bool | str:
+    """Activation functions with parameters."""
+    answer = _all_small(spec.arrays[1:])
+    return enough(spec.arrays[0], "row") if answer is True else answer
+
+
+def swish(spec: Any) -> bool | str:
+    """Swish of float32; float16 is defined by the rounding of each step."""
+    if spec.arrays[0].dtype == _FLOAT16:
+        return "float16 is left to the reference, which rounds each step"
+    return parametric(spec)
+
+
+def sequence_loss(spec: Any) -> bool | str:
+    """Connectionist temporal classification with at least one step."""
+    x = spec.arrays[0]
+    return "empty arrays" if not x.size else enough(x, "row")
+
+
+def regions(spec: Any) -> bool | str:
+    """Pooling of regions of interest."""
+    return enough(spec.arrays[0], "window")
+
+
 def _all_small(arrays: Any) -> bool | str:
     for array in arrays:
         if array is not None and array.dtype not in (_FLOAT32, _FLOAT16):
