@@ -25,7 +25,8 @@ def both(function, array):
 def check(function, array):
     (y, gx), (actual_y, actual_gx) = both(function, array)
     np.testing.assert_allclose(actual_y, y, rtol=1e-5)
-    np.testing.assert_allclose(actual_gx, gx, rtol=1e-4, atol=1e-5)
+    # Sums of logarithms of hundreds are rounded in the fifth digit behind the point.
+    np.testing.assert_allclose(actual_gx, gx, rtol=1e-4, atol=2e-4)
 
 
 @pytest.mark.parametrize("size", [1, 50])
@@ -35,7 +36,9 @@ def test_ctc_of_sequences_of_different_lengths(size):
     lengths = np.array([7, 9, 5, 2, 1], np.int32), np.array([3, 3, 0, 3, 1], np.int32)
 
     def loss(x):
-        return F.connectionist_temporal_classification(x, labels, 0, *lengths, reduce="no")
+        return F.connectionist_temporal_classification(
+            F.separate(x), labels, 0, *lengths, reduce="no"
+        )
 
     check(loss, (np.random.randn(9, 5, 5) * size).astype(np.float32))
 
