@@ -23,14 +23,14 @@ _UPDATES = {
 #: Operation -> (module and class of the kernel, function of ``supports``).
 KERNELS = {
     "relu": ("activations:ReLUKernel", "cheap"),
-    "leaky_relu": ("activations:LeakyReLUKernel", "cheap"),
+    "leaky_relu": ("activations:LeakyReLUKernel", "selection"),
     "sigmoid": ("activations:SigmoidKernel", "exponential"),
     "elu": ("activations:ELUKernel", "exponential"),
     "tanh": ("activations:TanhKernel", "cheap"),
     "softplus": ("activations:SoftplusKernel", "exponential"),
     "hard_sigmoid": ("activations:HardSigmoidKernel", "cheap"),
     "clipped_relu": ("activations:ClippedReLUKernel", "cheap"),
-    "rrelu": ("activations:RReLUKernel", "cheap"),
+    "rrelu": ("activations:RReLUKernel", "selection"),
     "crelu": ("activations:CReLUKernel", "cheap"),
     "softmax": ("softmaxes:SoftmaxKernel", "rows"),
     "log_softmax": ("softmaxes:LogSoftmaxKernel", "rows"),

@@ -17,10 +17,13 @@ _FLOAT16 = numpy.dtype(numpy.float16)
 #: Number of elements from which on kernels are faster (measured).
 MIN_ELEMENTS = {
     "cheap": 1 << 14,
+    "selection": 1 << 15,
     "exponential": 1 << 11,
     "row": 1 << 11,
     "window": 1 << 11,
+    # Length of a row of windows, and number of axes that is not enough for sums of windows.
     "columns": 16,
+    "axes": 3,
     "cell": 1 << 9,
     "copy": 1 << 16,
     "loss": 1 << 15,
@@ -58,6 +61,11 @@ def cheap(spec: Any) -> bool | str:
     return enough(spec.arrays[0], "cheap")
 
 
+def selection(spec: Any) -> bool | str:
+    """Functions that the reference computes by two operations."""
+    return enough(spec.arrays[0], "selection")
+
+
 def exponential(spec: Any) -> bool | str:
     """Functions with exponentials."""
     return enough(spec.arrays[0], "exponential")
@@ -76,7 +84,7 @@ def cross_entropy(spec: Any) -> bool | str:
 
 def dropout(spec: Any) -> bool | str:
     """Dropout."""
-    return enough(spec.arrays[0], "cheap")
+    return enough(spec.arrays[0], "copy")
 
 
 def batch_normalization(spec: Any) -> bool | str:
@@ -126,13 +134,17 @@ def max_pooling(spec: Any) -> bool | str:
 
 
 def average_pooling(spec: Any) -> bool | str:
-    """Average pooling in up to three dimensions; global pooling has one window in a row."""
+    """Average pooling in two and three dimensions; global pooling has one window in a row."""
+    if spec.arrays[0].ndim <= MIN_ELEMENTS["axes"]:
+        return "the reference is faster in one dimension"
     columns = spec.attributes["out_size"][-1:]
     return _window(spec, () if columns == (1,) else columns)
 
 
 def unpooling(spec: Any) -> bool | str:
-    """Unpooling in up to three dimensions."""
+    """Unpooling in two and three dimensions."""
+    if spec.arrays[0].ndim <= MIN_ELEMENTS["axes"]:
+        return "the reference is faster in one dimension"
     return _window(spec, spec.arrays[0].shape[-1:])
 
 
