@@ -153,20 +153,6 @@ class ELUKernel(ElementwiseKernel):
 
 
 @compiled
-def tanh_gradient(part, start, stop, y, gy, gx):
-    y, gy, gx = y[start:stop], gy[start:stop], gx[start:stop]
-    for i in range(len(y)):
-        gx[i] = gy[i] - y[i] * y[i] * gy[i]
-
-
-class TanhKernel(ElementwiseKernel):
-    """Kernel of ``tanh``."""
-
-    def backward(self, y: Array, gy: Array) -> Array:
-        return self.run(tanh_gradient, (y, gy))
-
-
-@compiled
 def softplus(part, start, stop, x, y, beta):
     b, inverse = f(beta), f(1 / beta)
     x, y = x[start:stop], y[start:stop]

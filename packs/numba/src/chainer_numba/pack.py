@@ -26,7 +26,6 @@ KERNELS = {
     "leaky_relu": ("activations:LeakyReLUKernel", "selection"),
     "sigmoid": ("activations:SigmoidKernel", "exponential"),
     "elu": ("activations:ELUKernel", "exponential"),
-    "tanh": ("activations:TanhKernel", "cheap"),
     "softplus": ("activations:SoftplusKernel", "exponential"),
     "hard_sigmoid": ("activations:HardSigmoidKernel", "cheap"),
     "clipped_relu": ("activations:ClippedReLUKernel", "cheap"),
