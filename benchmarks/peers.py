@@ -18,10 +18,19 @@ PACKAGES = {
 }
 
 #: Names of all peers, in the order of the columns.
-NAMES = ["ours", "ours-ideep", "numpy", "torch", "upstream", "upstream-ideep", "upstream4"]
+NAMES = [
+    "ours",
+    "ours-ideep",
+    "ours-numba",
+    "numpy",
+    "torch",
+    "upstream",
+    "upstream-ideep",
+    "upstream4",
+]
 
 #: Peers of a run that names none.
-DEFAULT_NAMES = ["ours", "ours-ideep", "numpy", "torch", "upstream", "upstream-ideep"]
+DEFAULT_NAMES = ["ours", "ours-ideep", "ours-numba", "numpy", "torch", "upstream", "upstream-ideep"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +43,7 @@ class Peer:
             ``with_<framework>``.
         python: Interpreter that runs its worker.
         ideep: Whether iDeep is to be used.
+        kernels: Provider of kernels that is on, or ``None``.
         unavailable: Why the peer cannot be run, or ``None``.
     """
 
@@ -42,11 +52,19 @@ class Peer:
     python: str
     ideep: bool = False
     unavailable: str | None = None
+    kernels: str | None = None
 
     @property
     def packages(self) -> list[str]:
         """Packages whose versions say what this peer is."""
-        return PACKAGES.get(self.framework, []) + (["ideep4py"] if self.ideep else [])
+        more = (["ideep4py"] if self.ideep else []) + ([self.kernels] if self.kernels else [])
+        return PACKAGES.get(self.framework, []) + more
+
+    def environment(self, threads: int) -> dict[str, str]:
+        """Returns the environment variables of a worker whose libraries use that many threads."""
+        environment = thread_environment(threads)
+        environment["CHAINER_KERNELS"] = self.kernels or ""
+        return environment
 
 
 def find_peer(name: str, ours: str = sys.executable, folder: Path = ROOT / ".peers") -> Peer:
@@ -55,7 +73,7 @@ def find_peer(name: str, ours: str = sys.executable, folder: Path = ROOT / ".pee
     Args:
         name: One of :data:`NAMES`.
         ours: Interpreter whose environment holds the Chainer under test (``ours``, ``ours-ideep``,
-            ``numpy``).
+            ``ours-numba``, ``numpy``).
         folder: Where ``scripts/setup_peers.py`` made the peers' environments.
 
     Raises:
@@ -63,6 +81,8 @@ def find_peer(name: str, ours: str = sys.executable, folder: Path = ROOT / ".pee
     """
     if name in ("ours", "ours-ideep"):
         return Peer(name, "chainer", ours, ideep=name == "ours-ideep")
+    if name == "ours-numba":
+        return Peer(name, "chainer", ours, kernels="numba")
     if name == "numpy":
         return Peer(name, "numpy", ours)
     if name == "torch":
@@ -80,7 +100,7 @@ def find_peer(name: str, ours: str = sys.executable, folder: Path = ROOT / ".pee
 def thread_environment(threads: int) -> dict[str, str]:
     """Returns the environment variables of a worker whose libraries use that many threads."""
     environment = dict(os.environ)
-    for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR"):
+    for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "NUMBA"):
         environment[f"{library}_NUM_THREADS"] = str(threads)
     return environment
 

@@ -24,6 +24,8 @@ A program is a Python file with a docstring, whose first line is its title, and 
     compared with. Default: none.
 ``BASE``
     The peer that others are compared with. Default ``"ours"``.
+``PEERS``
+    Names of the peers to run with when the command line names none. Default: those of all others.
 ``THREADS``
     Numbers of threads to run with when the command line names none. Default: one thread.
 """

@@ -43,6 +43,7 @@ COVERED = (
     "packs/extensions",
     "packs/ideep4py",
     "packs/modern-functions",
+    "packs/numba",
     "packs/onnx",
     "tests/backends",
     "tests/behavior",

@@ -1,0 +1,151 @@
+"""Rows of the function table: the reference and this provider, taking turns in one process.
+
+    python packs/numba/benchmarks/function_table.py          # sizes of ``benchmarks functions``
+    python packs/numba/benchmarks/function_table.py --large  # arrays beyond the cache
+
+Run it from the root of Chainer's repository, whose function table it reads. A row is printed if the
+provider served it; a number above 1 means that the provider is faster.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import time
+from pathlib import Path
+
+import chainer
+import numpy as np
+from chainer.kernel import Operation
+
+WORKERS = Path(__file__).resolve().parents[3] / "benchmarks" / "workers"
+sys.path[:0] = [str(WORKERS), str(WORKERS / "with_chainer")]
+
+#: Functions of one array.
+SIMPLE = [
+    "relu",
+    "leaky_relu",
+    "sigmoid",
+    "elu",
+    "softplus",
+    "hard_sigmoid",
+    "crelu",
+    "softmax",
+    "log_softmax",
+    "dropout",
+    "sum",
+]
+
+
+def large_cases():
+    """Returns cases whose arrays are larger than the caches of most processors."""
+    from bench_chainer import integers, operation, random
+
+    x, images = random(4096, 2048), random(64, 64, 56, 56)
+    ones, zeros = np.ones(64, np.float32), np.zeros(64, np.float32)
+    features = np.ones(2048, np.float32)
+    cases = {name: operation(name, x) for name in SIMPLE}
+    cases["clipped_relu"] = operation("clipped_relu", x, 1.0)
+    cases["softmax images"] = operation("softmax", images)
+    cases["softmax_cross_entropy"] = operation("softmax_cross_entropy", x, integers(2048, 4096))
+    labels = integers(64, 64, 56, 56)
+    cases["softmax_cross_entropy images"] = operation("softmax_cross_entropy", images, labels)
+    cases["batch_normalization"] = operation("batch_normalization", x, features, features * 0)
+    cases["batch_normalization images"] = operation("batch_normalization", images, ones, zeros)
+    cases["layer_normalization"] = operation("layer_normalization", x, features, features * 0)
+    cases["group_normalization"] = operation("group_normalization", images, 8, ones, zeros)
+    cases["local_response_normalization"] = operation("local_response_normalization", images)
+    cases["lstm"] = operation("lstm", random(2048, 512), random(2048, 2048))
+    cases["embed_id"] = operation("embed_id", integers(50000, 128, 64), random(50000, 512))
+    cases["scatter_add"] = operation("scatter_add", x, (integers(4096, 4096),), random(4096, 2048))
+    cases["max_pooling_2d"] = operation("max_pooling_2d", images, 2)
+    cases["max_pooling_2d overlapping"] = operation("max_pooling_2d", images, 3, 2)
+    cases["average_pooling_2d"] = operation("average_pooling_2d", images, 2)
+    cases["unpooling_2d"] = operation("unpooling_2d", images, 2, cover_all=False)
+    cases["im2col"] = operation("im2col", random(16, 32, 56, 56), 3, 1, 1)
+    return cases
+
+
+class Recorder:
+    """Records which operations this provider serves."""
+
+    def __init__(self):
+        self.served = set()
+        select = Operation.select
+
+        def recording(operation, *arrays, **attributes):
+            kernel = select(operation, *arrays, **attributes)
+            if type(kernel).__module__.startswith("chainer_numba"):
+                self.served.add(operation.name)
+            return kernel
+
+        self._select, self._recording = select, recording
+
+    def __enter__(self):
+        Operation.select = self._recording
+        return self
+
+    def __exit__(self, *_):
+        Operation.select = self._select
+
+
+def call(case):
+    """Runs the phases once; returns their times in seconds."""
+    value, times = None, []
+    for _, phase in case.phases:
+        start = time.perf_counter()
+        value = phase() if len(case.phases) == 1 else phase(value)
+        times.append(time.perf_counter() - start)
+    return times[:2]
+
+
+def measure(prepare, seconds):
+    """Returns the operations that were served, and the smallest times of both."""
+    with chainer.using_config("kernels", ("numba",)), Recorder() as recorder:
+        case = prepare()
+        call(case)
+    if not recorder.served:
+        return recorder.served, {}
+    call(case)
+    best = {}
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or len(best) < 2:
+        for kernels in ((), ("numba",)):
+            with chainer.using_config("kernels", kernels):
+                for _ in range(5):
+                    times = call(case)
+                    old = best.get(kernels, times)
+                    best[kernels] = [min(a, b) for a, b in zip(old, times)]
+    return recorder.served, best
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--large", action="store_true", help="arrays beyond the cache")
+    parser.add_argument("--seconds", type=float, default=1.0, help="for each row")
+    parser.add_argument("--case", default="", help="only rows whose name contains this")
+    options = parser.parse_args()
+    if options.large:
+        cases = large_cases()
+    else:
+        from functions import CASES as cases
+    logarithms = []
+    print("| row | operations | forward | backward |")
+    print("|---|---|---:|---:|")
+    for name, prepare in cases.items():
+        if options.case not in name:
+            continue
+        served, best = measure(prepare, options.seconds)
+        if not best:
+            continue
+        ratios = [a / b for a, b in zip(best[()], best[("numba",)])]
+        logarithms += map(math.log, ratios)
+        numbers = " | ".join(f"{ratio:.2f}" for ratio in ratios)
+        print(f"| {name} | {', '.join(sorted(served))} | {numbers} |", flush=True)
+    mean = math.exp(sum(logarithms) / max(len(logarithms), 1))
+    print(f"\ngeometric mean: {mean:.2f}, smallest: {math.exp(min(logarithms)):.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,197 @@
+"""Kernel of the softmax cross entropy: loss and gradient without an array of probabilities."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy
+from chainer.typing import Array
+
+from chainer_numba.launching import compiled, dense, flat, launch, result, summing
+from chainer_numba.softmaxes import COST, POSITIONS, tops_and_sums
+from chainer_numba.vector_math import exp_of_negative, maximum
+
+f = numpy.float32
+_ZERO = f(0)
+
+
+@summing
+def losses_of_rows(part, start, stop, x, labels, weights, ignored, losses, scores):
+    keep = scores.shape[0] > 0
+    for row in range(start, stop):
+        top = maximum(x[row])
+        total = _ZERO
+        if keep:
+            for k in range(x.shape[1]):
+                e = exp_of_negative(x[row, k] - top)
+                scores[row, k] = e
+                total += e
+            for k in range(x.shape[1]):
+                scores[row, k] /= total
+        elif labels[row] != ignored:
+            for k in range(x.shape[1]):
+                total += exp_of_negative(x[row, k] - top)
+        losses[row] = _ZERO
+        if labels[row] != ignored:
+            loss = numpy.log(total) - (x[row, labels[row]] - top)
+            losses[row] = loss * weights[labels[row]] if len(weights) else loss
+
+
+@summing
+def gradient_of_rows(part, start, stop, x, labels, factors, gx):
+    for row in range(start, stop):
+        top = maximum(x[row])
+        total = _ZERO
+        for k in range(x.shape[1]):
+            e = exp_of_negative(x[row, k] - top)
+            gx[row, k] = e
+            total += e
+        factor = factors[row] / total
+        for k in range(x.shape[1]):
+            gx[row, k] *= factor
+        gx[row, labels[row]] -= factors[row]
+
+
+@compiled
+def gradient_of_scores(part, start, stop, scores, labels, factors, gx):
+    for row in range(start, stop):
+        for k in range(scores.shape[1]):
+            gx[row, k] = scores[row, k] * factors[row]
+        gx[row, labels[row]] -= factors[row]
+
+
+@compiled
+def losses_of_positions(part, start, stop, x, labels, weights, ignored, losses, scores):
+    keep = scores.shape[0] > 0
+    tops, sums = numpy.empty(POSITIONS, f), numpy.empty(POSITIONS, f)
+    for sample in range(start, stop):
+        for first in range(0, x.shape[2], POSITIONS):
+            last = min(first + POSITIONS, x.shape[2])
+            tops_and_sums(x, sample, first, last, tops, sums)
+            if keep:
+                for k in range(x.shape[1]):
+                    source, target = x[sample, k, first:last], scores[sample, k, first:last]
+                    for i in range(len(source)):
+                        target[i] = exp_of_negative(source[i] - tops[i]) / sums[i]
+            for i in range(last - first):
+                label = labels[sample, first + i]
+                losses[sample, first + i] = _ZERO
+                if label != ignored:
+                    loss = numpy.log(sums[i]) - (x[sample, label, first + i] - tops[i])
+                    if len(weights):
+                        loss *= weights[label]
+                    losses[sample, first + i] = loss
+
+
+@compiled
+def gradient_of_positions(part, start, stop, x, labels, factors, gx):
+    tops, sums = numpy.empty(POSITIONS, f), numpy.empty(POSITIONS, f)
+    for sample in range(start, stop):
+        for first in range(0, x.shape[2], POSITIONS):
+            last = min(first + POSITIONS, x.shape[2])
+            tops_and_sums(x, sample, first, last, tops, sums)
+            for i in range(last - first):
+                sums[i] = factors[sample, first + i] / sums[i]
+            for k in range(x.shape[1]):
+                source, target = x[sample, k, first:last], gx[sample, k, first:last]
+                for i in range(len(source)):
+                    target[i] = exp_of_negative(source[i] - tops[i]) * sums[i]
+            for i in range(first, last):
+                gx[sample, labels[sample, i], i] -= factors[sample, i]
+
+
+@compiled
+def gradient_of_scores_of_positions(part, start, stop, scores, labels, factors, gx):
+    for sample in range(start, stop):
+        for k in range(scores.shape[1]):
+            for i in range(scores.shape[2]):
+                gx[sample, k, i] = scores[sample, k, i] * factors[sample, i]
+        for i in range(scores.shape[2]):
+            gx[sample, labels[sample, i], i] -= factors[sample, i]
+
+
+class SoftmaxCrossEntropyKernel:
+    """Kernel of ``softmax_cross_entropy``.
+
+    Args:
+        backend: Backend of the arrays.
+    """
+
+    def __init__(self, backend: Any) -> None:
+        pass
+
+    def forward(
+        self,
+        x: Array,
+        t: Array,
+        class_weight: Array | None,
+        ignore_label: int,
+        keep_score: bool,
+    ) -> tuple[Array, Array | None]:
+        if not x.size:
+            return numpy.zeros(t.shape, x.dtype), numpy.zeros(x.shape, f) if keep_score else None
+        shape, label_shape = _shapes(x)
+        labels = _labels(t, x.shape[1], ignore_label).reshape(label_shape)
+        losses = numpy.empty(label_shape, f)
+        # An array without elements means None: the loop is compiled for one type of argument.
+        scores = numpy.empty(shape if keep_score else (0,) * len(shape), f)
+        weights = numpy.empty(0, f) if class_weight is None else flat(class_weight)
+        loop = losses_of_rows if len(shape) == 2 else losses_of_positions
+        arrays = dense(x).reshape(shape), labels, weights, int(ignore_label), losses, scores
+        launch(loop, shape[0], x.size * COST, *arrays)
+        losses = losses.reshape(t.shape).astype(x.dtype, copy=False)
+        return losses, scores.reshape(x.shape) if keep_score else None
+
+    def backward(
+        self,
+        x: Array | None,
+        t: Array,
+        class_weight: Array | None,
+        ignore_label: int,
+        score: Array | None,
+        scale: Any,
+    ) -> Array:
+        source: Array = x if score is None else score
+        if not source.size:
+            return numpy.zeros_like(source)
+        shape, label_shape = _shapes(source)
+        labels = _labels(t, source.shape[1], ignore_label)
+        valid = labels != ignore_label
+        # Ignored labels may be out of range: they look up class 0, and a factor of 0 follows.
+        labels = numpy.where(valid, labels, 0)
+        factors = numpy.broadcast_to(numpy.asarray(scale, f), t.shape).reshape(-1) * valid
+        if class_weight is not None:
+            factors *= flat(class_weight)[labels]
+        gx = numpy.empty(shape, f)
+        if len(shape) == 2:
+            loop = gradient_of_rows if score is None else gradient_of_scores
+        else:
+            loop = gradient_of_positions if score is None else gradient_of_scores_of_positions
+        arrays = dense(source).reshape(shape), labels.reshape(label_shape)
+        launch(loop, shape[0], source.size * COST, *arrays, factors.reshape(label_shape), gx)
+        return result(gx, source)
+
+
+def _shapes(x: Array) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Returns the shapes in which loops see the scores and the labels."""
+    count, classes = x.shape[:2]
+    positions = prod(x.shape[2:])
+    if positions == 1:
+        return (count, classes), (count,)
+    return (count, classes, positions), (count, positions)
+
+
+def _labels(t: Array, classes: int, ignored: int) -> Array:
+    """Returns labels as a vector; IndexError if one is out of range, as NumPy raises."""
+    labels = t.reshape(-1).astype(numpy.intp)
+    wrong = (labels != ignored) & ((labels < -classes) | (labels >= classes))
+    if wrong.any():
+        raise IndexError(
+            f"index {labels[wrong][0]} is out of bounds for axis 1 with size {classes}"
+        )
+    # Negative labels count from the end.
+    negative = (labels < 0) & (labels != ignored)
+    if negative.any():
+        labels[negative] += classes
+    return labels

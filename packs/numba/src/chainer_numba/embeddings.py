@@ -1,0 +1,109 @@
+"""Kernels that add rows up by index."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy
+from chainer.kernel import get_operation
+from chainer.typing import Array
+
+from chainer_numba.launching import compiled, dense, launch
+
+f = numpy.float32
+
+
+@compiled
+def scatter_rows(part, start, stop, indices, rows, ignored, matrix):
+    # Threads share the columns: each adds rows in their order, so that the result is always one.
+    for i in range(len(indices)):
+        index = indices[i]
+        if index != ignored:
+            target, row = matrix[index, start:stop], rows[i, start:stop]
+            for k in range(len(row)):
+                target[k] += row[k]
+
+
+#: Not an index: no row is ignored.
+_NONE = -(2**62)
+
+
+def checked(indices: Array, count: int, ignored: int | None) -> tuple[Array, int]:
+    """Returns indices that are not negative, and the one to ignore.
+
+    Args:
+        indices: Integers of any shape.
+        count: Number of rows.
+        ignored: An index that may be out of range; None for none.
+
+    Raises:
+        IndexError: If another index is out of range.
+    """
+    vector = indices.reshape(-1).astype(numpy.intp)
+    if ignored is not None:
+        vector[vector == ignored] = _NONE
+    if vector.size:
+        valid = vector if ignored is None else vector[vector != _NONE]
+        if valid.size:
+            low, high = valid.min(), valid.max()
+            if high >= count or low < -count:
+                wrong = high if high >= count else low
+                raise IndexError(f"index {wrong} is out of bounds for axis 0 with size {count}")
+            if low < 0:
+                vector = numpy.where((vector < 0) & (vector != _NONE), vector + count, vector)
+    return vector, _NONE
+
+
+class EmbeddingKernel:
+    """Kernel of ``embedding``.
+
+    Args:
+        backend: Backend of the arrays.
+    """
+
+    def __init__(self, backend: Any) -> None:
+        self._reference = get_operation("embedding").reference_for(backend)
+
+    def forward(self, x: Array, W: Array, ignore_label: int | None) -> Array:
+        # NumPy copies whole rows, which cannot be done faster.
+        return self._reference.forward(x, W, ignore_label)
+
+    def backward(
+        self, x: Array, gy: Array, shape: tuple[int, int], ignore_label: int | None
+    ) -> Array:
+        indices, ignored = checked(x, shape[0], ignore_label)
+        gW = numpy.zeros(shape, f)
+        rows = dense(gy).reshape(x.size, shape[1])
+        launch(scatter_rows, shape[1], rows.size, indices, rows, ignored, gW)
+        return gW.astype(gy.dtype, copy=False)
+
+
+class ScatterAddKernel:
+    """Kernel of ``scatter_add`` for indices that are one integer array; others by the reference.
+
+    The kind of index is known only when the method is called.
+
+    Args:
+        backend: Backend of the arrays.
+    """
+
+    def __init__(self, backend: Any) -> None:
+        self._reference = get_operation("scatter_add").reference_for(backend)
+
+    def add_at(self, a: Array, slices: Any, b: Array) -> None:
+        if isinstance(slices, tuple) and len(slices) == 1:
+            (slices,) = slices
+        if not (
+            isinstance(slices, numpy.ndarray)
+            and slices.dtype.kind in "iu"
+            and a.dtype == f
+            and a.ndim
+            and a.flags.carray
+        ):
+            self._reference.add_at(a, slices, b)
+            return
+        indices, ignored = checked(slices, len(a), None)
+        width = prod(a.shape[1:])
+        rows = dense(b).reshape(len(indices), width)
+        launch(scatter_rows, width, rows.size, indices, rows, ignored, a.reshape(len(a), width))

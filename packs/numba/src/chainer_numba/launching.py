@@ -1,0 +1,176 @@
+"""Compilation of loops, and the threads that run them.
+
+A compiled loop has the signature ``loop(part, start, stop, *arguments)``. It does the work of the
+rows (or elements) from ``start`` to ``stop`` and writes nothing that belongs to others; ``part`` is
+the number of the piece, for loops that leave partial sums. So one compiled function serves one
+thread and many, and results depend on the number of threads only.
+
+The threads are Python's: a loop does not hold the global interpreter lock. Unlike the pools of
+Numba, they may be used from several threads at once and after a fork, and they sleep between calls,
+so that the threads of BLAS have the cores for themselves.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import llvmlite.binding
+import numba
+import numpy
+from chainer.typing import Array
+
+#: Numba's settings. NUMBA_NUM_THREADS is the number of processors unless the environment says.
+config: Any = numba.config  # pyright: ignore[reportPrivateImportUsage]
+
+#: Time of a call, in elements of a cheap loop, below which more threads would be slower. Waking a
+#: thread takes some 20 microseconds, in which one thread passes over 64,000 elements.
+ELEMENTS_OF_THREAD = 1 << 16
+
+# LLVM compares the addresses of arrays before it runs vector instructions, and gives up where that
+# takes more than 8 comparisons: four arrays. Loops here have up to nine. An unknown option would
+# end the process, so the option is set only in versions that are known to have it.
+if llvmlite.binding.llvm_version_info[0] <= 20:
+    llvmlite.binding.set_option("", "-runtime-memory-check-threshold=64")
+
+_pool: ThreadPoolExecutor | None = None
+_lock = threading.Lock()
+
+
+def _forget_pool() -> None:
+    # A fork copies the pool but not its threads.
+    global _pool, _lock
+    _pool, _lock = None, threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forget_pool)
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """Decorator: compiles a loop when it is called first, and keeps the code on disk.
+
+    Products and sums may be contracted (fused multiply-add); nothing else is rearranged, so that
+    NaN and infinities come out as IEEE 754 defines.
+    """
+    return numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})(function)
+
+
+def summing(function: Callable[..., Any]) -> Any:
+    """Decorator: as :func:`compiled`, for loops whose sums may be taken in any order."""
+    flags = {"contract", "reassoc"}
+    return numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags)(function)
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """Decorator: a function that loops call for each element."""
+    return numba.njit(error_model="numpy", fastmath={"contract"}, inline="never")(function)
+
+
+def parts_of(count: int, elements: int) -> int:
+    """Returns into how many pieces a call is divided.
+
+    Args:
+        count: Number of rows, which are not divided.
+        elements: Number of elements that the call passes over, more for expensive ones.
+    """
+    if elements < 2 * ELEMENTS_OF_THREAD:
+        return 1
+    return max(min(config.NUMBA_NUM_THREADS, count, elements // ELEMENTS_OF_THREAD), 1)
+
+
+def launch_aligned(loop: Any, elements: int, first: Array, *arguments: Any) -> None:
+    """Runs a loop over vectors on as many threads as pay, beginning with a line of the cache.
+
+    Args:
+        loop: The compiled loop.
+        elements: See :func:`parts_of`.
+        first: The first vector. Large arrays of NumPy are aligned alike, so it decides for all.
+        arguments: Further arguments of the loop.
+    """
+    # Vector instructions take twice the time where each vector is on two lines. Below, the arrays
+    # are in the cache, and asking for the address takes as long as it saves.
+    count = first.size
+    ahead = -first.ctypes.data % 64 // 4 if count >= 1 << 16 else 0
+    if ahead:
+        loop(0, 0, ahead, first, *arguments)
+    launch(loop, count, elements, first, *arguments, offset=ahead)
+
+
+def launch(loop: Any, count: int, elements: int, *arguments: Any, offset: int = 0) -> int:
+    """Runs a loop on as many threads as pay.
+
+    Args:
+        loop: The compiled loop.
+        count: Number of its rows.
+        elements: See :func:`parts_of`.
+        arguments: Further arguments of the loop.
+        offset: The first row.
+
+    Returns:
+        int: Number of the pieces.
+    """
+    parts = parts_of(count, elements)
+    if parts == 1:
+        loop(0, offset, count, *arguments)
+        return 1
+    # Multiples of 16, where there are that many rows, so that each piece begins with a line.
+    step = 16 if offset or count >= ELEMENTS_OF_THREAD else 1
+    bounds = [offset + ((count - offset) * i // parts) // step * step for i in range(parts)]
+    bounds.append(count)
+    pool = _threads()
+    futures: list[Future[Any]] = [
+        pool.submit(loop, i, bounds[i], bounds[i + 1], *arguments) for i in range(1, parts)
+    ]
+    try:
+        loop(0, bounds[0], bounds[1], *arguments)
+    finally:
+        for future in futures:
+            future.exception()  # waits: no thread may write to arrays that are free already
+    for future in futures:
+        future.result()
+    return parts
+
+
+def _threads() -> ThreadPoolExecutor:
+    global _pool
+    pool = _pool
+    if pool is None:
+        with _lock:
+            pool = _pool = _pool or ThreadPoolExecutor(
+                max(config.NUMBA_NUM_THREADS - 1, 1), "chainer-numba"
+            )
+    return pool
+
+
+def flat(x: Array) -> Array:
+    """Returns an array to read as a contiguous float32 vector; a view where possible.
+
+    Args:
+        x: Array of float32, or of float16, which is converted.
+    """
+    return dense(x).reshape(-1)
+
+
+def dense(x: Array) -> Array:
+    """Returns an array to read as a contiguous float32 array of the same shape.
+
+    Args:
+        x: As for :func:`flat`.
+    """
+    if x.dtype != numpy.float32 or not x.flags.carray:
+        # Loops are compiled for writable arrays only: read-only ones are another type in Numba.
+        x = numpy.array(x, numpy.float32, order="C")
+    return x
+
+
+def result(y: Array, like: Array) -> Array:
+    """Returns an output in the shape and dtype of an input.
+
+    Args:
+        y: Output of float32.
+        like: The input.
+    """
+    return y.reshape(like.shape).astype(like.dtype, copy=False)

@@ -1,0 +1,96 @@
+"""What the distribution supplies: a table of kernels. Nothing here imports Numba."""
+
+from __future__ import annotations
+
+from typing import Any
+
+chainer_api = 1
+
+_UPDATES = {
+    "sgd_update": "SGDKernel",
+    "momentum_sgd_update": "MomentumSGDKernel",
+    "corrected_momentum_sgd_update": "CorrectedMomentumSGDKernel",
+    "nesterov_ag_update": "NesterovAGKernel",
+    "ada_grad_update": "AdaGradKernel",
+    "ada_delta_update": "AdaDeltaKernel",
+    "adam_update": "AdamKernel",
+    "rmsprop_update": "RMSpropKernel",
+    "rmsprop_graves_update": "RMSpropGravesKernel",
+    "smorms3_update": "SMORMS3Kernel",
+    "msvag_update": "MSVAGKernel",
+}
+
+#: Operation -> (module and class of the kernel, function of ``supports``).
+KERNELS = {
+    "relu": ("activations:ReLUKernel", "cheap"),
+    "leaky_relu": ("activations:LeakyReLUKernel", "selection"),
+    "sigmoid": ("activations:SigmoidKernel", "exponential"),
+    "elu": ("activations:ELUKernel", "exponential"),
+    "softplus": ("activations:SoftplusKernel", "exponential"),
+    "hard_sigmoid": ("activations:HardSigmoidKernel", "cheap"),
+    "clipped_relu": ("activations:ClippedReLUKernel", "cheap"),
+    "rrelu": ("activations:RReLUKernel", "selection"),
+    "crelu": ("activations:CReLUKernel", "cheap"),
+    "softmax": ("softmaxes:SoftmaxKernel", "rows"),
+    "log_softmax": ("softmaxes:LogSoftmaxKernel", "rows"),
+    "softmax_cross_entropy": ("cross_entropies:SoftmaxCrossEntropyKernel", "cross_entropy"),
+    "dropout": ("dropouts:DropoutKernel", "dropout"),
+    "batch_normalization": (
+        "batch_normalizations:BatchNormalizationKernel",
+        "batch_normalization",
+    ),
+    "fixed_batch_normalization": (
+        "batch_normalizations:FixedBatchNormalizationKernel",
+        "batch_normalization",
+    ),
+    "layer_normalization": ("row_normalizations:LayerNormalizationKernel", "row_normalization"),
+    "group_normalization": ("row_normalizations:GroupNormalizationKernel", "row_normalization"),
+    "local_response_normalization": (
+        "response_normalizations:ResponseNormalizationKernel",
+        "rows",
+    ),
+    "lstm_cell": ("lstm_cells:LSTMCellKernel", "lstm_cell"),
+    "embedding": ("embeddings:EmbeddingKernel", "embedding"),
+    "scatter_add": ("embeddings:ScatterAddKernel", "scatter_add"),
+    "max_pooling_nd": ("poolings:MaxPoolingNDKernel", "max_pooling"),
+    "average_pooling_nd": ("poolings:AveragePoolingNDKernel", "average_pooling"),
+    "unpooling_nd": ("poolings:UnpoolingNDKernel", "unpooling"),
+    "prelu": ("parametric_activations:PReLUKernel", "parametric"),
+    "swish": ("parametric_activations:SwishKernel", "swish"),
+    "connectionist_temporal_classification": (
+        "sequence_losses:ConnectionistTemporalClassificationKernel",
+        "sequence_loss",
+    ),
+    "roi_pooling_2d": ("roi_poolings:ROIPooling2DKernel", "regions"),
+    "roi_max_pooling_2d": ("roi_poolings:ROIMaxPooling2DKernel", "regions"),
+    "roi_average_pooling_2d": ("roi_poolings:ROIAveragePooling2DKernel", "regions"),
+    "axes_sum": ("reductions:AxesSumKernel", "reduction"),
+    **{name: (f"optimizer_updates:{cls}", "update") for name, cls in _UPDATES.items()},
+}
+
+
+def missing() -> str | None:
+    """Returns what is missing on this machine, or None."""
+    from importlib.util import find_spec
+
+    return None if find_spec("numba") else "Numba is not installed: pip install numba"
+
+
+def chainer_kernels(registry: Any) -> None:
+    """Registers the kernels. Numba is imported when the first of them is chosen.
+
+    Args:
+        registry: Registry of kernels.
+    """
+    from chainer.kernel import Kernel, register_kernel
+
+    for operation, (place, check) in KERNELS.items():
+        kernel = Kernel(
+            operation,
+            "numpy:ndarray",
+            "numba",
+            load=f"chainer_numba.{place}",
+            supports=f"chainer_numba.supports:{check}",
+            unavailable="chainer_numba.pack:missing",
+        )
+        register_kernel(kernel, registry)

@@ -1,0 +1,82 @@
+"""How the provider is chosen."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import chainer
+import numpy as np
+import pytest
+
+from chainer_numba.pack import KERNELS
+
+LARGE = np.zeros((512, 512), np.float32)
+
+
+def run(program: str, **environment: str) -> str:
+    result = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_installing_changes_nothing():
+    explanation = chainer.explain("softmax", LARGE, axis=1)
+    assert explanation.chosen.provider == "reference"
+    assert "name 'numba' in chainer.config.kernels" in str(explanation)
+
+
+def test_a_context_manager_enables_it(with_numba):
+    assert chainer.explain("softmax", LARGE, axis=1).chosen.provider == "numba"
+
+
+def test_small_and_wide_arrays_are_declined_with_a_reason(with_numba):
+    small = chainer.explain("softmax", LARGE[:2, :3], axis=1)
+    assert small.chosen.provider == "reference"
+    assert "the reference is faster for less than" in str(small)
+    wide = chainer.explain("softmax", LARGE.astype(np.float64), axis=1)
+    assert "float64 is left to the reference" in str(wide)
+
+
+def test_environment_enables_it_and_numba_is_imported_by_the_first_call():
+    program = """
+import sys
+import chainer, numpy as np
+import chainer.functions as F
+x = np.ones((512, 512), np.float32)
+assert "numba" not in sys.modules
+F.relu(x[:2])
+assert "numba" not in sys.modules
+F.relu(x)
+print("numba" in sys.modules, chainer.explain("relu", x).chosen.provider)
+"""
+    assert run(program, CHAINER_KERNELS="numba").split() == ["True", "numba"]
+    assert run(program, CHAINER_KERNELS="").split() == ["False", "reference"]
+
+
+@pytest.mark.parametrize("operation", sorted(KERNELS))
+def test_every_kernel_has_the_methods_of_its_operation(operation):
+    declared = chainer.kernel.get_operation(operation)
+    [kernel] = [k for k in declared.kernels_for(np.ndarray) if k.provider == "numba"]
+    implementation = declared._load(kernel, chainer.get_device("@numpy").backend)
+    assert type(implementation).__module__.startswith("chainer_numba.")
+
+
+def test_code_is_kept_on_disk(tmp_path):
+    program = """
+import chainer, numpy as np
+import chainer.functions as F
+with chainer.using_config("kernels", ("numba",)):
+    F.relu(np.ones((512, 512), np.float32))
+from chainer_numba.activations import relu
+print(sum(relu.stats.cache_hits.values()), sum(relu.stats.cache_misses.values()))
+"""
+    assert run(program, NUMBA_CACHE_DIR=str(tmp_path)).split() == ["0", "1"]
+    assert run(program, NUMBA_CACHE_DIR=str(tmp_path)).split() == ["1", "0"]
