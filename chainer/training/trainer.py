@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from chainer.core import events
 from chainer.core.reporting.reporter import Reporter
+from chainer.core.utils.atomic_file import remove_leftovers
 from chainer.links.serializer import Serializer
 from chainer.training import termination
 from chainer.training.extension import PRIORITY_READER, ExtensionEntry, ExtensionLike
@@ -282,6 +283,7 @@ class Trainer:
         if self._completed:
             raise RuntimeError("cannot run training loop multiple times")
         os.makedirs(self.out, exist_ok=True)
+        remove_leftovers(self.out)
         entries = sorted(self._extensions.values(), key=lambda entry: -entry.priority)
         resumed, self._started = self._started, True
         self._start_at = time.perf_counter()
