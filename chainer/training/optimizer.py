@@ -11,11 +11,12 @@ from chainer.core.autograd.laid_out import access_allowed
 from chainer.core.autograd.parameter import Parameter
 from chainer.core.lazy import lazy_module
 from chainer.links.link import Link
-from chainer.links.serializer import AbstractSerializer, Serializer
+from chainer.links.serializer import AbstractSerializer, Deserializer, Serializer
 from chainer.training.grouped_update import call_hook_for_params, update_parameters
 from chainer.training.hook_registry import HookRegistry
 from chainer.training.hook_registry import _Hookable as _Hookable
 from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
+from chainer.training.loaded_state import check_optimizer
 from chainer.training.loss_scaling import (
     DynamicLossScaling,
     check_loss_scale,
@@ -227,6 +228,8 @@ class Optimizer:
                 # A parameter that is not initialized yet was not when it was saved either.
                 if param.is_initialized:
                     raise
+        if isinstance(serializer, Deserializer):
+            check_optimizer(self)
 
     def loss_scaling(self, interval: int = 1000, scale: float | None = None) -> None:
         """Configures loss scaling, which keeps small float16 gradients from vanishing.

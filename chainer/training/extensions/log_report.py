@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from chainer.links.serializer import Serializer
 from chainer.training.accumulator import Accumulator
 from chainer.training.extension import Extension
 from chainer.training.growing_json import EncodedLog, GrowingJsonFile
+from chainer.training.loaded_state import parse_json
 from chainer.training.renamed import renamed_argument
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class LogReport(Extension):
             return
         text = serializer("_log", "")
         if text:
-            self._log = json.loads(text)
+            self._log = parse_json("the log", text, list, dict)
             # The file may have entries of the time after the snapshot.
             self._file = GrowingJsonFile()
             self._encoded = EncodedLog()

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from chainer.core.arrays.backend import get_device
+from chainer.links.serializer import Deserializer
 from chainer.training.dataset.convert import ConverterLike, call_converter, concat_examples
+from chainer.training.loaded_state import check_count, check_optimizer
 from chainer.training.optimizer import Optimizer
 from chainer.training.updater import Updater
 from chainer.training.updaters.placement import move_model
@@ -263,4 +265,9 @@ class StandardUpdater(Updater):
         for name, optimizer in self._optimizers.items():
             optimizer.serialize(serializer["optimizer:" + name])
             optimizer.target.serialize(serializer["model:" + name])
+            if isinstance(serializer, Deserializer) and isinstance(optimizer, Optimizer):
+                # Once more: parameters that had no shape have one now.
+                check_optimizer(optimizer)
         self.iteration = serializer("iteration", self.iteration)
+        if isinstance(serializer, Deserializer):
+            check_count("iteration", self.iteration)
