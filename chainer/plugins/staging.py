@@ -53,7 +53,7 @@ class PackRegistry:
                 the name, and a warning names both.
         """
         check_entry(self._registry, name, target)
-        entry = Entry(name, target, self._provenance)
+        entry = Entry(name, target, self._provenance, self._registry.requirement)
         for staged in self.staged:
             if staged.entry.name == name:
                 raise NameConflictError(self._registry, staged.entry, entry)
@@ -83,6 +83,8 @@ def commit(
             registry.add(entry, override=override)
         except NameConflictError as error:
             if not partial:
+                # It is not an alternative either, see Registry.get().
+                registry.remove(entry)
                 withdraw(done)
                 raise
             conflicts.append(error)

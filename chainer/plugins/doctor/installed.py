@@ -16,6 +16,7 @@ from typing import Any, Literal
 import pluggy
 
 import chainer
+from chainer.core.arrays.backend_status import backend_status
 from chainer.core.arrays.kernel import KernelDeclaration
 from chainer.core.config.configuration import threads
 from chainer.core.lazy import resolve
@@ -173,15 +174,16 @@ def _examine_groups(report: Report) -> None:
 
 def _examine_backends(report: Report) -> None:
     for entry in registries.backends.entries():
-        if not entry.loaded:
-            try:
-                entry.load()
-            except ImportError:
-                continue  # reported as a finding about the plugin that registered it
-        reason = entry.load().unavailable_reason()
-        if reason is not None and "of chainer " in entry.origin:
-            text = f"backend {entry.name!r} is not available: {reason}"
+        status = backend_status(entry.name)
+        if status.backend is None:
+            continue  # reported as a finding about the plugin that registered it
+        if status.reason is None:
+            continue
+        text = f"backend {entry.name!r} is not available: {status.reason}"
+        if "of chainer " in entry.origin:
             report.add(Finding("note", "backend_unavailable", text))
+        elif " in the code of " in status.reason:
+            report.add(Finding("error", "backend_error", text, "report it to its author"))
 
 
 def known_names(records: list[PluginRecord]) -> list[str]:
@@ -260,8 +262,12 @@ def examine_plugin(record: PluginRecord, *, asked_for: bool) -> Report:
         seconds = record.seconds or 0
         text = f"loaded in {seconds * 1e3:.1f} ms from {record.target!r} ({record.location})"
         report.add(Finding("ok", "loaded", text))
-        _examine_copies(record, report)
-        _examine_entries(record, report)
+        try:
+            _examine_copies(record, report)
+            _examine_entries(record, report)
+        except Exception as error:  # what a plugin registers may fail in any way
+            text = f"its objects cannot be examined: {type(error).__name__}: {error}"
+            report.add(Finding("error", "plugin_error", text, "", author_lines(error)))
     return report
 
 
