@@ -9,6 +9,7 @@ from typing import Any, Self
 from chainer.core.arrays.backend import backend_of
 from chainer.core.autograd.laid_out import access_allowed
 from chainer.core.autograd.parameter import Parameter
+from chainer.core.autograd.variable import Variable
 from chainer.core.lazy import lazy_module
 from chainer.links.link import Link
 from chainer.links.serializer import AbstractSerializer, Deserializer, Serializer
@@ -23,6 +24,7 @@ from chainer.training.loss_scaling import (
     names_of_nonfinite_gradients,
     remove_loss_scale,
 )
+from chainer.training.misuse_checks import UpdateChecks
 from chainer.training.update_rule import NoStateError, UpdateRule
 
 __all__ = [
@@ -397,6 +399,7 @@ class GradientMethod(Optimizer):
             array([0.5, 2.5], dtype=float32)
         """
         target = self._target()
+        differentiated = False
         if lossfun is not None:
             loss = lossfun(*args, **kwds)
             # Whatever can be differentiated will do; programs hand in mocks and wrapped variables.
@@ -409,10 +412,13 @@ class GradientMethod(Optimizer):
             else:
                 target.zerograds()
             loss.backward(loss_scale=self._loss_scale)
+            differentiated = isinstance(loss, Variable)
             del loss
         params = list(target.params())
         if not all([isinstance(param, Parameter) for param in params]):
             _refuse_variables(target)
+        checks = self.__dict__.setdefault("_update_checks", UpdateChecks())
+        checks.check(self, params, differentiated)
         # The arrays of parameters with a memory layout are for optimizers only.
         with access_allowed():
             self.reallocate_cleared_grads()
@@ -422,6 +428,7 @@ class GradientMethod(Optimizer):
             self.t += 1
             if self.is_safe_to_update():
                 update_parameters(params)
+                checks.done(params)
             self.reallocate_cleared_grads()
             self.call_hooks("post")
             self.update_loss_scale()

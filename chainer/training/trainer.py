@@ -16,7 +16,7 @@ from chainer.core.reporting.reporter import Reporter
 from chainer.core.utils.atomic_file import remove_leftovers
 from chainer.links.serializer import Serializer
 from chainer.training import termination
-from chainer.training.extension import PRIORITY_READER, ExtensionEntry, ExtensionLike
+from chainer.training.extension import PRIORITY_READER, Extension, ExtensionEntry, ExtensionLike
 from chainer.training.trainer_snapshot import names_in_release_7, serialize_extensions
 from chainer.training.trigger import (
     TriggerLike,
@@ -196,6 +196,11 @@ class Trainer:
                 stacklevel=2,
             )
             call_before_training = call_before_training or invoke_before_training
+        if isinstance(extension, type) and issubclass(extension, Extension):
+            raise TypeError(
+                f"extension must be an object, got the class {extension.__name__}: "
+                f"write trainer.extend({extension.__name__}(...))"
+            )
         if not callable(extension):
             raise TypeError(f"extension must be callable, got {type(extension).__name__}")
         named_by_user = name is not None

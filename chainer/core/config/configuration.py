@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from chainer.core.config.entries import CORE_ENTRIES, ConfigEntry, declared
 from chainer.core.config.kernel_policy import KernelPolicy, current_policy
+from chainer.core.misuse import similar, warn_once
 from chainer.core.streams import STANDARD_OUTPUT, current_stream
 
 if TYPE_CHECKING:
@@ -33,6 +34,26 @@ def _check_entry(name: str, value: object) -> None:
     entry = declared.get(name)
     if entry is not None:
         entry.check(value)
+    elif name not in _accepted:
+        _accepted.add(name)
+        _warn_of_misspelling(name)
+
+
+#: Names of entries that are not declared and were looked at.
+_accepted: set[str] = set()
+
+
+def _warn_of_misspelling(name: str) -> None:
+    """Warns if a program sets an entry whose name is nearly that of a declared one."""
+    meant = None if name.startswith(("user_", "_")) else similar(name, declared, 0.8)
+    if meant is not None:
+        warn_once(
+            "configuration",
+            name,
+            f"nothing reads the configuration entry {name!r}; did you mean {meant!r}? Names of "
+            "entries of programs should begin with 'user_'",
+            stacklevel=4,
+        )
 
 
 def _selects_kernels(name: str) -> bool:

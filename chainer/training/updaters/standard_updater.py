@@ -38,7 +38,17 @@ def call_with_batch(function: Callable[..., T], arrays: ArrayTree) -> T:
 
 def next_batch(iterator: Iterator) -> Any:
     """Returns the next minibatch of an iterator of the old or the new protocol."""
-    return iterator.next() if hasattr(iterator, "next") else next(iterator)
+    try:
+        return iterator.next() if hasattr(iterator, "next") else next(iterator)
+    except StopIteration as error:
+        # The class stays what programs catch. One that an iterator has explained is passed on.
+        raise StopIteration(
+            *error.args
+            or (
+                f"the {type(iterator).__name__} of the updater ended before the training: make it "
+                "with repeat=True, or stop the training at the end of its data",
+            )
+        ) from error
 
 
 def named(value: T | dict[str, T]) -> dict[str, T]:
