@@ -72,21 +72,15 @@ class Hyperparameter:
         return f"Hyperparameter({entries})"
 
 
+class HyperparameterError(ValueError, TypeError):
+    """A hyperparameter is not a finite number. A TypeError, too, as in an update."""
+
+
 #: Hyperparameters of the optimizers of this package that are finite numbers.
 _NUMBERS = frozenset(
     [
-        "alpha",
-        "beta",
-        "beta1",
-        "beta2",
-        "eps",
-        "eta",
-        "final_lr",
-        "gamma",
-        "lr",
-        "momentum",
-        "rho",
-        "weight_decay_rate",
+        *("alpha", "beta", "beta1", "beta2", "eps", "eta"),
+        *("final_lr", "gamma", "lr", "momentum", "rho", "weight_decay_rate"),
     ]
 )
 
@@ -97,7 +91,7 @@ def _check_number(name: str, value: Any) -> None:
     if value is None or not isinstance(value, (str, bytes, float, int, complex, numpy.generic)):
         return
     if isinstance(value, (str, bytes, complex)) or not math.isfinite(value):
-        raise ValueError(f"hyperparameter {name} must be a finite number, got {value!r}")
+        raise HyperparameterError(f"hyperparameter {name!r} must be a finite number, got {value!r}")
     if value < 0 and name in ("lr", "alpha"):
         warn_once(
             "learning rate",

@@ -125,7 +125,11 @@ def _find_unregistered(target: Link) -> None:
     links = list(target.links())
     known = {id(link) for link in links} | {id(param) for param in target.params()}
     for link in links:
+        # A class may hide what is registered, by a params() of its own.
+        registered = {*link._params, *getattr(link, "_children", ())}
         for name, value in vars(link).items():
+            if name.startswith("_") or name in registered:
+                continue
             for part in _parts(value):
                 if id(part) in known:
                     continue
