@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import warnings
 import weakref
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -251,7 +252,13 @@ def declare(*entries: ConfigEntry) -> None:
         # Programs ask hasattr(GlobalConfig, name) which entries a release knows.
         setattr(GlobalConfig, entry.name, None)
     for entry in entries:
-        setattr(global_config, entry.name, entry.initial_value())
+        value = entry.initial_value()
+        try:
+            setattr(global_config, entry.name, value)
+        except ImportError as error:
+            # A variable of the environment must not keep a program from starting.
+            warnings.warn(f"{entry.variable}={value} has no effect: {error}", stacklevel=2)
+            object.__setattr__(global_config, entry.name, entry.default)
 
 
 #: The previous value of an entry that was not set.
@@ -289,6 +296,9 @@ class ConfigContext(contextlib.ContextDecorator):
             setattr(self._config, self._name, previous)
         elif self._name in _states_of(self._config).state.values:
             delattr(self._config, self._name)
+            entry = declared.get(self._name)
+            if entry is not None and entry.apply is not None:
+                entry.apply(getattr(self._config, self._name))
 
 
 def using_config(name: str, value: Any, config: LocalConfig = config) -> ConfigContext:

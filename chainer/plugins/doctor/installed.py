@@ -18,6 +18,7 @@ import pluggy
 import chainer
 from chainer.core.arrays.backend_status import backend_status
 from chainer.core.arrays.kernel import KernelDeclaration
+from chainer.core.config.blas_threads import slow_threads_advice
 from chainer.core.config.configuration import threads
 from chainer.core.lazy import resolve
 from chainer.core.registry import registries
@@ -134,6 +135,9 @@ def examine_environment(records: list[PluginRecord]) -> Report:
     _examine_chainer(report)
     _examine_groups(report)
     _examine_backends(report)
+    advice = slow_threads_advice()
+    if advice is not None:
+        report.add(Finding("note", "blas_threads", advice))
     return report
 
 
