@@ -63,6 +63,17 @@ def checksum_trailer(contents: bytes | memoryview) -> bytes:
     return _TRAILER + f"{zlib.crc32(contents):08x}".encode()
 
 
+def resembles(data: bytes, expected: bytes) -> bool:
+    """Returns whether bytes are probably others that were damaged.
+
+    Args:
+        data: The bytes.
+        expected: What they should be, of the same length.
+    """
+    same = sum([a == b for a, b in zip(data, expected, strict=False)])
+    return 2 * same >= len(expected)
+
+
 def check_trailer(stream: IO[bytes], source: str) -> None:
     """Compares the checksum at the end of a file; files without one are accepted.
 
@@ -82,6 +93,8 @@ def check_trailer(stream: IO[bytes], source: str) -> None:
         stream.seek(size - length)
         trailer = stream.read(length)
         if not trailer.startswith(_TRAILER):
+            if resembles(trailer[: len(_TRAILER)], _TRAILER):
+                raise FileFormatError(f"{source} is damaged: so is its checksum")
             return
         stream.seek(0)
         checksum, left = 0, size - length

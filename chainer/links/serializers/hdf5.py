@@ -200,7 +200,9 @@ class HDF5Deserializer(serializer_module.Deserializer):
             if not isinstance(node, _h5py().Group):
                 node = None
                 break
-            if isinstance(node.get(part, getlink=True), _h5py().ExternalLink):
+            with _hdf5_errors(f"{name!r} of {self._source} cannot be read"):
+                link = node.get(part, getlink=True)
+            if isinstance(link, _h5py().ExternalLink):
                 raise FileFormatError(
                     f"{name!r} of {self._source} is a link to another file, which is not followed"
                 )

@@ -158,6 +158,8 @@ class NpzDeserializer(serializer_module.Deserializer):
         if self._ignores(key):
             return value
         if key not in self.npz:
+            if isinstance(self.npz, NpzArchive):
+                self.npz.check_names()
             if not self.strict:
                 return value
             raise KeyError(

@@ -101,6 +101,7 @@ class NpzArchive(Mapping[str, HostArray]):
 
     def __init__(self, file: FilePath | IO[bytes]) -> None:
         self._file = file
+        self._names_checked = False
         self.source = describe_source(file)
         with format_errors(
             f"{self.source} is not a complete NPZ file. It may have been truncated while it "
@@ -166,6 +167,22 @@ class NpzArchive(Mapping[str, HostArray]):
                 _read_header(stream, info.file_size)
                 while stream.read(_CHUNK):
                     pass
+
+    def check_names(self) -> None:
+        """Compares the names of the directory with those that precede the entries.
+
+        A name that is missing may be one that was damaged.
+
+        Raises:
+            FileFormatError: If a name differs.
+        """
+        if self._names_checked:
+            return
+        for info in self._zip.infolist():
+            # Opening an entry compares its two names.
+            with format_errors(self._damaged(info)), self._open(info):
+                pass
+        self._names_checked = True
 
     def _open(self, info: zipfile.ZipInfo) -> IO[bytes]:
         if self._zip.fp is None:
@@ -249,8 +266,8 @@ def _check_count(archive: zipfile.ZipFile) -> None:
     stream.seek(-22 - len(archive.comment), os.SEEK_END)
     signature, *_, count, _, _, _ = struct.unpack("<4s4H2LH", stream.read(22))
     found = len(archive.infolist())
-    # 65535 says that the number is in another record, of 64 bits.
-    if signature != b"PK\5\6" or count not in (found, 0xFFFF):
+    # More entries than the field can hold are counted in another record.
+    if signature != b"PK\5\6" or count != min(found, 0xFFFF):
         raise ValueError(f"it has {found} entries, its end record says {count}")
 
 

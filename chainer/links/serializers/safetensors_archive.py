@@ -22,6 +22,7 @@ from chainer.links.serializers.file_format import (
     FileFormatError,
     describe_source,
     format_errors,
+    resembles,
 )
 
 #: Name of a type in the header -> dtype of NumPy.
@@ -171,6 +172,10 @@ def _check(text: bytes, body: HostArray) -> None:
     """Compares the checksum, if the file has one."""
     match = re.search(rb'"%s":"([0-9a-f]{8})"' % _CHECKSUM.encode(), text)
     if match is None:
+        at = len('{"__metadata__":{')
+        key = f'"{_CHECKSUM}":"'.encode()
+        if resembles(text[at : at + len(key)], key):
+            raise ValueError("it is damaged: so is its checksum")
         return
     begin, end = match.span(1)
     checksum = zlib.crc32(text[:begin] + _NO_CHECKSUM.encode() + text[end:])
