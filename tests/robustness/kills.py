@@ -1,9 +1,9 @@
 """Kills a training at random moments and resumes it, until it ends.
 
-Run ``python tests/robustness/kills.py --kills 1000``. After each kill no file is unreadable; each start
-removes what the killed process left; a snapshot that a synchronous writer has finished is never lost,
-one of a writer in the background only if it was not complete. At the end the model and the log
-are those of a training that was not interrupted, bit by bit, with dropout.
+Run ``python tests/robustness/kills.py --kills 1000``. After each kill no file is unreadable; each
+start removes what the killed process left; a snapshot that a synchronous writer has finished is
+never lost, one of a writer in the background only if it was not complete. At the end the model and
+the log are those of a training that was not interrupted, bit by bit, with dropout.
 """
 
 from __future__ import annotations
@@ -67,9 +67,7 @@ def make_trainer(out: str, writer: str, processes: bool) -> training.Trainer:
     trainer = training.Trainer(updater, (ITERATIONS, "iteration"), out=out)
     trainer.extend(extensions.LogReport(trigger=(4, "iteration")))
     trainer.extend(
-        extensions.snapshot(
-            writer=getattr(snapshot_writers, writer)(), n_retains=3, autoload=True
-        ),
+        extensions.snapshot(writer=getattr(snapshot_writers, writer)(), n_retains=3, autoload=True),
         trigger=(2, "iteration"),
     )
     return trainer

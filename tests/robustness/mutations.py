@@ -1,8 +1,9 @@
 """Random changes of files, and what readers make of them.
 
 Run ``python tests/robustness/mutations.py --count 20000`` for all formats. Each mutation must give
-equal values or FileFormatError. Formats without checksums (Caffe, ONNX, HDF5 files of other writers)
-cannot tell a changed number from another one: there, anything but FileFormatError or a model counts.
+equal values or FileFormatError. Formats without checksums (Caffe, ONNX, HDF5 files of other
+writers) cannot tell a changed number from another one: there, anything but FileFormatError or a
+model counts.
 """
 
 from __future__ import annotations

@@ -144,7 +144,7 @@ def all_broken(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def doctor(all_broken):
-    return all_broken.run("-W", "ignore", "-m", "chainer", "doctor")
+    return all_broken.run("-W", "ignore", "-m", "chainer.plugins.cli", "doctor")
 
 
 def test_doctor_survives(doctor):
@@ -163,13 +163,13 @@ def test_doctor_names_the_plugin_and_its_fault(doctor, name):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("-m", "chainer", "info"),
-        ("-m", "chainer", "info", "--json"),
-        ("-m", "chainer", "backends"),
-        ("-m", "chainer", "backends", "--json"),
-        ("-m", "chainer", "plugins"),
-        ("-m", "chainer", "list"),
-        ("-m", "chainer", "kernels"),
+        ("-m", "chainer.plugins.cli", "info"),
+        ("-m", "chainer.plugins.cli", "info", "--json"),
+        ("-m", "chainer.plugins.cli", "backends"),
+        ("-m", "chainer.plugins.cli", "backends", "--json"),
+        ("-m", "chainer.plugins.cli", "plugins"),
+        ("-m", "chainer.plugins.cli", "list", "functions"),
+        ("-m", "chainer.plugins.cli", "kernels"),
         ("-c", "import chainer; chainer.print_runtime_info()"),
     ],
     ids=" ".join,

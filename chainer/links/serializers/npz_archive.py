@@ -261,14 +261,17 @@ def _check_directory(archive: zipfile.ZipFile, source: str) -> None:
 
 
 def _check_count(archive: zipfile.ZipFile) -> None:
-    """Compares the number of entries with that of the end record, which zipfile does not do."""
+    """Compares the directory with the end record, more strictly than zipfile does."""
     stream = cast("IO[bytes]", archive.fp)
     stream.seek(-22 - len(archive.comment), os.SEEK_END)
-    signature, *_, count, _, _, _ = struct.unpack("<4s4H2LH", stream.read(22))
+    signature, *_, count, _, offset, _ = struct.unpack("<4s4H2LH", stream.read(22))
     found = len(archive.infolist())
     # More entries than the field can hold are counted in another record.
     if signature != b"PK\5\6" or count != min(found, 0xFFFF):
         raise ValueError(f"it has {found} entries, its end record says {count}")
+    # zipfile accepts other data in front of the archive, and so an empty archive after anything.
+    if offset not in (archive.start_dir, 0xFFFFFFFF):
+        raise ValueError(f"its directory is at {archive.start_dir}, its end record says {offset}")
 
 
 def _read_header(stream: IO[bytes], size: int) -> tuple[tuple[int, ...], bool, DType]:

@@ -186,8 +186,6 @@ def _examine_backends(report: Report) -> None:
         text = f"backend {entry.name!r} is not available: {status.reason}"
         if "of chainer " in entry.origin:
             report.add(Finding("note", "backend_unavailable", text))
-        elif " in the code of " in status.reason:
-            report.add(Finding("error", "backend_error", text, "report it to its author"))
 
 
 def known_names(records: list[PluginRecord]) -> list[str]:
@@ -269,7 +267,7 @@ def examine_plugin(record: PluginRecord, *, asked_for: bool) -> Report:
         try:
             _examine_copies(record, report)
             _examine_entries(record, report)
-        except Exception as error:  # what a plugin registers may fail in any way
+        except (Exception, SystemExit) as error:  # what a plugin registers may fail in any way
             text = f"its objects cannot be examined: {type(error).__name__}: {error}"
             report.add(Finding("error", "plugin_error", text, "", author_lines(error)))
     return report
@@ -387,7 +385,7 @@ def _examine_entry(record: PluginRecord, registry: Registry, entry: Entry, repor
         text = f"{name} was replaced by {owner.origin}, on purpose (override=True)"
         report.add(Finding("note", "overridden", text))
     try:
-        value = entry.load()
+        entry.load()
     except ImportError as error:
         cause = error.__cause__ or error
         text = f"{name} is registered as {entry.text}, which fails: {type(cause).__name__}: {cause}"
@@ -399,10 +397,12 @@ def _examine_entry(record: PluginRecord, registry: Registry, entry: Entry, repor
         report.add(Finding("error", "target_error", text, "", author_lines(error)))
         return
     if registry.kind == "backends":
-        reason = value.unavailable_reason()
+        reason = backend_status(entry.name).reason
         if reason is not None:
             text = f"backend {entry.name!r} is not available: {reason}"
-            report.add(Finding("note", "backend_unavailable", text))
+            failed = " in the code of " in reason
+            cause = "backend_error" if failed else "backend_unavailable"
+            report.add(Finding("error" if failed else "note", cause, text))
 
 
 def _advice_on_target(record: PluginRecord, entry: Entry, error: BaseException) -> str:
