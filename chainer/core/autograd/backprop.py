@@ -42,19 +42,19 @@ def backward(
     node = root.node
     creator = node._creator_node
     given = root.grad
+    # A leaf that requires a gradient gets one, as in release 7.
+    if given is None and not root.requires_grad:
+        warnings.warn(
+            "backward() has no effect: the variable was computed from arrays, or from "
+            "variables that require no gradient",
+            MisuseWarning,
+            stacklevel=3,
+        )
     if given is None and root.size == 1:
         if root.ndim != 0:
             warnings.warn(_ONE_ELEMENT, DeprecationWarning, stacklevel=3)
         root.grad = initial_gradient(root.array, loss_scale)
     if creator is None:
-        # A leaf that requires a gradient gets one, as in release 7.
-        if given is None and not root.requires_grad:
-            warnings.warn(
-                "backward() has no effect: the variable was computed from arrays, or from "
-                "variables that require no gradient",
-                MisuseWarning,
-                stacklevel=3,
-            )
         return
     backward_pass = BackwardPass(enable_double_backprop, retain_grad)
     unseeded = None
