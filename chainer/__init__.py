@@ -44,6 +44,7 @@ from chainer.core.config.dtype import get_dtype, mixed16
 from chainer.core.lazy import lazy_module
 from chainer.core.runtime_info import print_runtime_info
 from chainer.core.version import __version__
+from chainer.core.warnings import MisuseWarning
 
 if TYPE_CHECKING:
     from chainer.links.link_hook import LinkHook
@@ -114,6 +115,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "FunctionNode",
     "GlobalConfig",
     "LocalConfig",
+    "MisuseWarning",
     "Parameter",
     "Variable",
     "VariableNode",

@@ -109,7 +109,7 @@ def lazy_module(
             if entry is None and is_submodule(module_globals, name):
                 return importlib.import_module(f"{module_name}.{name}")
             if registry is not None:
-                value = (registry.entry(name) if entry is None else entry).load()
+                value = registry.get(name)
                 from_registry.add(name)
                 module_globals[name] = value
                 return value

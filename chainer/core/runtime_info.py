@@ -9,8 +9,8 @@ from typing import TextIO
 
 import numpy
 
+from chainer.core.arrays.backend_status import backend_status
 from chainer.core.registry import registries
-from chainer.core.registry.registry import EntryLoadError
 from chainer.core.version import __version__
 
 
@@ -31,13 +31,8 @@ def runtime_info() -> dict[str, str]:
     for name in registries.backends.names():
         if name == "numpy":
             continue
-        try:
-            backend = registries.backends.get(name)
-        except EntryLoadError as error:
-            info[_label(name)] = f"Not Available ({error})"
-            continue
-        reason = backend.unavailable_reason()
-        info[_label(name)] = backend.version() if reason is None else f"Not Available ({reason})"
+        status = backend_status(name)
+        info[_label(name)] = status.version or f"Not Available ({status.reason})"
     return info
 
 

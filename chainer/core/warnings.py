@@ -7,5 +7,12 @@ class PerformanceWarning(RuntimeWarning):
     """A computation is slower than it could be, for instance without an optional package."""
 
 
+class MisuseWarning(UserWarning):
+    """What the program does has no effect, or not the one that was meant; values are as released.
+
+    It is shown once for each parameter, name or class that it is about.
+    """
+
+
 class MissingStateWarning(UserWarning):
     """A loaded file is of a release that did not save the state of an object."""

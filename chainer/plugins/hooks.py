@@ -12,7 +12,7 @@ import pluggy
 
 from chainer.core.registry.registry import Provenance, Registry
 from chainer.plugins import hookspecs
-from chainer.plugins.errors import UnknownHookError
+from chainer.plugins.errors import PluginError, UnknownHookError
 from chainer.plugins.staging import PackRegistry, Staged
 
 
@@ -53,6 +53,7 @@ def collect(
         provenance: Name and distribution of the plugin.
 
     Raises:
+        PluginError: If a hook has no parameter, so that it cannot register anything.
         UnknownHookError: If it implements a hook that does not exist.
         pluggy.PluginValidationError: If a hook implementation has an argument that the hook does
             not have.
@@ -67,6 +68,11 @@ def collect(
         caller = getattr(manager.hook, hookspecs.PREFIX + kind, None)
         if caller is None or not caller.get_hookimpls():
             continue
+        if any([not impl.argnames for impl in caller.get_hookimpls()]):
+            raise PluginError(
+                f"its hook {caller.name}() must have the parameter 'registry': "
+                f"def {caller.name}(registry)"
+            )
         view = PackRegistry(registry, provenance)
         caller(registry=view)
         staged += view.staged

@@ -192,15 +192,22 @@ class PluginManager:
             if not named:
                 known = ", ".join(sorted({record.name for record in self._records.values()}))
                 raise PluginError(f"no plugin named {name!r} is installed; there are {known}")
+            failed: list[PluginRecord] = []
             for record in named:
                 if record.state == "blocked" and record.blocked_by == _UNREGISTERED:
                     record.state = "found"
                 self._load_if_found(record)
-                if record.state != "loaded":
-                    raise PluginError(
-                        f"{record.provenance} cannot be used ({record.state}): {record.problem}"
-                    ) from record.error
-                self._enable(record)
+                if record.state == "loaded":
+                    self._enable(record)
+                else:
+                    failed.append(record)
+            # Two distributions may use one name. The one that works serves.
+            for record in failed:
+                text = f"{record.provenance} cannot be used ({record.state}): {record.problem}"
+                if len(failed) == len(named):
+                    raise PluginError(text) from record.error
+                others = ", ".join(str(r.provenance) for r in named if r not in failed)
+                warnings.warn(f"{text}; {others} serves", PluginWarning, stacklevel=2)
             return named
 
     def _load_if_found(self, record: PluginRecord) -> None:

@@ -53,7 +53,7 @@ class PackRegistry:
                 the name, and a warning names both.
         """
         check_entry(self._registry, name, target)
-        entry = Entry(name, target, self._provenance)
+        entry = Entry(name, target, self._provenance, self._registry.requirement)
         # The registry does not know the names that this pack is about to register.
         for staged in self.staged:
             if staged.entry.name == name:
@@ -84,6 +84,8 @@ def commit(
             registry.add(entry, override=override)
         except NameConflictError as error:
             if not partial:
+                # It is not an alternative either, see Registry.get().
+                registry.remove(entry)
                 # All or nothing: what was registered before the conflict goes, too.
                 withdraw(done)
                 raise

@@ -15,6 +15,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.reporting.summary import DictSummary
 from chainer.core.typing import Array, VariableLike
 from chainer.links.serializer import AbstractSerializer, Serializer
+from chainer.training.loaded_state import parse_json
 from chainer.training.trigger import TriggerLike, get_trigger, serialize_if_able
 
 if TYPE_CHECKING:
@@ -118,4 +119,5 @@ def serialize_json(serializer: AbstractSerializer, key: str, value: Any) -> Any:
         serializer(key, json.dumps(value))
         return value
     text = serializer(key, "")
-    return json.loads(text) if text else value
+    kind = dict if isinstance(value, dict) else list if isinstance(value, list) else object
+    return parse_json(key, text, kind) if text else value

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from typing import Any
+
+import numpy
+
+from chainer.core.misuse import warn_once
 
 
 class Hyperparameter:
@@ -39,9 +44,10 @@ class Hyperparameter:
             raise AttributeError(f"there is no hyperparameter {name!r}; known ones: {known}")
         return getattr(parent, name)
 
-    if TYPE_CHECKING:
-
-        def __setattr__(self, name: str, value: Any) -> None: ...
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _NUMBERS:
+            _check_number(name, value)
+        object.__setattr__(self, name, value)
 
     @property
     def parent(self) -> Hyperparameter | None:
@@ -64,6 +70,35 @@ class Hyperparameter:
     def __repr__(self) -> str:
         entries = ", ".join(f"{k}={v}" for k, v in sorted(self.get_dict().items()))
         return f"Hyperparameter({entries})"
+
+
+class HyperparameterError(ValueError, TypeError):
+    """A hyperparameter is not a finite number. A TypeError, too, as in an update."""
+
+
+#: Hyperparameters of the optimizers of this package that are finite numbers.
+_NUMBERS = frozenset(
+    [
+        *("alpha", "beta", "beta1", "beta2", "eps", "eta"),
+        *("final_lr", "gamma", "lr", "momentum", "rho", "weight_decay_rate"),
+    ]
+)
+
+
+def _check_number(name: str, value: Any) -> None:
+    """Raises ValueError unless a hyperparameter is a finite number."""
+    # Arrays, which an optimizer may keep on a device, are not looked at: that would wait for it.
+    if value is None or not isinstance(value, (str, bytes, float, int, complex, numpy.generic)):
+        return
+    if isinstance(value, (str, bytes, complex)) or not math.isfinite(value):
+        raise HyperparameterError(f"hyperparameter {name!r} must be a finite number, got {value!r}")
+    if value < 0 and name in ("lr", "alpha"):
+        warn_once(
+            "learning rate",
+            name,
+            f"hyperparameter {name} is {value!r}: with a negative learning rate the loss grows",
+            stacklevel=4,
+        )
 
 
 class HyperparameterProxy:

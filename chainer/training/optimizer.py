@@ -9,20 +9,23 @@ from typing import TYPE_CHECKING, Any, Self
 from chainer.core.arrays.backend import backend_of
 from chainer.core.autograd.laid_out import access_allowed
 from chainer.core.autograd.parameter import Parameter
+from chainer.core.autograd.variable import Variable
 from chainer.core.lazy import lazy_module, resolve
 from chainer.core.spans import measured
 from chainer.links.link import Link
-from chainer.links.serializer import AbstractSerializer, Serializer
+from chainer.links.serializer import AbstractSerializer, Deserializer, Serializer
 from chainer.training.grouped_update import call_hook_for_params, update_parameters
 from chainer.training.hook_registry import HookRegistry
 from chainer.training.hook_registry import _Hookable as _Hookable
 from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
+from chainer.training.loaded_state import check_optimizer
 from chainer.training.loss_scaling import (
     DynamicLossScaling,
     check_loss_scale,
     names_of_nonfinite_gradients,
     remove_loss_scale,
 )
+from chainer.training.misuse_checks import UpdateChecks
 from chainer.training.texts import Plain, call_text, read_or_none
 from chainer.training.update_rule import NoStateError, UpdateRule
 
@@ -239,6 +242,8 @@ class Optimizer:
                 # A parameter that is not initialized yet was not when it was saved either.
                 if param.is_initialized:
                     raise
+        if isinstance(serializer, Deserializer):
+            check_optimizer(self)
 
     def loss_scaling(self, interval: int = 1000, scale: float | None = None) -> None:
         """Configures loss scaling, which keeps small float16 gradients from vanishing.
@@ -472,6 +477,7 @@ class GradientMethod(Optimizer):
             array([0.5, 2.5], dtype=float32)
         """
         target = self._target()
+        differentiated = False
         if lossfun is not None:
             loss = lossfun(*args, **kwds)
             # Whatever can be differentiated will do; programs hand in mocks and wrapped variables.
@@ -484,10 +490,13 @@ class GradientMethod(Optimizer):
             else:
                 target.zerograds()
             loss.backward(loss_scale=self._loss_scale)
+            differentiated = isinstance(loss, Variable)
             del loss
         params = list(target.params())
         if not all([isinstance(param, Parameter) for param in params]):
             _refuse_variables(target)
+        checks = self.__dict__.setdefault("_update_checks", UpdateChecks())
+        checks.check(self, params, differentiated)
         # The arrays of parameters with a memory layout are for optimizers only.
         with access_allowed():
             self.reallocate_cleared_grads()
@@ -497,6 +506,7 @@ class GradientMethod(Optimizer):
             self.t += 1
             if self.is_safe_to_update():
                 update_parameters(params)
+                checks.done(params)
             self.reallocate_cleared_grads()
             self.call_hooks("post")
             self.update_loss_scale()

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, cast
 from chainer.core import events
 from chainer.core.arrays.random_states import random_states, set_random_states
 from chainer.core.reporting.reporter import Reporter
+from chainer.core.utils.atomic_file import remove_leftovers
 from chainer.links.serializer import Serializer
 from chainer.training import termination
-from chainer.training.extension import PRIORITY_READER, ExtensionEntry, ExtensionLike
+from chainer.training.extension import PRIORITY_READER, Extension, ExtensionEntry, ExtensionLike
 from chainer.training.texts import Plain, call_text
 from chainer.training.trainer_snapshot import names_in_release_7, serialize_extensions
 from chainer.training.trigger import (
@@ -210,6 +211,11 @@ class Trainer:
                 stacklevel=2,
             )
             call_before_training = call_before_training or invoke_before_training
+        if isinstance(extension, type) and issubclass(extension, Extension):
+            raise TypeError(
+                f"extension must be an object, got the class {extension.__name__}: "
+                f"write trainer.extend({extension.__name__}(...))"
+            )
         if not callable(extension):
             raise TypeError(f"extension must be callable, got {type(extension).__name__}")
         named_by_user = name is not None
@@ -297,6 +303,7 @@ class Trainer:
         if self._completed:
             raise RuntimeError("cannot run training loop multiple times")
         os.makedirs(self.out, exist_ok=True)
+        remove_leftovers(self.out)
         entries = sorted(self._extensions.values(), key=lambda entry: -entry.priority)
         resumed, self._started = self._started, True
         self._start_at = time.perf_counter()

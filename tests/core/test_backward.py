@@ -111,6 +111,7 @@ class TestGradients:
         y.backward()
         assert x.grad.tolist() == [20001]
 
+    @pytest.mark.filterwarnings("ignore:.*defines neither backward:chainer.MisuseWarning")
     def test_none_stops_there(self):
         x = var(2)
         y = NotDifferentiable().apply((multiply(x, x),))[0]

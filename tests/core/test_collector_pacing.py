@@ -172,6 +172,7 @@ class KeepsItsOutput(FunctionNode):
 
 class TestGarbage:
     @pytest.mark.parametrize("backward", [False, True])
+    @pytest.mark.filterwarnings("ignore:.*defines neither backward:chainer.MisuseWarning")
     def test_graphs_with_reference_cycles_are_collected(self, backward):
         x = var(1)
         graphs, most = [], 0

@@ -106,6 +106,7 @@ class TestNothingToPropagate:
             x.backward()
         assert x.grad is None
 
+    @pytest.mark.filterwarnings("ignore:.*defines neither backward:chainer.MisuseWarning")
     def test_not_differentiable(self, debug_mode):
         with using_config("debug", debug_mode):
             x = var(1)

@@ -49,7 +49,10 @@ def test_only_the_paths_between_are_visited():
 
 def test_unrelated_input():
     x, z = var(1), var(1)
-    assert chainer.grad([multiply(x, x)], [z]) == [None]
+    with pytest.warns(chainer.MisuseWarning, match=r"all gradients are None.*inputs\[0\]"):
+        assert chainer.grad([multiply(x, x)], [z]) == [None]
+    # Programs pass all parameters, of which some are not used.
+    assert chainer.grad([multiply(x, x)], [x, z])[1] is None
 
 
 def test_output_as_input():
@@ -172,7 +175,8 @@ def test_higher_orders(node, lazy):
             (y,) = chainer.grad([y], [x], enable_double_backprop=True)
             orders.append(y.array.tolist())
     assert orders == [[12], [12], [6]]
-    assert chainer.grad([y], [x]) == [None]
+    with pytest.warns(chainer.MisuseWarning, match="all gradients are None"):
+        assert chainer.grad([y], [x]) == [None]
 
 
 def test_mixed_derivatives():
@@ -219,16 +223,19 @@ def test_gradient_given_to_another_output_does_not_count():
     assert z.grad.tolist() == [5]
 
 
+@pytest.mark.filterwarnings("ignore:.*defines neither backward:chainer.MisuseWarning")
 def test_not_differentiable():
     x = var(1)
     (y,) = NotDifferentiable().apply((x,))
-    assert chainer.grad([y], [x]) == [None]
+    with pytest.warns(chainer.MisuseWarning, match="all gradients are None"):
+        assert chainer.grad([y], [x]) == [None]
 
 
 def test_input_without_gradient():
     x = Variable(f32(1), requires_grad=False)
     y = multiply(x, var(2))
-    assert chainer.grad([y], [x]) == [None]
+    with pytest.warns(chainer.MisuseWarning, match="all gradients are None"):
+        assert chainer.grad([y], [x]) == [None]
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_hookimpl_marks_work_and_so_do_other_names(manager: Any, tables: Any, si
         def my_functions(registry):
             registry.register("f", "math:sin")
         @hookimpl
-        def chainer_links():
+        def chainer_links(registry):
             pass
     """
     site.add("marked", entry_points={"m": "marked"}, modules={"marked": code})

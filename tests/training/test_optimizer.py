@@ -228,7 +228,17 @@ class TestUpdate:
         assert model.W.update_rule.enabled
 
 
-@pytest.mark.parametrize("value", [None, "x", [1]])
+@pytest.mark.parametrize("value", ["x", float("nan"), float("inf")])
+@pytest.mark.parametrize(("name", "entry"), [("SGD", "lr"), ("Adam", "alpha"), ("AdaDelta", "rho")])
+def test_hyperparameter_that_is_refused_at_once(name, entry, value):
+    with pytest.raises(ValueError, match=f"hyperparameter '{entry}' must be a finite number, got"):
+        getattr(O, name)(**{entry: value})
+    optimizer = getattr(O, name)()
+    with pytest.raises(TypeError, match="must be a finite number"):
+        setattr(optimizer, entry, value)
+
+
+@pytest.mark.parametrize("value", [None, [1]])
 @pytest.mark.parametrize(("name", "entry"), [("SGD", "lr"), ("Adam", "alpha"), ("AdaDelta", "rho")])
 def test_hyperparameter_that_is_no_number(name, entry, value):
     model = Pair()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from chainer.core.arrays.backend_status import backend_status
 from chainer.core.arrays.lookup import HOST_FAMILY, array_classes, find_backend
 from chainer.core.arrays.protocol import Backend
 from chainer.core.registry import registries
-from chainer.core.registry.registry import EntryLoadError
 from chainer.core.typing import Array
 
 
@@ -57,12 +57,10 @@ def _available() -> Iterator[Backend]:
     """Yields the backends that work on this machine, that of NumPy first."""
     registries.backends.load_all()
     for name in sorted(registries.backends.names(), key=lambda name: name != "numpy"):
-        try:
-            backend: Backend = registries.backends.get(name)
-        except EntryLoadError:
-            continue  # a broken plugin is reported when its backend is used
-        if backend.unavailable_reason() is None:
-            yield backend
+        # A broken plugin is reported when its backend is used.
+        status = backend_status(name)
+        if status.backend is not None and status.reason is None:
+            yield status.backend
 
 
 def _types_of(backends: Iterable[Backend]) -> tuple[type, ...]:

@@ -26,10 +26,12 @@ from chainer.core.arrays.backend import (
     get_device_from_array,
     not_an_array_message,
 )
+from chainer.core.arrays.extended_dtypes import kind_of
 from chainer.core.autograd.array_checks import has_nan, is_current
 from chainer.core.autograd.gradient_arrays import ONE_DEVICE
 from chainer.core.autograd.laid_out import LAYOUTS, apply_with_layouts, layouts_of
 from chainer.core.autograd.node_traits import NodeTraits
+from chainer.core.autograd.retained_checksums import remember_checksums
 from chainer.core.autograd.variable import Variable
 from chainer.core.autograd.variable_node import VariableNode
 from chainer.core.config.configuration import ThreadState, threads
@@ -334,12 +336,36 @@ def _explain_types(self: FunctionNode, in_data: Arrays) -> None:
         self.check_type_forward(in_types)
     except type_check.InvalidType as error:
         # Some functions raise a subclass that belongs to a second class of errors.
-        raise type(error)(error.expect, error.actual, msg=message) from None
+        refusal = type(error)(error.expect, error.actual, msg=message)
+        remedy = _dtype_remedy(self, in_data)
+        if remedy:
+            refusal.add_note(remedy)
+        raise refusal from None
     except Exception as error:
         # A check that works on plain values only cannot say what it expected.
         actual = ", ".join([f"{array.dtype}{array.shape}" for array in in_data])
         expected = f"inputs that pass {self._impl_name}.check_type_forward"
         raise type_check.InvalidType(expected, actual, msg=message) from error
+
+
+def _dtype_remedy(self: FunctionNode, in_data: Arrays) -> str:
+    """Returns how floating-point inputs get one dtype; an empty text if they have one.
+
+    It is a note of the error, below the documented text, which stays as it is.
+    """
+    names = self.argument_names or ()
+    floats = [
+        (names[i] if i < len(names) else f"input {i}", array.dtype)
+        for i, array in enumerate(in_data)
+        if kind_of(array.dtype) == "f"
+    ]
+    dtypes = {dtype for _, dtype in floats}
+    if len(dtypes) < 2:
+        return ""
+    # Data are converted rather than parameters, which come later.
+    first, wanted = floats[0][0], floats[1][1] if floats[1][1] != floats[0][1] else floats[-1][1]
+    listed = ", ".join([f"{name} is {dtype}" for name, dtype in floats])
+    return f"{listed}: convert by {first}.astype(np.{wanted}), or the model to {floats[0][1]}"
 
 
 def _forward_observed(self: FunctionNode, in_data: Arrays, state: ThreadState) -> Arrays:
@@ -348,6 +374,8 @@ def _forward_observed(self: FunctionNode, in_data: Arrays, state: ThreadState) -
     for hook in hooks:
         hook.forward_preprocess(self, in_data)
     outputs = self.forward(in_data)
+    if state.debug:
+        remember_checksums(self, in_data, outputs)
     if not isinstance(outputs, tuple):
         raise _not_a_tuple(self, outputs)
     for hook in hooks:

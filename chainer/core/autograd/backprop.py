@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import warnings
+import weakref
 from typing import TYPE_CHECKING
 
 import numpy
@@ -15,8 +16,10 @@ from chainer.core.autograd.accumulate import Scalar, add_arrays
 from chainer.core.autograd.collector_pacing import pacing
 from chainer.core.autograd.engine import BackwardPass
 from chainer.core.autograd.gradient_arrays import check_gradient
+from chainer.core.autograd.lazy_gradient import UNDEFINED
 from chainer.core.autograd.watched_backward import WatchedPass
 from chainer.core.config.configuration import using_config
+from chainer.core.misuse import MisuseWarning
 
 if TYPE_CHECKING:
     from chainer.core.autograd.function_node import FunctionNode
@@ -45,6 +48,14 @@ def backward(
     node = root.node
     creator = node._creator_node
     given = root.grad
+    # A leaf that requires a gradient gets one, as in release 7.
+    if given is None and not root.requires_grad:
+        warnings.warn(
+            "backward() has no effect: the variable was computed from arrays, or from "
+            "variables that require no gradient",
+            MisuseWarning,
+            stacklevel=3,
+        )
     if given is None and root.size == 1:
         if root.ndim != 0:
             warnings.warn(_ONE_ELEMENT, DeprecationWarning, stacklevel=3)
@@ -156,8 +167,13 @@ def deliver_to_leaves(
 
 def _add_array(backward_pass: BackwardPass, variable: Variable, grad: Array) -> None:
     """Adds an array to the gradient of a leaf; its previous gradient is not changed in place."""
+    undefined = variable._gradient is UNDEFINED
     previous = variable._grad
+    is_stale = False
     if previous is not None:
+        # An update has used the previous gradient, which was not cleared then.
+        used = variable.__dict__.get("_used_gradient")
+        is_stale = undefined or (used is not None and used() is previous and previous.any())
         if previous.dtype != grad.dtype:
             raise ValueError(
                 "dtype of gradients returned from backward is incorrect: actual "
@@ -176,3 +192,6 @@ def _add_array(backward_pass: BackwardPass, variable: Variable, grad: Array) -> 
         grad = backward_pass.delivery.deliver(variable, grad)
     variable._gradient = grad
     variable._grad_var = None
+    if is_stale and grad.__class__ is _ndarray:
+        # The next update says so; until then the program may still clear it.
+        variable.__dict__["_stale_gradient"] = weakref.ref(grad)

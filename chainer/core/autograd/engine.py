@@ -28,6 +28,7 @@ from chainer.core.autograd.gradient_errors import (
     check_input_gradient,
     describe,
 )
+from chainer.core.autograd.retained_checksums import compare_checksums
 from chainer.core.autograd.variable_node import VariableNode
 from chainer.core.config.configuration import threads, using_config
 
@@ -219,6 +220,8 @@ class BackwardPass:
         state = self._state
         if not (state.hooks or state.debug or function._hooks):
             return self._accumulate(function, targets, self._call_rule(function, targets, gys))
+        if state.debug:
+            compare_checksums(function)
         hooks = function._all_hooks(state)
         in_data = tuple([x.data for x in function.inputs or ()])
         out_grad = tuple([self._array(gy) for gy in gys])

@@ -19,6 +19,7 @@ from chainer.core.autograd.function_hook import FunctionHook, install_hook, remo
 from chainer.core.autograd.gradient_errors import GradientTypeError, describe
 from chainer.core.autograd.node_traits import NodeTraits
 from chainer.core.autograd.variable import Variable
+from chainer.core.misuse import warn_once
 
 if TYPE_CHECKING:
     from chainer.core.arrays.backend import Backend
@@ -377,6 +378,15 @@ class FunctionNode:
             tuple: Gradients w.r.t. the specified inputs, or w.r.t. all inputs (those not specified
                 are discarded). None where the function is not differentiable.
         """
+        kind = type(self)
+        # Functions of this package without a gradient, such as argmax, are documented as such.
+        if kind.__module__.partition(".")[0] != "chainer":
+            warn_once(
+                "no backward",
+                f"{kind.__module__}.{kind.__qualname__}",
+                f"{kind.__name__} defines neither backward() nor backward_arrays(): no gradient "
+                "goes through it",
+            )
         return (None,) * len(target_input_indexes)
 
     def backward_arrays(

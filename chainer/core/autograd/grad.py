@@ -21,6 +21,7 @@ from chainer.core.autograd.engine import BackwardPass
 from chainer.core.autograd.gradient_arrays import check_gradient
 from chainer.core.autograd.variable import Variable, as_variable
 from chainer.core.config.configuration import using_config
+from chainer.core.misuse import MisuseWarning
 
 if TYPE_CHECKING:
     from chainer.core.autograd.function_node import FunctionNode
@@ -90,6 +91,14 @@ def grad(
     # One Variable for each node, though it may be given as several inputs.
     found = {node: _gradient_of(node, backward_pass) for node in targets}
     results = [found[x.node] for x in inputs]
+    if inputs and grad_inputs is None and all([result is None for result in results]):
+        # None for some of several inputs is what programs expect that pass all parameters.
+        names = ", ".join([x.name or f"inputs[{i}]" for i, x in enumerate(inputs)])
+        warnings.warn(
+            f"all gradients are None: no differentiable function leads from {names} to the outputs",
+            MisuseWarning,
+            stacklevel=2,
+        )
     if grad_inputs is not None:
         with using_config("enable_backprop", enable_double_backprop):
             results = _add_initial(results, inputs, grad_inputs)

@@ -145,6 +145,11 @@ def _as_initializer(initializer: InitializerLike) -> Any:
     """Returns an initializer object for what users give; None is NaN."""
     if initializer is None:
         return registries.initializers.get("NaN")()
+    if isinstance(initializer, type):
+        raise TypeError(
+            f"initializer must be an object, got the class {initializer.__name__}: "
+            f"write {initializer.__name__}()"
+        )
     if callable(initializer):
         return initializer
     is_number = isinstance(initializer, (int, float, complex, numpy.generic))

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 _new = object.__new__
 
+#: Attributes that belong to one variable: weak references, which cannot be pickled, and what was
+#: reported about its gradient.
+_TRANSIENT = frozenset({"_sharing", "_used_gradient", "_stale_gradient", "_misuse_reported"})
+
 
 def shallow_copy(variable: Variable) -> Variable:
     """Returns a variable with the same arrays.
@@ -69,7 +73,7 @@ def reduced(variable: Variable) -> Any:
 
 def state_of(variable: Variable) -> dict[str, Any]:
     """Returns the attributes that copies and pickles take over."""
-    return {name: value for name, value in variable.__dict__.items() if name != "_sharing"}
+    return {name: value for name, value in variable.__dict__.items() if name not in _TRANSIENT}
 
 
 def _restore(

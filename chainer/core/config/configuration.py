@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import warnings
 import weakref
 from typing import TYPE_CHECKING, Any, TextIO
 
 from chainer.core.config.entries import CORE_ENTRIES, ConfigEntry, declared
 from chainer.core.config.kernel_policy import KernelPolicy, current_policy
+from chainer.core.misuse import similar, warn_once
 from chainer.core.streams import STANDARD_OUTPUT, current_stream
 
 if TYPE_CHECKING:
@@ -33,6 +35,26 @@ def _check_entry(name: str, value: object) -> None:
     entry = declared.get(name)
     if entry is not None:
         entry.check(value)
+    elif name not in _accepted:
+        _accepted.add(name)
+        _warn_of_misspelling(name)
+
+
+#: Names of entries that are not declared and were looked at.
+_accepted: set[str] = set()
+
+
+def _warn_of_misspelling(name: str) -> None:
+    """Warns if a program sets an entry whose name is nearly that of a declared one."""
+    meant = None if name.startswith(("user_", "_")) else similar(name, declared, 0.8)
+    if meant is not None:
+        warn_once(
+            "configuration",
+            name,
+            f"nothing reads the configuration entry {name!r}; did you mean {meant!r}? Names of "
+            "entries of programs should begin with 'user_'",
+            stacklevel=4,
+        )
 
 
 def _selects_kernels(name: str) -> bool:
@@ -241,7 +263,13 @@ def declare(*entries: ConfigEntry) -> None:
         # Programs ask hasattr(GlobalConfig, name) which entries a release knows.
         setattr(GlobalConfig, entry.name, None)
     for entry in entries:
-        setattr(global_config, entry.name, entry.initial_value())
+        value = entry.initial_value()
+        try:
+            setattr(global_config, entry.name, value)
+        except ImportError as error:
+            # A variable of the environment must not keep a program from starting.
+            warnings.warn(f"{entry.variable}={value} has no effect: {error}", stacklevel=2)
+            object.__setattr__(global_config, entry.name, entry.default)
 
 
 #: The previous value of an entry that was not set.
@@ -279,6 +307,9 @@ class ConfigContext(contextlib.ContextDecorator):
             setattr(self._config, self._name, previous)
         elif self._name in _states_of(self._config).state.values:
             delattr(self._config, self._name)
+            entry = declared.get(self._name)
+            if entry is not None and entry.apply is not None:
+                entry.apply(getattr(self._config, self._name))
 
 
 def using_config(name: str, value: Any, config: LocalConfig = config) -> ConfigContext:

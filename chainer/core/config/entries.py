@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy
 
+from chainer.core.config.blas_threads import limit_blas_threads, parse_count
 from chainer.core.config.mixed16 import Mixed16, mixed16
 from chainer.core.typing import DType
 
@@ -36,6 +37,7 @@ class ConfigEntry:
         switches: The kernel provider that the entry turns on or off (``'always'``, ``'auto'`` or
             ``'never'``); empty if it does not.
         deterministic: Whether the entry, if true, demands deterministic kernels.
+        apply: Function that is called with each value that is set, for entries of the process.
     """
 
     name: str
@@ -46,6 +48,7 @@ class ConfigEntry:
     selects_kernels: bool = False
     switches: str = ""
     deterministic: bool = False
+    apply: Callable[[Any], None] | None = None
 
     def initial_value(self) -> Any:
         """Returns the value from the environment, or else the default."""
@@ -61,11 +64,13 @@ class ConfigEntry:
         return value
 
     def check(self, value: object) -> None:
-        """Raises ValueError if a value is not accepted.
+        """Raises ValueError if a value is not accepted; applies one that concerns the process.
 
         Args:
             value: The value.
         """
+        if self.apply is not None:
+            self.apply(value)
         if self.choices and value not in self.choices:
             raise ValueError(f"config.{self.name} must be {one_of(self.choices)}, got {value!r}")
 
@@ -143,6 +148,13 @@ def parse_names(variable: str, text: str) -> tuple[str, ...]:
 CORE_ENTRIES = (
     # Whether the present computation, the first one of F.forget, is repeated during backward.
     ConfigEntry("_will_recompute", False),
+    ConfigEntry(
+        "blas_threads",
+        None,
+        variable="CHAINER_BLAS_THREADS",
+        parse=parse_count,
+        apply=limit_blas_threads,
+    ),
     ConfigEntry("compute_mode", None),
     ConfigEntry("debug", False, variable="CHAINER_DEBUG", parse=parse_flag),
     ConfigEntry("dtype", numpy.dtype("float32"), variable="CHAINER_DTYPE", parse=parse_dtype),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from chainer.core.lazy import resolve
+from chainer.core.registry.requirements import Requirement, describe
 
 
 class Provenance(NamedTuple):
@@ -39,12 +40,20 @@ class Entry:
         name: The name.
         target: The object, or a lazy reference ``"module:attribute"`` to it.
         provenance: The plugin that registers it; None for code that is not a plugin.
+        requirement: What the object must be, see :mod:`chainer.core.registry.requirements`.
     """
 
-    __slots__ = ("_loaded", "_object", "name", "provenance", "target")
+    __slots__ = ("_loaded", "_object", "_requirement", "name", "provenance", "target")
 
-    def __init__(self, name: str, target: Any, provenance: Provenance | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        target: Any,
+        provenance: Provenance | None = None,
+        requirement: Requirement | None = None,
+    ) -> None:
         self.name = name
+        self._requirement = requirement
         self.target = target
         self.provenance = provenance
         self._loaded = not isinstance(target, str)
@@ -80,12 +89,17 @@ class Entry:
         # deadlock with a thread that imports the same module directly. Loading twice does no harm.
         if not self._loaded:
             try:
-                self._object = resolve(self.target)
-            except Exception as error:
+                loaded = resolve(self.target)
+                expected = None if self._requirement is None else self._requirement(loaded)
+                if expected is not None:
+                    raise TypeError(f"it must be {expected}, it is {describe(loaded)}")
+            # A module of a plugin may call sys.exit(), which must not end the program.
+            except (Exception, SystemExit) as error:
                 raise EntryLoadError(
                     f"{self.name!r} could not be loaded from {self.text}, "
                     f"registered by {self.origin}: {type(error).__name__}: {error}"
                 ) from error
+            self._object = loaded
             self._loaded = True
         return self._object
 

@@ -8,63 +8,90 @@ public module (``chainer.functions`` and the like) is visible there through
 from __future__ import annotations
 
 from chainer.core.registry.registry import EntryProvider, Registry
+from chainer.core.registry.requirements import instance_of, is_callable, subclass_of
 
-backends = Registry("backends")
+backends = Registry(
+    "backends",
+    requirement=instance_of("chainer.core.arrays.protocol:Backend", "chainer.backend.Backend"),
+)
 """Array types: name -> :class:`~chainer.core.arrays.backend.Backend`."""
 
-operations = Registry("operations")
+operations = Registry(
+    "operations",
+    requirement=instance_of("chainer.core.arrays.kernel:Operation", "chainer.kernel.Operation"),
+)
 """Array-level operations: name -> :class:`~chainer.core.arrays.kernel.Operation`."""
 
-kernels = Registry("kernels")
+kernels = Registry(
+    "kernels",
+    requirement=instance_of(
+        "chainer.core.arrays.kernel:KernelDeclaration", "chainer.kernel.KernelDeclaration"
+    ),
+)
 """Implementations of operations: ``operation/provider/array type`` ->
 :class:`~chainer.core.arrays.kernel.KernelDeclaration`."""
 
-functions = Registry("functions")
+functions = Registry("functions", requirement=is_callable)
 """``chainer.functions``."""
 
-variable_methods = Registry("variable_methods", "method of Variable")
+variable_methods = Registry("variable_methods", "method of Variable", requirement=is_callable)
 """Operators and methods of :class:`~chainer.Variable` that are differentiable functions."""
 
-function_hooks = Registry("function_hooks")
+function_hooks = Registry(
+    "function_hooks",
+    requirement=subclass_of(
+        "chainer.core.autograd.function_hook:FunctionHook", "chainer.FunctionHook"
+    ),
+)
 """``chainer.function_hooks``."""
 
-distributions = Registry("distributions")
+distributions = Registry(
+    "distributions",
+    requirement=subclass_of(
+        "chainer.distributions.distribution:Distribution", "chainer.Distribution"
+    ),
+)
 """``chainer.distributions``."""
 
-links = Registry("links")
+links = Registry("links", requirement=subclass_of("chainer.links.link:Link", "chainer.Link"))
 """``chainer.links``."""
 
-link_hooks = Registry("link_hooks")
+link_hooks = Registry(
+    "link_hooks", requirement=subclass_of("chainer.links.link_hook:LinkHook", "chainer.LinkHook")
+)
 """``chainer.link_hooks``."""
 
-initializers = Registry("initializers")
+initializers = Registry("initializers", requirement=is_callable)
 """``chainer.initializers``."""
 
-serializers = Registry("serializers")
+serializers = Registry("serializers", requirement=is_callable)
 """``chainer.serializers``."""
 
-optimizers = Registry("optimizers")
+optimizers = Registry(
+    "optimizers",
+    requirement=subclass_of("chainer.training.optimizer:Optimizer", "chainer.Optimizer"),
+)
 """``chainer.optimizers``."""
 
-optimizer_hooks = Registry("optimizer_hooks")
+optimizer_hooks = Registry("optimizer_hooks", requirement=is_callable)
 """``chainer.optimizer_hooks``."""
 
-iterators = Registry("iterators")
+iterators = Registry("iterators", requirement=is_callable)
 """``chainer.iterators``."""
 
-datasets = Registry("datasets")
+datasets = Registry("datasets", requirement=is_callable)
 """``chainer.datasets``."""
 
-updaters = Registry("updaters")
+updaters = Registry("updaters", requirement=is_callable)
 """``chainer.training.updaters``."""
 
-extensions = Registry("extensions")
+extensions = Registry("extensions", requirement=is_callable)
 """``chainer.training.extensions``."""
 
-triggers = Registry("triggers")
+triggers = Registry("triggers", requirement=is_callable)
 """``chainer.training.triggers``."""
 
-onnx_converters = Registry("onnx_converters", "ONNX converter")
+onnx_converters = Registry("onnx_converters", "ONNX converter", requirement=is_callable)
 """Converters of function nodes to ONNX, for the distribution ``onnx-chainer``."""
 
 communicators = Registry("communicators")

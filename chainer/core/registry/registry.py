@@ -12,10 +12,12 @@ framework itself, and when a name is missing, for those of all installed plugins
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from chainer.core.registry.entry import Entry, EntryLoadError, Provenance
+from chainer.core.registry.requirements import Requirement, describe
 
 __all__ = [
     "Entry",
@@ -123,6 +125,9 @@ class Registry:
     Args:
         kind: What the entries are, in the plural: ``'functions'``.
         singular: The same in the singular, for messages; by default the kind without its final "s".
+        requirement: What the registered objects must be, see
+            :mod:`chainer.core.registry.requirements`; None for anything. Lazy references are
+            checked when they are imported.
 
     Example:
         >>> from chainer.core.registry.registry import Registry
@@ -135,13 +140,18 @@ class Registry:
         chainer.core.registry.registry.UnknownNameError: no codec named 'jsn'; did you mean 'json'?
     """
 
-    def __init__(self, kind: str, singular: str | None = None) -> None:
+    def __init__(
+        self, kind: str, singular: str | None = None, requirement: Requirement | None = None
+    ) -> None:
         self.kind = kind
+        self.requirement = requirement
         self.singular = kind.removesuffix("s").replace("_", " ") if singular is None else singular
         self._entries: dict[str, Entry] = {}
         # Entries that were replaced on purpose, oldest first. When the entry that replaced one is
         # removed, the replaced one is active again.
         self._overridden: dict[str, list[Entry]] = {}
+        # Entries whose names were taken already, by name; see _load_alternative().
+        self._rejected: dict[str, list[Entry]] = {}
         self._listeners: list[Callable[[str], object]] = []
         # Reentrant: a listener may look up or register another name.
         self._lock = threading.RLock()
@@ -171,11 +181,11 @@ class Registry:
             NameConflictError: If the name is registered already and ``override`` is False. The
                 first owner keeps the name.
             ValueError: If a lazy reference is malformed.
-            TypeError: If the name is not a string.
+            TypeError: If the name is not a string, or the object is not what this registry is for.
         """
         check_entry(self, name, target)
         self._load_builtin()
-        self.add(Entry(name, target, provenance), override=override)
+        self.add(Entry(name, target, provenance, self.requirement), override=override)
 
     def add(self, entry: Entry, *, override: bool = False) -> None:
         """Adds an entry without asking the provider first; for the provider itself.
@@ -191,6 +201,7 @@ class Registry:
             owner = self._entries.get(entry.name)
             if owner is not None:
                 if not override:
+                    self._rejected.setdefault(entry.name, []).append(entry)
                     raise NameConflictError(self, owner, entry)
                 self._overridden.setdefault(entry.name, []).append(owner)
             self._entries[entry.name] = entry
@@ -229,6 +240,8 @@ class Registry:
                     del self._entries[entry.name]
             elif entry in overridden:
                 overridden.remove(entry)
+            if entry in self._rejected.get(entry.name, ()):
+                self._rejected[entry.name].remove(entry)
             if not overridden:
                 self._overridden.pop(entry.name, None)
         self._notify(entry.name)
@@ -249,7 +262,42 @@ class Registry:
         """
         # A registered name takes one lookup: operations are found in this way.
         entry = self._entries.get(name)
-        return (self.entry(name) if entry is None else entry).load()
+        entry = self.entry(name) if entry is None else entry
+        try:
+            return entry.load()
+        except EntryLoadError as error:
+            return self._load_alternative(entry, error)
+
+    def _load_alternative(self, entry: Entry, error: EntryLoadError) -> Any:
+        """Returns the object of another plugin that wanted the name of an entry that is broken.
+
+        Args:
+            entry: The entry.
+            error: Its error, which is raised if no other plugin has the name.
+        """
+        # A name of the framework itself is not replaced by one of a plugin.
+        if entry.provenance is None or entry.provenance.distribution == "chainer":
+            raise error
+        for other in list(self._rejected.get(entry.name, ())):
+            if other.provenance is None:
+                continue
+            try:
+                loaded = other.load()
+            except EntryLoadError as second:
+                error.add_note(str(second))
+                continue
+            with self._lock:
+                self._rejected[entry.name].remove(other)
+                self._entries[entry.name] = other
+            self._notify(entry.name)
+            warnings.warn(
+                f"{self.singular} {entry.name!r} is that of {other.origin}, because that of "
+                f"{entry.origin} does not work: {error}",
+                UserWarning,
+                stacklevel=4,
+            )
+            return loaded
+        raise error
 
     def entry(self, name: str) -> Entry:
         """Returns the entry of a name, without importing its object.
@@ -382,4 +430,10 @@ def check_entry(registry: Registry, name: object, target: object) -> None:
             raise ValueError(
                 f"lazy reference of {registry.singular} {name!r} must look like "
                 f"'package.module:attribute', got {target!r}"
+            )
+    elif registry.requirement is not None:
+        expected = registry.requirement(target)
+        if expected is not None:
+            raise TypeError(
+                f"{registry.singular} {name!r} must be {expected}, got {describe(target)}"
             )

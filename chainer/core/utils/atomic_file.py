@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-import uuid
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
+
+from chainer.core.utils.temporary_names import make_temporary, remove_leftovers, unlock
+
+__all__ = ["remove_leftovers", "replacing"]
 
 
 @contextmanager
@@ -17,7 +20,8 @@ def replacing(path: str | os.PathLike[str]) -> Generator[str, None, None]:
     process is killed, and whenever another process reads, ``path`` is either the old file or the
     complete new one. The contents are flushed to the disk before the rename. If the block raises,
     the temporary file is removed and ``path`` is not changed. Symbolic links are followed. A path
-    that is not a regular file (``/dev/stdout``, a named pipe) is written directly.
+    that is not a regular file (``/dev/stdout``, a named pipe) is written directly. What a killed
+    process leaves is removed by :func:`remove_leftovers`, which trainers call when they start.
 
     Args:
         path: File to write.
@@ -46,9 +50,8 @@ def replacing(path: str | os.PathLike[str]) -> Generator[str, None, None]:
     if mode is not None and not stat.S_ISREG(mode):
         yield target
         return
-    temporary = os.path.join(directory, f".{name[:200]}.{uuid.uuid4().hex[:12]}.tmp")
     try:
-        descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+        temporary, descriptor = make_temporary(directory, name, _create)
     except FileNotFoundError as error:
         raise FileNotFoundError(
             error.errno, f"directory {directory!r} does not exist, cannot write", os.fspath(path)
@@ -59,14 +62,18 @@ def replacing(path: str | os.PathLike[str]) -> Generator[str, None, None]:
                 os.fchmod(descriptor, stat.S_IMODE(mode))
             yield temporary
             os.fsync(descriptor)
+            os.replace(temporary, target)
         finally:
-            os.close(descriptor)
-        os.replace(temporary, target)
+            unlock(descriptor)
     except BaseException:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
     _sync_directory(directory)
+
+
+def _create(path: str) -> int:
+    return os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
 
 
 def _existing_mode(target: str, path: str | os.PathLike[str]) -> int | None:

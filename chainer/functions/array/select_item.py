@@ -6,6 +6,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions._label_range import label_error
 from chainer.functions.rules import PiecewiseLinearFunction
 
 
@@ -32,7 +33,10 @@ class SelectItem(PiecewiseLinearFunction):
         # On a device, checking values waits for it: in debug mode only.
         if config.debug and not ((t >= 0) & (t < x.shape[1])).all():
             raise ValueError("Each label `t` need to satisfy `0 <= t < x.shape[1]`")
-        return (x[self.xp.arange(len(t)), t],)
+        try:
+            return (x[self.xp.arange(len(t)), t],)
+        except IndexError as error:
+            raise label_error(error, "t", t, x.shape[1]) from error
 
     def jvp(self, targets: Indexes, tangents: Arrays) -> Arrays:
         return self.forward((tangents[0], self.retained_input_arrays[0]))

@@ -9,6 +9,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions._label_range import label_error
 from chainer.functions.rules import PiecewiseLinearFunction, expect_kinds
 
 
@@ -42,7 +43,10 @@ class EmbedIDFunction(PiecewiseLinearFunction):
         # The gradient needs the shape of the weights only, which are therefore not retained.
         self._shape = W.shape
         self._kernel = operation.select(x, W, ignore_label=self.ignore_label)
-        return (self._kernel.forward(x, W, self.ignore_label),)
+        try:
+            return (self._kernel.forward(x, W, self.ignore_label),)
+        except IndexError as error:
+            raise label_error(error, "x", x, len(W), self.ignore_label) from error
 
     def _check_range(self, x: Array, limit: int) -> None:
         valid = (x >= 0) & (x < limit)

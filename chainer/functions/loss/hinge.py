@@ -8,6 +8,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike, Variables
 from chainer.core.utils import type_check
 from chainer.functions._callable import CallableNode
+from chainer.functions._label_range import label_error
 from chainer.functions.activation.relu import relu
 from chainer.functions.loss._pair import check_reduce
 from chainer.functions.math.sum import sum
@@ -48,7 +49,10 @@ class Hinge(CallableNode, ComposedFunction):
 
     def _flip(self, array: Array, t: Array) -> Any:
         """Changes the sign at the labels."""
-        array[self.xp.arange(len(t)), t] *= -1
+        try:
+            array[self.xp.arange(len(t)), t] *= -1
+        except IndexError as error:
+            raise label_error(error, "t", t, array.shape[1]) from error
         return array
 
     def _slack(self, x: Array, t: Array) -> Any:

@@ -13,6 +13,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, Grads, Indexes, VariableLike
 from chainer.core.utils import type_check
+from chainer.functions._label_range import label_error
 from chainer.functions.rules import KernelFunction, Ops, Value, Values, once_differentiable
 
 #: Loss of soft targets.
@@ -126,7 +127,10 @@ class SoftmaxCrossEntropy(KernelFunction):
                 )
             weight = self.class_weight = weight.astype(x.dtype, copy=False)
         self._kernel = operations.softmax_cross_entropy.select(x, t, weight)
-        losses, self.y = self._kernel.forward(x, t, weight, self.ignore_label, self.cache_score)
+        try:
+            losses, self.y = self._kernel.forward(x, t, weight, self.ignore_label, self.cache_score)
+        except IndexError as error:
+            raise label_error(error, "t", t, x.shape[1], self.ignore_label) from error
         # The scores are retained only where the softmax was not cached.
         self.retain_inputs((1,) if self.cache_score else (0, 1))
         if self.reduce == "no":

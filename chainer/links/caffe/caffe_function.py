@@ -17,6 +17,7 @@ from chainer.links.caffe._layers import DATA_LAYERS, LAYERS, parameters
 from chainer.links.caffe._wire import Message, WireError, read_message
 from chainer.links.chain import Chain
 from chainer.links.link import Link
+from chainer.links.serializers.file_format import PARSER_ERRORS, FileFormatError
 
 
 class CaffeFunction(Chain):
@@ -45,8 +46,8 @@ class CaffeFunction(Chain):
         split_map (dict): Name of a blob that a Split layer makes -> name of the blob it copies.
 
     Raises:
-        ValueError: If the file is not such a model, or if parameters of a layer are not supported
-            or do not fit each other.
+        FileFormatError: (a ValueError) If the file is not such a model, or if parameters of a layer
+            are not supported or do not fit each other.
         FileNotFoundError: If there is no such file.
 
     Example:
@@ -71,8 +72,8 @@ class CaffeFunction(Chain):
         for layer in _read_layers(model_path):
             try:
                 self._add_layer(layer)
-            except ValueError as error:
-                raise ValueError(
+            except PARSER_ERRORS as error:
+                raise FileFormatError(
                     f"{os.fspath(model_path)}: layer {layer.name!r} of type {layer.type}: {error}"
                 ) from error
 
@@ -175,20 +176,20 @@ class CaffeFunction(Chain):
 def _read_layers(path: str | os.PathLike[str]) -> list[Message]:
     """Returns the layers of a file; those of earlier files get the type as text."""
     if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe would never end
-        raise ValueError(f"{os.fspath(path)} is not a regular file")
+        raise FileFormatError(f"{os.fspath(path)} is not a regular file")
     with open(path, "rb") as file:
         data = file.read()
     try:
         net = read_message(_schema.NET, data)
     except WireError as error:
-        raise ValueError(f"{os.fspath(path)} is not a model file of Caffe: {error}") from error
+        raise FileFormatError(f"{os.fspath(path)} is not a model file of Caffe: {error}") from error
     layers = list(net.layer)
     if not layers:
         for layer in net.layers:
             layer.type = _schema.V1_TYPES.get(layer.type, f"{layer.type} (old number)")
             layers.append(layer)
     if not layers:
-        raise ValueError(f"{os.fspath(path)} is not a model file of Caffe: it has no layers")
+        raise FileFormatError(f"{os.fspath(path)} is not a model file of Caffe: it has no layers")
     return layers
 
 

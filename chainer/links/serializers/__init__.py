@@ -11,9 +11,9 @@ from chainer.core.lazy import lazy_module
 from chainer.core.registry import registries
 
 MODULES = {
+    "file_format": ("FileFormatError",),
     "hdf5": ("HDF5Deserializer", "HDF5Serializer", "load_hdf5", "save_hdf5"),
     "npz": ("DictionarySerializer", "NpzDeserializer", "load_npz", "save_npz"),
-    "npz_archive": ("FileFormatError",),
     "safetensors": ("load_safetensors", "save_safetensors"),
 }
 

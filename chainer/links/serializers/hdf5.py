@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import IO, Any
 
@@ -13,14 +16,17 @@ from chainer.core.typing import FilePath, HostArray
 from chainer.core.utils.atomic_file import replacing
 from chainer.links import serializer as serializer_module
 from chainer.links.serializer import EntryValue, Serializable
-from chainer.links.serializers.npz_archive import (
+from chainer.links.serializers.file_format import (
     FileFormatError,
     check_fits_memory,
+    check_trailer,
+    checksum_trailer,
     describe_source,
-    is_none,
+    format_errors,
 )
+from chainer.links.serializers.npz_archive import is_none
 from chainer.links.serializers.rollback import LoadJournal, unchanged_on_error
-from chainer.links.serializers.values import restore, to_host_array
+from chainer.links.serializers.values import check_declared, restore, to_host_array
 
 
 class MissingH5pyError(ImportError, RuntimeError):
@@ -179,14 +185,12 @@ class HDF5Deserializer(serializer_module.Deserializer):
             )
         if self._journal is not None:
             self._journal.record(f"{self.group.name}/{name}".lstrip("/"), value)
-        if dataset.shape is None:
+        with _hdf5_errors(f"{dataset.name!r} of {self._source} is damaged"):
+            shape, dtype = dataset.shape, dataset.dtype
+        if shape is None:
             return None
-        expected = getattr(value, "shape", None)
-        if expected is not None and dataset.shape != tuple(expected):
-            raise ValueError(
-                f"shape of {dataset.name!r} must be {tuple(expected)}, "
-                f"{self._source} holds {dataset.shape}"
-            )
+        where = dataset.name if len(getattr(value, "shape", ())) else name
+        check_declared(where, shape, dtype, value, self._source)
         return restore(name, self._read(dataset), value, self._source)
 
     def _find(self, name: str) -> Any:
@@ -196,16 +200,14 @@ class HDF5Deserializer(serializer_module.Deserializer):
             if not isinstance(node, _h5py().Group):
                 node = None
                 break
-            if isinstance(node.get(part, getlink=True), _h5py().ExternalLink):
+            with _hdf5_errors(f"{name!r} of {self._source} cannot be read"):
+                link = node.get(part, getlink=True)
+            if isinstance(link, _h5py().ExternalLink):
                 raise FileFormatError(
                     f"{name!r} of {self._source} is a link to another file, which is not followed"
                 )
-            try:
+            with _hdf5_errors(f"{name!r} of {self._source} cannot be read"):
                 node = node.get(part)
-            except (OSError, RuntimeError) as error:
-                raise FileFormatError(
-                    f"{name!r} of {self._source} cannot be read: {error}"
-                ) from error
         if node is None and self.strict:
             where = "/" if self.group is None else self.group.name
             raise KeyError(
@@ -215,24 +217,18 @@ class HDF5Deserializer(serializer_module.Deserializer):
         return node
 
     def _read(self, dataset: Any) -> HostArray:
-        if dataset.external or dataset.is_virtual:
-            raise FileFormatError(
-                f"{dataset.name!r} of {self._source} is in another file, which is not read"
-            )
-        check_fits_memory(dataset.nbytes, f"{dataset.name!r} of {self._source}")
-        if _h5py().check_string_dtype(dataset.dtype) is not None and dataset.dtype.kind == "O":
-            return numpy.asarray(numpy.asarray(dataset.asstr()[()], dtype=object).astype(str))
-        if dataset.dtype.hasobject:
-            raise FileFormatError(
-                f"{dataset.name!r} of {self._source} has elements of dtype {dataset.dtype}, "
-                "expected numbers or strings"
-            )
-        try:
+        what = f"{dataset.name!r} of {self._source}"
+        with _hdf5_errors(f"{what} is damaged"):
+            if dataset.external or dataset.is_virtual:
+                raise FileFormatError(f"{what} is in another file, which is not read")
+            check_fits_memory(dataset.nbytes, what)
+            if _h5py().check_string_dtype(dataset.dtype) is not None and dataset.dtype.kind == "O":
+                return numpy.asarray(numpy.asarray(dataset.asstr()[()], dtype=object).astype(str))
+            if dataset.dtype.hasobject:
+                raise FileFormatError(
+                    f"{what} has elements of dtype {dataset.dtype}, expected numbers or strings"
+                )
             return numpy.asarray(dataset[()])
-        except (OSError, RuntimeError) as error:
-            raise FileFormatError(
-                f"{dataset.name!r} of {self._source} is damaged: {error}"
-            ) from error
 
 
 def __getattr__(name: str) -> bool:
@@ -251,6 +247,8 @@ def save_hdf5(
     This is a short-cut function to save only one object into an HDF5 file. If you want to save
     multiple objects to one HDF5 file, use :class:`HDF5Serializer` directly by passing appropriate
     ``h5py.Group`` objects. A file given by name is replaced as a whole once everything is written.
+    The file is made in memory first. After its end, where the HDF5 library does not read, it has a
+    checksum, which :func:`load_hdf5` compares.
 
     Args:
         filename (str or file-like): Target file name, or a seekable binary file open for reading
@@ -267,13 +265,22 @@ def save_hdf5(
 
     .. seealso:: :func:`chainer.serializers.load_hdf5`
     """
-    h5py = _h5py()
+    # Written to memory first. If the disk becomes full while the HDF5 library writes, the library
+    # crashes the process when it closes the file.
+    memory = io.BytesIO()
+    with _h5py().File(memory, "w") as file:
+        _save(HDF5Serializer(file, compression), obj)
+    contents = memory.getbuffer()
+    trailer = checksum_trailer(contents)
     if isinstance(filename, (str, bytes, os.PathLike)):
-        with replacing(os.fsdecode(filename)) as temporary, h5py.File(temporary, "w") as file:
-            _save(HDF5Serializer(file, compression), obj)
+        with replacing(os.fsdecode(filename)) as temporary, open(temporary, "wb") as target:
+            target.write(contents)
+            target.write(trailer)
     else:
-        with h5py.File(filename, "w") as file:
-            _save(HDF5Serializer(file, compression), obj)
+        filename.seek(0)
+        filename.truncate()
+        filename.write(contents)
+        filename.write(trailer)
 
 
 def _save(serializer: HDF5Serializer, obj: Serializable | dict[str, EntryValue]) -> None:
@@ -310,16 +317,33 @@ def load_hdf5(
     h5py = _h5py()
     source = describe_source(filename)
     if isinstance(filename, (str, bytes, os.PathLike)):
-        with open(filename, "rb"):  # the system's own error for a missing or unreadable file
-            pass
-    try:
+        # The system's own error for a missing or unreadable file.
+        with open(filename, "rb") as stream:
+            check_trailer(stream, source)
+    else:
+        check_trailer(filename, source)
+    damaged = (
+        f"{source} is not a complete HDF5 file. It may have been truncated while it "
+        "was written or copied, or be of another format"
+    )
+    with _hdf5_errors(damaged):
         file = h5py.File(filename, "r")
-    except OSError as error:
-        raise FileFormatError(
-            f"{source} is not a complete HDF5 file: {error}. It may have been truncated while it "
-            "was written or copied, or be of another format"
-        ) from error
     with file, unchanged_on_error(obj) as journal:
         deserializer = HDF5Deserializer(file, strict)
         deserializer._journal = journal
         deserializer.load(obj)
+
+
+@contextmanager
+def _hdf5_errors(message: str) -> Iterator[None]:
+    """Turns what h5py raises for damaged bytes into a FileFormatError.
+
+    Args:
+        message: Begin of the message.
+    """
+    with format_errors(message):
+        try:
+            yield
+        except (OSError, RuntimeError) as error:
+            # The HDF5 library reports damage as an error of reading.
+            raise FileFormatError(f"{message}: {error}") from error

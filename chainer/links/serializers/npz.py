@@ -13,10 +13,11 @@ from chainer.core.typing import FilePath, HostArray
 from chainer.core.utils.atomic_file import replacing
 from chainer.links import serializer as serializer_module
 from chainer.links.serializer import EntryValue, Serializable
-from chainer.links.serializers.npz_archive import describe_source, read_npz, write_npz
+from chainer.links.serializers.file_format import describe_source
+from chainer.links.serializers.npz_archive import NpzArchive, write_npz
 from chainer.links.serializers.pickled_none import is_pickled_none
 from chainer.links.serializers.rollback import LoadJournal, unchanged_on_error
-from chainer.links.serializers.values import restore, to_host_array
+from chainer.links.serializers.values import check_declared, restore, to_host_array
 
 IgnoreNames = str | Callable[[str], bool] | Iterable[str | Callable[[str], bool]] | None
 
@@ -157,13 +158,20 @@ class NpzDeserializer(serializer_module.Deserializer):
         if self._ignores(key):
             return value
         if key not in self.npz:
+            if isinstance(self.npz, NpzArchive):
+                self.npz.check_names()
             if not self.strict:
                 return value
             raise KeyError(
                 f"{key!r} is not in {self._source}; with strict=False missing entries are skipped"
             )
+        if isinstance(self.npz, NpzArchive):
+            check_declared(key, *self.npz.declared(key), value, self._source)
         stored = _get(self.npz, key)
         if self._journal is not None:
+            # Arrays of an archive belong to this load: they can take the former contents.
+            if isinstance(self.npz, NpzArchive) and self._journal.exchange(key, value, stored):
+                return value
             self._journal.record(key, value)
         return restore(key, stored, value, self._source)
 
@@ -194,6 +202,8 @@ def _make_predicate(ignore_names: IgnoreNames) -> Callable[[str], bool]:
 
 
 def _get(npz: Any, key: str) -> HostArray:
+    if isinstance(npz, NpzArchive):
+        return npz[key]
     try:
         return numpy.asarray(npz[key])
     except ValueError:
@@ -274,9 +284,10 @@ def load_npz(
     """Loads an object from the file in NPZ format.
 
     This is a short-cut function to load from an .npz file that contains only one object. Files of
-    earlier releases can be read. The part of the file that is asked for is read and checked before
-    the object is touched. If loading fails later (say, because shapes do not match), the object
-    gets its former values back. Nothing is ever unpickled.
+    earlier releases can be read. Entries are read one by one, those that the object asks for only,
+    after their declared shape and dtype were compared with what the object has. If loading fails,
+    the object gets its former values back. Besides the object, loading needs memory of its size.
+    Nothing is ever unpickled.
 
     Args:
         file (str or file-like): File to be loaded.
@@ -302,16 +313,15 @@ def load_npz(
         path += "/"
     if isinstance(file, bytes):
         file = os.fsdecode(file)
-    ignores = _make_predicate(ignore_names)
     if not isinstance(file, (str, os.PathLike)) and not _is_seekable(file):
         # The directory of a zip archive is at its end.
         file = io.BytesIO(file.read())
-    arrays = read_npz(file, lambda key: key.startswith(path) and not ignores(key))
-    deserializer = NpzDeserializer(arrays, path, strict, ignore_names)
-    deserializer._source = describe_source(file)
-    with unchanged_on_error(obj, path) as journal:
-        deserializer._journal = journal
-        deserializer.load(obj)
+    with NpzArchive(file) as archive:
+        deserializer = NpzDeserializer(archive, path, strict, ignore_names)
+        deserializer._source = archive.source
+        with unchanged_on_error(obj, path) as journal:
+            deserializer._journal = journal
+            deserializer.load(obj)
 
 
 def _is_seekable(file: Any) -> bool:

@@ -6,33 +6,37 @@ the header of each array. Nothing is ever unpickled.
 
 from __future__ import annotations
 
+import ast
 import os
+import re
 import struct
 import zipfile
-import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import IO, Any, cast
 
 import numpy
 from numpy.lib import format as npy_format
 
-from chainer.core.typing import FilePath, HostArray
+from chainer.core.typing import DType, FilePath, HostArray
+from chainer.links.serializers.file_format import (
+    FileFormatError,
+    check_fits_memory,
+    describe_source,
+    format_errors,
+)
 from chainer.links.serializers.pickled_none import NONE_NPY, is_pickled_none
+
+__all__ = [
+    *("FileFormatError", "NpzArchive", "check_npz"),
+    *("describe_source", "is_none", "read_npz", "write_npz"),
+]
 
 #: Deflate cannot expand data by more than this factor; a larger declared size is forged.
 _MAX_DEFLATE_RATIO = 1032
 _CHUNK = 1 << 20
 _SUFFIX = ".npy"
-
-
-class FileFormatError(ValueError):
-    """A file is damaged, or is not of the expected format."""
-
-
-def describe_source(file: object) -> str:
-    """Returns the name of a file (path or object) for error messages."""
-    name = file if isinstance(file, (str, bytes, os.PathLike)) else getattr(file, "name", None)
-    return repr(os.fspath(name)) if isinstance(name, (str, bytes, os.PathLike)) else repr(file)
+#: Longest text of the header of an array, as in NumPy.
+_LONGEST_HEADER = 10_000
 
 
 def is_none(array: object) -> bool:
@@ -81,6 +85,129 @@ def _write_array(stream: IO[bytes], key: str, array: HostArray) -> None:
         npy_format.write_array(stream, array, allow_pickle=False)
 
 
+class NpzArchive(Mapping[str, HostArray]):
+    """The arrays of an NPZ file by name, each of them read when it is asked for.
+
+    The directory of the file is checked when the object is made, the header of an array by
+    :meth:`declared`, and all of an array when it is read.
+
+    Args:
+        file: Name of the file, or a seekable object to read bytes from.
+
+    Raises:
+        FileFormatError: If the file is truncated, damaged or not an NPZ file.
+        OSError: If the file cannot be opened.
+    """
+
+    def __init__(self, file: FilePath | IO[bytes]) -> None:
+        self._file = file
+        self._names_checked = False
+        self.source = describe_source(file)
+        with format_errors(
+            f"{self.source} is not a complete NPZ file. It may have been truncated while it "
+            "was written or copied, or be of another format"
+        ):
+            self._zip = zipfile.ZipFile(file)
+        try:
+            with format_errors(f"the directory of {self.source} is damaged"):
+                _check_directory(self._zip, self.source)
+        except BaseException:
+            self._zip.close()
+            raise
+        self._infos = {
+            info.filename.removesuffix(_SUFFIX): info
+            for info in self._zip.infolist()
+            if info.filename.endswith(_SUFFIX)
+        }
+
+    def __enter__(self) -> NpzArchive:
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        self._zip.close()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._infos)
+
+    def __len__(self) -> int:
+        return len(self._infos)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._infos
+
+    def declared(self, key: str) -> tuple[tuple[int, ...], DType]:
+        """Returns the shape and the dtype that an array declares, without unpacking it.
+
+        Args:
+            key: Name of the array.
+        """
+        info = self._infos[key]
+        with format_errors(self._damaged(info)), self._open(info) as stream:
+            shape, _, dtype = _read_header(stream, info.file_size)
+        return shape, dtype
+
+    def __getitem__(self, key: str) -> HostArray:
+        info = self._infos[key]
+        check_fits_memory(info.file_size, f"entry {info.filename!r} of {self.source}")
+        with format_errors(self._damaged(info)), self._open(info) as stream:
+            array = _read_array(stream, info.file_size)
+            # Reading on at the end makes zipfile compare the checksum.
+            if stream.read(1):
+                raise ValueError("more data than its header declares")
+            return array
+
+    def check(self) -> None:
+        """Checks headers and checksums of all arrays, in little memory.
+
+        Raises:
+            FileFormatError: If one is damaged; the message names the file and the entry.
+        """
+        for info in self._infos.values():
+            with format_errors(self._damaged(info)), self._open(info) as stream:
+                _read_header(stream, info.file_size)
+                while stream.read(_CHUNK):
+                    pass
+
+    def check_names(self) -> None:
+        """Compares the names of the directory with those that precede the entries.
+
+        A name that is missing may be one that was damaged.
+
+        Raises:
+            FileFormatError: If a name differs.
+        """
+        if self._names_checked:
+            return
+        for info in self._zip.infolist():
+            # Opening an entry compares its two names.
+            with format_errors(self._damaged(info)), self._open(info):
+                pass
+        self._names_checked = True
+
+    def _open(self, info: zipfile.ZipInfo) -> IO[bytes]:
+        if self._zip.fp is None:
+            # A deserializer may outlive the load it was made for, as in tests with mock objects.
+            self._zip = zipfile.ZipFile(self._file)
+        return self._zip.open(info)
+
+    def _damaged(self, info: zipfile.ZipInfo) -> str:
+        return f"entry {info.filename!r} of {self.source} is damaged"
+
+
+def check_npz(file: FilePath | IO[bytes]) -> None:
+    """Checks headers and checksums of all arrays of an NPZ file, in little memory.
+
+    Args:
+        file: Name of the file, or a seekable object to read bytes from.
+
+    Raises:
+        FileFormatError: If it is damaged, or not an NPZ file.
+        OSError: If the file cannot be read.
+    """
+    with NpzArchive(file) as archive:
+        archive.check()
+
+
 def read_npz(
     file: FilePath | IO[bytes], wanted: Callable[[str], bool] = lambda key: True
 ) -> dict[str, HostArray]:
@@ -98,27 +225,15 @@ def read_npz(
             pickled objects; the message names the file and the entry.
         OSError: If the file cannot be opened.
     """
-    source = describe_source(file)
-    try:
-        archive = zipfile.ZipFile(file)
-    except (zipfile.BadZipFile, struct.error, EOFError, NotImplementedError) as error:
-        raise FileFormatError(
-            f"{source} is not a complete NPZ file: {error}. It may have been truncated while it "
-            "was written or copied, or be of another format"
-        ) from error
-    with archive:
-        _check_directory(archive, source)
-        infos = {
-            info.filename.removesuffix(_SUFFIX): info
-            for info in archive.infolist()
-            if info.filename.endswith(_SUFFIX)
-        }
-        infos = {key: info for key, info in infos.items() if wanted(key)}
-        _check_total(infos.values(), source)
-        return {key: _read_member(archive, info, source) for key, info in infos.items()}
+    with NpzArchive(file) as archive:
+        infos = {key: info for key, info in archive._infos.items() if wanted(key)}
+        total = sum(info.file_size for info in infos.values())
+        check_fits_memory(total, f"contents of {archive.source}")
+        return {key: archive[key] for key in infos}
 
 
 def _check_directory(archive: zipfile.ZipFile, source: str) -> None:
+    _check_count(archive)
     end = archive.start_dir
     seen: set[str] = set()
     for info in sorted(archive.infolist(), key=lambda info: info.header_offset, reverse=True):
@@ -132,7 +247,7 @@ def _check_directory(archive: zipfile.ZipFile, source: str) -> None:
             raise FileFormatError(
                 f"{where} is compressed by method {info.compress_type}, which NPZ files do not use"
             )
-        if info.header_offset + 30 + info.compress_size > end:
+        if info.header_offset < 0 or info.header_offset + 30 + info.compress_size > end:
             raise FileFormatError(f"{where} overlaps another entry or the end of the file")
         end = info.header_offset
         limit = info.compress_size
@@ -145,66 +260,64 @@ def _check_directory(archive: zipfile.ZipFile, source: str) -> None:
             )
 
 
-def _check_total(infos: Any, source: str) -> None:
-    total = sum(info.file_size for info in infos)
-    check_fits_memory(total, f"contents of {source}")
+def _check_count(archive: zipfile.ZipFile) -> None:
+    """Compares the directory with the end record, more strictly than zipfile does."""
+    stream = cast("IO[bytes]", archive.fp)
+    stream.seek(-22 - len(archive.comment), os.SEEK_END)
+    signature, *_, count, _, offset, _ = struct.unpack("<4s4H2LH", stream.read(22))
+    found = len(archive.infolist())
+    # More entries than the field can hold are counted in another record.
+    if signature != b"PK\5\6" or count != min(found, 0xFFFF):
+        raise ValueError(f"it has {found} entries, its end record says {count}")
+    # zipfile accepts other data in front of the archive, and so an empty archive after anything.
+    if offset not in (archive.start_dir, 0xFFFFFFFF):
+        raise ValueError(f"its directory is at {archive.start_dir}, its end record says {offset}")
 
 
-def check_fits_memory(nbytes: int, what: str) -> None:
-    """Raises FileFormatError if data declares a size that this machine cannot hold.
+def _read_header(stream: IO[bytes], size: int) -> tuple[tuple[int, ...], bool, DType]:
+    """Returns shape, order and dtype of an array, after comparing them with the size.
 
     Args:
-        nbytes: Declared size in bytes.
-        what: Name of the data for the message.
-
-    Raises:
-        FileFormatError: If the size exceeds the physical memory.
+        stream: At the begin of the entry. Afterwards it is at the first element.
+        size: Size of the whole entry in bytes.
     """
-    try:
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # not a POSIX system: the allocation will tell
-        return
-    if nbytes > memory > 0:
-        raise FileFormatError(
-            f"{what} would take {nbytes / 1e9:.1f} GB, this machine has {memory / 1e9:.1f} GB"
-        )
-
-
-def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, source: str) -> HostArray:
-    try:
-        with archive.open(info) as stream:
-            array = _read_array(cast("IO[bytes]", stream), info.file_size)
-            # Reading on at the end makes zipfile compare the checksum.
-            if stream.read(1):
-                raise ValueError("more data than its header declares")
-            return array
-    except (
-        *(zipfile.BadZipFile, zlib.error, EOFError, struct.error, ValueError),
-        *(SyntaxError, TypeError, NotImplementedError, RecursionError),
-    ) as error:
-        raise FileFormatError(f"entry {info.filename!r} of {source} is damaged: {error}") from error
+    version = npy_format.read_magic(stream)
+    if version not in ((1, 0), (2, 0), (3, 0)):
+        raise ValueError(f"version {version} of the NPY format is not supported")
+    form = "<H" if version == (1, 0) else "<I"
+    (length,) = struct.unpack(form, stream.read(struct.calcsize(form)))
+    if length > _LONGEST_HEADER:
+        raise ValueError(f"its header has {length} bytes")
+    text = stream.read(length).decode("utf-8" if version == (3, 0) else "latin1")
+    # Python 2 wrote lengths as 3L.
+    header = ast.literal_eval(re.sub(r"(?<=\d)L\b", "", text).strip())
+    if not isinstance(header, dict) or set(header) != {"descr", "fortran_order", "shape"}:
+        raise ValueError(f"its header is {text.strip()!r}")
+    shape, fortran_order = header["shape"], header["fortran_order"]
+    if not isinstance(shape, tuple) or any([type(length) is not int for length in shape]):
+        raise ValueError(f"its shape is {shape!r}")
+    if type(fortran_order) is not bool:
+        raise ValueError(f"its fortran_order is {fortran_order!r}")
+    dtype = npy_format.descr_to_dtype(header["descr"])
+    if any(length < 0 for length in shape):
+        raise ValueError(f"negative length in shape {shape}")
+    if not dtype.hasobject:
+        count = 1
+        for length in shape:
+            count *= length
+        left = size - stream.tell()
+        if count * dtype.itemsize != left:
+            raise ValueError(
+                f"shape {shape} of {dtype} takes {count * dtype.itemsize} bytes, not {left}"
+            )
+    return shape, fortran_order, dtype
 
 
 def _read_array(stream: IO[bytes], size: int) -> HostArray:
-    version = npy_format.read_magic(stream)
-    if version == (1, 0):
-        shape, fortran_order, dtype = npy_format.read_array_header_1_0(stream)
-    elif version == (2, 0):
-        shape, fortran_order, dtype = npy_format.read_array_header_2_0(stream)
-    else:
-        raise ValueError(f"version {version} of the NPY format is not supported")
+    shape, fortran_order, dtype = _read_header(stream, size)
     if dtype.hasobject:
         return _read_none(stream, shape)
-    if any(length < 0 for length in shape):
-        raise ValueError(f"negative length in shape {shape}")
-    count = 1
-    for length in shape:
-        count *= length
     left = size - stream.tell()
-    if count * dtype.itemsize != left:
-        raise ValueError(
-            f"shape {shape} of {dtype} takes {count * dtype.itemsize} bytes, not {left}"
-        )
     array: HostArray = numpy.empty(shape[::-1] if fortran_order else shape, dtype)
     if left:
         buffer = memoryview(cast("Any", array.reshape(-1).view(numpy.uint8)))

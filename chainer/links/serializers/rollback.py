@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy
+
 from chainer.core.arrays.backend import copyto, find_backend
 from chainer.core.typing import Array, HostArray
 from chainer.links.link import Link
@@ -13,6 +15,10 @@ from chainer.links.serializer import Deserializer, EntryValue, Serializable
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter
+
+
+#: Elements that are swapped at a time: few enough for the cache of a processor.
+_EXCHANGED_AT_ONCE = 1 << 16
 
 
 class LoadJournal:
@@ -40,6 +46,33 @@ class LoadJournal:
         if backend is not None:
             copy = backend.to_host(value)
             self._arrays.append((value, copy.copy() if copy is value else copy))
+
+    def exchange(self, key: str, value: EntryValue, stored: HostArray) -> bool:
+        """Swaps the contents of an array with those of a file, so that no copy of it is needed.
+
+        Args:
+            key: Full name of the entry.
+            value: What the object has.
+            stored: What the file has. Afterwards it has the former contents of the value.
+
+        Returns:
+            bool: False if nothing was done: ``value`` is not an array of the same dtype in host
+            memory, or it is not contiguous.
+        """
+        if type(value) is not numpy.ndarray or value.dtype != stored.dtype or not value.ndim:
+            return False
+        flags = value.flags
+        if not (flags.c_contiguous and flags.writeable and stored.flags.c_contiguous):
+            return False
+        self._values.setdefault(key, value)
+        ours, theirs = value.reshape(-1), stored.reshape(-1)
+        for start in range(0, ours.size, _EXCHANGED_AT_ONCE):
+            window = slice(start, start + _EXCHANGED_AT_ONCE)
+            former = ours[window].copy()
+            ours[window] = theirs[window]
+            theirs[window] = former
+        self._arrays.append((value, stored))
+        return True
 
     def undo(self, obj: Serializable, path: str) -> None:
         """Puts the remembered values back.

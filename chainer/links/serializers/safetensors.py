@@ -12,8 +12,9 @@ from chainer.core.typing import FilePath, HostArray
 from chainer.core.utils.atomic_file import replacing
 from chainer.core.version import __version__
 from chainer.links.serializer import Serializable
+from chainer.links.serializers.file_format import FileFormatError, describe_source
 from chainer.links.serializers.npz import IgnoreNames, NpzDeserializer, serialize
-from chainer.links.serializers.npz_archive import FileFormatError, describe_source, is_none
+from chainer.links.serializers.npz_archive import is_none
 from chainer.links.serializers.rollback import unchanged_on_error
 from chainer.links.serializers.safetensors_archive import read_safetensors, write_safetensors
 

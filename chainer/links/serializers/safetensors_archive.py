@@ -10,13 +10,20 @@ import itertools
 import json
 import math
 import os
+import re
+import zlib
 from collections.abc import Mapping
 from typing import IO, Any
 
 import numpy
 
 from chainer.core.typing import FilePath, HostArray
-from chainer.links.serializers.npz_archive import FileFormatError, describe_source
+from chainer.links.serializers.file_format import (
+    FileFormatError,
+    describe_source,
+    format_errors,
+    resembles,
+)
 
 #: Name of a type in the header -> dtype of NumPy.
 _DTYPES = {
@@ -37,6 +44,11 @@ _DTYPES = {
 }
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 
+_CHECKSUM = "chainer_crc32"
+_CHUNK = 1 << 20
+#: Text in the place of the checksum while the checksum is computed.
+_NO_CHECKSUM = "--------"
+
 #: Longest header that is read, as in the original implementation: others are not of this format.
 _LONGEST_HEADER = 100_000_000
 
@@ -54,7 +66,9 @@ def write_safetensors(
     Raises:
         TypeError: If the format has no type for a dtype.
     """
-    header: dict[str, Any] = {"__metadata__": dict(metadata)}
+    # The format has no checksum, so that one is kept in the metadata. Its place is in front: what
+    # is there is what was written here.
+    header: dict[str, Any] = {"__metadata__": {_CHECKSUM: _NO_CHECKSUM, **metadata}}
     data: list[HostArray] = []
     offset = 0
     # Large elements first: then each tensor is aligned to its elements, and can be mapped.
@@ -71,6 +85,10 @@ def write_safetensors(
     text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
     # Spaces at the end align the data to eight bytes.
     text += b" " * (-len(text) % 8)
+    checksum = zlib.crc32(text)
+    for array in data:
+        checksum = zlib.crc32(array.reshape(-1).view(numpy.uint8), checksum)
+    text = text.replace(_NO_CHECKSUM.encode(), f"{checksum:08x}".encode(), 1)
     with open(path, "wb") as file:
         file.write(len(text).to_bytes(8, "little"))
         file.write(text)
@@ -110,13 +128,8 @@ def read_safetensors(
         data = numpy.memmap(file, dtype=numpy.uint8, mode="r")
     else:
         data = numpy.frombuffer(file.read(), numpy.uint8)
-    try:
+    with format_errors(f"{source} is not a file of safetensors"):
         return _parse(data)
-    except (FileFormatError, ImportError):
-        raise
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        # What a header of another structure leads to.
-        raise FileFormatError(f"{source} is not a file of safetensors: {error}") from error
 
 
 def _parse(data: HostArray) -> tuple[dict[str, HostArray], dict[str, str]]:
@@ -125,7 +138,9 @@ def _parse(data: HostArray) -> tuple[dict[str, HostArray], dict[str, str]]:
     length = int.from_bytes(data[:8].tobytes(), "little")
     if length > min(_LONGEST_HEADER, data.size - 8):
         raise ValueError(f"its header has {length} bytes, but the file {data.size}")
-    header = json.loads(data[8 : 8 + length].tobytes().decode())
+    text = data[8 : 8 + length].tobytes()
+    _check(text, data[8 + length :])
+    header = json.loads(text.decode())
     metadata = header.pop("__metadata__", {})
     body = data[8 + length :]
     arrays: dict[str, HostArray] = {}
@@ -151,6 +166,23 @@ def _parse(data: HostArray) -> tuple[dict[str, HostArray], dict[str, str]]:
     if sum([end - begin for begin, end in used]) != body.size:
         raise ValueError("its tensors do not fill the file")
     return arrays, {str(key): str(value) for key, value in metadata.items()}
+
+
+def _check(text: bytes, body: HostArray) -> None:
+    """Compares the checksum, if the file has one."""
+    match = re.search(rb'"%s":"([0-9a-f]{8})"' % _CHECKSUM.encode(), text)
+    if match is None:
+        at = len('{"__metadata__":{')
+        key = f'"{_CHECKSUM}":"'.encode()
+        if resembles(text[at : at + len(key)], key):
+            raise ValueError("it is damaged: so is its checksum")
+        return
+    begin, end = match.span(1)
+    checksum = zlib.crc32(text[:begin] + _NO_CHECKSUM.encode() + text[end:])
+    for start in range(0, body.size, _CHUNK):
+        checksum = zlib.crc32(body[start : start + _CHUNK], checksum)
+    if checksum != int(match[1], 16):
+        raise ValueError("it is damaged: its checksum differs from its contents")
 
 
 def _dtype(name: str, type_name: Any) -> Any:

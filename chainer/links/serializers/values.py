@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy
@@ -39,6 +40,31 @@ def to_host_array(key: str, value: EntryValue) -> HostArray:
     return array
 
 
+def check_declared(
+    key: str, shape: tuple[int, ...], dtype: DType, value: EntryValue, source: str
+) -> None:
+    """Compares what an entry declares with what an object has, before the entry is read.
+
+    Args:
+        key: Name of the entry, for messages.
+        shape: Shape that the file declares.
+        dtype: Dtype that the file declares.
+        value: What the object has.
+        source: Name of the file, for messages.
+
+    Raises:
+        ValueError: If the shapes differ.
+        TypeError: If the dtype cannot be converted without changing its kind.
+    """
+    if value is None or isinstance(value, (list, tuple)) or dtype.hasobject:
+        return
+    if isinstance(value, numpy.ndarray) or backend.is_array(value):
+        _check_shape(key, shape, value, source)
+        _check_kind(key, dtype, value.dtype, source)
+    else:
+        _check_single(key, shape, value, source)
+
+
 def restore(key: str, stored: HostArray, value: EntryValue, source: str) -> Any:
     """Returns a stored value in the form of the value that an object has.
 
@@ -63,8 +89,8 @@ def restore(key: str, stored: HostArray, value: EntryValue, source: str) -> Any:
     if value is None:
         return stored
     if isinstance(value, numpy.ndarray) or backend.is_array(value):
-        _check_shape(key, stored, value, source)
-        _check_kind(key, stored, value.dtype, source)
+        _check_shape(key, stored.shape, value, source)
+        _check_kind(key, stored.dtype, value.dtype, source)
         backend.copyto(value, stored)
         return value
     if isinstance(value, (list, tuple)):
@@ -73,18 +99,14 @@ def restore(key: str, stored: HostArray, value: EntryValue, source: str) -> Any:
 
 
 def _restore_scalar(key: str, stored: HostArray, value: EntryValue, source: str) -> Any:
-    if stored.size != 1:
-        raise ValueError(
-            f"{key!r} must be a single {type(value).__name__}, {source} holds an array of shape "
-            f"{stored.shape}"
-        )
+    _check_single(key, stored.shape, value, source)
     item = stored.reshape(-1)[0]
     if isinstance(value, (str, bytes)) or stored.dtype.kind in "US":
         return type(value)(item)
     if type(value) is int and stored.dtype.kind == "f":
         # Programs often initialize what will be a float by an int: self._last_value = 0.
         return item.item()
-    _check_kind(key, stored, numpy.dtype(type(value)), source)
+    _check_kind(key, stored.dtype, numpy.dtype(type(value)), source)
     # NumPy wraps integers that are too large.
     if isinstance(value, numpy.integer):
         limits = numpy.iinfo(value.dtype)
@@ -93,16 +115,22 @@ def _restore_scalar(key: str, stored: HostArray, value: EntryValue, source: str)
     return type(value)(item)
 
 
-def _check_shape(key: str, stored: HostArray, value: EntryValue, source: str) -> None:
-    if stored.shape != tuple(value.shape):
+def _check_single(key: str, shape: tuple[int, ...], value: EntryValue, source: str) -> None:
+    if math.prod(shape) != 1:
         raise ValueError(
-            f"shape of {key!r} must be {tuple(value.shape)}, {source} holds {stored.shape}"
+            f"{key!r} must be a single {type(value).__name__}, {source} holds an array of shape "
+            f"{shape}"
         )
 
 
-def _check_kind(key: str, stored: HostArray, dtype: DType, source: str) -> None:
-    if not numpy.can_cast(stored.dtype, dtype, "same_kind"):
+def _check_shape(key: str, shape: tuple[int, ...], value: EntryValue, source: str) -> None:
+    if shape != tuple(value.shape):
+        raise ValueError(f"shape of {key!r} must be {tuple(value.shape)}, {source} holds {shape}")
+
+
+def _check_kind(key: str, stored: DType, dtype: DType, source: str) -> None:
+    if not numpy.can_cast(stored, dtype, "same_kind"):
         raise TypeError(
-            f"dtype of {key!r} must be {dtype}, {source} holds {stored.dtype}, which cannot be "
+            f"dtype of {key!r} must be {dtype}, {source} holds {stored}, which cannot be "
             "converted without losing its kind"
         )

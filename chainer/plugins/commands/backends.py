@@ -14,9 +14,9 @@ import sys
 from collections import Counter
 from typing import Any
 
-from chainer.core.arrays.backend import Backend
+from chainer.core.arrays.backend_status import backend_status
 from chainer.core.registry import registries
-from chainer.core.registry.registry import Entry, EntryLoadError
+from chainer.core.registry.registry import Entry
 from chainer.plugins.commands._output import did_you_mean, print_json, print_table
 from chainer.plugins.kernel_settings import array_type_name, is_for, loaded_kernels
 
@@ -52,27 +52,27 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _describe(name: str) -> dict[str, Any]:
-    entry = registries.backends.entry(name)
+    status = backend_status(name)
+    backend = status.backend
+    if backend is None:
+        return _broken(status.entry, status.reason or "")
     try:
-        backend: Backend = entry.load()
-    # One broken backend must not hide the others.
-    except EntryLoadError as error:
-        return _broken(entry, str(error))
-    reason = backend.unavailable_reason()
-    kernels = Counter(kernel.provider for kernel in loaded_kernels() if is_for(kernel, backend))
-    return {
-        "name": name,
-        "array_types": [array_type_name(array_type) for array_type in backend.array_types],
-        "family": backend.family,
-        "is_accelerator": backend.is_accelerator,
-        "available": reason is None,
-        "reason": reason,
-        # Versions and devices are asked of libraries that may not be there.
-        "version": backend.version() if reason is None else None,
-        "devices": [str(device) for device in backend.devices()] if reason is None else [],
-        "kernels": dict(sorted(kernels.items())),
-        "origin": entry.origin,
-    }
+        kernels = Counter(kernel.provider for kernel in loaded_kernels() if is_for(kernel, backend))
+        return {
+            "name": name,
+            "array_types": [array_type_name(array_type) for array_type in backend.array_types],
+            "family": backend.family,
+            "is_accelerator": backend.is_accelerator,
+            "available": status.reason is None,
+            "reason": status.reason,
+            "version": status.version,
+            "devices": status.devices,
+            "kernels": dict(sorted(kernels.items())),
+            "origin": status.entry.origin,
+        }
+    except Exception as error:  # attributes of a plugin may be properties that fail
+        text = f"{type(error).__name__} in the code of {status.entry.origin}: {error}"
+        return _broken(status.entry, text)
 
 
 def _broken(entry: Entry, reason: str) -> dict[str, Any]:

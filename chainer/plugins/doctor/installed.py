@@ -16,7 +16,9 @@ from typing import Any, Literal
 import pluggy
 
 import chainer
+from chainer.core.arrays.backend_status import backend_status
 from chainer.core.arrays.kernel import KernelDeclaration
+from chainer.core.config.blas_threads import slow_threads_advice
 from chainer.core.config.configuration import threads
 from chainer.core.lazy import resolve
 from chainer.core.registry import registries
@@ -133,6 +135,9 @@ def examine_environment(records: list[PluginRecord]) -> Report:
     _examine_chainer(report)
     _examine_groups(report)
     _examine_backends(report)
+    advice = slow_threads_advice()
+    if advice is not None:
+        report.add(Finding("note", "blas_threads", advice))
     return report
 
 
@@ -175,15 +180,13 @@ def _examine_groups(report: Report) -> None:
 
 def _examine_backends(report: Report) -> None:
     for entry in registries.backends.entries():
-        if not entry.loaded:
-            try:
-                entry.load()
-            except ImportError:
-                continue  # reported as a finding about the plugin that registered it
-        reason = entry.load().unavailable_reason()
-        # Whether a plugin's backend is available is said in the report about the plugin.
-        if reason is not None and "of chainer " in entry.origin:
-            text = f"backend {entry.name!r} is not available: {reason}"
+        status = backend_status(entry.name)
+        if status.backend is None:
+            continue  # reported as a finding about the plugin that registered it
+        if status.reason is None:
+            continue
+        text = f"backend {entry.name!r} is not available: {status.reason}"
+        if "of chainer " in entry.origin:
             report.add(Finding("note", "backend_unavailable", text))
 
 
@@ -263,8 +266,12 @@ def examine_plugin(record: PluginRecord, *, asked_for: bool) -> Report:
         seconds = record.seconds or 0
         text = f"loaded in {seconds * 1e3:.1f} ms from {record.target!r} ({record.location})"
         report.add(Finding("ok", "loaded", text))
-        _examine_copies(record, report)
-        _examine_entries(record, report)
+        try:
+            _examine_copies(record, report)
+            _examine_entries(record, report)
+        except (Exception, SystemExit) as error:  # what a plugin registers may fail in any way
+            text = f"its objects cannot be examined: {type(error).__name__}: {error}"
+            report.add(Finding("error", "plugin_error", text, "", author_lines(error)))
     return report
 
 
@@ -380,7 +387,7 @@ def _examine_entry(record: PluginRecord, registry: Registry, entry: Entry, repor
         text = f"{name} was replaced by {owner.origin}, on purpose (override=True)"
         report.add(Finding("note", "overridden", text))
     try:
-        value = entry.load()
+        entry.load()
     except ImportError as error:
         cause = error.__cause__ or error
         text = f"{name} is registered as {entry.text}, which fails: {type(cause).__name__}: {cause}"
@@ -392,10 +399,12 @@ def _examine_entry(record: PluginRecord, registry: Registry, entry: Entry, repor
         report.add(Finding("error", "target_error", text, "", author_lines(error)))
         return
     if registry.kind == "backends":
-        reason = value.unavailable_reason()
+        reason = backend_status(entry.name).reason
         if reason is not None:
             text = f"backend {entry.name!r} is not available: {reason}"
-            report.add(Finding("note", "backend_unavailable", text))
+            failed = " in the code of " in reason
+            cause = "backend_error" if failed else "backend_unavailable"
+            report.add(Finding("error" if failed else "note", cause, text))
 
 
 def _advice_on_target(record: PluginRecord, entry: Entry, error: BaseException) -> str:

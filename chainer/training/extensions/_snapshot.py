@@ -9,7 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from chainer.core.config.configuration import config
+from chainer.links.serializers.file_format import FileFormatError
 from chainer.links.serializers.npz import load_npz, save_npz
+from chainer.links.serializers.npz_archive import check_npz
 from chainer.training.extension import Extension
 from chainer.training.extensions import snapshot_writers
 from chainer.training.extensions.snapshot_files import (
@@ -102,16 +104,35 @@ class Snapshot(Extension):
         if not self.autoload or not isinstance(self.filename, str):
             return
         target = trainer if self._target is None else self._target
+        misfit: Exception | None = None
         for _, name in reversed(find_snapshots(self.filename, trainer.out)):
             path = os.path.join(trainer.out, name)
             try:
+                # The whole file is checked before any of it is loaded.
+                check_npz(path)
                 load_npz(path, target)
-            except ValueError as error:
+            except FileFormatError as error:
                 warnings.warn(f"snapshot {name} is skipped: {error}", stacklevel=2)
+                continue
+            except Exception as error:
+                # The file is intact, but it does not fit the objects of this program, whose own
+                # methods may raise anything.
+                warnings.warn(
+                    f"snapshot {name} is skipped: {type(error).__name__}: {error}", stacklevel=2
+                )
+                misfit = misfit or error
                 continue
             if config.debug:
                 print(f"Snapshot loaded from {path}")
             return
+        if misfit is not None:
+            # Training from the beginning would replace snapshots that another version of the
+            # program can still load.
+            misfit.add_note(
+                f"No snapshot in {trainer.out!r} fits this program; with autoload, move them away "
+                "to start from the beginning."
+            )
+            raise misfit
         if config.debug:
             print(f"No snapshot file that matches {self.filename} was found")
 
@@ -228,8 +249,9 @@ def snapshot(
 
     .. note::
        The snapshot is written in a temporary directory, whose name begins with a dot, inside the
-       output directory. Then it is moved. If the program is killed in the middle, the temporary
-       directory may be left, but the file of the target name is complete or does not exist.
+       output directory. Then it is moved. If the program is killed in the middle, the file of the
+       target name is complete or does not exist. The temporary directory is removed when a trainer
+       starts with this output directory again.
 
     Args:
         savefun: Function to save the trainer, :func:`~chainer.serializers.save_npz` by default. It
@@ -247,9 +269,11 @@ def snapshot(
             after each save. The default keeps all, and so does a function as ``filename``.
         num_retain (int): Deprecated name of ``n_retains``.
         autoload (bool): If True, the latest snapshot in the output directory is loaded at the
-            beginning of the training: the one with the latest time of modification. A damaged one
-            is skipped with a warning, and the one before is loaded. It must have been written by
-            :func:`~chainer.serializers.save_npz`.
+            beginning of the training: the one with the latest time of modification. One that is
+            damaged, or that does not fit the objects of the program, is skipped with a warning, and
+            the one before is loaded. If all are damaged, the training starts from the beginning. If
+            there are intact ones and none fits, the error of the latest one is raised. Snapshots
+            must have been written by :func:`~chainer.serializers.save_npz`.
         random_states (bool): Whether the states of the global random generators are in the snapshot
             (:func:`chainer.utils.seed` lists them). A training that is resumed with them draws the
             numbers that it would have drawn without the interruption.

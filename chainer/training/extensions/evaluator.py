@@ -156,12 +156,19 @@ class Evaluator(Extension):
                 specifying any observer.
 
         Raises:
+            ValueError: If the main iterator repeats, so that it would not end.
             TypeError: If a progress bar is wanted, and the iterator does not know its position.
         """
         iterator = self.get_iterator("main")
         eval_func = self.eval_func or self.get_target("main")
         if self.eval_hook:
             self.eval_hook(self)
+        # Mocks have any attribute; no iterator but one that says True repeats.
+        if getattr(iterator, "repeat", False) is True:
+            raise ValueError(
+                "the evaluation would never end: the main iterator of the evaluator has "
+                "repeat=True; make it with repeat=False"
+            )
         if hasattr(iterator, "reset"):
             iterator.reset()
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from chainer.training.accumulator import Accumulator, stop_reason_of
 from chainer.training.extension import Extension
 from chainer.training.growing_json import EncodedLog, GrowingJsonFile
 from chainer.training.inline_plot import log_table
+from chainer.training.loaded_state import parse_json
 from chainer.training.renamed import renamed_argument
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ class LogReport(Extension):
     not depend on the length of the list. The file is a complete list at each moment; spaces may
     follow it until the training ends.
 
-    A snapshot of the trainer contains the whole list, so that it can be resumed wherever it is copied
-    to, in release 7 as well. Of 100,000 entries these are 2 MB in the file, and 2 s each time. If
+    A snapshot of the trainer contains the whole list, so that it can be resumed wherever it is
+    copied to, in release 7 as well. Of 100,000 entries these are 2 MB in the file, and 2 s each time. If
     snapshots are frequent, write fewer entries: ``trigger=(1, 'epoch')``, which is the default.
 
     There are two triggers to handle this extension. The trigger of the extension itself,
@@ -123,7 +123,7 @@ class LogReport(Extension):
             return
         text = serializer("_log", "")
         if text:
-            self._log = json.loads(text)
+            self._log = parse_json("the log", text, list, dict)
             # The file may have entries of the time after the snapshot.
             self._file = GrowingJsonFile()
             self._encoded = EncodedLog()

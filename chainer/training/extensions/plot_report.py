@@ -11,6 +11,7 @@ from chainer.training.accumulator import Accumulator, serialize_json
 from chainer.training.curve import Curve
 from chainer.training.extension import Extension
 from chainer.training.renamed import renamed_argument
+from chainer.training.reported_keys import ReportedKeys
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
@@ -80,6 +81,7 @@ class PlotReport(Extension):
         plotting.is_available(warn=True)
         self._x_key = x_key
         self._y_keys = [y_keys] if isinstance(y_keys, str) else list(y_keys or ())
+        self._keys = ReportedKeys("PlotReport", self._y_keys)
         keys = self._y_keys if x_key in _COUNTS else {x_key: None, **dict.fromkeys(self._y_keys)}
         self._accumulator = Accumulator(trigger, keys)
         self._postprocess = postprocess
@@ -110,6 +112,7 @@ class PlotReport(Extension):
         updater = trainer.updater
         counts = {"epoch": updater.epoch, "iteration": updater.iteration}
         x = self._x(trainer, means, counts)
+        self._keys.check(means.keys(), trainer.observation.keys())
         for key in self._y_keys:
             if key in means:
                 self._data.setdefault(key, []).append([x, means[key]])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from chainer.training.extension import Extension
 from chainer.training.extensions.log_report import LogReport
+from chainer.training.reported_keys import ReportedKeys
 from chainer.training.terminal import ERASE_BELOW, STANDARD_OUTPUT, Output
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class PrintReport(Extension):
         self._widths = [max(_MIN_WIDTH, len(entry)) for entry in self._entries]
         self._printed = 0
         self._header_printed = False
+        self._keys = ReportedKeys("PrintReport", self._entries)
 
     def initialize(self, trainer: Trainer) -> None:
         """Checks that the log report exists.
@@ -80,6 +82,7 @@ class PrintReport(Extension):
         for result in log[self._printed :]:
             lines.append(self._row([_text(result.get(entry)) for entry in self._entries]))
         self._printed = len(log)
+        self._keys.check({key for result in log for key in result})
         # A progress bar leaves the cursor at its first line.
         start = ERASE_BELOW if self._out.is_terminal else ""
         self._out.write(start + "\n".join(lines) + "\n")

@@ -16,7 +16,6 @@ import multiprocessing
 import os
 import queue
 import shutil
-import tempfile
 import threading
 import weakref
 from collections.abc import Callable
@@ -24,6 +23,7 @@ from contextlib import suppress
 from typing import Any, Protocol, TypeAlias
 
 from chainer.core.typing import FilePath, HostArray
+from chainer.core.utils.temporary_names import make_temporary_directory, unlock
 from chainer.links.serializer import Serializable
 from chainer.links.serializers.npz import save_npz
 from chainer.training.extensions.snapshot_state import freeze
@@ -110,7 +110,7 @@ class Writer:
         directory, name = os.path.split(path)
         # Some functions choose the format by the suffix of the name, so that the name is the
         # final one. Inside the same directory, the file can be moved in one step.
-        temporary = tempfile.mkdtemp(prefix=".tmp", dir=directory)
+        temporary, descriptor = make_temporary_directory(directory, name)
         try:
             written = os.path.join(temporary, name)
             savefun(written, target, **kwds)
@@ -122,6 +122,7 @@ class Writer:
             os.replace(written, path)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
+            unlock(descriptor)
         self._post_save()
 
     def _post_save(self) -> None:

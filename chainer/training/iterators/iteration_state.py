@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, SupportsIndex
 
 import numpy
 
+from chainer.links.serializer import Deserializer
 from chainer.training.iterators.order_samplers import Key, Order, random_key, shuffled
+from chainer.training.loaded_state import check_count, check_finite
 
 if TYPE_CHECKING:
     from chainer.links.serializer import AbstractSerializer
@@ -223,6 +225,11 @@ def serialize_state(
     order, key, sampler = state.order, state.key, state.sampler
     if order is not None:
         order = _serialize_order(serializer, order.copy(), order_name)
+        if sampler is None and len(order) and not 0 <= order.min() <= order.max() < size:
+            raise ValueError(
+                f"the saved order has indexes from {order.min()} to {order.max()}, the dataset has "
+                f"{size} examples; was it saved with another dataset?"
+            )
         save_sampler = getattr(sampler, "serialize", None)
         if save_sampler is not None:
             try:
@@ -245,6 +252,12 @@ def serialize_state(
         )
     if previous is None or previous < 0:
         previous = None
+    if isinstance(serializer, Deserializer):
+        epoch_size = size if order is None else len(order)
+        position = check_count("current_position of an iterator", position, epoch_size)
+        epoch = check_count("epoch of an iterator", epoch)
+        if previous is not None:
+            check_finite("previous_epoch_detail of an iterator", previous)
     return IterationState(position, epoch, is_new_epoch, order, key, sampler), previous
 
 
@@ -272,4 +285,7 @@ def _serialize_order(serializer: AbstractSerializer, order: Order, name: str) ->
             f"the saved order has {len(loaded)} examples, the iterator has {len(order)}; "
             "was it saved with another dataset?"
         )
-    return numpy.asarray(loaded)
+    loaded = numpy.asarray(loaded)
+    if loaded.dtype.kind not in "iu":
+        raise TypeError(f"the saved order must consist of integers, got dtype {loaded.dtype}")
+    return loaded

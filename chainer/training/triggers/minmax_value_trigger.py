@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from chainer.core.reporting.summary import DictSummary
 from chainer.training.accumulator import to_float
+from chainer.training.reported_keys import ReportedKeys
 from chainer.training.trigger import (
     TriggerLike,
     get_trigger,
@@ -46,6 +47,7 @@ class BestValueTrigger:
         self.best_value: float | None = None
         self._interval_trigger = get_trigger(trigger)
         self._summary = DictSummary()
+        self._keys = ReportedKeys(type(self).__name__, [key])
 
     def __call__(self, trainer: Trainer) -> bool:
         """Decides whether the extension should be called on this iteration.
@@ -62,6 +64,8 @@ class BestValueTrigger:
         if not self._interval_trigger(trainer):
             return False
         means = self._summary.compute_mean()
+        if self.best_value is None:
+            self._keys.check(means.keys(), trainer.observation.keys())
         self._summary = DictSummary()
         if self._key not in means:
             return False

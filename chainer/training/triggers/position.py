@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chainer.links.serializer import Deserializer
+from chainer.training.loaded_state import check_count, check_finite
 from chainer.training.trigger import check_unit, load_or_warn, previous_epoch_detail
 
 if TYPE_CHECKING:
@@ -76,3 +78,7 @@ class LastPosition:
         self._epoch_detail = float(
             load_or_warn(serializer, "previous_epoch_detail", self._epoch_detail, float(UNKNOWN))
         )
+        if isinstance(serializer, Deserializer):
+            if self._iteration != UNKNOWN:
+                check_count("previous_iteration of a trigger", self._iteration)
+            check_finite("previous_epoch_detail of a trigger", self._epoch_detail)

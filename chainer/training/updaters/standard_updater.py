@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from chainer.core.arrays.backend import get_device
+from chainer.links.serializer import Deserializer
 from chainer.training.dataset.convert import ConverterLike, call_converter, concat_examples
+from chainer.training.loaded_state import check_count, check_optimizer
 from chainer.training.optimizer import Optimizer
 from chainer.training.updater import Updater
 from chainer.training.updaters.placement import move_model
@@ -36,7 +38,17 @@ def call_with_batch(function: Callable[..., T], arrays: ArrayTree) -> T:
 
 def next_batch(iterator: Iterator) -> Any:
     """Returns the next minibatch of an iterator of the old or the new protocol."""
-    return iterator.next() if hasattr(iterator, "next") else next(iterator)
+    try:
+        return iterator.next() if hasattr(iterator, "next") else next(iterator)
+    except StopIteration as error:
+        # The class stays what programs catch. One that an iterator has explained is passed on.
+        raise StopIteration(
+            *error.args
+            or (
+                f"the {type(iterator).__name__} of the updater ended before the training: make it "
+                "with repeat=True, or stop the training at the end of its data",
+            )
+        ) from error
 
 
 def named(value: T | dict[str, T]) -> dict[str, T]:
@@ -263,4 +275,9 @@ class StandardUpdater(Updater):
         for name, optimizer in self._optimizers.items():
             optimizer.serialize(serializer["optimizer:" + name])
             optimizer.target.serialize(serializer["model:" + name])
+            if isinstance(serializer, Deserializer) and isinstance(optimizer, Optimizer):
+                # Once more: parameters that had no shape have one now.
+                check_optimizer(optimizer)
         self.iteration = serializer("iteration", self.iteration)
+        if isinstance(serializer, Deserializer):
+            check_count("iteration", self.iteration)

@@ -6,7 +6,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from chainer.links.serializers import npz_archive
+from chainer.links.serializers import file_format
 from chainer.links.serializers.npz_archive import FileFormatError, read_npz, write_npz
 
 NONE = np.array(None, dtype=object)
@@ -234,6 +234,6 @@ def test_bomb_is_refused_before_it_is_unpacked(tmp_path, monkeypatch):
     path = tmp_path / "bomb.npz"
     write_npz(path, {"a": np.zeros(1 << 20, np.uint8)}, True)
     memory = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 200}
-    monkeypatch.setattr(npz_archive.os, "sysconf", memory.__getitem__)
+    monkeypatch.setattr(file_format.os, "sysconf", memory.__getitem__)
     with pytest.raises(FileFormatError, match=r"bomb\.npz.*would take"):
         read_npz(path)

@@ -89,6 +89,7 @@ def run(tmp_path, shift, iterations, load=None, save=None):
     return seen
 
 
+@pytest.mark.filterwarnings("ignore:.*negative learning rate:chainer.MisuseWarning")
 @pytest.mark.parametrize(("make", "expected"), CASES, ids=IDS)
 def test_values(make, expected, tmp_path):
     assert run(tmp_path, make(), 8) == pytest.approx(expected, rel=1e-4, abs=1e-9)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import chainer
+from chainer import MisuseWarning
 from chainer.core.autograd.parameter import Parameter
 from chainer.training import optimizer_hooks as H
 from chainer.training import optimizers as O
@@ -258,7 +259,8 @@ class TestHooks:
         optimizer.add_hook(H.GradientNoise(0.0))
         optimizer.add_hook(H.WeightDecay(0.5))
         set_grads(model)
-        optimizer.update()
+        with pytest.warns(MisuseWarning, match=r"'/late' has a gradient but is not updated"):
+            optimizer.update()
         expected = [mock.call(param.update_rule, param) for param in model.params()]
         assert hook.call_args_list == expected
         assert model.late.update_rule is None

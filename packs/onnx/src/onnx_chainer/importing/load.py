@@ -10,6 +10,7 @@ import numpy
 
 import chainer
 from chainer import Parameter, Variable
+from chainer.serializers import FileFormatError
 from onnx_chainer.importing.attributes import attributes_of
 from onnx_chainer.importing.operators import OPERATORS
 from onnx_chainer.optional import require
@@ -21,8 +22,8 @@ _NOT_TRAINED = {"BatchNormalization": (3, 4), "Clip": (1, 2), "Dropout": (1,), "
 _LARGEST_TENSOR = 2**33
 
 
-class ONNXFormatError(ValueError):
-    """The file is not a valid model of ONNX."""
+class ONNXFormatError(FileFormatError):
+    """The file is not a valid model of ONNX; a FileFormatError of ``chainer.serializers``."""
 
 
 class UnsupportedOperatorError(ValueError):
@@ -154,7 +155,10 @@ def load(path: Any) -> ONNXModel:
         proto = path
     else:
         proto = _read(path)
-    _check_sizes(proto.graph)
+    try:
+        _check_sizes(proto.graph)
+    except ONNXFormatError as error:
+        raise ONNXFormatError(f"{_describe(path)} is not a valid model: {error}") from error
     try:
         onnx.checker.check_model(proto)
         return ONNXModel(proto)
@@ -162,7 +166,7 @@ def load(path: Any) -> ONNXModel:
         raise
     except Exception as error:
         # The checker and the conversion of tensors raise errors of several classes.
-        raise ONNXFormatError(f"the model is not valid: {error}") from error
+        raise ONNXFormatError(f"{_describe(path)} is not a valid model: {error}") from error
 
 
 def _read(path: Any) -> Any:
@@ -177,7 +181,13 @@ def _read(path: Any) -> Any:
     except OSError:
         raise
     except Exception as error:
-        raise ONNXFormatError(f"{path} is not a file of ONNX: {error}") from error
+        raise ONNXFormatError(f"{_describe(path)} is not a file of ONNX: {error}") from error
+
+
+def _describe(path: Any) -> str:
+    """Returns the name of a file for messages."""
+    onnx = require("onnx")
+    return "the model" if isinstance(path, onnx.ModelProto) else repr(getattr(path, "name", path))
 
 
 def _check_sizes(graph: Any) -> None:

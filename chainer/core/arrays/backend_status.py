@@ -1,0 +1,54 @@
+"""State of a registered backend, asked so that no fault of a plugin gets through."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from chainer.core.arrays.protocol import Backend
+from chainer.core.registry import registries
+from chainer.core.registry.registry import Entry
+
+
+@dataclass(frozen=True)
+class BackendStatus:
+    """What a backend says of itself.
+
+    Attributes:
+        entry: Its entry in the registry.
+        backend: The backend; None if it could not be loaded.
+        reason: Why it is not available; None if it is.
+        version: Version of its array library; None if it is not available.
+        devices: Specifiers of its devices.
+    """
+
+    entry: Entry
+    backend: Backend | None
+    reason: str | None
+    version: str | None = None
+    devices: list[str] = field(default_factory=list[str])
+
+
+def backend_status(name: str) -> BackendStatus:
+    """Asks a backend whether it is available.
+
+    Args:
+        name: Name of a registered backend.
+
+    Returns:
+        BackendStatus: If the backend raises an error, the reason names that and its plugin.
+    """
+    entry = registries.backends.entry(name)
+    backend: Any = None
+    try:
+        backend = entry.load()
+        reason = backend.unavailable_reason()
+        if reason is not None:
+            return BackendStatus(entry, backend, str(reason))
+        version = str(backend.version())
+        return BackendStatus(entry, backend, None, version, [str(d) for d in backend.devices()])
+    except ImportError as error:  # says already which plugin it is
+        return BackendStatus(entry, backend, str(error))
+    except (Exception, SystemExit) as error:
+        text = f"{type(error).__name__} in the code of {entry.origin}: {error}"
+        return BackendStatus(entry, backend, text)

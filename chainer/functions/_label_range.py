@@ -1,0 +1,40 @@
+"""Errors about labels and ids for which there is no class or row."""
+
+from __future__ import annotations
+
+import numpy
+
+from chainer.core.arrays.backend import backend_of
+from chainer.core.typing import Array
+
+
+def label_error(
+    error: IndexError, name: str, labels: Array, count: int, ignored: int | None = None
+) -> IndexError:
+    """Returns an error that names a label, its position and what it must be.
+
+    Nothing is looked at unless an index has failed, so that the check takes no time.
+
+    Args:
+        error: What indexing by the labels has raised.
+        name: Name of the argument.
+        labels: Labels or ids.
+        count: Number of classes or rows.
+        ignored: Label that is ignored, or None.
+    """
+    host = numpy.asarray(backend_of(labels).to_host(labels))
+    # Negative ones count from the end, as in all releases; debug mode refuses them.
+    wrong = (host >= count) | (host < -count)
+    if ignored is not None:
+        wrong &= host != ignored
+    positions = numpy.argwhere(wrong)
+    if not len(positions):
+        return error
+    at = tuple(positions[0].tolist())
+    place = ", ".join(map(str, at))
+    others = f" (and {len(positions) - 1} more)" if len(positions) > 1 else ""
+    exception = "" if ignored is None else f", or {ignored}, which is ignored"
+    return IndexError(
+        f"{error}\n{name}[{place}] is {host[at]}{others}, but must be from 0 to "
+        f"{count - 1}{exception}"
+    )

@@ -1,0 +1,354 @@
+"""Mistakes that programs make, and what is said about each: class and a phrase of the message.
+
+Five mistakes stay silent, with a reason each; see ``docs/robustness.md``.
+"""
+
+import io
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+import chainer
+import chainer.functions as F
+import chainer.links as L
+from chainer import MisuseWarning, iterators, optimizers, training
+from chainer.core import misuse
+from chainer.training import extensions, triggers
+
+X = np.ones((4, 3), "f")
+T = np.array([0, 1, 2, 0], "i")
+WRONG = np.array([0, 1, 5, 0], "i")
+CASES = []
+
+
+def case(kind, phrase):
+    def add(function):
+        CASES.append(pytest.param(function, kind, phrase, id=function.__name__))
+        return function
+
+    return add
+
+
+def steps(model, lossfun, count=1, clear=True, backward=True):
+    optimizer = optimizers.SGD().setup(model)
+    for _ in range(count):
+        if clear:
+            model.cleargrads()
+        loss = lossfun()
+        if backward:
+            loss.backward()
+        optimizer.update()
+
+
+def trainer(out, repeat=True):
+    model = L.Classifier(L.Linear(3, 3))
+    optimizer = optimizers.SGD().setup(model)
+    data = chainer.datasets.TupleDataset(X, T)
+    iterator = iterators.SerialIterator(data, 2, repeat=repeat)
+    updater = training.StandardUpdater(iterator, optimizer)
+    return training.Trainer(updater, (2, "epoch"), out=out)
+
+
+@case(MisuseWarning, r"'/W' is updated with a gradient that was added.*cleargrads\(\); loss.back")
+def update_before_cleargrads(out):
+    model = L.Linear(3, 2)
+    steps(model, lambda: F.sum(model(X)), 2, clear=False)
+
+
+@case(MisuseWarning, r"'/W' is updated with a gradient that was added to the one of an earlier")
+def cleargrads_after_the_first_step_only(out):
+    model = L.Linear(3, 2)
+    model.cleargrads()
+    steps(model, lambda: F.sum(model(X)), 2, clear=False)
+
+
+@case(MisuseWarning, "'/W' is updated without a gradient: it is NaN")
+def update_of_a_new_model_without_backward(out):
+    optimizers.SGD().setup(L.Linear(3, 2)).update()
+
+
+@case(MisuseWarning, "found no gradient in any parameter")
+def update_without_backward(out):
+    model = L.Linear(3, 2)
+    steps(model, lambda: F.sum(model(X)), 3, backward=False)
+
+
+@case(MisuseWarning, r"found no gradient in any parameter.*\.array")
+def training_through_array(out):
+    model = L.Linear(3, 2)
+    optimizers.SGD().setup(model).update(lambda: F.sum(chainer.Variable(model(X).array)))
+
+
+@case(MisuseWarning, "'/b/W' has a gradient but is not updated.*setup")
+def parameters_added_after_setup(out):
+    model = chainer.Chain(a=L.Linear(3, 3))
+    optimizer = optimizers.SGD().setup(model)
+    with model.init_scope():
+        model.b = L.Linear(3, 3)
+    optimizer.update(lambda: F.sum(model.b(model.a(X))))
+
+
+@case(MisuseWarning, "'layers' of Listed.*a list hides them: use a ChainList")
+def links_in_a_list(out):
+    class Listed(chainer.Chain):
+        def __init__(self):
+            super().__init__()
+            with self.init_scope():
+                self.first = L.Linear(3, 3)
+                self.layers = [L.Linear(3, 3)]
+
+    model = Listed()
+    model.layers[0].cleargrads()
+    steps(model, lambda: F.sum(model.layers[0](model.first(X))))
+
+
+@case(MisuseWarning, r"'second' of Outside.*assign it within init_scope\(\)")
+def link_outside_of_init_scope(out):
+    class Outside(chainer.Chain):
+        def __init__(self):
+            super().__init__()
+            with self.init_scope():
+                self.first = L.Linear(3, 3)
+            self.second = L.Linear(3, 3)
+
+    model = Outside()
+    model.second.cleargrads()
+    steps(model, lambda: F.sum(model.second(model.first(X))))
+
+
+@case(MisuseWarning, "Adam has no hyperparameter 'alhpa'; did you mean 'alpha'")
+def misspelled_hyperparameter(out):
+    model = L.Linear(3, 2)
+    optimizer = optimizers.Adam().setup(model)
+    optimizer.alhpa = 0.1
+    optimizer.update(lambda: F.sum(model(X)))
+
+
+@case(TypeError, r"initializer must be an object, got the class HeNormal: write HeNormal\(\)")
+def class_as_initializer(out):
+    L.Linear(3, 2, initialW=chainer.initializers.HeNormal)
+
+
+@case(ValueError, "hyperparameter 'lr' must be a finite number, got nan")
+def learning_rate_nan(out):
+    optimizers.SGD(lr=float("nan"))
+
+
+@case(ValueError, "hyperparameter 'alpha' must be a finite number, got '0.1'")
+def learning_rate_as_text(out):
+    optimizers.Adam(alpha="0.1")
+
+
+@case(ValueError, "hyperparameter 'momentum' must be a finite number, got inf")
+def infinite_momentum(out):
+    optimizers.MomentumSGD().momentum = float("inf")
+
+
+@case(MisuseWarning, "lr is -0.1: with a negative learning rate the loss grows")
+def negative_learning_rate(out):
+    optimizers.SGD(lr=-0.1)
+
+
+@case(IndexError, r"t\[2\] is 5, but must be from 0 to 2, or -1, which is ignored")
+def label_out_of_range(out):
+    F.softmax_cross_entropy(X, WRONG)
+
+
+@case(IndexError, r"t\[1\] is -7 \(and 1 more\), but must be from 0 to 2")
+def negative_label(out):
+    F.softmax_cross_entropy(X, np.array([0, -7, 1, 9], "i"))
+
+
+@case(IndexError, r"x\[0, 1\] is 9, but must be from 0 to 4")
+def id_out_of_range(out):
+    L.EmbedID(5, 2)(np.array([[0, 9]], "i"))
+
+
+@case(IndexError, r"t\[2\] is 5, but must be from 0 to 2")
+def item_out_of_range(out):
+    F.select_item(X, WRONG)
+
+
+@case(IndexError, r"t\[2\] is 5, but must be from 0 to 2")
+def hinge_label_out_of_range(out):
+    F.hinge(X, WRONG)
+
+
+@case(ValueError, "Each label `t` need to satisfy")
+def label_in_debug_mode(out):
+    with chainer.using_config("debug", True):
+        F.softmax_cross_entropy(X, np.array([0, -2, 1, 0], "i"))
+
+
+@case(UserWarning, "A batch with no more than one sample has been given to F.batch_normalization")
+def batch_normalization_of_one(out):
+    L.BatchNormalization(3)(X[:1])
+
+
+@case(RuntimeError, r"input 0 of _ \* _ .*was changed in place between forward and backward")
+def changed_in_place(out):
+    with chainer.using_config("debug", True):
+        a = chainer.Variable(X.copy())
+        y = F.sum(a * F.exp(a))
+        a.array[...] = 5
+        y.backward()
+
+
+@case(MisuseWarning, r"backward\(\) has no effect: the variable was computed from arrays")
+def backward_without_graph(out):
+    F.sum(F.relu(X)).backward()
+
+
+@case(MisuseWarning, "Halved defines neither backward")
+def function_without_backward(out):
+    class Halved(chainer.FunctionNode):
+        def forward(self, inputs):
+            return (inputs[0] / 2,)
+
+    (y,) = Halved().apply((chainer.Variable(X),))
+    F.sum(y).backward()
+
+
+@case(MisuseWarning, r"all gradients are None: no differentiable function leads from inputs\[0\]")
+def grad_of_an_unconnected_input(out):
+    a, b = chainer.Variable(X), chainer.Variable(X)
+    chainer.grad([F.sum(a)], [b])
+
+
+@case(MisuseWarning, "nothing reads the configuration entry 'trian'; did you mean 'train'")
+def misspelled_configuration(out):
+    with chainer.using_config("trian", False):
+        pass
+
+
+@case(MisuseWarning, "'main/lsos', which PrintReport waits for; did you mean 'main/loss'")
+def misspelled_key_to_print(out):
+    t = trainer(out)
+    t.extend(extensions.LogReport())
+    t.extend(extensions.PrintReport(["epoch", "main/lsos"], out=io.StringIO()))
+    t.run()
+
+
+@case(MisuseWarning, "'main/lsos', which PlotReport waits for; did you mean 'main/loss'")
+def misspelled_key_to_plot(out):
+    t = trainer(out)
+    t.extend(extensions.PlotReport(["main/lsos"], "epoch", filename="plot.png"))
+    t.run()
+
+
+@case(MisuseWarning, "'main/lsos', which MinValueTrigger waits for; did you mean 'main/loss'")
+def misspelled_key_of_a_trigger(out):
+    t = trainer(out)
+    t.extend(lambda t: None, name="f", trigger=triggers.MinValueTrigger("main/lsos"))
+    t.run()
+
+
+@case(TypeError, r"got the class LogReport: write trainer.extend\(LogReport\(\.\.\.\)\)")
+def class_as_extension(out):
+    trainer(out).extend(extensions.LogReport)
+
+
+@case(StopIteration, "the SerialIterator of the updater ended before the training")
+def iterator_that_ends(out):
+    trainer(out, repeat=False).run(show_loop_exception_msg=False)
+
+
+@case(ValueError, "the evaluation would never end.*repeat=False")
+def evaluator_that_repeats(out):
+    iterator = iterators.SerialIterator(chainer.datasets.TupleDataset(X, T), 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        evaluator = extensions.Evaluator(iterator, L.Classifier(L.Linear(3, 3)))
+    evaluator()
+
+
+@case(chainer.utils.type_check.InvalidType, "Expect: b.dtype == x.dtype")
+def other_dtype(out):
+    L.Linear(3, 2)(X.astype("d"))
+
+
+@pytest.mark.parametrize(("function", "kind", "phrase"), CASES)
+def test_what_is_said(function, kind, phrase, tmp_path, monkeypatch):
+    monkeypatch.setattr(misuse, "_reported", set())
+    if not issubclass(kind, Warning):
+        with warnings.catch_warnings(), pytest.raises(kind, match=phrase):
+            warnings.simplefilter("ignore")
+            function(tmp_path)
+        return
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        function(tmp_path)
+    said = [str(w.message) for w in caught if issubclass(w.category, kind)]
+    assert any([re.search(phrase, text) for text in said]), said
+
+
+def test_dtype_refusal_ends_with_the_remedy():
+    with pytest.raises(chainer.utils.type_check.InvalidType) as caught:
+        other_dtype(None)
+    (note,) = caught.value.__notes__
+    assert note.startswith("x is float64, W is float32, b is float32: convert by x.astype(np.float")
+
+
+def test_each_parameter_is_reported_once(monkeypatch):
+    monkeypatch.setattr(misuse, "_reported", set())
+    model = L.Linear(3, 2)
+    with pytest.warns(MisuseWarning) as caught:
+        steps(model, lambda: F.sum(model(X)), 5, clear=False)
+    assert len(caught) == 2
+
+
+class TestSilent:
+    """Correct programs do the same; a warning would be wrong for them."""
+
+    def test_gan(self):
+        """The generator's loss adds gradients to the discriminator, which clears them later."""
+        gen, dis = L.Linear(3, 3), L.Linear(3, 1)
+        gen_opt, dis_opt = optimizers.SGD().setup(gen), optimizers.SGD().setup(dis)
+        for _ in range(3):
+            dis_opt.update(lambda: F.sum(dis(gen(X))))
+            gen_opt.update(lambda: F.sum(dis(gen(X))))
+
+    def test_accumulated_gradients(self):
+        model = L.Linear(3, 2)
+        optimizer = optimizers.SGD().setup(model)
+        for _ in range(3):
+            model.cleargrads()
+            for _ in range(2):
+                F.sum(model(X)).backward()
+            optimizer.update()
+
+    def test_gradients_set_by_hand(self):
+        model = L.Linear(3, 2)
+        optimizer = optimizers.SGD().setup(model)
+        model.W.grad, model.b.grad = np.ones_like(model.W.array), np.ones_like(model.b.array)
+        for _ in range(3):
+            optimizer.update()
+
+    def test_zeroed_by_hand(self):
+        model = L.Linear(3, 2)
+        model.cleargrads()
+        optimizer = optimizers.SGD().setup(model)
+        for _ in range(3):
+            F.sum(model(X)).backward()
+            optimizer.update()
+            for param in model.params():
+                param.grad[...] = 0
+
+    def test_frozen_teacher(self):
+        class Student(chainer.Chain):
+            def __init__(self):
+                super().__init__()
+                with self.init_scope():
+                    self.own = L.Linear(3, 2)
+                self.teacher = L.Linear(3, 2)
+
+        model = Student()
+        with chainer.no_backprop_mode():
+            wanted = model.teacher(X)
+        steps(model, lambda: F.mean_squared_error(model.own(X), wanted), 2)
+
+    def test_entries_of_programs(self):
+        with chainer.using_config("user_trian", 1), chainer.using_config("batch_size", 2):
+            pass
