@@ -1,0 +1,16 @@
+"""What the distribution supplies. Imports nothing: JAX is imported when the backend is used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+chainer_api = 1
+
+
+def chainer_backends(registry: Any) -> None:
+    """Registers the backend.
+
+    Args:
+        registry: Registry of backends.
+    """
+    registry.register("jax", "chainer_jax.backend:backend")
