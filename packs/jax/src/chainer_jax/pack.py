@@ -14,3 +14,17 @@ def chainer_backends(registry: Any) -> None:
         registry: Registry of backends.
     """
     registry.register("jax", "chainer_jax.backend:backend")
+
+
+def chainer_kernels(registry: Any) -> None:
+    """Registers kernels for arrays of the backend.
+
+    Args:
+        registry: Registry of kernels.
+    """
+    from chainer.kernel import register_kernel
+
+    from chainer_jax.kernels import declarations
+
+    for kernel in declarations():
+        register_kernel(kernel, registry)
