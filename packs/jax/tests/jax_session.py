@@ -5,7 +5,7 @@ import pytest
 
 chainer.global_config.array_api_fallback = "error"
 # Each test compiles programs of its own, which JAX keeps: gigabytes after thousands of tests.
-TESTS_PER_CACHE = 200
+TESTS_PER_CACHE = 50
 _count = 0
 
 

@@ -142,7 +142,8 @@ class JaxBackend(ArrayAPIBackend):
         return False
 
     def owner_of(self, x: Any) -> Any:
-        return x.node.root
+        node = x.node
+        return node.root if isinstance(node, View) else None  # None: memory of its own
 
     def may_share_memory(self, first: Any, second: Any) -> bool:
         return False  # values never change
@@ -186,7 +187,7 @@ class JaxBackend(ArrayAPIBackend):
         return self.view(x, lambda v: v.transpose(axes), lambda p, v: v.transpose(inverse))
 
     def same(self, x: Any) -> Array:
-        return self.array_class.on(x.node)  # type: ignore[attr-defined]
+        return self.array_class.on(View(x.node, None, None))  # type: ignore[attr-defined]
 
     def duplicate(self, x: Any) -> Array:
         return self.array_class(x.native)

@@ -84,14 +84,17 @@ class View:
 
     Args:
         parent: Box or view.
-        there: Returns the value for the parent's value.
-        back: Returns the parent's new value for its old one and the value of the view.
+        there: Returns the value for the parent's value. None if they are the same.
+        back: Returns the parent's new value for its old one and the value of the view; None likewise.
     """
 
     __slots__ = ("_back", "_there", "_value", "_version", "parent", "root")
 
     def __init__(
-        self, parent: Box | View, there: Callable[[Any], Any], back: Callable[[Any, Any], Any]
+        self,
+        parent: Box | View,
+        there: Callable[[Any], Any] | None,
+        back: Callable[[Any, Any], Any] | None,
     ) -> None:
         self.parent = parent
         self.root: Box = parent.root
@@ -103,6 +106,8 @@ class View:
     def read(self) -> Any:
         """Returns the value, computed again if the box was written."""
         value = self.parent.read()
+        if self._there is None:
+            return value
         # The array, not the version: a recording replaces it by a tracer and puts it back.
         source = self._version
         if source is None or source() is not value:
@@ -116,7 +121,9 @@ class View:
         Args:
             value: Array of the same shape and dtype.
         """
-        self.parent.write(self._back(self.parent.read(), value))
+        if self._back is not None:
+            value = self._back(self.parent.read(), value)
+        self.parent.write(value)
 
 
 class Stale:
