@@ -33,11 +33,14 @@ class Steps:
         reverse: Whether the last time comes first.
 
     Attributes:
+        batch_sizes: The argument.
+        reverse: The argument.
         slices: Pairs of the slice of the packed elements of a time and their number, in the order
             of the visits.
     """
 
     def __init__(self, batch_sizes: tuple[int, ...], reverse: bool) -> None:
+        self.batch_sizes, self.reverse = batch_sizes, reverse
         ends = list(accumulate(batch_sizes))
         slices = [(slice(end - n, end), n) for end, n in zip(ends, batch_sizes, strict=True) if n]
         if reverse:

@@ -95,7 +95,7 @@ class Array:
 
     @shape.setter
     def shape(self, shape: Any) -> None:
-        self.native = self.reshape(shape).native
+        self.backend.rearrange(self, self.reshape(shape))
 
     @property
     def dtype(self) -> numpy.dtype[Any]:
@@ -138,12 +138,12 @@ class Array:
     @property
     def base(self) -> Any:
         """What identifies the memory: the same object for all arrays that may share it."""
-        return self.backend.owner(self.native)
+        return self.backend.owner_of(self)
 
     @property
     def device(self) -> Any:
         """The device, as the library has it."""
-        return self.native.device
+        return self.backend.native_device_of(self)
 
     @property
     def T(self) -> Array:
@@ -247,7 +247,7 @@ class Array:
         """Returns the same memory as another array (of the same dtype only)."""
         if dtype is not None and numpy.dtype(dtype) != self.dtype:
             raise TypeError("the array API standard has no views of another dtype; use astype()")
-        return type(self)(self.native[...])
+        return self.backend.same(self)
 
     def copy(self, order: str = "C") -> Array:
         """Returns a copy.
@@ -255,7 +255,7 @@ class Array:
         Args:
             order: Layout; not observed.
         """
-        return type(self)(self.backend.nx.asarray(self.native, copy=True))
+        return self.backend.duplicate(self)
 
     def fill(self, value: Any) -> None:
         """Assigns a value to all elements.
@@ -408,12 +408,13 @@ for _name, _function in _UNARY.items():
     setattr(Array, f"__{_name}__", _unary(_function))
 
 
-def array_class(name: str) -> type[Array]:
+def array_class(name: str, base: type[Array] = Array) -> type[Array]:
     """Makes the class of the arrays of a backend.
 
     Args:
         name: Name of the backend.
+        base: Class that it derives from.
     """
     title = "".join(part.capitalize() for part in name.replace("-", "_").split("_"))
     body = {"__slots__": (), "__doc__": f"An array of the backend {name!r}.", "__hash__": None}
-    return type(f"{title}Array", (Array,), body)
+    return type(f"{title}Array", (base,), body)

@@ -16,8 +16,8 @@ from chainer.device import Device
 
 from chainer_array_api import dtypes
 from chainer_array_api.array import Array, array_class
-from chainer_array_api.functions import scattering
-from chainer_array_api.namespace import Namespace
+from chainer_array_api.functions import indexing, scattering
+from chainer_array_api.namespace import Namespace, RandomNumbers
 
 _CPU = 1  # kDLCPU of DLPack
 
@@ -50,8 +50,9 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
         slices_as_numpy: Whether slices may reach beyond the end of an axis, and axes at the end be
             left out, as in NumPy; the standard does not ask for it.
         install: How to get the library, for the message when it is missing.
-        array_class: Class of the arrays Chainer works with: a subclass of
-            :class:`~chainer_array_api.Array`.
+        array_base: Class that ``array_class`` derives from: :class:`~chainer_array_api.Array`, or a
+            subclass that keeps ``native`` in another way.
+        array_class: Class of the arrays Chainer works with, made of ``array_base``.
     """
 
     namespace: ClassVar[str] = ""
@@ -60,12 +61,13 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
     steps_backwards: ClassVar[bool] = True
     slices_as_numpy: ClassVar[bool] = False
     install: ClassVar[str] = ""
+    array_base: ClassVar[type[Array]] = Array
     array_class: ClassVar[type[Array]]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "name" in cls.__dict__:
-            cls.array_class = array_class(cls.name)
+            cls.array_class = array_class(cls.name, cls.array_base)
             cls.array_types = (cls.array_class, *cls.native_types)
 
     def __init__(self) -> None:
@@ -309,6 +311,119 @@ class ArrayAPIBackend(OpaqueLayoutBackend):
             operands: Native arrays and numbers.
         """
         return False
+
+    # Reading, writing and views: what a library whose arrays cannot be changed does in another way.
+
+    def get(self, x: Array, index: Any) -> Array:
+        """Returns ``x[index]``, a view where NumPy's is one.
+
+        Args:
+            x: The array.
+            index: What is in the brackets.
+        """
+        return indexing.get(self, x, index)
+
+    def set(self, x: Array, index: Any, value: Any) -> None:
+        """Performs ``x[index] = value``.
+
+        Args:
+            x: The array.
+            index: What is in the brackets.
+            value: Number or array; broadcast and converted.
+        """
+        indexing.set(self, x, index, value)
+
+    def add_at(self, x: Array, index: Any, value: Any) -> None:
+        """Adds to elements; those that are selected twice get both.
+
+        Args:
+            x: The array, changed in place.
+            index: What is in the brackets.
+            value: Number or array; broadcast and converted.
+        """
+        indexing.add_at(self, x, index, value)
+
+    def assign(self, x: Array, native: Any) -> None:
+        """Assigns all elements.
+
+        Args:
+            x: The array, changed in place.
+            native: Native array of the same shape and dtype.
+        """
+        x.native[...] = native
+
+    def reshaped(self, x: Array, shape: tuple[int, ...]) -> Array:
+        """Returns the elements in another shape, as a view where that is possible.
+
+        Args:
+            x: The array.
+            shape: Shape with as many elements.
+        """
+        return self.array_class(self.nx.reshape(x.native, shape))
+
+    def permuted(self, x: Array, axes: tuple[int, ...]) -> Array:
+        """Returns a view with the axes in another order.
+
+        Args:
+            x: The array.
+            axes: The axes, each once, numbered from 0.
+        """
+        return self.array_class(self.nx.permute_dims(x.native, axes))
+
+    def same(self, x: Array) -> Array:
+        """Returns another array of the same memory.
+
+        Args:
+            x: The array.
+        """
+        return self.array_class(x.native[...])
+
+    def duplicate(self, x: Array) -> Array:
+        """Returns a copy.
+
+        Args:
+            x: The array.
+        """
+        return self.array_class(self.nx.asarray(x.native, copy=True))
+
+    def rearrange(self, x: Array, view: Array) -> None:
+        """Makes an array have the shape of a view of it.
+
+        Args:
+            x: The array, changed in place.
+            view: The view.
+        """
+        x.native = view.native
+
+    def owner_of(self, x: Array) -> Any:
+        """Returns an object that arrays have in common if they may share memory.
+
+        Args:
+            x: The array.
+        """
+        return self.owner(x.native)
+
+    def native_device_of(self, x: Array) -> Any:
+        """Returns the library's device of an array.
+
+        Args:
+            x: The array.
+        """
+        return x.native.device
+
+    def native_number(self, value: Any, dtype: numpy.dtype[Any], device: Any) -> Any:
+        """Returns a native array without axes.
+
+        Args:
+            value: Number of Python.
+            dtype: Dtype of the array.
+            device: Native device.
+        """
+        return self.nx.asarray(value, dtype=self.native_dtype(dtype), device=device)
+
+    def random_numbers(self) -> Any:
+        """Returns ``xp.random``. By default NumPy draws."""
+        return RandomNumbers(self)
 
     def gather(self, native: Any, indices: list[Any]) -> Any:
         """Returns ``native[tuple(indices)]``.

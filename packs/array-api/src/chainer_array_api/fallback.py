@@ -150,7 +150,7 @@ def lift(b: Any, result: Any, arrays: list[Array]) -> Any:
         arrays: The arguments it was called with; the result comes to the device of the first.
     """
     if isinstance(result, (numpy.ndarray, numpy.generic)):
-        device = arrays[0].native.device if arrays else b.current_native_device
+        device = b.native_device_of(arrays[0]) if arrays else b.current_native_device
         return b.make(numpy.array(result, order="C"), device)
     if isinstance(result, tuple) and hasattr(result, "_fields"):
         return tuple(lift(b, item, arrays) for item in result)

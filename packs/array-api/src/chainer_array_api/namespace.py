@@ -59,11 +59,11 @@ class Namespace(types.ModuleType):
         self._backend = backend
         self.ndarray = backend.array_class
         self.newaxis = None
-        self._get = functools.partial(indexing.get, backend)
-        self._set = functools.partial(indexing.set, backend)
-        self._add_at = functools.partial(indexing.add_at, backend)
+        self._get = backend.get
+        self._set = backend.set
+        self._add_at = backend.add_at
         self._astype = functools.partial(operands.astype, backend)
-        self.random = RandomNumbers(backend)
+        self.random = backend.random_numbers()
         self.linalg = _Linalg(
             backend, "linalg", numpy.linalg, fallback.LINALG, linear_algebra.linalg_function
         )

@@ -45,7 +45,7 @@ def contiguous(b: Backend, x: Array) -> Array:
         x: The array.
     """
     result = empty_like(b, x)
-    result.native[...] = x.native
+    b.assign(result, x.native)
     return result
 
 
@@ -89,7 +89,7 @@ def full(b: Backend, shape: Any, fill_value: Any, dtype: Any = None, order: str 
 def _like(b: Backend, kind: str, a: Any, dtype: Any, shape: Any) -> Array:
     x = operands.array(b, a)
     shape = x.shape if shape is None else shape
-    return _new(b, kind, shape, x.dtype if dtype is None else dtype, x.native.device)
+    return _new(b, kind, shape, x.dtype if dtype is None else dtype, b.native_device_of(x))
 
 
 def empty_like(

@@ -130,7 +130,7 @@ def _write(b: Backend, x: Array, index: Any, value: Any, add: bool) -> None:
     lengths = [plan.shape[i] for i in plan.rest]
     shape = (*lengths[: plan.place], *outer, *lengths[plan.place :])
     if not hasattr(value, "ndim"):
-        value = operands.number(b, value, x.dtype, x.native.device)
+        value = operands.number(b, value, x.dtype, b.native_device_of(x))
     # Turned around in the result's own axes, of which those of the arrays are not.
     backwards = [_in_result(plan, len(outer), axis) for axis in plan.backwards]
     value = b.nx.broadcast_to(_fit(b, value, shape, ()), shape)
@@ -177,7 +177,7 @@ def take(b: Backend, a: Any, indices: Any, axis: Any = None, out: Any = None, mo
         index = b.xp.clip(index, 0, x.shape[axis] - 1)
     elif mode == "wrap":
         index = index % x.shape[axis]
-    result = get(b, x, (*(slice(None),) * axis, index))
+    result = b.get(x, (*(slice(None),) * axis, index))
     return result if out is None else operands.deliver(b, result.native, out, "take")
 
 
@@ -208,12 +208,12 @@ def take_along_axis(b: Backend, arr: Any, indices: Any, axis: Any = -1) -> Array
     x = operands.array(b, arr)
     if axis is None:
         x, axis = x.reshape(-1), 0
-    return get(b, x, _along(b, x, operands.array(b, indices), axis))
+    return b.get(x, _along(b, x, operands.array(b, indices), axis))
 
 
 def put_along_axis(b: Backend, arr: Array, indices: Any, values: Any, axis: int) -> None:
     """As :func:`numpy.put_along_axis`."""
-    set(b, arr, _along(b, arr, operands.array(b, indices), axis), values)
+    b.set(arr, _along(b, arr, operands.array(b, indices), axis), values)
 
 
 def _along(b: Backend, x: Array, indices: Array, axis: int) -> tuple[Array, ...]:
@@ -229,7 +229,7 @@ def fill_diagonal(b: Backend, a: Array, val: Any, wrap: bool = False) -> None:
     if wrap:
         raise ValueError("wrap=True is not available")
     places = b.xp.arange(min(a.shape))
-    set(b, a, (places,) * a.ndim, val)
+    b.set(a, (places,) * a.ndim, val)
 
 
 def compress(b: Backend, condition: Any, a: Any, axis: Any = None, out: Any = None) -> Array:
@@ -245,5 +245,5 @@ def bincount(b: Backend, x: Any, weights: Any = None, minlength: int = 0) -> Arr
         raise ValueError("'list' argument must have no negative elements")
     length = max(minlength, int(x.max()) + 1 if x.size else 0)
     result = b.xp.zeros((length,), numpy.int64 if weights is None else numpy.float64)
-    add_at(b, result, x, 1 if weights is None else weights)
+    b.add_at(result, x, 1 if weights is None else weights)
     return result

@@ -247,7 +247,7 @@ def fft_function(b: Backend, name: str) -> Any:
         given = {k: v for k, v in given.items() if v is not None}
         if not x.size and name not in _SHIFTS:  # libraries differ; NumPy knows what is left
             left = getattr(numpy.fft, name)(numpy.zeros(x.shape, x.dtype), **given)
-            return b.make(numpy.ascontiguousarray(left), x.native.device)
+            return b.make(numpy.ascontiguousarray(left), b.native_device_of(x))
         return b.array_class(native(x.native, **given))
 
     function.__name__ = name

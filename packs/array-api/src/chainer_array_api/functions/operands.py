@@ -99,8 +99,7 @@ def number(b: Backend, value: Any, dtype: numpy.dtype[Any], device: Any) -> Any:
         dtype: Dtype of the array.
         device: Native device.
     """
-    plain = numpy.asarray(value).astype(dtype).item()
-    return b.nx.asarray(plain, dtype=b.native_dtype(dtype), device=device)
+    return b.native_number(numpy.asarray(value).astype(dtype).item(), dtype, device)
 
 
 def device_of(b: Backend, values: Iterable[Any]) -> Any:
@@ -112,7 +111,7 @@ def device_of(b: Backend, values: Iterable[Any]) -> Any:
     """
     for value in values:
         if value.__class__ is b.array_class:
-            return value.native.device
+            return b.native_device_of(value)
     return b.current_native_device
 
 
@@ -156,7 +155,7 @@ def deliver(b: Backend, native: Any, out: Any, what: str = "the function") -> Ar
     if result.dtype != out.dtype:
         dtypes.check_castable(result.dtype, out.dtype, what)
         native = astype(b, result, out.dtype).native
-    out.native[...] = native
+    b.assign(out, native)
     return out
 
 

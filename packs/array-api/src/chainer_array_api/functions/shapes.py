@@ -26,7 +26,7 @@ def reshape(b: Backend, a: Any, shape: Any, order: str = "C", *, copy: Any = Non
         raise ValueError(f"cannot reshape array of size {x.size} into shape {shape}")
     if order == "F":
         return reshape(b, x.T, shape[::-1]).T
-    result = b.array_class(b.nx.reshape(x.native, shape))
+    result = b.reshaped(x, shape)
     return result.copy() if copy else result
 
 
@@ -45,7 +45,7 @@ def transpose(b: Backend, a: Any, axes: Any = None) -> Array:
         raise ValueError(f"axes don't match array: {tuple(axes)} for an array with {ndim} axes")
     elif len(set(axes := axes_of(axes, ndim))) != ndim:
         raise ValueError(f"repeated axis in transpose: {tuple(axes)}")
-    return b.array_class(b.nx.permute_dims(x.native, tuple(axes)))
+    return b.permuted(x, tuple(axes))
 
 
 permute_dims = transpose
@@ -102,7 +102,7 @@ def reshape_view(b: Backend, x: Array, shape: Sequence[int]) -> Array:
         x: The array.
         shape: The new shape.
     """
-    return b.array_class(b.nx.reshape(x.native, tuple(shape)))
+    return b.reshaped(x, tuple(shape))
 
 
 def squeeze(b: Backend, a: Any, axis: Any = None) -> Array:

@@ -1,0 +1,212 @@
+"""The backend on JAX."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy
+from chainer.device import Device
+from chainer_array_api import Array, ArrayAPIBackend, dtypes
+
+from chainer_jax import boxes, indexing
+from chainer_jax.boxes import JaxArrayBase, View
+from chainer_jax.random import RandomNumbers
+from chainer_jax.recorder import JaxRecorder
+
+
+class HostReadError(TypeError):
+    """The value of an array is needed by Python while a step is recorded."""
+
+
+class JaxBackend(ArrayAPIBackend):
+    """Arrays of JAX, in boxes that can be written.
+
+    Device ``@jax:i`` is ``jax.devices()[i]``. The first use switches JAX to 64-bit types
+    (``jax_enable_x64``), for the whole process: Chainer asks for dtypes by name, and JAX would give
+    float32 where float64 is asked for.
+    """
+
+    name = "jax"
+    namespace = "jax.numpy"
+    native_types = ("jaxlib._jax:ArrayImpl",)
+    install = 'pip install "chainer-jax"'
+    array_base = JaxArrayBase
+    slices_as_numpy = True
+
+    # -- the library ------------------------------------------------------------------------------
+
+    @cached_property
+    def jax(self) -> Any:
+        """The module ``jax``."""
+        jax = importlib.import_module("jax")
+        jax.config.update("jax_enable_x64", True)
+        return jax
+
+    @cached_property
+    def nx(self) -> Any:
+        return self.jax.numpy
+
+    @cached_property
+    def _obstacle(self) -> str | None:
+        try:
+            self.jax.devices()
+        except ImportError as error:
+            return f"cannot import 'jax' ({error}); {self.install}"
+        except RuntimeError as error:  # an accelerator that is configured and does not start
+            return f"JAX finds no device ({error})"
+        return None
+
+    def version(self) -> str:
+        return str(self.jax.__version__)
+
+    @cached_property
+    def native_dtypes(self) -> dict[numpy.dtype[Any], Any]:
+        return {numpy.dtype(name): numpy.dtype(name) for name in dtypes.NAMES}
+
+    def find_devices(self) -> Sequence[Any]:
+        return self.jax.devices()
+
+    def index_of(self, native: Any) -> int:
+        if isinstance(native, self.jax.core.Tracer):
+            return self.current_index()
+        devices = native.devices()
+        return self.native_devices.index(next(iter(devices))) if len(devices) == 1 else 0
+
+    @property
+    def current_native_device(self) -> Any:
+        # None is the default device; a recorded step runs where its arrays are.
+        index = self.current_index()
+        return None if boxes.state.observer or not index else self.native_devices[index]
+
+    def native_device_of(self, x: Array) -> Any:
+        if len(self.native_devices) == 1 or boxes.state.observer:
+            return None
+        return self.native_devices[self.index_of(x.native)]
+
+    def synchronize(self, device: Device) -> None:
+        # JAX has no such call: an array made now is ready when all before it are.
+        array = self.jax.device_put(0, self.native_devices[device.index or 0])
+        self.jax.block_until_ready(array)
+
+    # -- between host and device ------------------------------------------------------------------
+
+    def make(self, host: numpy.ndarray[Any, Any], device: Any) -> Array:
+        self.native_dtype(host.dtype)
+        self._enters(host)
+        return self.array_class(self.nx.asarray(host, device=device))
+
+    def native_number(self, value: Any, dtype: numpy.dtype[Any], device: Any) -> Any:
+        host = numpy.asarray(value, dtype)
+        self._enters(host)
+        return self.nx.asarray(host, device=device)
+
+    def _enters(self, host: numpy.ndarray[Any, Any]) -> None:
+        """Tells a recording which data of the host became a constant of the program."""
+        observer: Any = boxes.state.observer
+        if observer is not None:
+            digest = hashlib.blake2b(host.tobytes(), digest_size=16).hexdigest()
+            observer.host_data.append((host.shape, host.dtype.str, digest))
+
+    def copy(self, array: Any, device: Device) -> Array:
+        native = self.wrap(array).native
+        if boxes.state.observer is None:
+            target = self.native_devices[device.index or 0]
+            if self.index_of(native) != (device.index or 0):
+                native = self.jax.device_put(native, target)
+        return self.array_class(native)
+
+    def in_host_memory(self, native: Any) -> bool:
+        if boxes.state.observer is not None or isinstance(native, self.jax.core.Tracer):
+            return False
+        return all(device.platform == "cpu" for device in native.devices())
+
+    def host_view(self, native: Any) -> numpy.ndarray[Any, Any]:
+        if boxes.state.observer is not None:
+            raise HostReadError(
+                "Python needs the value of an array of the step that is being recorded "
+                "(float(), if, item(), a copy to the host)"
+            )
+        return numpy.asarray(native)
+
+    host_copy = host_view
+
+    def is_contiguous(self, native: Any) -> bool:
+        return True
+
+    def repeats_elements(self, native: Any) -> bool:
+        return False
+
+    def owner_of(self, x: Any) -> Any:
+        node = x.node
+        return node.root if isinstance(node, View) else None  # None: memory of its own
+
+    def may_share_memory(self, first: Any, second: Any) -> bool:
+        return False  # values never change
+
+    # -- reading, writing, views ------------------------------------------------------------------
+
+    def get(self, x: Array, index: Any) -> Array:
+        return indexing.get(self, x, index)
+
+    def set(self, x: Array, index: Any, value: Any) -> None:
+        indexing.set(self, x, index, value)
+
+    def add_at(self, x: Array, index: Any, value: Any) -> None:
+        indexing.add_at(self, x, index, value)
+
+    def gather(self, native: Any, indices: list[Any]) -> Any:
+        indexing.check_bounds(self, native.shape, indices)
+        return native[tuple(indices)]
+
+    def assign(self, x: Any, native: Any) -> None:
+        x.node.write(native)
+
+    def view(self, x: Any, there: Any, back: Any) -> Array:
+        """Returns a view.
+
+        Args:
+            x: The array.
+            there: Returns the value of the view for that of the array.
+            back: Returns the new value of the array for its old one and that of the view.
+        """
+        return self.array_class.on(View(x.node, there, back))  # type: ignore[attr-defined]
+
+    def reshaped(self, x: Any, shape: tuple[int, ...]) -> Array:
+        if math.prod(shape) != x.size:
+            raise ValueError(f"cannot reshape array of size {x.size} into shape {shape}")
+        before = x.shape
+        return self.view(x, lambda v: v.reshape(shape), lambda p, v: v.reshape(before))
+
+    def permuted(self, x: Any, axes: tuple[int, ...]) -> Array:
+        inverse = tuple(sorted(range(len(axes)), key=axes.__getitem__))
+        return self.view(x, lambda v: v.transpose(axes), lambda p, v: v.transpose(inverse))
+
+    def same(self, x: Any) -> Array:
+        return self.array_class.on(View(x.node, None, None))  # type: ignore[attr-defined]
+
+    def duplicate(self, x: Any) -> Array:
+        return self.array_class(x.native)
+
+    def rearrange(self, x: Any, view: Any) -> None:
+        x.node = view.node
+
+    def random_numbers(self) -> Any:
+        return RandomNumbers(self)
+
+    # -- recording --------------------------------------------------------------------------------
+
+    def recorder(self, device: Device) -> JaxRecorder:
+        """Returns what records a step on a device.
+
+        Args:
+            device: Device of this backend.
+        """
+        return JaxRecorder(self, device)
+
+
+backend = JaxBackend()

@@ -1,0 +1,27 @@
+"""Kernels of the pack: where the reference kernels would become thousands of operations of XLA.
+
+Loops of the reference kernels over blocks, windows and times are unrolled when they are recorded:
+compiling them takes half a minute. These are single operations of XLA, or a loop inside of it.
+"""
+
+from __future__ import annotations
+
+from chainer.kernel import Kernel
+
+_KERNELS = {
+    "convolution_nd": "convolutions:ConvolutionNDKernel",
+    "n_step_rnn": "rnns:NStepRNNKernel",
+}
+
+
+def declarations() -> list[Kernel]:
+    """Returns the declarations of all kernels."""
+    return [
+        Kernel(
+            operation=operation,
+            array_type="chainer_array_api.array:JaxArray",
+            provider="jax",
+            load=f"chainer_jax.kernels.{place}",
+        )
+        for operation, place in _KERNELS.items()
+    ]

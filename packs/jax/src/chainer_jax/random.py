@@ -1,0 +1,142 @@
+"""Random numbers: JAX draws, and its key is state like any other array."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy
+from chainer_array_api.namespace import RandomNumbers as HostRandomNumbers
+
+from chainer_jax.boxes import Box
+
+
+class RandomNumbers(HostRandomNumbers):
+    """``numpy.random`` for JAX.
+
+    The frequent distributions are drawn by JAX from a key in a box, so that a recorded step draws
+    new numbers at each replay, the same as eager steps would. A seed gives the same numbers each
+    time, but not NumPy's. Other distributions are NumPy's, and cannot be recorded.
+
+    Args:
+        backend: The backend.
+    """
+
+    def __init__(self, backend: Any) -> None:
+        super().__init__(backend)
+        self._box: Box | None = None
+
+    def seed(self, seed: Any = None) -> None:
+        """Starts again.
+
+        Args:
+            seed: Number; the time by default.
+        """
+        if seed is None:
+            seed = time.time_ns() % 2**32
+        self._state.seed(seed)
+        seed = int(numpy.random.SeedSequence(seed).generate_state(1)[0])
+        jax = self._backend.jax
+        data = jax.random.key_data(jax.random.key(seed, impl="threefry2x32"))
+        if self._box is None:
+            self._box = Box(data)
+        else:
+            self._box.write(data)
+
+    def _key(self) -> Any:
+        """Returns a key that was not used before."""
+        if self._box is None:
+            self.seed()
+        random = self._backend.jax.random
+        box: Any = self._box
+        pair = random.split(random.wrap_key_data(box.read(), impl="threefry2x32"))
+        box.write(random.key_data(pair[0]))
+        return pair[1]
+
+    def _native(self, value: Any, dtype: Any) -> Any:
+        b = self._backend
+        if isinstance(value, (int, float, numpy.generic)):
+            return b.native_number(value, numpy.dtype(dtype), b.current_native_device)
+        return b.xp.asarray(value, dtype).native
+
+    def _draw(self, name: str, size: Any, dtype: Any, *args: Any) -> Any:
+        """Returns standard random numbers: of the result's shape, or of the arguments'."""
+        shape = _shape(size, args)
+        wanted = numpy.dtype(float if dtype is None else dtype)
+        return getattr(self._backend.jax.random, name)(self._key(), shape, dtype=wanted)
+
+    def _wrap(self, native: Any) -> Any:
+        return self._backend.array_class(native)
+
+    def random_sample(self, size: Any = None, dtype: Any = None) -> Any:
+        """As :func:`numpy.random.random_sample`; ``dtype`` is that of the result."""
+        return self._wrap(self._draw("uniform", size, dtype))
+
+    random = ranf = sample = random_sample
+
+    def rand(self, *size: int, dtype: Any = None) -> Any:
+        """As :func:`numpy.random.rand`; ``dtype`` is that of the result."""
+        return self.random_sample(size, dtype)
+
+    def standard_normal(self, size: Any = None, dtype: Any = None) -> Any:
+        """As :func:`numpy.random.standard_normal`; ``dtype`` is that of the result."""
+        return self._wrap(self._draw("normal", size, dtype))
+
+    def randn(self, *size: int, dtype: Any = None) -> Any:
+        """As :func:`numpy.random.randn`; ``dtype`` is that of the result."""
+        return self.standard_normal(size, dtype)
+
+    def _located(self, name: str, loc: Any, scale: Any, size: Any, dtype: Any) -> Any:
+        drawn = self._draw(name, size, dtype, loc, scale)
+        scale = self._native(scale, drawn.dtype)
+        return self._wrap(self._native(loc, drawn.dtype) + scale * drawn)
+
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None, dtype: Any = None) -> Any:
+        """As :func:`numpy.random.uniform`; ``dtype`` is that of the result."""
+        return self._located("uniform", low, high - low, size, dtype)
+
+    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None, dtype: Any = None) -> Any:
+        """As :func:`numpy.random.normal`; ``dtype`` is that of the result."""
+        return self._located("normal", loc, scale, size, dtype)
+
+    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None, dtype: Any = None) -> Any:
+        """As :func:`numpy.random.gumbel`; ``dtype`` is that of the result."""
+        return self._located("gumbel", loc, scale, size, dtype)
+
+    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None, dtype: Any = None) -> Any:
+        """As :func:`numpy.random.laplace`; ``dtype`` is that of the result."""
+        return self._located("laplace", loc, scale, size, dtype)
+
+    def exponential(self, scale: Any = 1.0, size: Any = None, dtype: Any = None) -> Any:
+        """As :func:`numpy.random.exponential`; ``dtype`` is that of the result."""
+        return self._located("exponential", 0.0, scale, size, dtype)
+
+    def binomial(self, n: int, p: Any, size: Any = None, dtype: Any = None) -> Any:
+        """As :func:`numpy.random.binomial` with one trial; NumPy draws for more."""
+        if n != 1:
+            return self.__getattr__("binomial")(n, p, size, dtype=dtype)
+        chance = self._native(p, float)
+        drawn = self._backend.jax.random.bernoulli(self._key(), chance, _shape(size, (p,)))
+        return self._wrap(drawn.astype(numpy.dtype(int if dtype is None else dtype)))
+
+    def randint(self, low: Any, high: Any = None, size: Any = None, dtype: Any = int) -> Any:
+        """As :func:`numpy.random.randint`, of numbers."""
+        low, high = (0, low) if high is None else (low, high)
+        if not low < high:
+            raise ValueError(f"low must be below high, got {low} and {high}")
+        dtype = numpy.dtype(dtype)
+        random = self._backend.jax.random
+        return self._wrap(random.randint(self._key(), _shape(size, ()), low, high, dtype=dtype))
+
+    def permutation(self, x: Any) -> Any:
+        """As :func:`numpy.random.permutation`."""
+        if isinstance(x, (int, numpy.integer)):
+            x = self._backend.xp.arange(int(x))
+        return self._wrap(self._backend.jax.random.permutation(self._key(), x.native))
+
+
+def _shape(size: Any, args: Any) -> tuple[int, ...]:
+    """Returns the shape of the result."""
+    if size is None:
+        return numpy.broadcast_shapes(*[getattr(value, "shape", ()) for value in args])
+    return tuple(map(int, size)) if isinstance(size, (tuple, list)) else (int(size),)

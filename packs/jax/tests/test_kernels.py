@@ -1,0 +1,76 @@
+"""Kernels of the pack against the reference kernels on NumPy arrays, with gradients."""
+
+from __future__ import annotations
+
+import chainer
+import chainer.functions as F
+import numpy as np
+import pytest
+
+
+def compare(function, *arrays):
+    """Outputs and gradients on JAX and on NumPy."""
+    results = []
+    for name in ("@numpy", "@jax:0"):
+        device = chainer.get_device(name)
+        inputs = [chainer.Variable(device.send(array.copy())) for array in arrays]
+        outputs = function(*inputs)
+        sum(F.sum(F.sin(y * 1.3)) for y in outputs).backward()
+        arrays_out = [*[y.array for y in outputs], *[x.grad for x in inputs]]
+        results.append([device.backend.to_host(array) for array in arrays_out])
+    for expected, actual in zip(*results, strict=True):
+        assert actual.dtype == expected.dtype
+        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=3e-5)
+
+
+def values(*shape):
+    return np.random.uniform(-0.7, 0.7, shape).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("stride", "pad", "dilate", "groups"), [(1, 1, 1, 1), (2, 0, 1, 2), (3, 2, 2, 2), (2, 1, 1, 4)]
+)
+def test_convolution(stride, pad, dilate, groups):
+    def function(x, W, b):
+        settings = {"stride": stride, "pad": pad, "dilate": dilate, "groups": groups}
+        return [F.convolution_2d(x, W, b, **settings)]
+
+    compare(function, values(2, 4, 9, 8), values(8, 4 // groups, 3, 3), values(8))
+
+
+def test_deconvolution():
+    compare(
+        lambda x, W, b: [F.deconvolution_2d(x, W, b, stride=2, pad=1)],
+        *[values(2, 4, 5, 6), values(4, 3, 4, 4), values(3)],
+    )
+
+
+@pytest.mark.parametrize("batch_sizes", [(5, 3, 3, 1), (4, 4)])
+@pytest.mark.parametrize("directions", [1, 2])
+@pytest.mark.parametrize("mode", ["lstm", "gru", "rnn"])
+def test_recurrent_networks(mode, directions, batch_sizes):
+    """Two layers; sequences of equal and of other lengths, and one that never starts."""
+    function = getattr(F, f"n_step_{'bi' if directions == 2 else ''}{mode}")
+    count = {"lstm": 8, "gru": 6, "rnn": 2}[mode]
+    states = 2 if mode == "lstm" else 1
+    batch, n_in, n = batch_sizes[0] + (len(batch_sizes) == 2), 3, 4
+    arrays = [values(2 * directions, batch, n) for _ in range(states)]
+    for layer in range(2):
+        for _ in range(directions):
+            width = n * directions if layer else n_in
+            arrays += [values(n, width if i < count // 2 else n) for i in range(count)]
+            arrays += [values(n) for _ in range(count)]
+    arrays += [values(size, n_in) for size in batch_sizes]
+
+    def network(*inputs):
+        rest = list(inputs[states:])
+        ws, bs = [], []
+        for _ in range(2 * directions):
+            ws.append(rest[:count])
+            bs.append(rest[count : 2 * count])
+            del rest[: 2 * count]
+        settings = {"activation": "relu"} if mode == "rnn" and directions == 2 else {}
+        *last, ys = function(2, 0.0, *inputs[:states], ws, bs, rest, **settings)
+        return [*last, *ys]
+
+    compare(network, *arrays)
