@@ -168,6 +168,8 @@ class Operation:
         if implementation is None:
             factory = resolve(self.reference if kernel is None else kernel.load)
             implementation = factory(backend)
+            if kernel is None:
+                implementation = backend.adapt_reference(self.name, self.methods, implementation)
             missing = [m for m in self.methods if not hasattr(implementation, m)]
             if missing:
                 who = "the reference" if kernel is None else f"provider {kernel.provider!r}"
