@@ -9,7 +9,7 @@ written against the array namespace ``xp``, which serves every backend that has 
 from __future__ import annotations
 
 import functools
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy
 
@@ -234,16 +234,26 @@ def get_operation(name: str) -> Operation:
     return registries.operations.get(name)
 
 
-def explain(operation: str | Operation, *args: VariableLike, **attributes: Any) -> Explanation:
+class Explainable(Protocol):
+    """An object that tells about itself, such as a captured step."""
+
+    def explain(self) -> str: ...
+
+
+def explain(
+    operation: str | Operation | Explainable, *args: VariableLike, **attributes: Any
+) -> Explanation | str:
     """Returns which kernel would serve a call, and why the others would not.
 
+    Of a captured step (:func:`chainer.capture`) it returns what is recorded, or why nothing is.
+
     Args:
-        operation: An operation or its name (``chainer kernels`` lists them).
+        operation: An operation or its name (``chainer kernels`` lists them), or a captured step.
         args: The arrays of the call; Variables and numbers are accepted.
         attributes: The other arguments of the call.
 
     Returns:
-        Explanation: Print it.
+        Explanation or str: Print it.
 
     Example:
         >>> print(chainer.explain('softmax', np.zeros((2, 3), np.float32), axis=1))
@@ -251,6 +261,8 @@ def explain(operation: str | Operation, *args: VariableLike, **attributes: Any) 
             ideep (priority 0): chainer.config.use_ideep is 'never'
           * reference (priority -1): chosen
     """
+    if not isinstance(operation, (str, Operation)) and hasattr(operation, "explain"):
+        return operation.explain()
     if not isinstance(operation, Operation):
         operation = get_operation(operation)
     return operation.explain(*map(_array_of, args), **attributes)

@@ -247,9 +247,8 @@ class StepRecording:
                     recording.stored.append((slot, is_variable))
                     plain = recorder.plain(array)
                     slot.set(Variable(plain) if is_variable else plain)
-                elif not isinstance(value, (*SIMPLE, Variable)) and not is_array(value):
-                    if before.get((id(link), name), id(value)) != id(value):
-                        raise NotRecordableError(f"the step changes {slot}")
+                elif before.get((id(link), name), id(value)) != id(value):
+                    raise NotRecordableError(f"the step changes {slot}")
 
     def _store_reports(
         self,
@@ -315,17 +314,20 @@ class StepRecording:
 
     def _guards(self, recording: Recording) -> Guards:
         values = list(self._constant_values)
+        sizes: list[tuple[Any, int]] = []
         for owner in (*self._optimizers, *self._rules):
             hyperparam = getattr(owner, "hyperparam", None)
             for name, value in {} if hyperparam is None else vars(hyperparam).items():
                 if name != "_parent" and name not in _VARYING_HYPERPARAMETERS:
                     values.append((Slot(type(owner).__name__, vars(hyperparam), name), value))
+            if hyperparam is not None:
+                # A rule that gets hyperparameters of its own no longer shares its numbers.
+                sizes.append((vars(hyperparam), len(vars(hyperparam))))
         arrays = [(slot.members, slot.name, array) for slot, array, _ in self._state]
         parameters = [
             (p, p._array, p._requires_grad, p.update_rule, _is_enabled(p.update_rule))
             for p in self._parameters
         ]
-        sizes: list[tuple[Any, int]] = []
         for link in self._links:
             for container in (vars(link), link._params, getattr(link, "_children", ())):
                 sizes.append((container, len(container)))
@@ -351,7 +353,8 @@ def _is_enabled(rule: UpdateRule | None) -> bool:
 class _Numbers:
     """Gives the kernels of update rules numbers that are computed anew at each call.
 
-    Rules of the same class with the same hyperparameters and the same count share them.
+    Rules of one class and one optimizer that have the same count, and no hyperparameters of their
+    own, share them.
     """
 
     def __init__(self, recorder: Recorder, parameters: list[Any]) -> None:
@@ -373,8 +376,8 @@ class _Numbers:
         def kernel_call(param: Any) -> Any:
             call = type(rule).kernel_call
             kernel, arrays, arguments = call(rule, param)
-            own = tuple([(k, v) for k, v in vars(rule.hyperparam).items() if k != "_parent"])
-            group = (type(rule), id(rule.hyperparam.parent), own, rule.t)
+            has_own = len(vars(rule.hyperparam)) > 1
+            group = (type(rule), id(rule if has_own else rule.hyperparam.parent), rule.t)
             numbered: dict[str, Any] = {}
             for name, value in arguments.items():
                 if isinstance(value, tuple) and hasattr(value, "_replace"):

@@ -37,7 +37,7 @@ class Snapshot:
             if id(array) not in seen:
                 seen.add(id(array))
                 self._arrays.append((array, copied(array)))
-        self._random = numpy.random.get_state()
+        self._random: Any = numpy.random.get_state()
 
     def _all_arrays(self) -> list[Any]:
         found: list[Any] = [a for a in self._parameter_arrays if a is not None]
@@ -94,7 +94,8 @@ class Snapshot:
                 found[f"reported value {name!r}"] = (
                     _bytes_of(array) if is_array(array) else repr(array)
                 )
-        found["random numbers"] = _bytes_of(numpy.random.get_state()[1])
+        random: Any = numpy.random.get_state()
+        found["random numbers"] = _bytes_of(random[1]), random[2]
         return found
 
 

@@ -17,9 +17,6 @@ from chainer.training.update_rule import UpdateRule
 #: Python values that are compared, and restored if a recording fails.
 SIMPLE = (bool, int, float, str, bytes, type(None))
 
-#: Numbers of updates and of epochs, which grow; read by rules, not by what is recorded.
-_OWN_COUNTERS = frozenset(("t",))
-
 
 class Slot:
     """A place that holds an array: an entry of the dictionary of an object.
@@ -124,7 +121,9 @@ def python_state(
     for owner in (*links, *optimizers, *rules):
         members = vars(owner)
         for name, value in members.items():
-            if isinstance(value, SIMPLE) or isinstance(value, numpy.generic):
+            if name == "epoch" and isinstance(owner, Optimizer):
+                continue  # counted outside of steps, and not read by rules
+            if isinstance(value, (*SIMPLE, numpy.generic)):
                 found[id(owner), name] = Slot(type(owner).__name__, members, name), value
     return found
 

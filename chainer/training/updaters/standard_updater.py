@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from chainer.core.arrays.backend import get_device
+from chainer.links.link import Link
 from chainer.training.dataset.convert import ConverterLike, call_converter, concat_examples
 from chainer.training.optimizer import Optimizer
 from chainer.training.updater import Updater
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from chainer.core.autograd.variable import Variable
     from chainer.core.typing import ArrayTree, DeviceLike
     from chainer.links.serializer import AbstractSerializer
+    from chainer.training.capturing.step import CapturedStep
     from chainer.training.dataset.iterator import Iterator
 
 T = TypeVar("T")
@@ -56,6 +58,12 @@ def device_or_none(device: DeviceLike) -> Device | None:
     return None if device is None else get_device(device)
 
 
+def _links_of(loss_func: object) -> list[Link]:
+    """Returns the link that a loss function is, or whose method it is."""
+    owner = getattr(loss_func, "__self__", loss_func)
+    return [owner] if isinstance(owner, Link) else []
+
+
 class StandardUpdater(Updater):
     """Standard implementation of Updater.
 
@@ -87,6 +95,8 @@ class StandardUpdater(Updater):
         input_device: Device to which the training data is sent; ``device`` by default. If only
             this argument is given, the target links are not moved, as a model on several devices
             needs it.
+        capture (bool): Whether the update is recorded and repeated, see :func:`chainer.capture`.
+            What it records is told by ``chainer.explain(updater.captured)``.
 
     Attributes:
         converter: Converter function.
@@ -110,6 +120,7 @@ class StandardUpdater(Updater):
         auto_new_epoch: bool = True,
         *,
         input_device: DeviceLike = None,
+        capture: bool = False,
     ) -> None:
         self._iterators: dict[str, Any] = named(iterator)
         self._optimizers: dict[str, Any] = named(optimizer)
@@ -133,6 +144,14 @@ class StandardUpdater(Updater):
         self.iteration = 0
         self.loss_scale = loss_scale
         self.auto_new_epoch = auto_new_epoch
+        #: The captured update; None unless ``capture`` is True.
+        self.captured: CapturedStep | None = None
+        if capture:
+            from chainer.training.capturing.step import capture as capture_step
+
+            main = self.get_optimizer("main")
+            targets = [main] if loss_func is None else [main, *_links_of(loss_func)]
+            self.captured = capture_step(self._minimize, *targets)
         if self._device is not None:
             for each in self._optimizers.values():
                 if each.target is not None:
@@ -242,6 +261,12 @@ class StandardUpdater(Updater):
         """
         batch = next_batch(self.get_iterator("main"))
         arrays = call_converter(self.converter, batch, self._input_device)
+        if self.captured is not None:
+            self.captured(arrays)
+            return
+        self._minimize(arrays)
+
+    def _minimize(self, arrays: Any) -> None:
         optimizer = self.get_optimizer("main")
         loss_func = self.loss_func or optimizer.target
         # As call_with_batch(), with the loss function as the first argument.
