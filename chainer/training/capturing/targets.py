@@ -121,7 +121,7 @@ def python_state(
     for owner in (*links, *optimizers, *rules):
         members = vars(owner)
         for name, value in members.items():
-            if name == "epoch" and isinstance(owner, Optimizer):
+            if name in ("epoch", "_auto_epochs") and isinstance(owner, Optimizer):
                 continue  # counted outside of steps, and not read by rules
             if isinstance(value, (*SIMPLE, numpy.generic)):
                 found[id(owner), name] = Slot(type(owner).__name__, members, name), value
