@@ -19,7 +19,8 @@ class Guards:
 
     Args:
         arrays: Places of arrays, with the arrays.
-        parameters: Parameters with array, ``requires_grad``, update rule, and whether it is enabled.
+        parameters: Parameters with array, ``requires_grad``, update rule, and whether that is
+            enabled.
         values: Places of plain values, with the values.
         sizes: Containers with the number of their entries.
         carried: Places of arrays that are passed from call to call, with shape and dtype, and

@@ -124,7 +124,7 @@ def python_state(
     for owner in (*links, *optimizers, *rules):
         members = vars(owner)
         for name, value in members.items():
-            if isinstance(value, SIMPLE) or isinstance(value, numpy.generic):
+            if isinstance(value, (*SIMPLE, numpy.generic)):
                 found[id(owner), name] = Slot(type(owner).__name__, members, name), value
     return found
 

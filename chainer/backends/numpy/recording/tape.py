@@ -16,6 +16,7 @@ from typing import Any
 import numpy
 
 from chainer.core.arrays.recorder import NotRecordableError
+from chainer.core.config.configuration import threads
 
 _ndarray = numpy.ndarray
 _Generic: Any = numpy.generic
@@ -76,7 +77,20 @@ def _comparison(name: str) -> Callable[..., Any]:
     return method
 
 
-for _operator in ["add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "pow", "rpow", "neg", "abs"]:
+for _operator in [
+    "add",
+    "radd",
+    "sub",
+    "rsub",
+    "mul",
+    "rmul",
+    "truediv",
+    "rtruediv",
+    "pow",
+    "rpow",
+    "neg",
+    "abs",
+]:
     setattr(TapeNumber, f"__{_operator}__", _arithmetic(f"__{_operator}__"))
 for _operator in ["lt", "le", "gt", "ge", "eq", "ne", "bool"]:
     setattr(TapeNumber, f"__{_operator}__", _comparison(f"__{_operator}__"))
@@ -170,17 +184,62 @@ def _copy(target: Any, value: Any) -> None:
 
 #: Functions whose results are no data: shapes, dtypes, whether memory is shared.
 _ABOUT_ARRAYS = frozenset(
-    ["shape", "ndim", "size", "result_type", "can_cast", "may_share_memory", "shares_memory", "iscomplexobj", "isrealobj", "broadcast_shapes", "common_type", "min_scalar_type"]
+    [
+        "shape",
+        "ndim",
+        "size",
+        "result_type",
+        "can_cast",
+        "may_share_memory",
+        "shares_memory",
+        "iscomplexobj",
+        "isrealobj",
+        "broadcast_shapes",
+        "common_type",
+        "min_scalar_type",
+    ]
 )
 
 #: Functions whose results have a shape that depends on values.
 _SHAPE_FROM_VALUES = frozenset(
-    ["nonzero", "flatnonzero", "argwhere", "unique", "unique_values", "unique_counts", "unique_inverse", "unique_all", "compress", "extract", "union1d", "intersect1d", "setdiff1d", "setxor1d", "trim_zeros"]
+    [
+        "nonzero",
+        "flatnonzero",
+        "argwhere",
+        "unique",
+        "unique_values",
+        "unique_counts",
+        "unique_inverse",
+        "unique_all",
+        "compress",
+        "extract",
+        "union1d",
+        "intersect1d",
+        "setdiff1d",
+        "setxor1d",
+        "trim_zeros",
+    ]
 )
 
 #: Functions that take an array for their result, and compute the same with it.
 _WITH_OUT = frozenset(
-    ["sum", "prod", "max", "min", "amax", "amin", "any", "all", "cumsum", "cumprod", "dot", "concatenate", "stack", "take", "clip"]
+    [
+        "sum",
+        "prod",
+        "max",
+        "min",
+        "amax",
+        "amin",
+        "any",
+        "all",
+        "cumsum",
+        "cumprod",
+        "dot",
+        "concatenate",
+        "stack",
+        "take",
+        "clip",
+    ]
 )
 
 
@@ -272,7 +331,13 @@ def record_whole(method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         What it returns, with arrays of the recording.
     """
     args, kwargs = bare(args), bare(kwargs)
-    result = method(*_released(args), **{k: _released(v) for k, v in kwargs.items()})
+    # The whole kernel runs again in each repetition, so that it may read values, as without a tape.
+    state = threads.state
+    recorder, state.recorder = state.recorder, None
+    try:
+        result = method(*_released(args), **{k: _released(v) for k, v in kwargs.items()})
+    finally:
+        state.recorder = recorder
     if current.tape is None:
         return taped(result)
     held = _holding(result)
@@ -398,8 +463,63 @@ def _is_mask(index: Any) -> bool:
     return isinstance(index, _ndarray) and index.dtype == bool
 
 
-for _name in ["all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "choose", "clip", "conj", "copy", "cumprod", "cumsum", "diagonal", "dot", "fill", "flatten", "max", "mean", "min", "partition", "prod", "ptp", "put", "ravel", "repeat", "reshape", "resize", "round", "sort", "squeeze", "std", "sum", "swapaxes", "take", "trace", "transpose", "var"]:
+for _name in [
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "argpartition",
+    "argsort",
+    "astype",
+    "choose",
+    "clip",
+    "conj",
+    "copy",
+    "cumprod",
+    "cumsum",
+    "diagonal",
+    "dot",
+    "fill",
+    "flatten",
+    "max",
+    "mean",
+    "min",
+    "partition",
+    "prod",
+    "ptp",
+    "put",
+    "ravel",
+    "repeat",
+    "reshape",
+    "resize",
+    "round",
+    "sort",
+    "squeeze",
+    "std",
+    "sum",
+    "swapaxes",
+    "take",
+    "trace",
+    "transpose",
+    "var",
+]:
     if hasattr(_ndarray, _name):
         setattr(TapeArray, _name, _recorded_method(_name))
-for _name in ["__bool__", "__int__", "__float__", "__complex__", "__index__", "__contains__", "item", "tolist", "tobytes", "tofile", "__str__", "__repr__", "__format__", "nonzero", "searchsorted"]:
+for _name in [
+    "__bool__",
+    "__int__",
+    "__float__",
+    "__complex__",
+    "__index__",
+    "__contains__",
+    "item",
+    "tolist",
+    "tobytes",
+    "tofile",
+    "__str__",
+    "__repr__",
+    "__format__",
+    "nonzero",
+    "searchsorted",
+]:
     setattr(TapeArray, _name, _value_is_read(_name))
