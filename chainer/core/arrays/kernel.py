@@ -9,7 +9,7 @@ written against the array namespace ``xp``, which serves every backend that has 
 from __future__ import annotations
 
 import functools
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy
 
@@ -234,26 +234,17 @@ def get_operation(name: str) -> Operation:
     return registries.operations.get(name)
 
 
-class Explainable(Protocol):
-    """An object that tells about itself, such as a captured step."""
-
-    def explain(self) -> str: ...
-
-
-def explain(
-    operation: str | Operation | Explainable, *args: VariableLike, **attributes: Any
-) -> Explanation | str:
+def explain(operation: Any, *args: VariableLike, **attributes: Any) -> Explanation | str:
     """Returns which kernel would serve a call, and why the others would not.
 
-    Of a captured step (:func:`chainer.capture`) it returns what is recorded, or why nothing is.
-
     Args:
-        operation: An operation or its name (``chainer kernels`` lists them), or a captured step.
+        operation: An operation or its name (``chainer kernels`` lists them). Or a captured step,
+            see :func:`chainer.capture`, without further arguments.
         args: The arrays of the call; Variables and numbers are accepted.
         attributes: The other arguments of the call.
 
     Returns:
-        Explanation or str: Print it.
+        Explanation: Print it. For a captured step a text: its programs, or why it has none.
 
     Example:
         >>> print(chainer.explain('softmax', np.zeros((2, 3), np.float32), axis=1))
@@ -261,9 +252,9 @@ def explain(
             ideep (priority 0): chainer.config.use_ideep is 'never'
           * reference (priority -1): chosen
     """
-    if not isinstance(operation, (str, Operation)) and hasattr(operation, "explain"):
-        return operation.explain()
     if not isinstance(operation, Operation):
+        if not isinstance(operation, str) and hasattr(operation, "explain"):
+            return operation.explain()  # a captured step, which the core does not know
         operation = get_operation(operation)
     return operation.explain(*map(_array_of, args), **attributes)
 

@@ -3,17 +3,47 @@
 :func:`chainer.capture` records a step with the recorder of its backend
 (:meth:`~chainer.core.arrays.protocol.Backend.recorder`). One recorder serves one recording:
 
-1. :meth:`Recorder.argument` and :meth:`Recorder.state` give the arrays to run the step with.
-2. :meth:`Recorder.run` runs the step, which computes and changes the state as without a recorder.
-3. :meth:`Recorder.program` returns a :class:`Program` that repeats what was recorded.
+1. :meth:`Recorder.argument` and :meth:`Recorder.state` give the arrays to run the step with, and
+   :meth:`Recorder.number` the numbers. ``capture`` puts these arrays in the places of the
+   parameters, of their gradients, of the arrays of links and of the states of update rules.
+2. :meth:`Recorder.run` runs the step once, which computes and changes the state as without a
+   recorder. Meanwhile ``threads.state.recorder`` is the recorder, so that
+   :func:`may_read_values` is False. A recorder that traces computes values afterwards, in ``run``.
+3. ``capture`` asks :meth:`Recorder.is_recorded`, :meth:`Recorder.reads` and
+   :meth:`Recorder.forget` about what the step left, and takes copies by :meth:`Recorder.plain`.
+4. :meth:`Recorder.program` returns a :class:`Program` that repeats what was recorded. It is called
+   once, and no other method afterwards.
+
+``capture`` owns the Python side: keys, guards, counters, attributes, reports, and the comparison of
+the first repetition with a run as written. The recorder owns the array side: the memory of
+placeholders, and which calls are repeated. A state array belongs to the user: a program writes
+its new value to the array that was given to ``state`` (a backend of immutable arrays changes what
+the array object holds). Programs are called by the thread that recorded them, one at a time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from chainer.core.arrays.lookup import HOST_FAMILY
+from chainer.core.config.configuration import threads
 from chainer.core.typing import Array
+
+if TYPE_CHECKING:
+    from chainer.core.arrays.protocol import Backend
+
+
+def may_read_values(backend: Backend) -> bool:
+    """Returns whether code may let the values of arrays decide what it does.
+
+    Kernels ask it before they convert an array to a Python value. On an accelerator that would mean
+    waiting, and in a recorded step the decision would be that of the recorded run for ever.
+
+    Args:
+        backend: Backend of the arrays.
+    """
+    return threads.state.recorder is None and backend.family == HOST_FAMILY
 
 
 class NotRecordableError(RuntimeError):

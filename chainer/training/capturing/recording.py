@@ -8,6 +8,7 @@ from typing import Any
 from chainer.core.arrays.backend import is_array
 from chainer.core.arrays.recorder import NotRecordableError, Recorder
 from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import threads
 from chainer.core.reporting.reporter import Reporter
 from chainer.training.capturing.program import Guards, Recording
 from chainer.training.capturing.structure import Leaf, flatten, unflatten
@@ -99,8 +100,13 @@ class StepRecording:
         self._exchange_arrays()
         args, kwargs = unflatten(structure, argument)
         numbers = _Numbers(recorder, self._parameters)
+        state = threads.state
         with numbers:
-            result = recorder.run(lambda: self._function(*args, **kwargs))
+            state.recorder = recorder
+            try:
+                result = recorder.run(lambda: self._function(*args, **kwargs))
+            finally:
+                state.recorder = None
         return self._finish(result, before, observation, reporter)
 
     # -- before -----------------------------------------------------------------------------------
@@ -247,7 +253,11 @@ class StepRecording:
                     recording.stored.append((slot, is_variable))
                     plain = recorder.plain(array)
                     slot.set(Variable(plain) if is_variable else plain)
-                elif before.get((id(link), name), id(value)) != id(value):
+                elif (
+                    not isinstance(value, (*SIMPLE, Variable))
+                    and not is_array(value)
+                    and before.get((id(link), name), id(value)) != id(value)
+                ):
                     raise NotRecordableError(f"the step changes {slot}")
 
     def _store_reports(

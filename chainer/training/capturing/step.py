@@ -298,7 +298,8 @@ def capture(
 def _runs_as_written() -> bool:
     """Returns whether something looks on that a record would hide the functions from."""
     state = threads.state
-    return bool(state.hooks or state.debug or thread_hooks.hooks)
+    # A captured step within another one is part of it.
+    return bool(state.hooks or state.debug or thread_hooks.hooks or state.recorder is not None)
 
 
 def _current_reporter() -> Reporter | None:

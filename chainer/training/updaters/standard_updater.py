@@ -58,12 +58,6 @@ def device_or_none(device: DeviceLike) -> Device | None:
     return None if device is None else get_device(device)
 
 
-def _links_of(loss_func: object) -> list[Link]:
-    """Returns the link that a loss function is, or whose method it is."""
-    owner = getattr(loss_func, "__self__", loss_func)
-    return [owner] if isinstance(owner, Link) else []
-
-
 class StandardUpdater(Updater):
     """Standard implementation of Updater.
 
@@ -95,8 +89,8 @@ class StandardUpdater(Updater):
         input_device: Device to which the training data is sent; ``device`` by default. If only
             this argument is given, the target links are not moved, as a model on several devices
             needs it.
-        capture (bool): Whether the update is recorded and repeated, see :func:`chainer.capture`.
-            What it records is told by ``chainer.explain(updater.captured)``.
+        capture (bool): Whether the update is recorded once and repeated, see
+            :func:`chainer.capture`.
 
     Attributes:
         converter: Converter function.
@@ -106,8 +100,12 @@ class StandardUpdater(Updater):
 
     Raises:
         TypeError: If ``iterator`` is neither an iterator nor a dictionary of iterators, or
-            ``optimizer`` neither an optimizer nor a dictionary of optimizers.
+            ``optimizer`` neither an optimizer nor a dictionary of optimizers. Also if ``capture``
+            is set for a subclass that overrides :meth:`update_core`.
     """
+
+    #: Main optimizer, loss function, and the captured update of both.
+    _captured: tuple[Any, Any, CapturedStep] | None = None
 
     def __init__(
         self,
@@ -122,6 +120,12 @@ class StandardUpdater(Updater):
         input_device: DeviceLike = None,
         capture: bool = False,
     ) -> None:
+        if capture and type(self).update_core is not StandardUpdater.update_core:
+            raise TypeError(
+                f"capture must be False for {type(self).__name__}, which overrides update_core(): "
+                "call chainer.capture() there"
+            )
+        self._capture = capture
         self._iterators: dict[str, Any] = named(iterator)
         self._optimizers: dict[str, Any] = named(optimizer)
         # By their methods: iterators of programs need not derive from the class.
@@ -144,14 +148,6 @@ class StandardUpdater(Updater):
         self.iteration = 0
         self.loss_scale = loss_scale
         self.auto_new_epoch = auto_new_epoch
-        #: The captured update; None unless ``capture`` is True.
-        self.captured: CapturedStep | None = None
-        if capture:
-            from chainer.training.capturing.step import capture as capture_step
-
-            main = self.get_optimizer("main")
-            targets = [main] if loss_func is None else [main, *_links_of(loss_func)]
-            self.captured = capture_step(self._minimize, *targets)
         if self._device is not None:
             for each in self._optimizers.values():
                 if each.target is not None:
@@ -261,14 +257,11 @@ class StandardUpdater(Updater):
         """
         batch = next_batch(self.get_iterator("main"))
         arrays = call_converter(self.converter, batch, self._input_device)
-        if self.captured is not None:
-            self.captured(arrays)
-            return
-        self._minimize(arrays)
-
-    def _minimize(self, arrays: Any) -> None:
         optimizer = self.get_optimizer("main")
         loss_func = self.loss_func or optimizer.target
+        if self._capture:
+            call_with_batch(self._captured_update(optimizer, loss_func), arrays)
+            return
         # As call_with_batch(), with the loss function as the first argument.
         if isinstance(arrays, tuple):
             optimizer.update(loss_func, *arrays)
@@ -276,6 +269,20 @@ class StandardUpdater(Updater):
             optimizer.update(loss_func, **arrays)
         else:
             optimizer.update(loss_func, arrays)
+
+    def _captured_update(self, optimizer: Any, loss_func: Any) -> CapturedStep:
+        """Returns the captured update; a new one if the optimizer or the loss function is new."""
+        found = self._captured
+        if found is None or found[0] is not optimizer or found[1] is not loss_func:
+            # Imported here: it imports links and optimizers, which most programs do not capture.
+            from chainer.training.capturing.step import capture
+
+            def update(*args: Any, **kwargs: Any) -> None:
+                optimizer.update(loss_func, *args, **kwargs)
+
+            targets = [optimizer, loss_func] if isinstance(loss_func, Link) else [optimizer]
+            found = self._captured = optimizer, loss_func, capture(update, *targets)
+        return found[2]
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes iterators, optimizers, their target links and the number of iterations.

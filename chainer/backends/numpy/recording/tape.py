@@ -16,6 +16,7 @@ from typing import Any
 import numpy
 
 from chainer.core.arrays.recorder import NotRecordableError
+from chainer.core.config.configuration import threads
 
 _ndarray = numpy.ndarray
 _Generic: Any = numpy.generic
@@ -81,9 +82,7 @@ for _operator in (
     *("rpow", "neg", "abs"),
 ):
     setattr(TapeNumber, f"__{_operator}__", _arithmetic(f"__{_operator}__"))
-for _operator in (
-    *("lt", "le", "gt", "ge", "eq", "ne", "bool"),
-):
+for _operator in (*("lt", "le", "gt", "ge", "eq", "ne", "bool"),):
     setattr(TapeNumber, f"__{_operator}__", _comparison(f"__{_operator}__"))
 TapeNumber.__hash__ = float.__hash__
 
@@ -176,27 +175,27 @@ def _copy(target: Any, value: Any) -> None:
 #: Functions whose results are no data: shapes, dtypes, whether memory is shared.
 _ABOUT_ARRAYS = frozenset(
     (
-    *("shape", "ndim", "size", "result_type", "can_cast", "may_share_memory"),
-    *("shares_memory", "iscomplexobj", "isrealobj", "broadcast_shapes"),
-    *("common_type", "min_scalar_type"),
-)
+        *("shape", "ndim", "size", "result_type", "can_cast", "may_share_memory"),
+        *("shares_memory", "iscomplexobj", "isrealobj", "broadcast_shapes"),
+        *("common_type", "min_scalar_type"),
+    )
 )
 
 #: Functions whose results have a shape that depends on values.
 _SHAPE_FROM_VALUES = frozenset(
     (
-    *("nonzero", "flatnonzero", "argwhere", "unique", "unique_values"),
-    *("unique_counts", "unique_inverse", "unique_all", "compress", "extract"),
-    *("union1d", "intersect1d", "setdiff1d", "setxor1d", "trim_zeros"),
-)
+        *("nonzero", "flatnonzero", "argwhere", "unique", "unique_values"),
+        *("unique_counts", "unique_inverse", "unique_all", "compress", "extract"),
+        *("union1d", "intersect1d", "setdiff1d", "setxor1d", "trim_zeros"),
+    )
 )
 
 #: Functions that take an array for their result, and compute the same with it.
 _WITH_OUT = frozenset(
     (
-    *("sum", "prod", "max", "min", "amax", "amin", "any", "all", "cumsum", "cumprod"),
-    *("dot", "concatenate", "stack", "take", "clip"),
-)
+        *("sum", "prod", "max", "min", "amax", "amin", "any", "all", "cumsum", "cumprod"),
+        *("dot", "concatenate", "stack", "take", "clip"),
+    )
 )
 
 
@@ -288,7 +287,13 @@ def record_whole(method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         What it returns, with arrays of the recording.
     """
     args, kwargs = bare(args), bare(kwargs)
-    result = method(*_released(args), **{k: _released(v) for k, v in kwargs.items()})
+    # The whole kernel runs again in each repetition, so that it may read values, as without a tape.
+    state = threads.state
+    recorder, state.recorder = state.recorder, None
+    try:
+        result = method(*_released(args), **{k: _released(v) for k, v in kwargs.items()})
+    finally:
+        state.recorder = recorder
     if current.tape is None:
         return taped(result)
     held = _holding(result)
