@@ -409,7 +409,7 @@ class TestRefused:
                 return super().forward(x) * self.calls
 
         link = Counting(6, 2)
-        text, results = refused(lambda x: link(x), link)
+        text, _ = refused(lambda x: link(x), link)
         assert "changes attribute 'calls' of Counting" in text
         assert link.calls == STEPS
 
