@@ -93,6 +93,7 @@ from chainer.core.reporting.reporter import (
 )
 from chainer.core.runtime_info import print_runtime_info as print_runtime_info
 from chainer.core.version import __version__ as __version__
+from chainer.core.warnings import MisuseWarning as MisuseWarning
 from chainer.distributions import distribution as distribution
 from chainer.distributions.distribution import (
     Distribution as Distribution,
@@ -137,6 +138,7 @@ from chainer.training import (
     optimizer_hooks as optimizer_hooks,
     optimizers as optimizers,
 )
+from chainer.training.capturing.step import capture as capture
 from chainer.training.optimizer import (
     GradientMethod as GradientMethod,
     Optimizer as Optimizer,
