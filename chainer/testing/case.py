@@ -59,6 +59,8 @@ class VariantTests:
     numerical_grad_dtype: Any = numpy.float64
     test_name: str | None = None
     backend_config: Any = None
+    #: Options of the comparison of outputs; declared by the test cases.
+    check_forward_options: Any
 
     #: Tests that there are variants of.
     _tests: ClassVar[tuple[str, ...]] = ()
@@ -167,6 +169,21 @@ class VariantTests:
         )
 
     # -- comparisons ------------------------------------------------------------------------------
+
+    def check_forward_outputs(
+        self, outputs: tuple[Any, ...], expected_outputs: tuple[Any, ...]
+    ) -> None:
+        """Compares outputs with what they should be.
+
+        Args:
+            outputs (tuple of arrays): Arrays on the device under test.
+            expected_outputs (tuple of numpy.ndarray): What ``forward_expected`` returned.
+
+        Raises:
+            FunctionTestError, LinkTestError: If they differ.
+        """
+        options = self._tolerances(0, self.check_forward_options, expected_outputs)
+        self._check_same(outputs, expected_outputs, options)
 
     def _tolerances(self, order: int, given: Any, arrays: Sequence[Any]) -> dict[str, Any]:
         """Returns the options of a check, with tolerances that suit the dtype."""

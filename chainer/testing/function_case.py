@@ -101,21 +101,6 @@ class FunctionTestBase(DifferentiationTests):
         """
         return tuple(uniform_like(array) for array in inputs_template)
 
-    def check_forward_outputs(
-        self, outputs: tuple[Any, ...], expected_outputs: tuple[Any, ...]
-    ) -> None:
-        """Compares outputs with what they should be.
-
-        Args:
-            outputs (tuple of arrays): Arrays on the device under test.
-            expected_outputs (tuple of numpy.ndarray): What ``forward_expected`` returned.
-
-        Raises:
-            FunctionTestError: If they differ.
-        """
-        options = self._tolerances(0, self.check_forward_options, expected_outputs)
-        self._check_same(outputs, expected_outputs, options)
-
     # -- tests ------------------------------------------------------------------------------------
 
     def test_forward(self, backend_config: Any = None) -> None:

@@ -127,21 +127,6 @@ class LinkTests(VariantTests):
                 param.array = to_layout(to_host(param.array), device, strided=True)
         return link
 
-    def check_forward_outputs(
-        self, outputs: tuple[Any, ...], expected_outputs: tuple[Any, ...]
-    ) -> None:
-        """Compares outputs with what they should be.
-
-        Args:
-            outputs (tuple of arrays): Arrays on the device under test.
-            expected_outputs (tuple of numpy.ndarray): What ``forward_expected`` returned.
-
-        Raises:
-            LinkTestError: If they differ.
-        """
-        options = self._tolerances(0, self.check_forward_options, expected_outputs)
-        self._check_same(outputs, expected_outputs, options)
-
 
 class LinkTestCase(DifferentiationTests, LinkTests, VariantTestCase):
     """Base class of test cases of links.

@@ -7,6 +7,8 @@ forms that docstrings use into Markdown.
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -88,6 +90,20 @@ def _without_directives(lines: list[str]) -> list[str]:
     return result
 
 
+def _complete(item: griffe.Object | griffe.Alias) -> None:
+    """Takes the docstring of a decorated function as it is at run time.
+
+    Decorators add the sections that a family of functions shares, which the source does not show.
+    """
+    parent = item.parent
+    if not (item.is_function and item.decorators and parent is not None and parent.is_module):
+        return
+    function = getattr(importlib.import_module(parent.path), item.name, None)
+    text = inspect.getdoc(function)
+    if text and item.docstring is not None:
+        item.docstring.value = text
+
+
 class Roles(griffe.Extension):
     """Turns the docstrings of all objects into Markdown when griffe has loaded the package."""
 
@@ -104,5 +120,6 @@ class Roles(griffe.Extension):
                 continue
             seen.add(id(item))
             if item.docstring is not None:
+                _complete(item)
                 item.docstring.value = to_markdown(item.docstring.value, targets)
             pending += item.members.values()

@@ -8,6 +8,7 @@ from string import Template
 from typing import ParamSpec, TypeVar
 
 from chainer.backends.operations.rnns import WEIGHTS
+from chainer.core.utils.argument import REMOVED_TRAIN, REMOVED_USE_CUDNN, removed_arguments
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -71,6 +72,8 @@ def documented(
 ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """Decorator that completes the docstring of a function of a recurrent network.
 
+    The function refuses the arguments ``train`` and ``use_cudnn`` of earlier releases.
+
     Args:
         mode: Kind of the cells. Functions with an argument ``activation`` pass ``"tanh"``.
         directions: Number of directions.
@@ -108,6 +111,6 @@ def documented(
         )
         # What is particular to the function comes first, then what all of them share.
         function.__doc__ = f"{inspect.cleandoc(function.__doc__ or '')}\n{shared}"
-        return function
+        return removed_arguments(train=REMOVED_TRAIN, use_cudnn=REMOVED_USE_CUDNN)(function)
 
     return decorate

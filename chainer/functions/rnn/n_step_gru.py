@@ -26,7 +26,6 @@ class NStepBiGRU(BaseNStepRNN):
     directions = 2
 
 
-@removed_arguments(train=REMOVED_TRAIN, use_cudnn=REMOVED_USE_CUDNN)
 @documented("gru", 1, "NStepGRU")
 def n_step_gru(
     n_layers: int, dropout_ratio: float, hx: State, ws: Weights, bs: Weights, xs: Inputs
@@ -45,7 +44,6 @@ def n_step_gru(
     return apply_n_step(NStepGRU, n_layers, dropout_ratio, (hx,), ws, bs, xs)
 
 
-@removed_arguments(train=REMOVED_TRAIN, use_cudnn=REMOVED_USE_CUDNN)
 @documented("gru", 2, "NStepBiGRU")
 def n_step_bigru(
     n_layers: int, dropout_ratio: float, hx: State, ws: Weights, bs: Weights, xs: Inputs

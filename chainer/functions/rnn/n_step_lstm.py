@@ -26,7 +26,6 @@ class NStepBiLSTM(BaseNStepRNN):
     directions = 2
 
 
-@removed_arguments(train=REMOVED_TRAIN, use_cudnn=REMOVED_USE_CUDNN)
 @documented("lstm", 1, "NStepLSTM")
 def n_step_lstm(
     n_layers: int, dropout_ratio: float, hx: State, cx: State, ws: Weights, bs: Weights, xs: Inputs
@@ -51,7 +50,6 @@ def n_step_lstm(
     return apply_n_step(NStepLSTM, n_layers, dropout_ratio, (hx, cx), ws, bs, xs)
 
 
-@removed_arguments(train=REMOVED_TRAIN, use_cudnn=REMOVED_USE_CUDNN)
 @documented("lstm", 2, "NStepBiLSTM")
 def n_step_bilstm(
     n_layers: int, dropout_ratio: float, hx: State, cx: State, ws: Weights, bs: Weights, xs: Inputs

@@ -61,7 +61,6 @@ def _class_for(activation: str, use_bi_direction: bool) -> type[BaseNStepRNN]:
     return node_class
 
 
-@removed_arguments(train=REMOVED_TRAIN, use_cudnn=REMOVED_USE_CUDNN)
 @documented("tanh", 1, "NStepRNNTanh", "NStepRNNReLU")
 def n_step_rnn(
     n_layers: int,
@@ -85,7 +84,6 @@ def n_step_rnn(
     return apply_n_step(node_class, n_layers, dropout_ratio, (hx,), ws, bs, xs)
 
 
-@removed_arguments(train=REMOVED_TRAIN, use_cudnn=REMOVED_USE_CUDNN)
 @documented("tanh", 2, "NStepBiRNNTanh", "NStepBiRNNReLU")
 def n_step_birnn(
     n_layers: int,

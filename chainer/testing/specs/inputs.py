@@ -3,7 +3,7 @@
 import numpy as np
 
 from chainer.core.utils.type_check import InvalidType
-from chainer.testing.op_spec import ErrorInput
+from chainer.testing.op_spec import ErrorInput, Sample
 
 SPECS = ()  # what the tables share
 
@@ -16,6 +16,16 @@ def floats(*shape):
 def integers(*shape):
     """Zeros of int32, where only the shape matters."""
     return np.zeros(shape, np.int32)
+
+
+def elementwise_samples(low, high):
+    """Samples of a function of one array, of numbers between two bounds."""
+    return lambda draw: [
+        Sample(draw((3, 4), low, high)),
+        Sample(draw((2, 1, 3), low, high)),
+        Sample(draw((), low, high), kind="zero-dim"),
+        Sample(draw((0, 3), low, high), kind="empty"),
+    ]
 
 
 def invalid_type(match, *args, **kwargs):

@@ -7,7 +7,7 @@ import numpy as np
 
 from chainer.testing.op_spec import ErrorInput, OpSpec, Sample, Tolerance
 from chainer.testing.specs import formulas
-from chainer.testing.specs.inputs import invalid_type
+from chainer.testing.specs.inputs import elementwise_samples, invalid_type
 
 INTEGER_INPUT = invalid_type(r"in_types\[0\]\.dtype\.kind == f", np.arange(6).reshape(2, 3))
 
@@ -17,12 +17,7 @@ def _unary(name, reference, low=-1.0, high=1.0, tolerances=None):
     return OpSpec(
         name,
         reference=reference,
-        samples=lambda draw: [
-            Sample(draw((3, 4), low, high)),
-            Sample(draw((2, 1, 3), low, high)),
-            Sample(draw((), low, high), kind="zero-dim"),
-            Sample(draw((0, 3), low, high), kind="empty"),
-        ],
+        samples=elementwise_samples(low, high),
         errors=lambda draw: [INTEGER_INPUT],
         tolerances=tolerances or {},
     )

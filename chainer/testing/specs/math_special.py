@@ -10,7 +10,7 @@ import numpy as np
 
 from chainer.testing.op_spec import OpSpec, Sample, Tolerance
 from chainer.testing.specs import formulas
-from chainer.testing.specs.inputs import invalid_type
+from chainer.testing.specs.inputs import elementwise_samples, invalid_type
 
 # Half precision has an error of 1e-3 in the input alone, and some derivatives are steep.
 _STEEP = {"float16": Tolerance((1e-2, 2e-2), (1e-1, 1e-1), (5e-1, 5e-1))}
@@ -58,12 +58,7 @@ def _unary(name, reference, low=-1.0, high=1.0):
     return OpSpec(
         name,
         reference=reference,
-        samples=lambda draw: [
-            Sample(draw((3, 4), low, high)),
-            Sample(draw((2, 1, 3), low, high)),
-            Sample(draw((), low, high), kind="zero-dim"),
-            Sample(draw((0, 3), low, high), kind="empty"),
-        ],
+        samples=elementwise_samples(low, high),
         errors=lambda draw: [
             invalid_type(r"x\.dtype\.kind == f", np.arange(6).reshape(2, 3)),
         ],

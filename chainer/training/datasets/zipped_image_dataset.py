@@ -196,7 +196,7 @@ class LabeledZippedImageDataset(DatasetMixin):
             i (int): The index of the example, in the order of the list.
 
         Returns:
-            tuple: Image (an array of shape (channels, height, width)) and label (of shape ()).
+            tuple: Image and label, as from :class:`~chainer.datasets.LabeledImageDataset`.
 
         Raises:
             KeyError: If the archive lacks the image.

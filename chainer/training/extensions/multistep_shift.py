@@ -25,8 +25,7 @@ class MultistepShift(CountedShift):
         gamma (float): Factor of each step.
         step_value (iterable of int): Numbers of calls at which the steps happen.
         init (float): Initial value of the attribute.
-        optimizer (Optimizer): Target optimizer to adjust the attribute. If it is None, the main
-            optimizer of the updater is used.
+        optimizer (Optimizer): Optimizer with the attribute; by default the main one.
     """
 
     def __init__(

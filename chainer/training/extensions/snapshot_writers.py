@@ -400,10 +400,7 @@ class ThreadQueueWriter(QueueWriter):
 class ProcessQueueWriter(QueueWriter):
     """Writer with one process, which writes one snapshot after the other.
 
-    Args:
-        savefun: Function ``savefun(path, entries)`` that saves a dictionary of arrays;
-            :func:`chainer.serializers.save_npz` by default.
-        task: What writes a snapshot in the process; see :class:`QueueWriter`.
+    The arguments are those of :class:`ThreadQueueWriter`.
     """
 
     def _create_error_queue(self) -> Any:
