@@ -27,9 +27,9 @@ class LogReport(Extension):
     not depend on the length of the list. The file is a complete list at each moment; spaces may
     follow it until the training ends.
 
-    A snapshot of the trainer contains the whole list, so that it can be resumed wherever it is copied
-    to, in release 7 as well. Of 100,000 entries these are 2 MB in the file, and 2 s each time. If
-    snapshots are frequent, write fewer entries: ``trigger=(1, 'epoch')``, which is the default.
+    A snapshot of the trainer contains the whole list, so that it can be resumed wherever it is
+    copied to, in release 7 as well. For 100,000 entries that takes 2 MB in the file and 2 s each
+    time. If snapshots are frequent, write fewer entries: ``trigger=(1, 'epoch')``, the default.
 
     There are two triggers to handle this extension. The trigger of the extension itself,
     ``(1, 'iteration')`` by default, determines when results are accumulated. The argument
