@@ -86,7 +86,7 @@ class TestDictSummary:
         # mean and deviation: made by 7.8.1
         summary = DictSummary()
         summary.add({"a": (1.0, 2)})
-        summary.add({"a": (4.0, 1)})
+        summary.add({"a": (4.0, 1, "ignored")})
         assert summary.make_statistics() == {"a": 2.0, "a.std": pytest.approx(1.4142135623730951)}
 
     def test_empty(self):
@@ -108,3 +108,10 @@ class TestDictSummary:
         assert loaded.make_statistics() == summary.make_statistics()
         loaded.add({"a": 3.0})
         assert loaded.compute_mean()["a"] == 2.0
+
+
+@pytest.mark.parametrize("weight", [np.ones(2), np.ones(1), None, [1]])
+@pytest.mark.parametrize("value", [1.0, "text"])
+def test_weight_that_is_not_a_scalar(value, weight):
+    with pytest.raises(ValueError, match="weight of 'a' must be a scalar"):
+        chainer.DictSummary().add({"a": (value, weight)})

@@ -153,11 +153,17 @@ class DictSummary:
             d (dict): Dictionary of scalars to accumulate. Only elements of scalars,
                 zero-dimensional arrays, and variables of zero-dimensional arrays are accumulated. A
                 pair ``(value, weight)`` accumulates a weighted value.
+
+        Raises:
+            ValueError: If a weight is not a scalar.
         """
         for key, value in d.items():
             value, weight = _split_weight(value)
+            # A weighted value that is left out would make a mean that is wrong without a sign.
+            if not _is_scalar(weight):
+                raise ValueError(f"the weight of {key!r} must be a scalar, got {weight!r}")
             value = _scalar(value)
-            if _is_scalar(value) and _is_scalar(weight):
+            if _is_scalar(value):
                 summary = self._summaries.get(key)
                 if summary is None:
                     summary = self._summaries[key] = Summary()
@@ -214,7 +220,8 @@ def _split_weight(value: Any) -> tuple[Any, Any]:
     if not isinstance(value, tuple):
         return value, 1
     pair = cast("tuple[Any, ...]", value)
-    return (pair[0], _scalar(pair[1])) if len(pair) == 2 else (pair, 1)
+    # Elements after the weight have no meaning.
+    return (pair[0], _scalar(pair[1])) if len(pair) >= 2 else (pair, 1)
 
 
 def _is_scalar(value: object) -> bool:
