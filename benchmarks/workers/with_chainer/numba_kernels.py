@@ -16,8 +16,8 @@ BASE = "ours-numba"
 PEERS = ["ours-numba", "ours", "torch"]
 THREADS = [1, 2]
 BUDGETS = {
-    "torch": {"": 1 / 1.2, "Adam 4000 x 72": 1.0, "MLP": 1 / 1.1, "language model": 1.0},
-    "ours": {"": 1.0},
+    "ours-numba/torch": {"": 1 / 1.2, "Adam 4000 x 72": 1.0, "MLP": 1 / 1.1, "language model": 1.0},
+    "ours-numba/ours": {"": 1.0},
 }
 
 #: Layers of 1.8 and 25 million parameters.
