@@ -92,6 +92,7 @@ from chainer.core.reporting.reporter import (
 )
 from chainer.core.runtime_info import print_runtime_info as print_runtime_info
 from chainer.core.version import __version__ as __version__
+from chainer.core.warnings import MisuseWarning as MisuseWarning
 from chainer.distributions import distribution as distribution
 from chainer.distributions.distribution import (
     Distribution as Distribution,

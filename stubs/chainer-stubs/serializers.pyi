@@ -4,6 +4,7 @@ from typing import Any
 
 from chainer.links.serializers import *
 from chainer.links.serializers import (
+    file_format as file_format,
     hdf5 as hdf5,
     npz as npz,
     npz_archive as npz_archive,

@@ -1,7 +1,7 @@
 """Calls every public function with random arguments of the wrong kind.
 
-Run ``python tests/robustness/fuzz.py --calls 10000``. A call may work or raise an error. It must not
-crash the process, hang, or show an internal attribute (``_name``) in the message.
+Run ``python tests/robustness/fuzz.py --calls 10000``. A call may work or raise an error. It must
+not crash the process, hang, or show an internal attribute (``_name``) in the message.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from chainer.core.utils import (
     imgproc as imgproc,
     meta as meta,
     precision as precision,
+    temporary_names as temporary_names,
     type_check as type_check,
     walker_alias as walker_alias,
 )

@@ -3,6 +3,7 @@
 from typing import Any
 
 from chainer.links.serializers import (
+    file_format as file_format,
     hdf5 as hdf5,
     npz as npz,
     npz_archive as npz_archive,
@@ -12,6 +13,7 @@ from chainer.links.serializers import (
     safetensors_archive as safetensors_archive,
     values as values,
 )
+from chainer.links.serializers.file_format import FileFormatError as FileFormatError
 from chainer.links.serializers.hdf5 import (
     HDF5Deserializer as HDF5Deserializer,
     HDF5Serializer as HDF5Serializer,
@@ -24,7 +26,6 @@ from chainer.links.serializers.npz import (
     load_npz as load_npz,
     save_npz as save_npz,
 )
-from chainer.links.serializers.npz_archive import FileFormatError as FileFormatError
 from chainer.links.serializers.safetensors import (
     load_safetensors as load_safetensors,
     save_safetensors as save_safetensors,
