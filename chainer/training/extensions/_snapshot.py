@@ -266,8 +266,8 @@ def snapshot(
             beginning of the training: the one with the latest time of modification. One that is
             damaged, or that does not fit the objects of the program, is skipped with a warning, and
             the one before is loaded. If all are damaged, the training starts from the beginning. If
-            there are intact ones and none fits, a missing entry or another dtype raises the error of
-            the latest one; other shapes are warned of only. Snapshots
+            there are intact ones and none fits, a missing entry or another dtype raises the error
+            of the latest one; other shapes are warned of only. Snapshots
             must have been written by :func:`~chainer.serializers.save_npz`.
 
     Returns:
