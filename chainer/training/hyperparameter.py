@@ -92,7 +92,7 @@ def _check_number(name: str, value: Any) -> None:
         return
     if isinstance(value, (str, bytes, complex)) or not math.isfinite(value):
         raise HyperparameterError(f"hyperparameter {name!r} must be a finite number, got {value!r}")
-    if value < 0 and name in ("lr", "alpha"):
+    if float(value) < 0 and name in ("lr", "alpha"):
         warn_once(
             "learning rate",
             name,

@@ -94,7 +94,8 @@ def check_optimizer(optimizer: Optimizer) -> None:
     """
     check_count("t of the optimizer", optimizer.t)
     check_count("epoch of the optimizer", optimizer.epoch)
-    for name, param in optimizer.target.namedparams():
+    target: Any = optimizer.target
+    for name, param in target.namedparams():
         rule = param.update_rule
         if rule is None or not rule.state or param.array is None:
             continue

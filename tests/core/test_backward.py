@@ -6,6 +6,7 @@ import weakref
 import numpy as np
 import pytest
 
+from chainer import MisuseWarning
 from chainer import functions as F
 from chainer.core.autograd.function import force_backprop_mode, no_backprop_mode
 from chainer.core.autograd.function_node import FunctionNode
@@ -80,7 +81,8 @@ class TestGradients:
         x = Variable(f32(2), requires_grad=False)
         y = multiply(x, x)
         assert not y.requires_grad
-        y.backward()
+        with pytest.warns(MisuseWarning, match="has no effect"):
+            y.backward()
         assert x.grad is None
 
     def test_retained_output(self):

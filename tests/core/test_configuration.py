@@ -14,6 +14,7 @@ from chainer.core.config.configuration import GlobalConfig, LocalConfig, using_c
 DEFAULTS = {
     "_will_recompute": False,
     "autotune": False,
+    "blas_threads": None,
     "compute_mode": None,
     "cudnn_deterministic": False,
     "cudnn_fast_batch_normalization": False,

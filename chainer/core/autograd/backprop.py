@@ -49,7 +49,7 @@ def backward(
     creator = node._creator_node
     given = root.grad
     # A leaf that requires a gradient gets one, as in release 7.
-    if given is None and not root.requires_grad:
+    if given is None and not root.requires_grad and (creator is None or creator.inputs):
         warnings.warn(
             "backward() has no effect: the variable was computed from arrays, or from "
             "variables that require no gradient",

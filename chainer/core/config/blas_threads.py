@@ -34,7 +34,7 @@ def parse_count(variable: str, text: str) -> int:
     return count
 
 
-def limit_blas_threads(count: int | None) -> None:
+def limit_blas_threads(count: Any) -> None:
     """Limits the threads of NumPy's BLAS library in this process, in all threads of Python.
 
     Args:

@@ -27,8 +27,13 @@ from chainer.links.serializers.file_format import (
 from chainer.links.serializers.pickled_none import NONE_NPY, is_pickled_none
 
 __all__ = [
-    *("FileFormatError", "NpzArchive", "check_npz"),
-    *("describe_source", "is_none", "read_npz", "write_npz"),
+    "FileFormatError",
+    "NpzArchive",
+    "check_npz",
+    "describe_source",
+    "is_none",
+    "read_npz",
+    "write_npz",
 ]
 
 #: Deflate cannot expand data by more than this factor; a larger declared size is forged.

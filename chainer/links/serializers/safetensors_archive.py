@@ -87,7 +87,7 @@ def write_safetensors(
     text += b" " * (-len(text) % 8)
     checksum = zlib.crc32(text)
     for array in data:
-        checksum = zlib.crc32(array.reshape(-1).view(numpy.uint8), checksum)
+        checksum = zlib.crc32(array.reshape(-1).view(numpy.uint8).data, checksum)
     text = text.replace(_NO_CHECKSUM.encode(), f"{checksum:08x}".encode(), 1)
     with open(path, "wb") as file:
         file.write(len(text).to_bytes(8, "little"))
@@ -180,7 +180,7 @@ def _check(text: bytes, body: HostArray) -> None:
     begin, end = match.span(1)
     checksum = zlib.crc32(text[:begin] + _NO_CHECKSUM.encode() + text[end:])
     for start in range(0, body.size, _CHUNK):
-        checksum = zlib.crc32(body[start : start + _CHUNK], checksum)
+        checksum = zlib.crc32(body[start : start + _CHUNK].data, checksum)
     if checksum != int(match[1], 16):
         raise ValueError("it is damaged: its checksum differs from its contents")
 

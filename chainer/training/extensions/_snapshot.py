@@ -125,7 +125,8 @@ class Snapshot(Extension):
             if config.debug:
                 print(f"Snapshot loaded from {path}")
             return
-        if misfit is not None:
+        # Snapshots of other shapes are those of another program in the same directory, as before.
+        if misfit is not None and not isinstance(misfit, ValueError):
             # Training from the beginning would replace snapshots that another version of the
             # program can still load.
             misfit.add_note(
@@ -272,7 +273,8 @@ def snapshot(
             beginning of the training: the one with the latest time of modification. One that is
             damaged, or that does not fit the objects of the program, is skipped with a warning, and
             the one before is loaded. If all are damaged, the training starts from the beginning. If
-            there are intact ones and none fits, the error of the latest one is raised. Snapshots
+            there are intact ones and none fits, a missing entry or another dtype raises the error
+            of the latest one; other shapes are warned of only. Snapshots
             must have been written by :func:`~chainer.serializers.save_npz`.
         random_states (bool): Whether the states of the global random generators are in the snapshot
             (:func:`chainer.utils.seed` lists them). A training that is resumed with them draws the

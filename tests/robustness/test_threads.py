@@ -1,0 +1,91 @@
+"""Eight threads that train at the same time, each its own model."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import chainer
+import chainer.functions as F
+import chainer.links as L
+from chainer.core.config import blas_threads
+
+
+def train(seed, debug=False):
+    rng = np.random.RandomState(seed)
+    model = L.Linear(8, 4, initialW=rng.rand(4, 8).astype("f"))
+    optimizer = chainer.optimizers.Adam().setup(model)
+    x, t = rng.rand(16, 8).astype("f"), rng.randint(0, 4, 16).astype("i")
+    with chainer.using_config("debug", debug):
+        for _ in range(30):
+            optimizer.update(lambda: F.softmax_cross_entropy(F.tanh(model(x)), t))
+            with chainer.no_backprop_mode():
+                assert model(x).creator is None
+    return model.W.array
+
+
+def test_eight_threads():
+    expected = [train(seed) for seed in range(8)]
+    found, failures = {}, []
+
+    def work(seed):
+        try:
+            found[seed] = train(seed, debug=seed % 2 == 1)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    for seed in range(8):
+        np.testing.assert_array_equal(found[seed], expected[seed])
+    assert not chainer.is_debug()
+
+
+class TestBlasThreads:
+    def test_limit(self):
+        threadpoolctl = pytest.importorskip("threadpoolctl")
+
+        def number():
+            pools = threadpoolctl.threadpool_info()
+            return max([pool["num_threads"] for pool in pools if pool["user_api"] == "blas"])
+
+        before = number()
+        with chainer.using_config("blas_threads", 1):
+            assert number() == blas_threads.blas_threads() == 1
+        assert number() == before
+
+    @pytest.mark.parametrize("value", [0, -1, "2", 1.5])
+    def test_bad_value(self, value):
+        with pytest.raises(
+            ValueError, match=r"config\.blas_threads must be a positive int or None"
+        ):
+            chainer.config.blas_threads = value
+
+    def test_missing_package(self, monkeypatch):
+        monkeypatch.setitem(__import__("sys").modules, "threadpoolctl", None)
+        with pytest.raises(ImportError, match=r'pip install "chainer\[threads\]"'):
+            chainer.config.blas_threads = 1
+        monkeypatch.setenv("OMP_NUM_THREADS", "3")
+        assert blas_threads.blas_threads() == 3
+
+    def test_variable(self):
+        with pytest.raises(ValueError, match="CHAINER_BLAS_THREADS must be 1 or more, got 'x'"):
+            blas_threads.parse_count("CHAINER_BLAS_THREADS", "x")
+        assert blas_threads.parse_count("CHAINER_BLAS_THREADS", "2") == 2
+
+    def test_advice(self, monkeypatch):
+        monkeypatch.setattr(blas_threads.os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
+        monkeypatch.setattr(blas_threads, "blas_threads", lambda: 4)
+        monkeypatch.setattr(blas_threads.os, "getloadavg", lambda: (3.5, 0, 0))
+        assert (
+            "4 threads, and the 4 cores are busy (load 3.5)" in blas_threads.slow_threads_advice()
+        )
+        monkeypatch.setattr(blas_threads, "blas_threads", lambda: 1)
+        assert blas_threads.slow_threads_advice() is None
+        monkeypatch.setattr(blas_threads, "blas_threads", lambda: 4)
+        monkeypatch.setattr(blas_threads.os, "getloadavg", lambda: (0.5, 0, 0))
+        assert blas_threads.slow_threads_advice() is None
