@@ -32,13 +32,14 @@ $(VENV)/.demo: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet -e ".[examples]"
 	@touch $@
 
-$(VENV)/.test: $(BIN)/python pyproject.toml tests/strict_backend/pyproject.toml packs/ideep4py/pyproject.toml packs/extensions/pyproject.toml packs/modern-functions/pyproject.toml packs/array-api/pyproject.toml packs/onnx/pyproject.toml
+$(VENV)/.test: $(BIN)/python pyproject.toml tests/strict_backend/pyproject.toml packs/ideep4py/pyproject.toml packs/extensions/pyproject.toml packs/modern-functions/pyproject.toml packs/array-api/pyproject.toml packs/jax/pyproject.toml packs/onnx/pyproject.toml
 	$(BIN)/python -m pip install --quiet -e ".[test]"
 	$(BIN)/python -m pip install --quiet --no-deps -e tests/strict_backend
 	$(BIN)/python -m pip install --quiet -e "packs/extensions[test]"
 	$(BIN)/python -m pip install --quiet -e packs/modern-functions
 	@# PyTorch is not installed (gigabytes): its tests are skipped where it is missing.
 	$(BIN)/python -m pip install --quiet -e "packs/array-api[test]"
+	$(BIN)/python -m pip install --quiet -e "packs/jax[test]"
 	$(BIN)/python -m pip install --quiet -e "packs/onnx[test]"
 	@# oneDNN has wheels for Linux on x86-64 only; the tests that need it are skipped elsewhere.
 	$(BIN)/python -m pip install --quiet -e packs/ideep4py || echo "ideep4py is not available here"
@@ -63,6 +64,9 @@ test-packs: $(VENV)/.test
 		../../$(BIN)/python -m pytest -n $(WORKERS) -q
 	cd packs/array-api && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
 		../../$(BIN)/python -m pytest -n $(WORKERS) -q -m "not slow"
+	@# One process: each would compile programs for itself, with a gigabyte of memory.
+	cd packs/jax && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+		../../$(BIN)/python -m pytest -q -m "not slow"
 	cd packs/onnx && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
 		../../$(BIN)/python -m pytest -n $(WORKERS) -q
 	@# Where the processor has no AVX2, or oneDNN no wheel, there is nothing to test.

@@ -41,6 +41,7 @@ COVERED = (
     "packs/array-api",
     "packs/extensions",
     "packs/ideep4py",
+    "packs/jax",
     "packs/modern-functions",
     "packs/onnx",
     "tests/backends",

@@ -16,7 +16,9 @@ STEPS = 10
 def batches():
     random = np.random.RandomState(1)
     size = STEPS + 1
-    return list(zip(random.rand(size, 8, 6).astype("f"), random.randint(0, 3, (size, 8)), [0] * size))
+    return list(
+        zip(random.rand(size, 8, 6).astype("f"), random.randint(0, 3, (size, 8)), [0] * size)
+    )
 
 
 class Network(chainer.Chain):

@@ -85,7 +85,7 @@ class View:
     Args:
         parent: Box or view.
         there: Returns the value for the parent's value. None if they are the same.
-        back: Returns the parent's new value for its old one and the value of the view; None likewise.
+        back: Returns the parent's new value for its old one and that of the view; None likewise.
     """
 
     __slots__ = ("_back", "_there", "_value", "_version", "parent", "root")
