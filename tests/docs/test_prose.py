@@ -42,6 +42,7 @@ COVERED = (
     "packs/chainermn",
     "packs/extensions",
     "packs/ideep4py",
+    "packs/jax",
     "packs/modern-functions",
     "packs/numba",
     "packs/onnx",

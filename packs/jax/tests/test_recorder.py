@@ -62,7 +62,7 @@ def train(device, hidden, hooks, recorded):
     data = [tuple(map(device.send, batch[:2])) for batch in batches()]
     losses = [float(step(data[0], ())[0])]  # makes the states of the optimizer
     if recorded:
-        program = backend.recorder(device).record(step, data[0])
+        program = backend.step_recorder(device).record(step, data[0])
         losses += [float(program(batch)[0]) for batch in data[1:]]
     else:
         losses += [float(step(batch, ())[0]) for batch in data[1:]]
@@ -97,14 +97,14 @@ def test_numbers_are_inputs(device):
         x[...] *= numbers[0]
         return [x.sum()]
 
-    program = device.backend.recorder(device).record(step, [], [1.0])
+    program = device.backend.step_recorder(device).record(step, [], [1.0])
     assert [float(program([], [factor])[0]) for factor in (2.0, 0.5, 3.0)] == [6, 3, 9]
     assert x.tolist() == [3.0] * 3
 
 
 def test_recording_changes_nothing(device):
     x, y = device.send(np.zeros(2)), device.send(np.ones(2))
-    recorder = device.backend.recorder(device)
+    recorder = device.backend.step_recorder(device)
 
     def step(arguments, numbers):
         x[0] += y[1]
@@ -118,7 +118,7 @@ def test_recording_changes_nothing(device):
 
 def test_free_copies_survive_donation(device):
     x = device.send(np.zeros(1000))
-    program = device.backend.recorder(device).record(lambda a, n: (x.__iadd__(1), [])[1], [])
+    program = device.backend.step_recorder(device).record(lambda a, n: (x.__iadd__(1), [])[1], [])
     copy, native = x.copy(), x.native
     for _ in range(3):
         program([])
@@ -129,7 +129,7 @@ def test_free_copies_survive_donation(device):
 
 def test_what_only_a_box_holds_is_reused(device):
     x = device.send(np.zeros(1000))
-    program = device.backend.recorder(device).record(lambda a, n: (x.__iadd__(1), [])[1], [])
+    program = device.backend.step_recorder(device).record(lambda a, n: (x.__iadd__(1), [])[1], [])
     program([])
     before = x.native.unsafe_buffer_pointer()
     program([])
@@ -138,7 +138,7 @@ def test_what_only_a_box_holds_is_reused(device):
 
 def test_other_arrays(device):
     x, y = device.send(np.zeros(2)), device.send(np.full(2, 5.0))
-    program = device.backend.recorder(device).record(lambda a, n: (x.__iadd__(1), [])[1], [])
+    program = device.backend.step_recorder(device).record(lambda a, n: (x.__iadd__(1), [])[1], [])
     program.bind([y], [])
     program([])
     assert (x.tolist(), y.tolist()) == ([0, 0], [6, 6])
@@ -161,7 +161,7 @@ def test_values_that_python_needs(device, look, state):
 
     # JAX's own errors, and ours, which derive from TypeError as well; IndexError for masks.
     with pytest.raises((TypeError, IndexError)):
-        device.backend.recorder(device).record(step, [x.copy()])
+        device.backend.step_recorder(device).record(step, [x.copy()])
     assert x.tolist() == [1, 1, 1]
     assert float(x.sum()) == 3  # nothing is left of the recording
 
@@ -171,7 +171,7 @@ def test_host_data_that_changes(device):
         return [arguments[0] + device.send(np.random.rand(3))]
 
     with pytest.raises(RecordError, match="sends other data of the host at each run"):
-        device.backend.recorder(device).record(step, [device.send(np.ones(3))])
+        device.backend.step_recorder(device).record(step, [device.send(np.ones(3))])
 
 
 def test_arrays_kept_elsewhere_raise(device):
@@ -181,6 +181,6 @@ def test_arrays_kept_elsewhere_raise(device):
         kept.append(arguments[0] * 2)
         return []
 
-    device.backend.recorder(device).record(step, [device.send(np.ones(3))])
+    device.backend.step_recorder(device).record(step, [device.send(np.ones(3))])
     with pytest.raises(RuntimeError, match="made while a step was recorded"):
         float(kept[0].sum())

@@ -200,7 +200,7 @@ class JaxBackend(ArrayAPIBackend):
 
     # -- recording --------------------------------------------------------------------------------
 
-    def recorder(self, device: Device) -> JaxRecorder:
+    def step_recorder(self, device: Device) -> JaxRecorder:
         """Returns what records a step on a device.
 
         Args:

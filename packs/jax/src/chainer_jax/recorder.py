@@ -1,6 +1,6 @@
 """Recording of a step: ordinary define-by-run code becomes one program of XLA.
 
-The step runs twice on tracers. The first run only finds out which boxes are read and written. No
+The step runs twice on tracers. The first run only collects which boxes are read and written. No
 list of what is state is needed: parameters, running statistics, moments of optimizers and the key
 of the random numbers are found alike. The second run is the one that XLA compiles: boxes that are
 read become inputs, boxes that are written outputs.
@@ -55,7 +55,7 @@ class _Trace(Observer):
         boxes.state.observer = None
         for box, value in self._before.items():
             box.value = value
-        # Tracers that outlive their trace would raise an error that nobody understands.
+        # Tracers that outlive their trace would raise an error of JAX about leaked tracers.
         for box in self._made:
             box.value = Stale()
 
