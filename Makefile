@@ -51,7 +51,7 @@ $(VENV)/.lint: $(VENV)/.test
 	@touch $@
 
 demo: $(VENV)/.demo
-	$(BIN)/python examples/digits/train_digits.py $(ARGS)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python examples/digits/train_digits.py $(ARGS)
 
 test: $(VENV)/.test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q $(ARGS)
