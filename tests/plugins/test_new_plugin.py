@@ -308,8 +308,8 @@ def test_a_checkout_is_named_in_the_commands(monkeypatch, tmp_path, capsys):
     assert (new_plugin.checkout_folder() / "chainer" / "__init__.py").is_file()
     monkeypatch.setattr(new_plugin, "checkout_folder", lambda: Path("/some where/chainer"))
     monkeypatch.chdir(tmp_path)
-    assert cli.main(["new-plugin", "chainer-x"]) == 0
+    assert cli.main(["new-plugin", "chainer-x", "--kind", "links"]) == 0
     assert "pip install -e '/some where/chainer' -e '.[test]'" in capsys.readouterr().out
     monkeypatch.setattr(new_plugin, "checkout_folder", lambda: None)
-    assert cli.main(["new-plugin", "chainer-y"]) == 0
+    assert cli.main(["new-plugin", "chainer-y", "--kind", "links"]) == 0
     assert "  pip install -e '.[test]'" in capsys.readouterr().out
