@@ -50,7 +50,7 @@ def read_run(folder: Path, log_name: str) -> dict[str, Any]:
         problem = f"{log_name}: {error}"
     files = sorted(path for path in folder.iterdir() if path.is_file())
     return {
-        "log": [_finite(entry) for entry in entries if isinstance(entry, dict)],
+        "log": [_finite(cast("object", entry)) for entry in entries if isinstance(entry, dict)],
         "hyperparameters": _description(folder),
         "pictures": [path.name for path in files if path.suffix.lower() in _PICTURES],
         "snapshots": [

@@ -89,7 +89,7 @@ def checkout_folder() -> Path | None:
     origin = json.loads(text or "{}")
     if "dir_info" not in origin:
         return None
-    return Path(url2pathname(urlsplit(origin["url"]).path))
+    return Path(url2pathname(urlsplit(str(origin["url"])).path))
 
 
 def _print_next_steps(kind: str, names: PluginNames, folder: Path, files: list[str]) -> None:
