@@ -68,6 +68,7 @@ _LAZY: dict[str, str] = {
     "Serializer": "chainer.links.serializer",
     "Summary": "chainer.core.reporting.reporter",
     "UpdateRule": "chainer.training.optimizer",
+    "capture": "chainer.training.capturing.step",
     "cross_entropy": "chainer.distributions.distribution",
     "get_array_types": "chainer.core.arrays.array_types",
     "get_compute_mode": "chainer.core.config.compute_mode",

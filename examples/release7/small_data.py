@@ -72,7 +72,7 @@ def interval(arguments):
     return (1, "iteration") if arguments.small else (1, "epoch")
 
 
-def extend(trainer, arguments, *columns):
+def extend(trainer, arguments, *columns, postprocess=None):
     """Adds the extensions that all trainers of this folder have: snapshots, a log, a table."""
     extensions = training.extensions
     # A training that was stopped continues with the newest snapshot of the folder.
@@ -80,7 +80,7 @@ def extend(trainer, arguments, *columns):
         extensions.snapshot(n_retains=1, autoload=not arguments.small),
         trigger=duration(arguments) if arguments.small else (1, "epoch"),
     )
-    trainer.extend(extensions.LogReport(trigger=interval(arguments)))
+    trainer.extend(extensions.LogReport(trigger=interval(arguments), postprocess=postprocess))
     trainer.extend(
         extensions.PrintReport(["epoch", "iteration", "main/loss", *list(columns)]),
         trigger=interval(arguments),

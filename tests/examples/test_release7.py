@@ -22,7 +22,10 @@ LOSSES = {
     "train_sentiment": (1.6213235, 0.2109501),
     "train_dqn": (0.5666581, 0.5077472),
     "train_text": (0.7075740, 0.6978804),
-    "static_graph": (2.1761234, 0.3799993),
+    "train_ptb": (2.4550607, 2.5388272),
+    "train_seq2seq": (2.3050752, 2.3168128),
+    "train_word2vec": (2.5054941, 2.5275483),
+    "static_graph": (2.1761234, 1.5342990),
     "serialization": (2.4080827, 2.0325341),
 }
 
@@ -76,6 +79,8 @@ def test_same_program_on_release_7(tmp_path, name):
         ("train_mnist", ["--profile"]),
         ("train_dcgan", ["--spectral"]),
         ("train_text", ["--model", "cnn"]),
+        ("train_word2vec", ["--model", "cbow", "--output", "hsm"]),
+        ("train_word2vec", ["--output", "ns"]),
     ],
 )
 def test_options(tmp_path, name, options):
@@ -88,9 +93,22 @@ def test_data_are_needed(tmp_path, name):
     assert "--train is needed, or --small" in out
 
 
+def test_translations_are_needed(tmp_path):
+    out = run("release7/train_seq2seq.py", "--source", "a.txt", cwd=tmp_path, expect=2)
+    assert "--source and --target are needed, or --small" in out
+
+
 def test_files(tmp_path):
     (tmp_path / "trees.txt").write_text("(1 (1 good) (0 bad))\n(0 bad)\n" * 3)
     run("release7/train_sentiment.py", "--train", "trees.txt", "-e", 2, cwd=tmp_path)
     (tmp_path / "texts.tsv").write_text("a\tone two two\nb\tthree four\n" * 20)
     run("release7/train_text.py", "--train", "texts.tsv", "-e", 1, "-u", 5, cwd=tmp_path)
+    assert losses(tmp_path)
+    (tmp_path / "source.txt").write_text("a b c\nb a\n" * 10)
+    (tmp_path / "target.txt").write_text("x y z\ny x\n" * 10)
+    run(
+        *("release7/train_seq2seq.py", "--source", "source.txt", "--target", "target.txt"),
+        *("-e", 1, "-u", 5, "-b", 4),
+        cwd=tmp_path,
+    )
     assert losses(tmp_path)

@@ -13,6 +13,7 @@ from chainer.backends._cpu import CpuDevice
 from chainer.core.arrays.device import Device
 from chainer.core.arrays.lookup import HOST_FAMILY
 from chainer.core.arrays.protocol import Backend
+from chainer.core.arrays.recorder import Recorder
 
 
 class NumpyBackend(Backend):
@@ -38,6 +39,12 @@ class NumpyBackend(Backend):
 
     def to_host(self, array: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
         return array
+
+    def recorder(self, device: Device) -> Recorder:
+        # Imported at first use: a program that captures nothing does not pay for it.
+        from chainer.backends.numpy.recording.recorder import NumpyRecorder
+
+        return NumpyRecorder()
 
 
 backend = NumpyBackend()

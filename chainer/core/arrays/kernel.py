@@ -168,6 +168,8 @@ class Operation:
         if implementation is None:
             factory = resolve(self.reference if kernel is None else kernel.load)
             implementation = factory(backend)
+            if kernel is None:
+                implementation = backend.adapt_reference(self.name, self.methods, implementation)
             missing = [m for m in self.methods if not hasattr(implementation, m)]
             if missing:
                 who = "the reference" if kernel is None else f"provider {kernel.provider!r}"
@@ -232,16 +234,17 @@ def get_operation(name: str) -> Operation:
     return registries.operations.get(name)
 
 
-def explain(operation: str | Operation, *args: VariableLike, **attributes: Any) -> Explanation:
+def explain(operation: Any, *args: VariableLike, **attributes: Any) -> Explanation | str:
     """Returns which kernel would serve a call, and why the others would not.
 
     Args:
-        operation: An operation or its name (``chainer kernels`` lists them).
+        operation: An operation or its name (``chainer kernels`` lists them). Or a captured step,
+            see :func:`chainer.capture`, without further arguments.
         args: The arrays of the call; Variables and numbers are accepted.
         attributes: The other arguments of the call.
 
     Returns:
-        Explanation: Print it.
+        Explanation: Print it. For a captured step a text: its programs, or why it has none.
 
     Example:
         >>> print(chainer.explain('softmax', np.zeros((2, 3), np.float32), axis=1))
@@ -250,6 +253,8 @@ def explain(operation: str | Operation, *args: VariableLike, **attributes: Any) 
           * reference (priority -1): chosen
     """
     if not isinstance(operation, Operation):
+        if not isinstance(operation, str) and hasattr(operation, "explain"):
+            return operation.explain()  # a captured step, which the core does not know
         operation = get_operation(operation)
     return operation.explain(*map(_array_of, args), **attributes)
 

@@ -30,12 +30,29 @@ _classes_without_backend: set[type[Any]] = set()
 _reported: set[Entry] = set()
 
 
+#: Backends of array classes that no plugin names, see :func:`add_private_backend`.
+_private: dict[type[Any], Backend] = {}
+
+
 def _forget(*_: object) -> None:
     _by_class.clear()
+    _by_class.update(_private)
     _classes_without_backend.clear()
 
 
 registries.backends.add_listener(_forget)
+
+
+def add_private_backend(cls: type[Any], backend: Backend) -> None:
+    """Makes a backend known for arrays of a class, but not by its name.
+
+    It serves arrays that exist only while something runs, such as those of a recording.
+
+    Args:
+        cls: Class of the arrays; not one of its subclasses.
+        backend: The backend.
+    """
+    _private[cls] = _by_class[cls] = backend
 
 
 def get_backend(name: str) -> Backend:

@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy
 
 from chainer.core.arrays.conversions import ArrayConversions
 from chainer.core.arrays.device import Device
 from chainer.core.typing import Array, ArrayLike, DTypeLike
+
+if TYPE_CHECKING:
+    from chainer.core.arrays.recorder import Recorder
 
 
 class Backend(ArrayConversions):
@@ -39,6 +42,8 @@ class Backend(ArrayConversions):
         multi_device: Whether there may be more than one device. If so, the device of the inputs is
             made current while a function runs; if not, the framework does not ask for devices.
             Default: the value of ``is_accelerator``.
+        converts_inputs: Whether NumPy arrays beside arrays of the backend become its arrays, by
+            :meth:`from_host`, when a function gets them. For backends of the family ``'host'``.
     """
 
     name: ClassVar[str]
@@ -46,6 +51,7 @@ class Backend(ArrayConversions):
     family: ClassVar[str] = ""
     is_accelerator: ClassVar[bool] = False
     multi_device: ClassVar[bool] = False
+    converts_inputs: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -195,6 +201,29 @@ class Backend(ArrayConversions):
         else:
             with self.use(device):
                 self.random(device).set_state(state)
+
+    def adapt_reference(self, operation: str, methods: tuple[str, ...], kernel: Any) -> Any:
+        """Returns the reference kernel of an operation in the form in which arrays are given to it.
+
+        Backends need not define it. That of recordings makes a call of a kernel a single step.
+
+        Args:
+            operation: Name of the operation.
+            methods: Names of the methods of the kernel.
+            kernel: The reference kernel for this backend.
+        """
+        return kernel
+
+    def recorder(self, device: Device) -> Recorder | None:
+        """Returns a new recorder of steps on a device; None if the backend cannot record.
+
+        :func:`chainer.capture` uses it. A backend that does not define it runs every step as it is
+        written.
+
+        Args:
+            device: Device of this backend.
+        """
+        return None
 
     def __repr__(self) -> str:
         return f"<backend {self.name}>"

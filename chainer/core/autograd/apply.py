@@ -408,6 +408,8 @@ def _convert_inputs(self: FunctionNode, in_data: Arrays, state: ThreadState) -> 
         backend = _common_backend(self, in_data)
         if backend is None:  # no input has an array
             return in_data
+        if backend.converts_inputs:
+            in_data = tuple([_own_array(backend, x) for x in in_data])
     xp = backend.xp
     if xp is not numpy:
         self.xp = xp
@@ -432,6 +434,11 @@ def _check_one_device(self: FunctionNode, backend: Backend, in_data: Arrays) -> 
         if other is not device and other != device:
             names = ", ".join([str(get_device_from_array(array)) for array in in_data])
             raise TypeError(f"inputs of {self.label} are on several devices: {names}\n{ONE_DEVICE}")
+
+
+def _own_array(backend: Backend, array: Array) -> Array:
+    """Returns an input of a backend that converts NumPy arrays to its own."""
+    return backend.from_host(array, backend.device()) if type(array) is _ndarray else array
 
 
 def _common_backend(self: FunctionNode, in_data: Arrays) -> Backend | None:

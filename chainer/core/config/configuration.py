@@ -17,6 +17,7 @@ from chainer.core.config.kernel_policy import KernelPolicy, current_policy
 from chainer.core.streams import STANDARD_OUTPUT, current_stream
 
 if TYPE_CHECKING:
+    from chainer.core.arrays.recorder import Recorder
     from chainer.core.autograd.function_hook import FunctionHook
 
 
@@ -50,6 +51,8 @@ class ThreadState:
             ``type_check`` and ``lazy_grad_sum``.
         policy: The effective :class:`KernelPolicy`.
         light_type_check: Whether a ``check_type_forward`` runs on plain values at the moment.
+        recorder: The recorder of the step that is being recorded in this thread; None otherwise.
+            :func:`chainer.capture` sets it while :meth:`Recorder.run` runs, and nothing else does.
     """
 
     __slots__ = (
@@ -61,6 +64,7 @@ class ThreadState:
         "lazy_grad_sum",
         "light_type_check",
         "policy",
+        "recorder",
         "type_check",
         "values",
     )
@@ -70,6 +74,7 @@ class ThreadState:
         self.values: dict[str, Any] = {}
         self.hooks: dict[str, FunctionHook] = {}
         self.light_type_check = False
+        self.recorder: Recorder | None = None
         self.refresh()
 
     def refresh(self) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from chainer.core.arrays.backend import get_device
+from chainer.links.link import Link
 from chainer.training.dataset.convert import ConverterLike, call_converter, concat_examples
 from chainer.training.optimizer import Optimizer
 from chainer.training.updater import Updater
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from chainer.core.autograd.variable import Variable
     from chainer.core.typing import ArrayTree, DeviceLike
     from chainer.links.serializer import AbstractSerializer
+    from chainer.training.capturing.step import CapturedStep
     from chainer.training.dataset.iterator import Iterator
 
 T = TypeVar("T")
@@ -87,6 +89,8 @@ class StandardUpdater(Updater):
         input_device: Device to which the training data is sent; ``device`` by default. If only
             this argument is given, the target links are not moved, as a model on several devices
             needs it.
+        capture (bool): Whether the update is recorded once and repeated, see
+            :func:`chainer.capture`.
 
     Attributes:
         converter: Converter function.
@@ -96,8 +100,12 @@ class StandardUpdater(Updater):
 
     Raises:
         TypeError: If ``iterator`` is neither an iterator nor a dictionary of iterators, or
-            ``optimizer`` neither an optimizer nor a dictionary of optimizers.
+            ``optimizer`` neither an optimizer nor a dictionary of optimizers. Also if ``capture``
+            is set for a subclass that overrides :meth:`update_core`.
     """
+
+    #: Main optimizer, loss function, and the captured update of both.
+    _captured: tuple[Any, Any, CapturedStep] | None = None
 
     def __init__(
         self,
@@ -110,7 +118,14 @@ class StandardUpdater(Updater):
         auto_new_epoch: bool = True,
         *,
         input_device: DeviceLike = None,
+        capture: bool = False,
     ) -> None:
+        if capture and type(self).update_core is not StandardUpdater.update_core:
+            raise TypeError(
+                f"capture must be False for {type(self).__name__}, which overrides update_core(): "
+                "call chainer.capture() there"
+            )
+        self._capture = capture
         self._iterators: dict[str, Any] = named(iterator)
         self._optimizers: dict[str, Any] = named(optimizer)
         # By their methods: iterators of programs need not derive from the class.
@@ -244,6 +259,9 @@ class StandardUpdater(Updater):
         arrays = call_converter(self.converter, batch, self._input_device)
         optimizer = self.get_optimizer("main")
         loss_func = self.loss_func or optimizer.target
+        if self._capture:
+            call_with_batch(self._captured_update(optimizer, loss_func), arrays)
+            return
         # As call_with_batch(), with the loss function as the first argument.
         if isinstance(arrays, tuple):
             optimizer.update(loss_func, *arrays)
@@ -251,6 +269,20 @@ class StandardUpdater(Updater):
             optimizer.update(loss_func, **arrays)
         else:
             optimizer.update(loss_func, arrays)
+
+    def _captured_update(self, optimizer: Any, loss_func: Any) -> CapturedStep:
+        """Returns the captured update; a new one if the optimizer or the loss function is new."""
+        found = self._captured
+        if found is None or found[0] is not optimizer or found[1] is not loss_func:
+            # Imported here: it imports links and optimizers, which most programs do not capture.
+            from chainer.training.capturing.step import capture
+
+            def update(*args: Any, **kwargs: Any) -> None:
+                optimizer.update(loss_func, *args, **kwargs)
+
+            targets = [optimizer, loss_func] if isinstance(loss_func, Link) else [optimizer]
+            found = self._captured = optimizer, loss_func, capture(update, *targets)
+        return found[2]
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Serializes iterators, optimizers, their target links and the number of iterations.

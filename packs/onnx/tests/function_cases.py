@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 
 import numpy as np
@@ -29,6 +30,15 @@ def ints(high, *shape, low=0):
 def case(name, function, *inputs, since=9, tolerance=None, floats=True):
     """A case; ``floats`` tells whether other floating-point types are tested too."""
     return name, function, inputs, since, tolerance, floats
+
+
+@contextlib.contextmanager
+def ignore_frozen_labels(name):
+    """Ignores the warning that the labels of some losses become constants."""
+    with warnings.catch_warnings():
+        if name in ("focal_loss", "label_smoothed_cross_entropy"):
+            warnings.filterwarnings("ignore", ".*depends on the values of the inputs")
+        yield
 
 
 def _batch_matmul(*args):
@@ -576,6 +586,23 @@ MODERN = [
     ),
 ]
 
+_SPREAD = np.array([-30.5, -2.5, -0.3, 1e-3, 0.5, 1.0, 1.46, 2.0, 7.7, 40.0, np.inf], np.float32)
+_PROBABILITIES = np.array([0, 1e-7, 0.01, 0.074, 0.3, 0.5, 0.6, 0.93, 0.99, 1], np.float32)
+
+SPECIAL = [
+    case("digamma", F.digamma, _SPREAD[1:]),
+    case("erfcinv", F.erfcinv, 2 * _PROBABILITIES),
+    case("erfcx", F.erfcx, np.array([-5, -0.3, 0, 0.2, 1.5, 10, 1e4], np.float32), floats=False),
+    case("erfinv", F.erfinv, 2 * _PROBABILITIES - 1),
+    case("erfinv near zero", F.erfinv, np.array([-1e-20, 0, 1e-6, 1e-3], np.float32)),
+    case("fft", lambda x, y: F.fft((x, y)), normal(2, 3, 5), normal(2, 3, 5), since=17),
+    case("ifft", lambda x, y: F.ifft((x, y)), normal(4), normal(4), since=17, floats=False),
+    case("forget", lambda x, y: F.forget(lambda a, b: F.tanh(a) * b, x, y), X, X),
+    case("lgamma", F.lgamma, _SPREAD),
+    case("log_ndtr", F.log_ndtr, np.array([-40, -5, -0.1, 0, 0.3, 2, 8], np.float32)),
+    case("ndtri", F.ndtri, _PROBABILITIES),
+]
+
 CASES = [
     *ACTIVATION,
     *ARRAY,
@@ -585,4 +612,5 @@ CASES = [
     *NORMALIZATION,
     *POOLING,
     *MODERN,
+    *SPECIAL,
 ]

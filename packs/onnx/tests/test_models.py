@@ -19,9 +19,10 @@ from models import (
     images,
     tokens,
 )
-from running import OPSETS, check, compare, operators
+from running import OPSETS, Apply, check, compare, operators
 
 import chainer
+import chainer.distributions as D
 import chainer.functions as F
 import chainer.links as L
 
@@ -84,8 +85,6 @@ def test_dynamic_size_of_images():
 
     W = images(4, 3, 3, 3)
     proto = check(model, images(1, 3, 8, 8), input_shapes=[("n", 3, "h", "w")])
-    from running import Apply
-
     compare(Apply(model), (images(3, 3, 12, 6),), proto)
 
 
@@ -99,8 +98,6 @@ def test_attention_layer_of_the_pack():
 def test_causal_attention_of_any_length():
     def attend(q):
         return F.scaled_dot_product_attention(q, q, q, causal=True)
-
-    from running import Apply
 
     proto = check(attend, images(2, 5, 8), input_shapes=[("b", "t", 8)])
     compare(Apply(attend), (images(1, 9, 8),), proto)
@@ -141,9 +138,7 @@ def test_gru_links():
 
 
 def test_distributions():
-    D = chainer.distributions
-
-    def densities(x, loc):
+    def densities(x, loc, binary):
         normal = D.Normal(loc, log_scale=loc * 0)
         laplace = D.Laplace(loc, F.exp(loc))
         bernoulli = D.Bernoulli(logit=loc)
@@ -153,11 +148,53 @@ def test_distributions():
             normal.entropy,
             laplace.prob(x),
             laplace.cdf(x),
-            bernoulli.log_prob((x.array > 0.5).astype("f")),
+            bernoulli.log_prob(binary.array),
             D.Categorical(logit=loc).entropy,
         )
 
-    check(densities, images(2, 3), images(2, 3) - 0.5)
+    binary = (images(2, 3) > 0.5).astype("f")
+    check(densities, images(2, 3), images(2, 3) - 0.5, binary)
+
+
+@pytest.mark.parametrize(
+    ("name", "density"),
+    [
+        ("Beta", lambda x, a, b: D.Beta(a, b).log_prob(x)),
+        ("Categorical", lambda x, a, b: D.Categorical(logit=F.stack([a, b])).log_prob(np.r_[0, 1])),
+        ("Cauchy", lambda x, a, b: D.Cauchy(a, b).log_prob(x)),
+        ("Chisquare", lambda x, a, b: D.Chisquare(a).log_prob(x)),
+        ("Dirichlet", lambda x, a, b: D.Dirichlet(a).log_prob(x / F.sum(x))),
+        ("Exponential", lambda x, a, b: D.Exponential(a).log_prob(x)),
+        ("Gamma", lambda x, a, b: D.Gamma(a, b).log_prob(x)),
+        ("Gamma entropy", lambda x, a, b: D.Gamma(a, b).entropy),
+        ("Geometric", lambda x, a, b: D.Geometric(x).log_prob(np.arange(1, 4, dtype="f"))),
+        ("Gumbel", lambda x, a, b: D.Gumbel(a, b).log_prob(x)),
+        ("KL", lambda x, a, b: chainer.kl_divergence(D.Normal(a, b), D.Normal(b, a))),
+        ("LogNormal", lambda x, a, b: D.LogNormal(a, b).log_prob(x)),
+        (
+            "MultivariateNormal",
+            lambda x, a, b: D.MultivariateNormal(
+                a, scale_tril=F.broadcast_to(b, (3, 3)) * np.tril(np.ones((3, 3), "f"))
+            ).log_prob(x),
+        ),
+        ("Normal quantile", lambda x, a, b: D.Normal(a, b).icdf(x)),
+        ("Normal survival", lambda x, a, b: D.Normal(a, b).log_survival_function(x)),
+        (
+            "OneHotCategorical",
+            lambda x, a, b: D.OneHotCategorical(F.softmax(F.stack([a, b]))).log_prob(
+                np.eye(3, dtype="f")[:2]
+            ),
+        ),
+        ("Pareto", lambda x, a, b: D.Pareto(x, b).log_prob(a)),
+        ("Poisson", lambda x, a, b: D.Poisson(a).log_prob(np.arange(1, 4, dtype="f"))),
+        ("Uniform", lambda x, a, b: D.Uniform(low=x * 0, high=b).log_prob(x * 0.5)),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_densities(name, density):
+    x = np.array([0.15, 0.6, 0.45], "f")
+    a, b = np.array([0.7, 1.4, 1.9], "f"), np.array([1.2, 0.55, 0.9], "f")
+    check(density, x, a, b, tolerance=2e-5)
 
 
 def test_functions_without_gradient_in_a_model():
@@ -210,3 +247,20 @@ def test_dropout():
     for opset in (9, 12, 21):
         proto = onnx_chainer.export(model, x, train=True, opset_version=opset)
         assert operators(proto) == ["Gemm", "Dropout"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["VGG16Layers", "ResNet50Layers", "GoogLeNet"])
+def test_full_size(name, tmp_path):
+    """Out, in onnxruntime, and in again."""
+    network = getattr(L, name)(None)
+    model = Apply(lambda x: network(x, layers=["prob"])["prob"])
+    with model.init_scope():
+        model.network = network
+    x = images(1, 3, 224, 224)
+    path = tmp_path / "model.onnx"
+    proto = onnx_chainer.export(model, x, path, input_shapes=("b", 3, 224, 224))
+    compare(model, (images(2, 3, 224, 224),), proto)
+    loaded = onnx_chainer.load(path)
+    with chainer.using_config("train", False):
+        np.testing.assert_allclose(loaded(x).array, model(x).array, rtol=1e-4, atol=1e-6)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Any, cast
 
 import numpy
 
@@ -34,6 +35,13 @@ def _constant(value: float, dtype: DType) -> HostArray:
     return constant
 
 
+def _array_of_number(value: float, dtype: DType) -> HostArray:
+    if type(value) is float or not hasattr(value, "array"):
+        return _constant(float(value), dtype)
+    # A number of a recorded step, which may be another one at the next call.
+    return cast(Any, value).array(dtype)
+
+
 class UpdateKernel(ReferenceKernel):
     """Base of the kernels below: blocks, scratch arrays and constants."""
 
@@ -47,7 +55,7 @@ class UpdateKernel(ReferenceKernel):
             # An accelerator passes numbers to its kernels; an array would have to be copied there.
             return values
         dtype = compute_dtype(param.dtype)
-        return tuple([_constant(float(value), dtype) for value in values])
+        return tuple([_array_of_number(value, dtype) for value in values])
 
     def blocks(self, n_scratch: int, *arrays: Array) -> Iterator[Arrays]:
         """Yields the arrays block by block, each time followed by scratch arrays of the same shape.

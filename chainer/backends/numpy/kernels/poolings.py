@@ -16,8 +16,8 @@ from chainer.backends.numpy.kernels._window_stages import (
     window_sums,
 )
 from chainer.backends.operations.poolings import PoolingGeometry
-from chainer.core.arrays.backend import HOST_FAMILY
 from chainer.core.arrays.kernel import ReferenceKernel
+from chainer.core.arrays.recorder import may_read_values
 from chainer.core.typing import Array, DType, Shape
 
 
@@ -52,7 +52,7 @@ class WindowIndexingKernel(ReferenceKernel):
     def codes(self, x: Array, y: Array, geometry: PoolingGeometry) -> Array:
         """Returns codes in a small integer type."""
         is_float = y.dtype.kind == "f"
-        if self.backend.family != HOST_FAMILY:
+        if not may_read_values(self.backend):
             # Reading the codes on the host would wait for the device. Handle NaN at once instead.
             return self._codes(x, y, geometry, with_nan=is_float)
         codes = self._codes(x, y, geometry, with_nan=False)
@@ -115,7 +115,7 @@ class WindowIndexingKernel(ReferenceKernel):
             valid = indices < prod(geometry.ksize)
             flat = self._flat_indices(indices, size, geometry)
             values = y.astype(dtype, copy=False)
-            if self.backend.family != HOST_FAMILY:
+            if not may_read_values(self.backend):
                 # A selection has a size that the host would have to wait for.
                 values = xp.where(valid, values, 0)
             elif not bool(valid.all()):

@@ -8,8 +8,8 @@ from typing import Any
 import numpy
 
 from chainer.backends.compute_dtypes import to_compute_dtype
-from chainer.core.arrays.backend import HOST_FAMILY
 from chainer.core.arrays.kernel import ReferenceKernel
+from chainer.core.arrays.recorder import may_read_values
 from chainer.core.typing import Array, DTypeLike
 
 # Logarithm of a probability of zero. It absorbs everything that is added to it. Unlike those of
@@ -239,7 +239,7 @@ class LinearChainCRFKernel(ReferenceKernel):
         return path[::-1]
 
     def _is_narrow(self, cost: Array) -> bool:
-        if self.backend.family != HOST_FAMILY:
+        if not may_read_values(self.backend):
             return False  # reading the costs would wait for the device
         # Half of the range of exponentials, in logarithms, less a margin for the sums.
         limit = 300 if cost.dtype == numpy.float64 else 40

@@ -160,6 +160,10 @@ class ConverterLookup:
         """
         function = application.function
         cls = type(function)
+        of_link = getattr(function, "link_converter", None)
+        if of_link is not None:
+            # Not looked up by name: a function may have the name of the class of the link.
+            return of_link
         if application.name in self.external:
             return self.external[application.name]
         names = [f"{cls.__module__}.{cls.__qualname__}", application.name]

@@ -19,7 +19,9 @@ from onnx_chainer.arguments import Arguments, fit_names, flatten_outputs
 from onnx_chainer.context import Context
 from onnx_chainer.converter_registry import Converter, ConverterLookup
 from onnx_chainer.dynamic_axes import Axis, enlarge, factors_of
+from onnx_chainer.frozen_values import other_values
 from onnx_chainer.graph_conversion import GraphConversion, add_identity, warn_experimental
+from onnx_chainer.link_calls import LinkConverter, LinkConverters
 from onnx_chainer.optional import require
 from onnx_chainer.tensors import tensor_of, value_info
 from onnx_chainer.tracing import Trace
@@ -46,6 +48,7 @@ def export(
     external_opset_imports: Mapping[str, int] | None = None,
     input_shapes: Any = None,
     no_testcase: bool = False,
+    external_link_converters: Mapping[type[Link], LinkConverter] | None = None,
 ) -> Any:
     """Exports a model to ONNX.
 
@@ -75,6 +78,10 @@ def export(
             instead of a length. The exported model takes any length there. The model is called a
             second time, with longer inputs, to see what depends on these axes.
         no_testcase (bool): Has no effect; kept for programs of Chainer 7.
+        external_link_converters (dict): Converters of whole links, by their classes. Such a link is
+            one node of the graph; the converter gets a
+            :class:`~onnx_chainer.link_calls.LinkCall` with the link, the names of its parameters,
+            its inputs and its outputs.
 
     Returns:
         onnx.ModelProto: The model. With ``return_named_inout`` a tuple of the model, and of two
@@ -109,13 +116,16 @@ def export(
     names = arguments.names(input_names)
     if export_params and set(names.values()) & set(_parameter_names(model).values()):
         raise ValueError(f"input_names must differ from names of parameters, got {names}")
+    link_converters = LinkConverters(external_link_converters)
     exporter = _Exporter(
         model, arguments, names, arguments.shapes(input_shapes), _opset(opset_version)
     )
-    exporter.trace(train)
+    with link_converters.applied_to(model):
+        exporter.trace(train)
     exporter.convert(output_names, ConverterLookup(external_converters))
     proto = exporter.make_model(graph_name, export_params, dict(external_opset_imports or {}))
-    _check(proto, bool(external_converters), bool(external_opset_imports))
+    has_external = bool(external_converters) or bool(link_converters)
+    _check(proto, has_external, bool(external_opset_imports))
     if filename is not None:
         _write(proto, filename, save_text)
     if return_named_inout:
@@ -188,18 +198,62 @@ class _Exporter:
         """Runs the model, twice if axes have names."""
         # Functions may change their inputs in place, and constants must be those of the sample.
         arrays = {key: x.array for key, x in self.arguments.variables.items()}
+        self.probe = None if train else self._trace_probe(arrays)
         with chainer.using_config("train", train), _unchanged_persistents(self.model):
             self.main = Trace(
                 lambda: self.arguments.call(self.model), self.arguments.variables.values()
             )
             self.results = flatten_outputs(self.main.outputs)
             self.main.select(self.results.values())
+        if self.probe is not None and not self.main.pair_with(self.probe, "probe"):
+            warnings.warn(
+                "the model applies other functions to other values of its inputs; the exported "
+                "model does what the sample did",
+                UserWarning,
+                stacklevel=4,
+            )
         self.twin: Trace | None = None
         self.twin_results: dict[Any, Variable] = {}
         factors = factors_of(self.shapes)
         if factors:
             longer = {key: enlarge(arrays[key], self.shapes[key], factors) for key in arrays}
             self._trace_twin(self.arguments.replaced(longer), train)
+
+    def _trace_probe(self, arrays: Mapping[Any, Any]) -> Trace | None:
+        """Runs a copy of the model with other values of the inputs.
+
+        It comes before the run with the sample, whose state a stateful model keeps.
+
+        Returns:
+            The run. None if the model is not initialized, or cannot be called with these values.
+        """
+        if any([parameter.array is None for parameter in self.model.params()]):
+            return None
+        arguments = self.arguments.replaced({k: other_values(x) for k, x in arrays.items()})
+        # A copy, because attributes such as the state of an LSTM would change.
+        model = self.model.copy("share")
+        # Nor do reports of the copy reach the caller.
+        reporter = chainer.Reporter()
+        reporter.add_observer("main", model)
+        reporter.add_observers("main", model.namedlinks(skipself=True))
+        try:
+            with (
+                warnings.catch_warnings(),
+                numpy.errstate(all="ignore"),
+                chainer.using_config("train", False),
+                chainer.using_config("debug", False),
+                reporter,
+                _unchanged_persistents(model),
+            ):
+                warnings.simplefilter("ignore")
+                trace = Trace(lambda: arguments.call(model), arguments.variables.values())
+                trace.select(flatten_outputs(trace.outputs).values())
+        except Exception:
+            # Other values may be invalid for the model: only what could be found is not found.
+            return None
+        # Its inputs belong to the applications.
+        self._probe_arguments = arguments
+        return trace
 
     def _trace_twin(self, arguments: Arguments, train: bool) -> None:
         self.twin_arguments = arguments

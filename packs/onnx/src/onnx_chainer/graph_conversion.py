@@ -7,7 +7,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from chainer import Variable
 from chainer.core.autograd.variable_node import VariableNode
@@ -16,6 +16,7 @@ from onnx_chainer import onnx_helper
 from onnx_chainer.context import Context
 from onnx_chainer.converter_call import ConverterCall
 from onnx_chainer.converter_registry import Converter, ConverterLookup, registry, version_of
+from onnx_chainer.frozen_values import differ, warn_frozen
 from onnx_chainer.tensors import as_numpy, tensor_of
 from onnx_chainer.tracing import Application, Trace
 
@@ -136,6 +137,9 @@ class GraphConversion:
                     context.implicit_inputs[known] = tensor_of(array, known)
                 context.set_name(node, known)
                 continue
+            probe = application.probe
+            if probe is not None and differ(array, probe.inputs[i]):
+                warn_frozen(application.name, f"input {i}", stacklevel=6)
             has_name = i < len(names) and names[i]
             constant = f"{name}_param_{names[i]}" if has_name else f"{name}_input_{i}"
             twin = application.twin
@@ -163,13 +167,20 @@ class GraphConversion:
             if node is not None:
                 self.context.set_name(node, name if len(outputs) == 1 else f"{name}_{i}")
 
-    def expand(self, params: ConverterCall, compose: Any, twin_compose: Any = None) -> list[Any]:
+    def expand(
+        self,
+        params: ConverterCall,
+        compose: Any,
+        twin_compose: Any = None,
+        probe_compose: Any = None,
+    ) -> list[Any]:
         """Converts a function that is a composition of others by running the composition.
 
         Args:
             params: The application.
             compose: The composition, a function of Variables that returns a tuple of Variables.
             twin_compose: The composition of the second run.
+            probe_compose: The composition of the run with other values.
 
         Returns:
             list of onnx.NodeProto: The nodes.
@@ -181,14 +192,18 @@ class GraphConversion:
         wanted = application.output_nodes()
         used = [y for y, node in zip(outputs, wanted, strict=True) if node is not None]
         trace.select(used)
-        # Kept until the end: the inputs of the applications inside belong to it.
-        twin: Trace | None = None
-        if application.twin is not None and twin_compose is not None:
-            others = [Variable(x, requires_grad=False) for x in application.twin.inputs]
-            twin = Trace(lambda: twin_compose(*others), others)
-            twin_outputs = [y for y, node in zip(twin.outputs, wanted) if node is not None]
-            twin.select(twin_outputs)
-            trace.pair_with(twin)
+        # Kept until the end: the inputs of the applications inside belong to them.
+        others: list[Trace] = []
+        runs: list[tuple[Literal["twin", "probe"], Any]] = [
+            ("twin", twin_compose),
+            ("probe", probe_compose),
+        ]
+        for run, function in runs:
+            partner: Application | None = getattr(application, run)
+            if partner is not None and function is not None:
+                other = _run_again(function, partner, wanted)
+                trace.pair_with(other, run)
+                others.append(other)
         for x, name in zip(inputs, params.input_names, strict=True):
             self.context.set_name(x, name)
         return self._convert_inner(params, trace, outputs)
@@ -220,6 +235,14 @@ class GraphConversion:
             return self.nodes
         finally:
             self.nodes = before
+
+
+def _run_again(compose: Any, application: Application, wanted: Sequence[Any]) -> Trace:
+    """Runs a composition with the inputs of another run."""
+    inputs = [Variable(x, requires_grad=False) for x in application.inputs]
+    trace = Trace(lambda: compose(*inputs), inputs)
+    trace.select([y for y, node in zip(trace.outputs, wanted) if node is not None])
+    return trace
 
 
 def _output_names(application: Application, context: Context) -> list[str]:

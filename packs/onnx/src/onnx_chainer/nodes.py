@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer.core.typing import Array, DType, DTypeLike, Shape
+from onnx_chainer.frozen_values import differ, warn_frozen
 from onnx_chainer.onnx_helper import GraphBuilder, get_func_name
 from onnx_chainer.tensors import as_numpy, element_type
 
@@ -446,6 +447,24 @@ class Nodes(GraphBuilder):
         """The function node of the second run; None if there was none."""
         twin = self.params.application.twin
         return None if twin is None else twin.function
+
+    @property
+    def probe(self) -> Any:
+        """The function node of the run with other values; None if there was none."""
+        probe = self.params.application.probe
+        return None if probe is None else probe.function
+
+    def warn_if_frozen(self, attribute: str, what: str) -> None:
+        """Warns if a constant of the function depends on the values of the inputs.
+
+        Args:
+            attribute: The attribute of the function that has it.
+            what: What it is.
+        """
+        if self.probe is not None and differ(
+            getattr(self.func, attribute), getattr(self.probe, attribute)
+        ):
+            warn_frozen(self.params.name, what, stacklevel=3)
 
     @property
     def twin_out_shape(self) -> Shape | None:

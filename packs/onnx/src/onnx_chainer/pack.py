@@ -20,20 +20,22 @@ CONVERTERS = {
     "Rollaxis ScatterAdd SelectItem Separate Shape Space2Depth SpatialTransformerGrid "
     "SpatialTransformerSampler SplitAxis Squeeze Stack Swapaxes Tile Transpose TransposeSequence "
     "Where",
-    "composition": "ComposedFunction DifferentiableComposition",
+    "composition": "ComposedFunction DifferentiableComposition Forget",
     "connection": "ConvolutionND DeconvolutionND DepthwiseConvolution2D EmbedIDFunction "
     "LinearFunction Shift",
     "indexing": "GetItem",
-    "loss": "AbsoluteError Accuracy BinaryAccuracy CrossCovariance HuberLoss MeanAbsoluteError "
-    "MeanSquaredError SigmoidCrossEntropy SoftmaxCrossEntropy SquaredError Triplet",
+    "loss": "AbsoluteError Accuracy BinaryAccuracy Contrastive CrossCovariance HuberLoss "
+    "MeanAbsoluteError MeanSquaredError SigmoidCrossEntropy SoftmaxCrossEntropy SquaredError "
+    "Triplet",
     "modern": "GELU HardSwish Mish RotaryEmbedding ScaledDotProductAttention SiLU TanhGELU",
     "noise": "DropPath Dropout Gaussian",
     "normalization": "BatchNormalization FixedBatchNormalization "
     "FixedDecorrelatedBatchNormalization GroupNormalization LocalResponseNormalization",
     "pooling": "AveragePoolingND MaxPoolingND ROIAverageAlign2D ROIPooling2D UnpoolingND "
     "Upsampling2D",
-    "products": "BatchMatMul EinSum MatMul TensorDot",
+    "products": "BatchMatMul EinSum MatMul TensorDot TriangularInv",
     "recurrent": "BaseNStepRNN",
+    "special": "DiGamma ErfInv ErfcInv Erfcx FFT LGamma LogNdtr Ndtri",
 }
 """Module -> names of the function nodes that it converts."""
 

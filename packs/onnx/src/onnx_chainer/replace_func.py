@@ -108,7 +108,23 @@ def fake_as_funcnode(
     """
     if experimental_warning:
         warn_experimental("fake_as_funcnode")
-    names = dict(rename_attributes or ())
+    return as_node(alt_func, name, dict(rename_attributes or ()))
+
+
+def as_node(
+    alt_func: Callable[..., Any],
+    name: str,
+    names: dict[int | str, str],
+    node_class: type[WrappedFunction] = WrappedFunction,
+) -> Callable[..., Any]:
+    """Is :func:`fake_as_funcnode` with the class of the node.
+
+    Args:
+        alt_func: The function.
+        name: Name by which the converter is found.
+        names: Index or keyword of an argument -> name of its attribute.
+        node_class: Class of the node.
+    """
     signature = inspect.signature(alt_func)
     last: list[WrappedFunction] = []
 
@@ -129,7 +145,7 @@ def fake_as_funcnode(
             attributes[names.get(index, names.get(key, default))] = value
         if not inputs:
             raise ValueError(f"{name} must have at least one Variable among its arguments")
-        node = WrappedFunction(name, alt_func, given.args, given.kwargs, attributes)
+        node = node_class(name, alt_func, given.args, given.kwargs, attributes)
         outputs = node.apply(node.arg_vars)
         last[:] = [node]
         return node.reconstruct(outputs)

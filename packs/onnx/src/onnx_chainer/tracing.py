@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Literal
 
 import chainer
 from chainer import FunctionHook, FunctionNode, Variable
@@ -19,12 +19,14 @@ class Application:
         inputs: Its input arrays.
         twin: The same application in the second run of the model, whose inputs have other lengths;
             None if there was no second run.
+        probe: The same application in a run whose inputs have other values; None if there was none.
     """
 
     def __init__(self, node: FunctionNode, inputs: Arrays) -> None:
         self.node = node
         self.inputs = inputs
         self.twin: Application | None = None
+        self.probe: Application | None = None
 
     @property
     def function(self) -> Any:
@@ -116,11 +118,12 @@ class Trace:
         self.applications = [a for a in self._recorder.applications if id(a.node) in needed]
         return self.applications
 
-    def pair_with(self, other: Trace) -> bool:
+    def pair_with(self, other: Trace, run: Literal["twin", "probe"] = "twin") -> bool:
         """Pairs each application with the one of another run of the same function.
 
         Args:
             other: The other run, whose :meth:`select` was called.
+            run: The attribute of the applications that gets the partner.
 
         Returns:
             bool: Whether both runs applied the same functions; if not, nothing is paired.
@@ -128,5 +131,5 @@ class Trace:
         if [a.name for a in self.applications] != [b.name for b in other.applications]:
             return False
         for a, b in zip(self.applications, other.applications, strict=True):
-            a.twin = b
+            setattr(a, run, b)
         return True

@@ -43,6 +43,7 @@ Sum = along_axes("ReduceSum")
 
 def _constant(g: Nodes) -> str:
     """Returns the constant of an operator with a number or an array, in the dtype of x."""
+    g.warn_if_frozen("value", "its constant")
     value = array_of(g.func.value)
     if g.twin is not None:
         other = array_of(g.twin.value)

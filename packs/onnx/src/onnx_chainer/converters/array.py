@@ -394,6 +394,8 @@ def TransposeSequence(g: Nodes, *xs: str) -> Sequence[str]:
 def Where(g: Nodes, x: str, y: str) -> str:
     """Selects by a condition, which is an input of the graph or a constant."""
     condition = g.func.condition
+    if g.context.find_name(condition) is None:
+        g.warn_if_frozen("condition", "its condition")
     if isinstance(condition, bool):
         condition = numpy.asarray(condition)
     condition = g.array(condition, None if g.twin is None else g.twin.condition)

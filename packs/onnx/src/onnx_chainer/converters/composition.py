@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from onnx_chainer.converter_call import ConverterCall
@@ -12,13 +13,38 @@ def ComposedFunction(params: ConverterCall) -> list[Any]:
 
     This includes functions of third parties, which then need no converter.
     """
-    twin = params.application.twin
-    compose = None if twin is None else twin.function.compose
-    return params.conversion.expand(params, params.func.compose, compose)
+    return _expand(params, lambda function: function.compose)
 
 
 def DifferentiableComposition(params: ConverterCall) -> list[Any]:
     """A node that was made of a function of Variables."""
-    twin = params.application.twin
-    compose = None if twin is None else twin.function._composition
-    return params.conversion.expand(params, params.func._composition, compose)
+    return _expand(params, lambda function: function._composition)
+
+
+def Forget(params: ConverterCall) -> list[Any]:
+    """A call whose intermediate results are not stored: what it calls is exported."""
+    return _expand(params, lambda function: _results_of(function.func))
+
+
+def _expand(params: ConverterCall, compose: Callable[[Any], Any]) -> list[Any]:
+    """Expands a function in all runs of the model.
+
+    Args:
+        params: The application.
+        compose: Returns the composition that a function node stands for.
+    """
+    application = params.application
+    runs = (application, application.twin, application.probe)
+    return params.conversion.expand(
+        params, *[None if run is None else compose(run.function) for run in runs]
+    )
+
+
+def _results_of(function: Callable[..., Any]) -> Callable[..., tuple[Any, ...]]:
+    """Returns a function that always returns a tuple."""
+
+    def call(*inputs: Any) -> tuple[Any, ...]:
+        outputs = function(*inputs)
+        return outputs if isinstance(outputs, tuple) else (outputs,)
+
+    return call

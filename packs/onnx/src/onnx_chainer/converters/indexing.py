@@ -19,6 +19,7 @@ def GetItem(g: Nodes, x: str) -> str:
 
     A boolean array is one of the sample: its positions become constants.
     """
+    g.warn_if_frozen("slices", "its index")
     items = _full_index(g.func.slices, g.ndim())
     twin = g.params.application.twin
     others = items if twin is None else _full_index(twin.function.slices, g.ndim())

@@ -112,6 +112,17 @@ def Triplet(g: Nodes, anchor: str, positive: str, negative: str) -> str:
 
 
 @rule()
+def Contrastive(g: Nodes, x0: str, x1: str, t: str) -> str:
+    """Squares of distances for the label 1, squares of the gap to the margin for the label 0."""
+    d = g("Sub", x0, x1)
+    squares = g.reduce("ReduceSum", g("Mul", d, d), [1])
+    gap = g("Relu", g("Sub", g.const(float(g.func.margin)), g("Sqrt", squares)))
+    similar = g("Equal", t, g.const(1, g.dtype(2)))
+    loss = g("Mul", g("Where", similar, squares, g("Mul", gap, gap)), g.const(0.5))
+    return loss if g.func.reduce == "no" else g.reduce("ReduceMean", loss, None)
+
+
+@rule()
 def CrossCovariance(g: Nodes, y: str, z: str) -> str:
     """Products of the centered columns of two matrices."""
     y, z = (g("Sub", x, g.reduce("ReduceMean", x, [0], keepdims=True)) for x in (y, z))

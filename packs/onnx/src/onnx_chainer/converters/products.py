@@ -54,3 +54,27 @@ def EinSum(g: Nodes, *xs: str) -> str:
     g.require_opset(12)
     equation = f"{g.func.in_subs}->{g.func.out_sub}".replace("@", "...")
     return g("Einsum", *xs, equation=equation)
+
+
+@rule()
+def TriangularInv(g: Nodes, x: str) -> str:
+    """Inverses of triangular matrices, as products of a few powers.
+
+    With the diagonal D and the rest N, which is zero if multiplied by itself often enough:
+    (D (I + N))^-1 = (I - N) (I + N^2) (I + N^4) ... D^-1.
+    """
+    size = g.shape()[-1]
+    eye = g.const(numpy.eye(size))
+    ones = numpy.ones((size, size))
+    others = g.const(numpy.tril(ones, -1) if g.func._lower else numpy.triu(ones, 1))
+    diagonal = g.reduce("ReduceSum", g("Mul", x, eye), [g.ndim() - 1], keepdims=True)
+    power = g("Neg", g("Div", g("Mul", x, others), diagonal))
+    inverse = g("Add", eye, power)
+    reached = 2
+    while reached < size:
+        power = g("MatMul", power, power)
+        inverse = g("MatMul", inverse, g("Add", eye, power))
+        reached *= 2
+    # Columns of the inverse belong to rows of the matrix.
+    behind = [*range(g.ndim() - 2), g.ndim() - 1, g.ndim() - 2]
+    return g("Div", inverse, g.transpose(diagonal, behind))

@@ -10,7 +10,6 @@ import numpy
 import chainer.functions as F
 from chainer.backend import get_array_module
 from onnx_chainer.importing.values import array_of, axes_of, ints_of, number_of
-from onnx_chainer.importing.values import settled as _settled
 from onnx_chainer.tensors import as_numpy
 
 
@@ -18,16 +17,16 @@ def _reshape(attributes: Any, x: Any, shape: Any = None) -> Any:
     lengths = ints_of(shape) if shape is not None else list(attributes["shape"])
     if not attributes.get("allowzero", 0):
         lengths = [x.shape[i] if n == 0 else n for i, n in enumerate(lengths)]
-    return _settled(F.reshape(x, tuple(lengths)))
+    return F.reshape(x, tuple(lengths))
 
 
 def _transpose(attributes: Any, x: Any) -> Any:
-    return _settled(F.transpose(x, attributes.get("perm")))
+    return F.transpose(x, attributes.get("perm"))
 
 
 def _squeeze(attributes: Any, x: Any, axes: Any = None) -> Any:
     found = axes_of(attributes, axes)
-    return _settled(F.squeeze(x, found))
+    return F.squeeze(x, found)
 
 
 def _unsqueeze(attributes: Any, x: Any, axes: Any = None) -> Any:
@@ -35,11 +34,11 @@ def _unsqueeze(attributes: Any, x: Any, axes: Any = None) -> Any:
     ndim = array_of(x).ndim + len(found)
     for axis in sorted([a % ndim for a in found]):
         x = F.expand_dims(x, axis)
-    return _settled(x)
+    return x
 
 
 def _concat(attributes: Any, *xs: Any) -> Any:
-    return _settled(F.concat(xs, axis=attributes["axis"]))
+    return F.concat(xs, axis=attributes["axis"])
 
 
 def _split(attributes: Any, x: Any, sizes: Any = None) -> Any:
@@ -50,9 +49,7 @@ def _split(attributes: Any, x: Any, sizes: Any = None) -> Any:
         part = -(-n // attributes.outputs)
         lengths = [min(part, n - i * part) for i in range(attributes.outputs)]
     return (
-        tuple(
-            [_settled(y) for y in F.split_axis(x, numpy.cumsum(lengths)[:-1].tolist(), axis, False)]
-        )
+        tuple(F.split_axis(x, numpy.cumsum(lengths)[:-1].tolist(), axis, False))
         if len(lengths) > 1
         else (x,)
     )
@@ -78,15 +75,30 @@ def _slice(attributes: Any, x: Any, *bounds: Any) -> Any:
             index[axis] = slice(first, None if stop < 0 else stop, step)
         else:
             index[axis] = slice(start, end, step)
-    return _settled(F.get_item(x, tuple(index)))
+    return F.get_item(x, tuple(index))
 
 
 def _gather(attributes: Any, x: Any, indices: Any) -> Any:
     axis = attributes.get("axis", 0) % array_of(x).ndim
     index = as_numpy(array_of(indices))
+    if _is_lookup(x, index, axis):
+        # Unlike indexes of get_item these are an input of a function, so that a further export
+        # follows what they are computed from.
+        return F.embed_id(indices, x)
     # An array of no axes removes the axis, as an integer does.
     item = int(index) if index.ndim == 0 else index
-    return _settled(F.get_item(x, (*[slice(None)] * axis, item)))
+    return F.get_item(x, (*[slice(None)] * axis, item))
+
+
+def _is_lookup(x: Any, index: Any, axis: int) -> bool:
+    """Returns whether rows of a matrix are looked up, as embeddings are."""
+    array = array_of(x)
+    return (
+        (axis, array.ndim, array.dtype.kind) == (0, 2, "f")
+        and index.ndim > 0
+        and index.size > 0
+        and index.min() >= 0
+    )
 
 
 def _gather_elements(attributes: Any, x: Any, indices: Any) -> Any:
@@ -94,16 +106,28 @@ def _gather_elements(attributes: Any, x: Any, indices: Any) -> Any:
     index = as_numpy(array_of(indices)).astype(numpy.int64)
     grid = list(numpy.indices(index.shape))
     grid[axis] = index
-    return _settled(F.get_item(x, tuple(grid)))
+    return F.get_item(x, tuple(grid))
+
+
+def _dft(attributes: Any, x: Any, length: Any = None, axis: Any = None) -> Any:
+    """Fourier transform of numbers whose parts are the last axis."""
+    ndim = array_of(x).ndim
+    place = (attributes.get("axis", 1) if axis is None else ints_of(axis)[0]) % ndim
+    if length is not None or attributes.get("onesided", 0) or x.shape[-1] != 2:
+        raise ValueError("DFT can be loaded for complex numbers, of the length of the input, only")
+    last = F.moveaxis(x, place, -2)
+    transform = F.ifft if attributes.get("inverse", 0) else F.fft
+    y = F.stack(transform((last[..., 0], last[..., 1])), axis=-1)
+    return F.moveaxis(y, -2, place)
 
 
 def _expand(attributes: Any, x: Any, shape: Any) -> Any:
     target = numpy.broadcast_shapes(x.shape, tuple(ints_of(shape)))
-    return _settled(F.broadcast_to(x, target))
+    return F.broadcast_to(x, target)
 
 
 def _tile(attributes: Any, x: Any, reps: Any) -> Any:
-    return _settled(F.tile(x, tuple(ints_of(reps))))
+    return F.tile(x, tuple(ints_of(reps)))
 
 
 def _pad(attributes: Any, x: Any, pads: Any = None, value: Any = None, axes: Any = None) -> Any:
@@ -235,6 +259,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "Constant": _constant,
     "ConstantOfShape": _constant_of_shape,
     "CumSum": _cumsum,
+    "DFT": _dft,
     "DepthToSpace": _depth_to_space,
     "Expand": _expand,
     "Flatten": _flatten,

@@ -25,13 +25,6 @@ def number_of(value: Any) -> Any:
     return None if value is None else as_numpy(array_of(value)).item()
 
 
-def settled(value: Any) -> Any:
-    """Returns integers and booleans as arrays: they have no gradient."""
-    if isinstance(value, Variable) and value.dtype.kind in "iub":
-        return value.array
-    return value
-
-
 def axes_of(attributes: Any, value: Any, name: str = "axes") -> tuple[int, ...] | None:
     """Returns axes, which are an attribute in old operator sets and an input in new ones."""
     if value is not None:

@@ -1,0 +1,1 @@
+"""Recording of steps on NumPy arrays: calls in fixed memory."""

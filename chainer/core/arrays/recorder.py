@@ -1,0 +1,154 @@
+"""Recorders: how a backend turns a run of a step into a program that repeats it.
+
+:func:`chainer.capture` records a step with the recorder of its backend
+(:meth:`~chainer.core.arrays.protocol.Backend.recorder`). One recorder serves one recording:
+
+1. :meth:`Recorder.argument` and :meth:`Recorder.state` give the arrays to run the step with, and
+   :meth:`Recorder.number` the numbers. ``capture`` puts these arrays in the places of the
+   parameters, of their gradients, of the arrays of links and of the states of update rules.
+2. :meth:`Recorder.run` runs the step once, which computes and changes the state as without a
+   recorder. Meanwhile ``threads.state.recorder`` is the recorder, so that
+   :func:`may_read_values` is False. A recorder that traces computes values afterwards, in ``run``.
+3. ``capture`` asks :meth:`Recorder.is_recorded`, :meth:`Recorder.reads` and
+   :meth:`Recorder.forget` about what the step left, and takes copies by :meth:`Recorder.plain`.
+4. :meth:`Recorder.program` returns a :class:`Program` that repeats what was recorded. It is called
+   once, and no other method afterwards.
+
+``capture`` owns the Python side: keys, guards, counters, attributes, reports, and the comparison of
+the first repetition with a run as written. The recorder owns the array side: the memory of
+placeholders, and which calls are repeated. A state array belongs to the user: a program writes
+its new value to the array that was given to ``state`` (a backend of immutable arrays changes what
+the array object holds). Programs are called by the thread that recorded them, one at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from chainer.core.arrays.lookup import HOST_FAMILY
+from chainer.core.config.configuration import threads
+from chainer.core.typing import Array
+
+if TYPE_CHECKING:
+    from chainer.core.arrays.protocol import Backend
+
+
+def may_read_values(backend: Backend) -> bool:
+    """Returns whether code may let the values of arrays decide what it does.
+
+    Kernels ask it before they convert an array to a Python value. On an accelerator that would mean
+    waiting, and in a recorded step the decision would be that of the recorded run for ever.
+
+    Args:
+        backend: Backend of the arrays.
+    """
+    return threads.state.recorder is None and backend.family == HOST_FAMILY
+
+
+class NotRecordableError(RuntimeError):
+    """The step does something that a program cannot repeat; the text says what."""
+
+
+class Program:
+    """A recorded step.
+
+    Attributes:
+        description: What it consists of, in words.
+    """
+
+    description: str = ""
+
+    def __call__(self, arguments: Sequence[Array]) -> list[Array]:
+        """Repeats the step.
+
+        Args:
+            arguments: Arrays of the shapes and dtypes of those that were recorded.
+
+        Returns:
+            list: The outputs, in arrays that nothing else refers to. The state is changed in place.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define __call__()")
+
+
+class Recorder:
+    """Records one run of a step."""
+
+    def argument(self, array: Array) -> Array:
+        """Returns the array that stands for an argument; each call may have other values there.
+
+        Args:
+            array: The argument of the recorded run. It is not changed by later calls.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define argument()")
+
+    def state(self, array: Array) -> Array:
+        """Returns the array to be used in place of one that the step may change in place.
+
+        Args:
+            array: The array, such as that of a parameter. The program reads and writes its memory.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define state()")
+
+    def number(self, evaluate: Callable[[], float]) -> float:
+        """Returns a number whose value may be another one in each call, such as a learning rate.
+
+        Args:
+            evaluate: Returns its present value. It is called now, and at the begin of each call of
+                the program.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define number()")
+
+    def run(self, function: Callable[[], Any]) -> Any:
+        """Runs a function while what it does is recorded.
+
+        Args:
+            function: The step.
+
+        Raises:
+            NotRecordableError: If the step does something that cannot be repeated.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define run()")
+
+    def program(self, outputs: Sequence[Array]) -> Program:
+        """Returns the program.
+
+        Args:
+            outputs: Arrays that the recorded run computed, and that each call has to return.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define program()")
+
+    def is_recorded(self, array: object) -> bool:
+        """Returns whether an object is an array of the recording.
+
+        Args:
+            array: Any object.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define is_recorded()")
+
+    def reads(self, array: Array) -> bool:
+        """Returns whether the recorded run read or wrote the memory of an array.
+
+        Args:
+            array: An array that :meth:`state` returned.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define reads()")
+
+    def forget(self, argument: Array) -> bool:
+        """Leaves an argument out of the program if the recorded run did not use it.
+
+        Args:
+            argument: An array that :meth:`argument` returned.
+
+        Returns:
+            bool: Whether it was left out.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define forget()")
+
+    def plain(self, array: Array) -> Array:
+        """Returns an array of the backend with the values of one of the recording.
+
+        Args:
+            array: Array of the recording.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define plain()")

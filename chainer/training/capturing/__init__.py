@@ -1,0 +1,1 @@
+"""Captured steps: :func:`chainer.capture`."""

@@ -1,0 +1,152 @@
+"""A recorded step with what has to hold for it, and what it does besides array work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from chainer.core.arrays.recorder import Program
+from chainer.core.autograd.parameter import Parameter
+from chainer.core.autograd.variable import Variable
+from chainer.core.reporting.reporter import Reporter
+from chainer.training.capturing.results import CapturedVariable
+from chainer.training.capturing.structure import Leaf, unflatten
+from chainer.training.capturing.targets import Slot
+
+
+class Guards:
+    """What must be as it was when a step was recorded.
+
+    Args:
+        arrays: Places of arrays, with the arrays.
+        parameters: Parameters with array, ``requires_grad``, update rule, and whether that is
+            enabled.
+        values: Places of plain values, with the values.
+        sizes: Containers with the number of their entries.
+        carried: Places of arrays that are passed from call to call, with shape and dtype, and
+            whether a Variable holds them.
+        settings: Returns the hooks and their numbers.
+    """
+
+    def __init__(
+        self,
+        arrays: list[tuple[dict[str, Any], str, Any]],
+        parameters: list[tuple[Parameter, Any, bool, Any, bool]],
+        values: list[tuple[Slot, Any]],
+        sizes: list[tuple[Any, int]],
+        carried: list[tuple[Slot, Any, bool]],
+        settings: Callable[[], Any],
+    ) -> None:
+        self._arrays = arrays
+        self._parameters = parameters
+        self._values = values
+        self._sizes = sizes
+        self._carried = carried
+        self._settings = settings
+        self._expected_settings = settings()
+
+    def broken(self) -> str | None:
+        """Returns what has changed; None if the program may run."""
+        for parameter, array, requires_grad, rule, enabled in self._parameters:
+            if parameter._array is not array:
+                return f"the array of parameter {parameter.name!r} was replaced"
+            if parameter._requires_grad is not requires_grad:
+                return f"requires_grad of parameter {parameter.name!r} has changed"
+            if parameter.update_rule is not rule or (rule is not None and rule.enabled != enabled):
+                return f"the update rule of parameter {parameter.name!r} has changed"
+        for members, name, array in self._arrays:
+            if members.get(name) is not array:
+                return f"the array {name!r} was replaced"
+        for slot, value in self._values:
+            now = slot.members.get(slot.name, _MISSING)
+            if now is not value and now != value:
+                return f"{slot} was {value!r} and is {now!r}"
+        for container, size in self._sizes:
+            if len(container) != size:
+                return "attributes or parameters were added or removed"
+        for slot, signature, is_variable in self._carried:
+            now = slot.get()
+            if isinstance(now, Variable) is not is_variable:
+                return f"{slot} is {type(now).__name__} now"
+            array = now.array if isinstance(now, Variable) else now
+            if (array.shape, array.dtype) != signature:
+                return f"{slot} has another shape or dtype"
+        if self._settings() != self._expected_settings:
+            return "hooks of an optimizer, or their settings, have changed"
+        return None
+
+
+_MISSING = object()
+
+
+class Recording:
+    """A program, and how to call it in place of the step.
+
+    Attributes:
+        program: The array work.
+        guards: What has to hold.
+        structure: Structure of the result.
+        is_verified: Whether it was compared with a run as written.
+        n_results: How many outputs are arrays of the result.
+        kinds: For each output of the result, whether it is a Variable.
+        carried: Places of arrays that are passed from call to call; they follow the arguments.
+        stored: Places of arrays and Variables that get an output each, and whether a Variable.
+        reports: Keys of reported values that get an output each, and whether a Variable.
+        gradients: Parameters that get an output as gradient.
+        cleared: Parameters whose gradients are None afterwards.
+        counters: Places of numbers that grow, and by how much.
+        constants: Results that do not depend on the arguments, by number of the leaf.
+    """
+
+    def __init__(self, program: Program, guards: Guards, structure: Any) -> None:
+        self.program = program
+        self.guards = guards
+        self.structure = structure
+        self.is_verified = False
+        self.kinds: list[bool] = []
+        self.places: list[int] = []
+        self.constants: dict[int, Any] = {}
+        self.carried: list[Slot] = []
+        self.stored: list[tuple[Slot, bool]] = []
+        self.reports: list[tuple[str, bool]] = []
+        self.gradients: list[Parameter] = []
+        self.cleared: list[Parameter] = []
+        self.counters: list[tuple[dict[str, Any], str, int]] = []
+
+    def __call__(self, found: list[Any], reporter: Reporter | None) -> Any:
+        """Does what the step would do.
+
+        Args:
+            found: Arrays and Variables of the arguments.
+            reporter: The current reporter.
+        """
+        arguments = [x.array if isinstance(x, Variable) else x for x in found]
+        for slot in self.carried:
+            value = slot.get()
+            arguments.append(value.array if isinstance(value, Variable) else value)
+        for members, name, step in self.counters:
+            members[name] += step
+        outputs = iter(self.program(arguments))
+        results = {
+            place: CapturedVariable(y, requires_grad=False) if is_variable else y
+            for place, is_variable, y in zip(self.places, self.kinds, outputs)
+        }
+        for slot, is_variable in self.stored:
+            y = next(outputs)
+            slot.set(Variable(y) if is_variable else y)
+        if reporter is not None:
+            for key, is_variable in self.reports:
+                y = next(outputs)
+                reporter.observation[key] = (
+                    CapturedVariable(y, requires_grad=False) if is_variable else y
+                )
+        for parameter in self.cleared:
+            parameter._gradient = None
+        for parameter in self.gradients:
+            parameter.grad = next(outputs)
+
+        def leaf(place: Leaf) -> Any:
+            found = results.get(place.index)
+            return self.constants[place.index].copy() if found is None else found
+
+        return unflatten(self.structure, leaf)

@@ -1,0 +1,424 @@
+"""Records a step: runs it once with arrays of a recorder in all places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from chainer.core.arrays.backend import is_array
+from chainer.core.arrays.recorder import NotRecordableError, Recorder
+from chainer.core.autograd.variable import Variable
+from chainer.core.config.configuration import threads
+from chainer.core.reporting.reporter import Reporter
+from chainer.training.capturing.program import Guards, Recording
+from chainer.training.capturing.structure import Leaf, flatten, unflatten
+from chainer.training.capturing.targets import (
+    SIMPLE,
+    Slot,
+    Targets,
+    array_slots,
+    hook_settings,
+    python_state,
+    rules_of,
+    variable_slots,
+)
+from chainer.training.kernel_rule import KernelUpdateRule
+from chainer.training.update_rule import UpdateRule
+
+#: Arguments of kernels that may change from step to step, and what they are computed from. Others
+#: are part of the program, which is recorded anew when they change.
+_VARYING = frozenset(("lr", "alpha_t"))
+_VARYING_HYPERPARAMETERS = frozenset(("lr", "alpha"))
+
+
+class ReplacedArrayError(Exception):
+    """The step replaces an array that was taken for one that it changes in place."""
+
+    def __init__(self, keys: set[tuple[int, str]]) -> None:
+        super().__init__(f"{len(keys)} arrays were replaced")
+        self.keys = keys
+
+
+class StepRecording:
+    """One run of a step with a recorder.
+
+    Args:
+        function: The step.
+        targets: Links and optimizers whose state the step may change.
+        recorder: The recorder.
+        keep_grads: Whether gradients of parameters are results.
+        replaced: Places whose arrays the step replaces, by the identity of the dictionary and name.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        targets: Targets,
+        recorder: Recorder,
+        keep_grads: bool,
+        replaced: set[tuple[int, str]],
+    ) -> None:
+        self._function = function
+        self._targets = targets
+        self._recorder = recorder
+        self._keep_grads = keep_grads
+        self._replaced = replaced
+        self._links = targets.links()
+        self._parameters = targets.parameters()
+        self._rules = rules_of(self._parameters)
+        self._optimizers = targets.optimizers()
+        self._carried: list[tuple[Slot, Any, Any]] = []
+        self._state: list[tuple[Slot, Any, Any]] = []
+
+    def record(
+        self, structure: Any, found: list[Any], reporter: Reporter | None
+    ) -> tuple[Recording, Any]:
+        """Runs the step.
+
+        Args:
+            structure: The arguments, a pair of a tuple and a dict with leaves.
+            found: Arrays and Variables of the arguments.
+            reporter: The current reporter.
+
+        Returns:
+            tuple: The recording, and the result of the step.
+
+        Raises:
+            NotRecordableError: If the step cannot be recorded. The state may then be half changed.
+        """
+        recorder = self._recorder
+        placeholders = [recorder.argument(x.array if isinstance(x, Variable) else x) for x in found]
+
+        def argument(leaf: Leaf) -> Any:
+            array = placeholders[leaf.index]
+            if leaf.kind is None:
+                return array
+            return Variable(array, requires_grad=leaf.kind)
+
+        before = self._snapshot_of_values()
+        observation = {} if reporter is None else dict(reporter.observation)
+        self._exchange_arrays()
+        args, kwargs = unflatten(structure, argument)
+        numbers = _Numbers(recorder, self._parameters)
+        state = threads.state
+        with numbers:
+            state.recorder = recorder
+            try:
+                result = recorder.run(lambda: self._function(*args, **kwargs))
+            finally:
+                state.recorder = None
+        return self._finish(result, before, observation, reporter)
+
+    # -- before -----------------------------------------------------------------------------------
+
+    def _snapshot_of_values(self) -> dict[tuple[int, str], Any]:
+        """Returns the plain values, and the identities of other objects, before the run."""
+        self._values = python_state(self._links, self._optimizers, self._rules)
+        return {
+            (id(link), name): id(value)
+            for link in self._links
+            for name, value in vars(link).items()
+            if not isinstance(value, (*SIMPLE, Variable)) and not is_array(value)
+        }
+
+    def _exchange_arrays(self) -> None:
+        """Puts arrays of the recorder in place of those of parameters, links and rules."""
+        recorder = self._recorder
+        self._arrays = [p._array for p in self._parameters]
+        self._gradients = [p.grad for p in self._parameters]
+        self._taped_gradients: list[Any] = []
+        for parameter, array in zip(self._parameters, self._arrays, strict=True):
+            if array is None:
+                raise NotRecordableError(f"parameter {parameter.name!r} is not initialized")
+            parameter._array = recorder.state(array)
+        self._taped = [p._array for p in self._parameters]
+        for parameter, grad in zip(self._parameters, self._gradients, strict=True):
+            taped = None if grad is None else recorder.state(grad)
+            parameter._gradient = taped
+            self._taped_gradients.append(taped)
+        for slot in list(variable_slots(self._links)):
+            variable = slot.get()
+            if variable.array is None:
+                continue
+            taped = Variable(recorder.argument(variable.array), name=variable.name)
+            slot.set(taped)
+            self._carried.append((slot, variable, taped))
+        for slot in list(array_slots(self._links, self._rules)):
+            array = slot.get()
+            if (id(slot.members), slot.name) in self._replaced:
+                taped = recorder.argument(array)
+                self._carried.append((slot, array, taped))
+            else:
+                taped = recorder.state(array)
+                self._state.append((slot, array, taped))
+            slot.set(taped)
+
+    # -- after ------------------------------------------------------------------------------------
+
+    def _finish(
+        self,
+        result: Any,
+        before: dict[tuple[int, str], Any],
+        observation: dict[str, Any],
+        reporter: Reporter | None,
+    ) -> tuple[Recording, Any]:
+        recorder = self._recorder
+        self._check_arrays()
+        outputs: list[Any] = []
+        found: list[Any] = []
+        structure = flatten(result, found)
+        recording = Recording(_NO_PROGRAM, _NO_GUARDS, structure)
+        for i, x in enumerate(found):
+            array = x.array if isinstance(x, Variable) else x
+            if recorder.is_recorded(array):
+                outputs.append(array)
+                recording.places.append(i)
+                recording.kinds.append(isinstance(x, Variable))
+            else:
+                recording.constants[i] = array
+        self._refuse_numbers(result)
+        self._store_attributes(recording, outputs, before)
+        self._store_reports(recording, outputs, observation, reporter)
+        self._store_gradients(recording, outputs)
+        self._count(recording)
+        carried = [slot for slot, _, _ in self._carried]
+        recording.carried = carried
+        recording.program = recorder.program(outputs)
+        recording.guards = self._guards(recording)
+        plain = [
+            Variable(recorder.plain(x.array), requires_grad=False)
+            if isinstance(x, Variable)
+            else recorder.plain(x)
+            for x in found
+        ]
+        return recording, unflatten(structure, lambda leaf: plain[leaf.index])
+
+    def _check_arrays(self) -> None:
+        """Puts the arrays back that were changed in place; finds those that were replaced."""
+        for parameter, array, taped in zip(
+            self._parameters, self._arrays, self._taped, strict=True
+        ):
+            if parameter._array is not taped:
+                raise NotRecordableError(f"the step replaces parameter {parameter.name!r}")
+            parameter._array = array
+        replaced: set[tuple[int, str]] = set()
+        for slot, array, taped in self._state:
+            if slot.get() is taped:
+                slot.set(array)
+            else:
+                replaced.add((id(slot.members), slot.name))
+        if replaced:
+            raise ReplacedArrayError(replaced)
+
+    def _refuse_numbers(self, value: Any) -> None:
+        """Refuses numbers as results: each call would return that of the recording."""
+        if isinstance(value, (bool, str, bytes, type(None))):
+            return
+        if isinstance(value, (tuple, list)):
+            for v in value:
+                self._refuse_numbers(v)
+        elif isinstance(value, dict):
+            for v in value.values():
+                self._refuse_numbers(v)
+        elif isinstance(value, (int, float)):
+            raise NotRecordableError(
+                f"the step returns the Python number {value!r}; return an array or a Variable"
+            )
+
+    def _store_attributes(
+        self, recording: Recording, outputs: list[Any], before: dict[tuple[int, str], Any]
+    ) -> None:
+        recorder = self._recorder
+        unchanged: set[tuple[int, str]] = set()
+        for slot, value, taped in self._carried:
+            if slot.get() is taped:
+                slot.set(value)
+                unchanged.add((id(slot.members), slot.name))
+        # What the step only writes need not be passed on.
+        self._carried = [
+            (slot, value, taped)
+            for slot, value, taped in self._carried
+            if not recorder.forget(taped.array if isinstance(taped, Variable) else taped)
+        ]
+        for link in self._links:
+            members = vars(link)
+            for name, value in list(members.items()):
+                array = value.array if isinstance(value, Variable) else value
+                slot = Slot(type(link).__name__, members, name)
+                if (id(members), name) in unchanged or name.startswith("_Link"):
+                    continue
+                if recorder.is_recorded(array):
+                    is_variable = isinstance(value, Variable)
+                    outputs.append(array)
+                    recording.stored.append((slot, is_variable))
+                    plain = recorder.plain(array)
+                    slot.set(Variable(plain) if is_variable else plain)
+                elif (
+                    not isinstance(value, (*SIMPLE, Variable))
+                    and not is_array(value)
+                    and before.get((id(link), name), id(value)) != id(value)
+                ):
+                    raise NotRecordableError(f"the step changes {slot}")
+
+    def _store_reports(
+        self,
+        recording: Recording,
+        outputs: list[Any],
+        observation: dict[str, Any],
+        reporter: Reporter | None,
+    ) -> None:
+        for key, value in ({} if reporter is None else reporter.observation).items():
+            if observation.get(key) is value:
+                continue
+            is_variable = isinstance(value, Variable)
+            array = value.array if is_variable else value
+            if not self._recorder.is_recorded(array):
+                raise NotRecordableError(
+                    f"the reported value {key!r} is no array that the step computes"
+                )
+            outputs.append(array)
+            recording.reports.append((key, is_variable))
+            assert reporter is not None
+            plain = self._recorder.plain(array)
+            reporter.observation[key] = (
+                Variable(plain, requires_grad=False) if is_variable else plain
+            )
+
+    def _store_gradients(self, recording: Recording, outputs: list[Any]) -> None:
+        recorder = self._recorder
+        for parameter, grad, taped in zip(
+            self._parameters, self._gradients, self._taped_gradients, strict=True
+        ):
+            now = parameter.grad
+            if taped is not None and recorder.reads(taped):
+                raise NotRecordableError(
+                    f"gradients are added to those of the call before (parameter "
+                    f"{parameter.name!r}): call cleargrads() within the step"
+                )
+            if now is taped:
+                parameter._gradient = grad
+            elif now is None or not self._keep_grads:
+                parameter._gradient = None
+                recording.cleared.append(parameter)
+            else:
+                outputs.append(now)
+                recording.gradients.append(parameter)
+                parameter._gradient = recorder.plain(now)
+
+    def _count(self, recording: Recording) -> None:
+        """Finds the numbers of optimizers and rules that grew; refuses other changes."""
+        after = python_state(self._links, self._optimizers, self._rules)
+        owners = {id(owner) for owner in (*self._optimizers, *self._rules)}
+        # Values that became arrays, such as the state None of an LSTM.
+        self._constant_values = [
+            (slot, old) for key, (slot, old) in self._values.items() if key not in after
+        ]
+        for key, (slot, value) in after.items():
+            old = self._values[key][1] if key in self._values else None
+            if value is old or value == old or value != value:
+                self._constant_values.append((slot, value))
+            elif key[0] in owners and type(value) is int and type(old) is int and value > old:
+                recording.counters.append((slot.members, slot.name, value - old))
+            else:
+                raise NotRecordableError(f"the step changes {slot} from {old!r} to {value!r}")
+
+    def _guards(self, recording: Recording) -> Guards:
+        values = list(self._constant_values)
+        sizes: list[tuple[Any, int]] = []
+        for owner in (*self._optimizers, *self._rules):
+            hyperparam = getattr(owner, "hyperparam", None)
+            for name, value in {} if hyperparam is None else vars(hyperparam).items():
+                if name != "_parent" and name not in _VARYING_HYPERPARAMETERS:
+                    values.append((Slot(type(owner).__name__, vars(hyperparam), name), value))
+            if hyperparam is not None:
+                # A rule that gets hyperparameters of its own no longer shares its numbers.
+                sizes.append((vars(hyperparam), len(vars(hyperparam))))
+        arrays = [(slot.members, slot.name, array) for slot, array, _ in self._state]
+        parameters = [
+            (p, p._array, p._requires_grad, p.update_rule, _is_enabled(p.update_rule))
+            for p in self._parameters
+        ]
+        for link in self._links:
+            for container in (vars(link), link._params, getattr(link, "_children", ())):
+                sizes.append((container, len(container)))
+        optimizers, rules = self._optimizers, self._rules
+        carried = [
+            (slot, _signature_of(value), isinstance(value, Variable))
+            for slot, value, _ in self._carried
+        ]
+        return Guards(
+            arrays, parameters, values, sizes, carried, lambda: hook_settings(optimizers, rules)
+        )
+
+
+def _signature_of(value: Any) -> Any:
+    array = value.array if isinstance(value, Variable) else value
+    return array.shape, array.dtype
+
+
+def _is_enabled(rule: UpdateRule | None) -> bool:
+    return rule is not None and rule.enabled
+
+
+class _Numbers:
+    """Gives the kernels of update rules numbers that are computed anew at each call.
+
+    Rules of one class and one optimizer that have the same count, and no hyperparameters of their
+    own, share them.
+    """
+
+    def __init__(self, recorder: Recorder, parameters: list[Any]) -> None:
+        self._recorder = recorder
+        self._rules = [
+            (p, p.update_rule) for p in parameters if isinstance(p.update_rule, KernelUpdateRule)
+        ]
+        self._shared: dict[Any, Any] = {}
+
+    def __enter__(self) -> None:
+        for parameter, rule in self._rules:
+            vars(rule)["kernel_call"] = self._numbered(parameter, rule)
+
+    def __exit__(self, *_: object) -> None:
+        for _, rule in self._rules:
+            vars(rule).pop("kernel_call", None)
+
+    def _numbered(self, parameter: Any, rule: KernelUpdateRule) -> Callable[..., Any]:
+        def kernel_call(param: Any) -> Any:
+            call = type(rule).kernel_call
+            kernel, arrays, arguments = call(rule, param)
+            has_own = len(vars(rule.hyperparam)) > 1
+            group = (type(rule), id(rule if has_own else rule.hyperparam.parent), rule.t)
+            numbered: dict[str, Any] = {}
+            for name, value in arguments.items():
+                if isinstance(value, tuple) and hasattr(value, "_replace"):
+                    # Hyperparameters that travel as one named tuple.
+                    named: Any = value
+                    fields = {
+                        field: self._number(group, rule, param, name, field)
+                        for field in named._fields
+                        if field in _VARYING
+                    }
+                    numbered[name] = named._replace(**fields)
+                elif name in _VARYING:
+                    numbered[name] = self._number(group, rule, param, name, None)
+                else:
+                    numbered[name] = value
+            return kernel, arrays, numbered
+
+        return kernel_call
+
+    def _number(self, group: Any, rule: Any, param: Any, name: str, field: str | None) -> float:
+        key = (group, name, field)
+        found = self._shared.get(key)
+        if found is None:
+
+            def evaluate() -> float:
+                value = type(rule).kernel_call(rule, param)[2][name]
+                return float(value if field is None else getattr(value, field))
+
+            found = self._shared[key] = self._recorder.number(evaluate)
+        return found
+
+
+_NO_PROGRAM: Any = None
+_NO_GUARDS: Any = None

@@ -1,0 +1,111 @@
+"""A copy of everything that a step may change, to compare and to restore."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from chainer.core.arrays.backend import copied, copyto, is_array
+from chainer.core.autograd.variable import Variable
+from chainer.core.reporting.reporter import Reporter
+from chainer.training.capturing.targets import SIMPLE, Targets, rules_of
+
+
+class Snapshot:
+    """The state of targets, of the current reporter and of NumPy's random numbers.
+
+    Args:
+        targets: Links and optimizers.
+        reporter: The current reporter; None if there is none.
+    """
+
+    def __init__(self, targets: Targets, reporter: Reporter | None) -> None:
+        self._parameters = targets.parameters()
+        rules = rules_of(self._parameters)
+        self._owners = [*targets.links(), *targets.optimizers(), *rules]
+        self._reporter = reporter
+        self._observation = None if reporter is None else dict(reporter.observation)
+        self._members = [dict(vars(owner)) for owner in self._owners]
+        self._states = [None if rule.state is None else dict(rule.state) for rule in rules]
+        self._rules = rules
+        self._arrays: list[tuple[Any, Any]] = []
+        self._gradients = [p._gradient for p in self._parameters]
+        self._parameter_arrays = [p.array for p in self._parameters]
+        seen: set[int] = set()
+        for array in self._all_arrays():
+            if id(array) not in seen:
+                seen.add(id(array))
+                self._arrays.append((array, copied(array)))
+        self._random: Any = numpy.random.get_state()
+
+    def _all_arrays(self) -> list[Any]:
+        found: list[Any] = [a for a in self._parameter_arrays if a is not None]
+        found += [g for g in self._gradients if is_array(g)]
+        for members in (*self._members, *[s for s in self._states if s is not None]):
+            for value in members.values():
+                array = value.array if isinstance(value, Variable) else value
+                if array is not None and is_array(array):
+                    found.append(array)
+        return found
+
+    def restore(self) -> None:
+        """Puts everything back; arrays get their values in place."""
+        for owner, members in zip(self._owners, self._members, strict=True):
+            now = vars(owner)
+            for name in [name for name in now if name not in members]:
+                del now[name]
+            now.update(members)
+        for rule, state in zip(self._rules, self._states, strict=True):
+            if state is not None and rule.state is not None:
+                rule.state.clear()
+                rule.state.update(state)
+        for parameter, array, gradient in zip(
+            self._parameters, self._parameter_arrays, self._gradients, strict=True
+        ):
+            parameter._array = array
+            parameter._gradient = gradient
+        for array, values in self._arrays:
+            copyto(array, values)
+        if self._reporter is not None and self._observation is not None:
+            self._reporter.observation.clear()
+            self._reporter.observation.update(self._observation)
+        numpy.random.set_state(self._random)
+
+    def values(self) -> dict[str, Any]:
+        """Returns what can be compared, by a name for messages: copies of arrays, and numbers."""
+        found: dict[str, Any] = {}
+        for i, parameter in enumerate(self._parameters):
+            found[f"parameter {parameter.name!r} ({i})"] = _bytes_of(parameter.array)
+        owners = [(f"{type(o).__name__} ({i})", vars(o)) for i, o in enumerate(self._owners)]
+        owners += [
+            (f"state of {type(r).__name__} ({i})", r.state or {}) for i, r in enumerate(self._rules)
+        ]
+        for owner, members in owners:
+            for name, value in members.items():
+                array = value.array if isinstance(value, Variable) else value
+                if array is not None and is_array(array):
+                    found[f"{name!r} of {owner}"] = _bytes_of(array)
+                elif isinstance(value, SIMPLE):
+                    found[f"{name!r} of {owner}"] = value
+        if self._reporter is not None:
+            for name, value in self._reporter.observation.items():
+                array = value.array if isinstance(value, Variable) else value
+                found[f"reported value {name!r}"] = (
+                    _bytes_of(array) if is_array(array) else repr(array)
+                )
+        random: Any = numpy.random.get_state()
+        found["random numbers"] = _bytes_of(random[1]), random[2]
+        return found
+
+
+def _bytes_of(array: Any) -> Any:
+    if array is None:
+        return None
+    host = numpy.asarray(array)
+    return host.shape, host.dtype, host.tobytes()
+
+
+def bytes_of_results(found: list[Any]) -> list[Any]:
+    """Returns the values of results in a form that can be compared."""
+    return [_bytes_of(x.array if isinstance(x, Variable) else x) for x in found]
