@@ -91,6 +91,7 @@ $(VENV)/.docs: $(BIN)/python pyproject.toml
 docs: $(VENV)/.docs
 	$(BIN)/python scripts/run_guide.py --pictures
 	PYTHONPATH=. $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python -m scripts.site.walk site
 	@echo "open site/index.html"
 
 stubs: $(VENV)/.test
