@@ -59,7 +59,7 @@ $(VENV)/.lint: $(VENV)/.test
 	@touch $@
 
 demo: $(VENV)/.demo
-	$(BIN)/python examples/digits/train_digits.py $(ARGS)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python examples/digits/train_digits.py $(ARGS)
 
 test: $(VENV)/.test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q -m "not slow" $(ARGS)
@@ -111,6 +111,7 @@ $(VENV)/.docs: $(BIN)/python pyproject.toml
 docs: $(VENV)/.docs
 	$(BIN)/python scripts/run_guide.py --pictures
 	PYTHONPATH=. $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python -m scripts.site.walk site
 	@echo "open site/index.html"
 
 stubs: $(VENV)/.test

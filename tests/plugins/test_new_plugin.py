@@ -283,7 +283,7 @@ def test_says_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert create("Chainer.One", "--kind=links", f"--directory={tmp_path}") == 0
     text = capsys.readouterr().out
     assert "src/chainer_one/pack.py" in text
-    assert "pip install -e '.[test]'" in text
+    assert "pip install " in text and "-e '.[test]'" in text
     assert create("Chainer.Two", "--kind=links", f"--directory={tmp_path}", "--json") == 0
     value = json.loads(capsys.readouterr().out)
     assert value["directory"] == str(tmp_path / "chainer-two")
@@ -303,3 +303,18 @@ def test_kind_must_be_known(capsys: pytest.CaptureFixture[str]) -> None:
     assert create("one", "--kind=link") == 2
     assert "invalid choice: 'link'" in capsys.readouterr().err
     assert create("one") == 2
+
+
+def test_a_checkout_is_named_in_the_commands(monkeypatch, tmp_path, capsys):
+    from chainer.plugins import cli
+    from chainer.plugins.commands import new_plugin
+
+    # This suite runs from a checkout that is installed in editable form.
+    assert (new_plugin.checkout_folder() / "chainer" / "__init__.py").is_file()
+    monkeypatch.setattr(new_plugin, "checkout_folder", lambda: Path("/some where/chainer"))
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["new-plugin", "chainer-x", "--kind", "links"]) == 0
+    assert "pip install -e '/some where/chainer' -e '.[test]'" in capsys.readouterr().out
+    monkeypatch.setattr(new_plugin, "checkout_folder", lambda: None)
+    assert cli.main(["new-plugin", "chainer-y", "--kind", "links"]) == 0
+    assert "  pip install -e '.[test]'" in capsys.readouterr().out

@@ -88,7 +88,7 @@ class Profile:
         """Returns the sums by category and name, those with the most time of their own first."""
         found: dict[tuple[str, str], Row] = {}
         # Spans end before those around them, and the children of a span are those that began after
-        # it and were not claimed by another one.
+        # it and are not inside another one.
         open_spans: dict[int, list[Span]] = {}
         for span in self.spans:
             pending = open_spans.setdefault(span.thread, [])

@@ -11,8 +11,13 @@ With ``--json`` prints an object with the keys ``directory`` (of the new project
 from __future__ import annotations
 
 import argparse
+import json
+import shlex
 import sys
+from importlib import metadata
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from chainer.plugins import scaffold
 from chainer.plugins.commands._output import print_json
@@ -77,11 +82,26 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def checkout_folder() -> Path | None:
+    """Returns the folder that this Chainer was installed from; None for one from an index."""
+    try:
+        text = metadata.distribution("chainer").read_text("direct_url.json")
+    except metadata.PackageNotFoundError:
+        return None
+    origin = json.loads(text or "{}")
+    if "dir_info" not in origin:
+        return None
+    return Path(url2pathname(urlsplit(str(origin["url"])).path))
+
+
 def _print_next_steps(kind: str, names: PluginNames, folder: Path, files: list[str]) -> None:
     print(f"{folder}: a plugin of kind {kind}, {len(files)} files")
     for file in files:
         print(f"  {file}")
+    checkout = checkout_folder()
+    # No index has a release that a checkout is ahead of: pip has to be told where Chainer is.
+    chainer = "" if checkout is None else f"-e {shlex.quote(str(checkout))} "
     print(
-        f"Next:\n  cd {folder}\n  pip install -e '.[test]'\n  pytest\n"
+        f"Next:\n  cd {folder}\n  pip install {chainer}-e '.[test]'\n  pytest\n"
         f"  chainer doctor {names.distribution}"
     )

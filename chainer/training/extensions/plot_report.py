@@ -136,6 +136,8 @@ class PlotReport(Extension):
     def _plot(self, path: str) -> None:
         figure, axes = plotting.Figures().subplots(figsize=(7, 4.5))
         axes.set_xlabel(self._x_key)
+        # 'loss' for main/loss and validation/main/loss: the legend tells them apart.
+        axes.set_ylabel(", ".join(dict.fromkeys(key.rpartition("/")[2] for key in self._y_keys)))
         if self._x_key in ("epoch", "iteration"):
             axes.xaxis.get_major_locator().set_params(integer=True)
         axes.grid(self._grid)

@@ -11,6 +11,7 @@ import numpy
 
 from chainer.backends.operations.gradient_hooks import gradient_hooks
 from chainer.core.arrays.backend import HOST_FAMILY, backend_of
+from chainer.core.config.configuration import threads
 from chainer.core.typing import Array
 from chainer.training.optimizer_hooks._norms import sum_of_squares
 
@@ -66,13 +67,17 @@ class GradientClipping:
         if not params:
             return
         on_device = [p for p in params if backend_of(p.grad).family != HOST_FAMILY]
-        if on_device:
+        if not on_device and threads.state.recorder is not None:
+            self._clip_in_recording(params)
+        elif on_device:
             self._clip_on_devices(params, on_device)
         else:
             self._clip_on_host(params)
 
     def _clip_on_host(self, params: list[Parameter]) -> None:
-        norm = math.sqrt(sum(float(_sum_of_squares(param)) for param in params))
+        # Not sum(), which compensates rounding: _clip_in_recording() has to find the same number.
+        squares = functools.reduce(operator.add, [float(_sum_of_squares(p)) for p in params])
+        norm = math.sqrt(squares)
         if norm == 0:
             return
         rate = self.threshold / norm
@@ -82,6 +87,17 @@ class GradientClipping:
                 for param in params:
                     grad = param.grad
                     grad *= rate
+
+    def _clip_in_recording(self, params: list[Parameter]) -> None:
+        """Does what :meth:`_clip_on_host` does, in every bit, without looking at the norm."""
+        xp = backend_of(params[0].grad).xp
+        totals = [_sum_of_squares(param).astype(numpy.float64) for param in params]
+        norm = xp.sqrt(functools.reduce(operator.add, totals))
+        rate = self.threshold / xp.where(norm == 0, 1.0, norm)
+        rate = xp.where(rate < 1, rate, 1.0)
+        for param in params:
+            grad = param.grad
+            grad *= rate.astype(grad.dtype)
 
     def _clip_on_devices(self, params: list[Parameter], on_device: list[Parameter]) -> None:
         # The rate stays an array, so that the host does not wait for it. Where nothing is to be

@@ -1,0 +1,108 @@
+"""Walks the built site: dead links, pages that no link reaches, public names without a page.
+
+    python -m scripts.site.walk site
+
+Exits with 1 and prints what is wrong, if something is.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+#: Pages that are not meant to be reached by links: the answer for missing pages, and the source of
+#: the navigation.
+_ALONE = frozenset(("404.html", "reference/SUMMARY.html"))
+
+
+class _Page(HTMLParser):
+    """The links and the anchors of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: set[str] = set()
+        self.anchors: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        for name in ("href", "src"):
+            if values.get(name):
+                self.links.add(str(values[name]))
+        self.anchors.update(str(values[name]) for name in ("id", "name") if values.get(name))
+
+
+def problems(site: Path, names: list[str]) -> list[str]:
+    """Returns what is wrong with a site, one text each.
+
+    Args:
+        site: Folder of the site.
+        names: Public names that need an anchor in the reference.
+    """
+    pages = {
+        path.relative_to(site).as_posix(): _Page(path.read_text(encoding="utf-8"))
+        for path in sorted(site.rglob("*.html"))
+    }
+    files = frozenset(p.relative_to(site).as_posix() for p in site.rglob("*") if p.is_file())
+    found: list[str] = []
+    reached = {"index.html"}
+    waiting = ["index.html"]
+    while waiting:
+        here = waiting.pop()
+        for target in _targets(files, here, pages[here].links):
+            if target in pages and target not in reached:
+                reached.add(target)
+                waiting.append(target)
+    for here, page in pages.items():
+        if here == "404.html":  # its links begin at the root of a server
+            continue
+        for link in sorted(page.links):
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = _resolved(files, here, parts.path)
+            if target is None:
+                found.append(f"{here}: dead link {link}")
+            elif parts.fragment and target in pages:
+                anchors = pages[target].anchors
+                if unquote(parts.fragment) not in anchors and parts.fragment != "__skip":
+                    found.append(f"{here}: no anchor for {link}")
+    found += [f"{page}: no link leads here" for page in pages if page not in reached | _ALONE]
+    stems = {Path(page).name.removesuffix(".html") for page in pages}
+    found += [f"{name}: has no page" for name in names if name not in stems]
+    return found
+
+
+def _targets(files: frozenset[str], here: str, links: set[str]) -> set[str]:
+    paths = (urlsplit(link) for link in links)
+    resolved = (_resolved(files, here, p.path) for p in paths if not p.scheme and not p.netloc)
+    return {target for target in resolved if target is not None}
+
+
+def _resolved(files: frozenset[str], here: str, path: str) -> str | None:
+    """Returns the file that a link of a page leads to; None if there is none in the site."""
+    if not path:
+        return here
+    # By text: a site has a million links, and asking the file system takes long.
+    file = posixpath.normpath(posixpath.join(posixpath.dirname(here), unquote(path)))
+    if file in files:
+        return file
+    index = "index.html" if file == "." else f"{file}/index.html"
+    return index if index in files else None
+
+
+def main() -> int:
+    """Walks the site that the command line names."""
+    from scripts.site.names import main_names
+
+    names = sorted({name.public for name in main_names().values()})
+    wrong = problems(Path(sys.argv[1]), names)
+    print("\n".join(wrong) or f"site: {len(names)} names, no dead link, every page is reached")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
