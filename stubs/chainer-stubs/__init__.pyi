@@ -134,6 +134,7 @@ from chainer.training import (
     optimizer_hooks as optimizer_hooks,
     optimizers as optimizers,
 )
+from chainer.training.capturing.step import capture as capture
 from chainer.training.optimizer import (
     GradientMethod as GradientMethod,
     Optimizer as Optimizer,

@@ -275,7 +275,7 @@ class StepRecording:
             array = value.array if is_variable else value
             if not self._recorder.is_recorded(array):
                 raise NotRecordableError(
-                    f"the reported value {key!r} is no array that the step computes"
+                    f"the reported value {key!r} is not an array that the step computes"
                 )
             outputs.append(array)
             recording.reports.append((key, is_variable))
