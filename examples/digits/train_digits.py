@@ -60,6 +60,9 @@ def parse_args():
     parser.add_argument(
         "--device", "-d", default="@numpy", help="device, such as @numpy or @cupy:0"
     )
+    parser.add_argument(
+        "--capture", action="store_true", help="record the update once and repeat it"
+    )
     parser.add_argument("--out", "-o", default="result", help="directory of the results")
     parser.add_argument(
         "--resume",
@@ -94,7 +97,7 @@ def main():
     train_iter = chainer.iterators.SerialIterator(train, args.batchsize)
     test_iter = chainer.iterators.SerialIterator(test, 128, repeat=False, shuffle=False)
 
-    updater = training.StandardUpdater(train_iter, optimizer, device=device)
+    updater = training.StandardUpdater(train_iter, optimizer, device=device, capture=args.capture)
     trainer = training.Trainer(updater, (args.stop_after or args.epoch, "epoch"), out=args.out)
 
     trainer.extend(extensions.Evaluator(test_iter, model, device=device))

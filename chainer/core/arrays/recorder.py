@@ -75,7 +75,7 @@ class Recorder:
     """Records one run of a step."""
 
     def argument(self, array: Array) -> Array:
-        """Returns the array that stands for an argument; each call may have other values there.
+        """Returns the array that represents an argument; each call may have other values there.
 
         Args:
             array: The argument of the recorded run. It is not changed by later calls.

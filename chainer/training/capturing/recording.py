@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from chainer.core.arrays.backend import is_array
@@ -27,7 +28,7 @@ from chainer.training.update_rule import UpdateRule
 
 #: Arguments of kernels that may change from step to step, and what they are computed from. Others
 #: are part of the program, which is recorded anew when they change.
-_VARYING = frozenset(("lr", "alpha_t"))
+_VARYING = frozenset(("lr", "alpha_t", "bounds", "correction", "rho"))
 _VARYING_HYPERPARAMETERS = frozenset(("lr", "alpha"))
 
 
@@ -274,7 +275,7 @@ class StepRecording:
             array = value.array if is_variable else value
             if not self._recorder.is_recorded(array):
                 raise NotRecordableError(
-                    f"the reported value {key!r} is no array that the step computes"
+                    f"the reported value {key!r} is not an array that the step computes"
                 )
             outputs.append(array)
             recording.reports.append((key, is_variable))
@@ -407,17 +408,24 @@ class _Numbers:
 
         return kernel_call
 
-    def _number(self, group: Any, rule: Any, param: Any, name: str, field: str | None) -> float:
+    def _number(self, group: Any, rule: Any, param: Any, name: str, field: str | None) -> Any:
+        """Returns an argument of a kernel as a number; None and each of several numbers as well."""
+
+        def present() -> Any:
+            value = type(rule).kernel_call(rule, param)[2][name]
+            return value if field is None else getattr(value, field)
+
         key = (group, name, field)
-        found = self._shared.get(key)
-        if found is None:
-
-            def evaluate() -> float:
-                value = type(rule).kernel_call(rule, param)[2][name]
-                return float(value if field is None else getattr(value, field))
-
-            found = self._shared[key] = self._recorder.number(evaluate)
-        return found
+        if key not in self._shared:
+            value = present()
+            if value is None:
+                self._shared[key] = None
+            elif isinstance(value, tuple):  # the bounds of AdaBound
+                parts = [partial(lambda i: float(present()[i]), i) for i in range(len(value))]
+                self._shared[key] = tuple([self._recorder.number(part) for part in parts])
+            else:
+                self._shared[key] = self._recorder.number(lambda: float(present()))
+        return self._shared[key]
 
 
 _NO_PROGRAM: Any = None

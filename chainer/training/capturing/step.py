@@ -296,7 +296,7 @@ def capture(
 
 
 def _runs_as_written() -> bool:
-    """Returns whether something looks on that a record would hide the functions from."""
+    """Returns whether hooks or the debug mode have to see each function."""
     state = threads.state
     # A captured step within another one is part of it.
     return bool(state.hooks or state.debug or thread_hooks.hooks or state.recorder is not None)

@@ -106,7 +106,7 @@ def array_slots(links: list[Link], rules: list[UpdateRule]) -> Iterator[Slot]:
 
 
 def variable_slots(links: list[Link]) -> Iterator[Slot]:
-    """Yields the places of Variables in links that are no parameters, such as states of LSTMs."""
+    """Yields the places of Variables in links that are not parameters, such as states of LSTMs."""
     for link in links:
         for name, value in vars(link).items():
             if isinstance(value, Variable) and not isinstance(value, Parameter):

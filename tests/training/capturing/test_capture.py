@@ -127,6 +127,7 @@ class TestModels:
         [
             *("SGD", "MomentumSGD", "NesterovAG", "CorrectedMomentumSGD", "Adam", "AdamW"),
             *("AMSGrad", "AdaGrad", "AdaDelta", "RMSprop", "RMSpropGraves", "SMORMS3"),
+            *("AdaBound", "AMSBound"),
         ],
     )
     def test_optimizers(self, name):
@@ -443,9 +444,10 @@ class TestRefused:
         text, _ = refused(lambda x: (link(x), 3.5), link)
         assert "returns the Python number 3.5" in text
 
-    def test_rules_with_other_numbers_that_vary(self):
+    def test_rules_that_compare_numbers_that_vary(self):
         run = Training(MLP, optimizers.MSVAG)
-        refused(run.step, run.model, run.optimizer, batches=images(4, 6))
+        text, _ = refused(run.step, run.model, run.optimizer, batches=images(4, 6))
+        assert "a number that varies, such as a learning rate, is compared" in text
         assert run.optimizer.t == STEPS
 
     def test_too_many_shapes(self):

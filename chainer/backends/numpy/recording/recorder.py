@@ -101,7 +101,7 @@ class NumpyProgram(Program):
 
     Args:
         tape: What was recorded.
-        arguments: The arrays that stand for the arguments.
+        arguments: The arrays that represent the arguments.
         outputs: The arrays to return copies of.
     """
 

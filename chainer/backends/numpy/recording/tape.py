@@ -172,7 +172,7 @@ def _copy(target: Any, value: Any) -> None:
     numpy.copyto(target, value)
 
 
-#: Functions whose results are no data: shapes, dtypes, whether memory is shared.
+#: Functions whose results are not data: shapes, dtypes, whether memory is shared.
 _ABOUT_ARRAYS = frozenset(
     (
         *("shape", "ndim", "size", "result_type", "can_cast", "may_share_memory"),
@@ -252,7 +252,7 @@ def _keep(tape: Tape, function: Any, args: Any, kwargs: Any, result: Any, name: 
 
 
 class Held:
-    """A result that is no array, such as what a kernel keeps for its backward call.
+    """A result that is not an array, such as what a kernel keeps for its backward call.
 
     Each repetition puts a new one here, and later calls get it.
     """
