@@ -9,7 +9,7 @@ written against the array namespace ``xp``, which serves every backend that has 
 from __future__ import annotations
 
 import functools
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, overload
 
 import numpy
 
@@ -234,7 +234,19 @@ def get_operation(name: str) -> Operation:
     return registries.operations.get(name)
 
 
-def explain(operation: Any, *args: VariableLike, **attributes: Any) -> Explanation | str:
+class Explainable(Protocol):
+    """An object that tells about itself, such as a captured step."""
+
+    def explain(self) -> str: ...
+
+
+@overload
+def explain(operation: str | Operation, *args: VariableLike, **attributes: Any) -> Explanation: ...
+@overload
+def explain(operation: Explainable) -> str: ...
+def explain(
+    operation: str | Operation | Explainable, *args: VariableLike, **attributes: Any
+) -> Explanation | str:
     """Returns which kernel would serve a call, and why the others would not.
 
     Args:
@@ -252,10 +264,10 @@ def explain(operation: Any, *args: VariableLike, **attributes: Any) -> Explanati
             ideep (priority 0): chainer.config.use_ideep is 'never'
           * reference (priority -1): chosen
     """
-    if not isinstance(operation, Operation):
-        if not isinstance(operation, str) and hasattr(operation, "explain"):
-            return operation.explain()  # a captured step, which the core does not know
+    if isinstance(operation, str):
         operation = get_operation(operation)
+    if not isinstance(operation, Operation):
+        return operation.explain()  # a captured step, which the core does not know
     return operation.explain(*map(_array_of, args), **attributes)
 
 

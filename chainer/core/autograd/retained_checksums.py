@@ -3,10 +3,13 @@
 # The graph is one data structure in several modules, which reach into each other.
 # pyright: reportPrivateUsage=false
 
+# What the annotations promise is checked again at run time: users write these functions.
+# pyright: reportUnnecessaryIsInstance=false
+
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -54,5 +57,6 @@ def compare_checksums(function: FunctionNode) -> None:
 
 def _checksum(array: Array) -> int:
     backend = find_backend(type(array))
-    host = array if backend is None else backend.to_host(array)
-    return zlib.crc32(numpy.ascontiguousarray(host).reshape(-1).view(numpy.uint8))
+    host: Any = array if backend is None else backend.to_host(array)
+    contiguous: Any = numpy.ascontiguousarray(host)
+    return zlib.crc32(contiguous.reshape(-1).view(numpy.uint8))

@@ -10,8 +10,7 @@ from typing import Any, Literal
 from chainer.core.arrays.backend import backend_of
 from chainer.core.arrays.recorder import NotRecordableError
 from chainer.core.autograd.variable import Variable
-from chainer.core.config.configuration import config, threads
-from chainer.core.config.entries import declared
+from chainer.core.config.configuration import global_config, threads
 from chainer.core.reporting.reporter import Reporter, get_current_reporter
 from chainer.links.link_hook import thread_hooks
 from chainer.training.capturing.program import Recording
@@ -310,12 +309,14 @@ def _current_reporter() -> Reporter | None:
 
 
 def _configuration() -> Hashable:
-    """Returns the values of all configuration entries."""
-    values: list[Any] = []
-    for name in declared:
-        value = getattr(config, name, None)
-        values.append(value if isinstance(value, Hashable) else repr(value))
-    return tuple(values)
+    """Returns the values of all configuration entries, of the process and of the thread."""
+    # Of whole dictionaries: this runs at each call, and asking for each entry takes longer.
+    values = (*vars(global_config).values(), None, *threads.state.values.items())
+    try:
+        hash(values)
+    except TypeError:  # an entry of the user, such as a list
+        return repr(values)
+    return values
 
 
 def _check_arguments(found: list[Any]) -> None:

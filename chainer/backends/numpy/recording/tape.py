@@ -30,12 +30,15 @@ class TapeNumber(float):
     """
 
     _evaluate: Callable[[], float]
+    #: Numbers computed from this one, with the other operands.
+    _derived: dict[Any, tuple[Any, TapeNumber]]
 
     @classmethod
     def of(cls, evaluate: Callable[[], float]) -> TapeNumber:
         """Returns the number that a function computes now."""
         number = cls(evaluate())
         number._evaluate = evaluate
+        number._derived = {}
         return number
 
     def array(self, dtype: Any) -> Any:
@@ -63,7 +66,12 @@ def _arithmetic(name: str) -> Callable[..., Any]:
             numbers = [o._evaluate() if type(o) is TapeNumber else o for o in others]
             return function(self._evaluate(), *numbers)
 
-        return TapeNumber.of(evaluate)
+        # All parameters compute the same product: it is evaluated once in each call.
+        key = name, *[id(o) if type(o) is TapeNumber else float(o) for o in others]
+        found = self._derived.get(key)
+        if found is None:
+            found = self._derived[key] = others, TapeNumber.of(evaluate)
+        return found[1]
 
     return method
 
@@ -220,6 +228,8 @@ def record(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         return result
     if name in _SHAPE_FROM_VALUES or (name == "where" and len(args) < 2):
         raise NotRecordableError(f"numpy.{name} makes an array whose shape depends on values")
+    if name.startswith("empty"):  # nothing has to be repeated for memory without contents
+        return taped(result)
     out = kwargs.get("out")
     if out is not None:
         tape.add(function, *args, **kwargs)
