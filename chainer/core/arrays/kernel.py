@@ -167,9 +167,7 @@ class Operation:
         implementation = self._loaded.get(key)
         if implementation is None:
             factory = resolve(self.reference if kernel is None else kernel.load)
-            implementation = factory(backend)
-            if kernel is None:
-                implementation = backend.adapt_reference(self.name, self.methods, implementation)
+            implementation = backend.make_kernel(factory, self, kernel is None)
             missing = [m for m in self.methods if not hasattr(implementation, m)]
             if missing:
                 who = "the reference" if kernel is None else f"provider {kernel.provider!r}"

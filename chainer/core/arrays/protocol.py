@@ -6,7 +6,7 @@ array namespace ``xp`` of the backend and against kernels (:mod:`chainer.core.ar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -202,17 +202,19 @@ class Backend(ArrayConversions):
             with self.use(device):
                 self.random(device).set_state(state)
 
-    def adapt_reference(self, operation: str, methods: tuple[str, ...], kernel: Any) -> Any:
-        """Returns the reference kernel of an operation in the form in which arrays are given to it.
+    def make_kernel(
+        self, factory: Callable[[Backend], Any], operation: Any, is_reference: bool
+    ) -> Any:
+        """Makes a kernel for the arrays of this backend.
 
-        Backends need not define it. That of recordings makes a call of a kernel a single step.
+        Backends need not define it. That of recordings makes each call of a kernel a single step.
 
         Args:
-            operation: Name of the operation.
-            methods: Names of the methods of the kernel.
-            kernel: The reference kernel for this backend.
+            factory: Makes the kernel for a backend.
+            operation: The operation that the kernel belongs to.
+            is_reference: Whether it is the reference kernel, and not one of a provider.
         """
-        return kernel
+        return factory(self)
 
     def recorder(self, device: Device) -> Recorder | None:
         """Returns a new recorder of steps on a device; None if the backend cannot record.

@@ -83,14 +83,13 @@ class RecordingBackend(Backend):
         """Returns the plain array, in the same memory."""
         return bare(array)
 
-    def adapt_reference(self, operation: str, methods: tuple[str, ...], kernel: Any) -> Any:
+    def make_kernel(
+        self, factory: Callable[[Backend], Any], operation: Any, is_reference: bool
+    ) -> Any:
         """Returns a kernel of which a call is one call on the tape, unless its steps pay."""
-        if operation in _IN_STEPS:
-            return kernel
-        from chainer.core.arrays.kernel import get_operation
-
-        numpy_kernel = get_operation(operation).reference_for(lookup.get_backend("numpy"))
-        return WholeCalls(numpy_kernel, methods)
+        if is_reference and operation.name in _IN_STEPS:
+            return factory(self)
+        return WholeCalls(factory(lookup.get_backend("numpy")), operation.methods)
 
 
 lookup.add_private_backend(TapeArray, RecordingBackend())

@@ -275,11 +275,15 @@ class Held:
 
 
 def _released(value: Any) -> Any:
-    """Returns what is held now in place of :class:`Held` objects."""
+    """Returns what is held now in place of :class:`Held` objects, and the values of numbers."""
     if isinstance(value, Held):
         return value.value
-    if type(value) is tuple:
-        return tuple([_released(v) for v in value])
+    if type(value) is TapeNumber:
+        return value._evaluate()
+    if isinstance(value, tuple):
+        parts = [_released(v) for v in value]
+        make = getattr(type(value), "_make", tuple)  # hyperparameters are a named tuple
+        return make(parts)
     if type(value) is list:
         return [_released(v) for v in value]
     return value
