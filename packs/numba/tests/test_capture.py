@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 import chainer
 import chainer.functions as F
 import chainer.links as L
+import numpy as np
 
 
 def run(is_captured):
