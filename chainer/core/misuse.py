@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 
 from chainer.core.warnings import MisuseWarning
 
-__all__ = ["MisuseWarning", "similar", "warn_once"]
+__all__ = ["MisuseWarning", "ignored", "similar", "warn_once"]
 
 
 #: What was reported already: pairs of a kind and a name.
@@ -26,6 +27,17 @@ def warn_once(kind: str, name: str, message: str, stacklevel: int = 2) -> None:
     if (kind, name) not in _reported:
         _reported.add((kind, name))
         warnings.warn(message, MisuseWarning, stacklevel=stacklevel + 1)
+
+
+@contextlib.contextmanager
+def ignored() -> Generator[None, None, None]:
+    """Context in which nothing is said: tests of functions do on purpose what programs should not.
+
+    A check of gradients, for example, runs backward through functions that have none.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MisuseWarning)
+        yield
 
 
 def similar(name: str, known: Iterable[str], cutoff: float = 0.75) -> str | None:

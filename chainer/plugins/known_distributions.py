@@ -6,7 +6,11 @@ from importlib import metadata
 
 #: Kind of registry -> name of an entry -> the distribution that supplies it.
 KNOWN: dict[str, dict[str, str]] = {
-    "backends": {"array_api_strict": "chainer-array-api", "torch": "chainer-array-api"},
+    "backends": {
+        "array_api_strict": "chainer-array-api",
+        "jax": "chainer-jax",
+        "torch": "chainer-array-api",
+    },
 }
 
 

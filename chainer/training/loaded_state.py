@@ -108,18 +108,17 @@ def check_optimizer(optimizer: Optimizer) -> None:
 
 def _check_rule(name: str, rule: UpdateRule, param: Parameter) -> None:
     check_count(f"t of parameter {name!r}", rule.t)
-    # A rule shows on an array of three elements which of its states are like the parameter.
+    # A rule shows on a stand-in which states it has: not all of them are like the parameter.
     probe = copy.copy(rule)
-    expected = probe._make_state(Parameter(numpy.zeros(3, numpy.float32)))
+    expected = probe._make_state(Parameter(numpy.zeros(param.shape, numpy.float32)))
     for key, example in expected.items():
         value = (rule.state or {}).get(key)
         shape = getattr(example, "shape", None)
-        if value is None or shape not in ((), (3,)):
+        if value is None or shape is None:
             continue
-        wanted = param.shape if shape == (3,) else ()
-        if numpy.shape(value) != wanted:
+        if numpy.shape(value) != shape:
             raise ValueError(
-                f"state {key!r} of parameter {name!r} in the file must have the shape {wanted}, "
+                f"state {key!r} of parameter {name!r} in the file must have the shape {shape}, "
                 f"got {numpy.shape(value)}"
             )
         dtype = getattr(value, "dtype", numpy.dtype(type(value)))

@@ -91,6 +91,9 @@ def test_unreached_leaf_is_not_told() -> None:
         def forward(self, inputs: Any) -> Any:
             return (inputs[0] * 1,)
 
+        def backward(self, indexes: Any, grads: Any) -> Any:
+            return (None,)
+
     x, w = chainer.Variable(np.ones(2, np.float32)), chainer.Variable(np.ones(2, np.float32))
     told = watched(F.sum(Stopped().apply((x,))[0] + w))
     assert [leaf for leaf, _ in told] == [w]

@@ -48,7 +48,7 @@ USES = {
             print(chainer.explain("softmax", np.ones((2, 3)), axis=1).chosen.provider)
     """,
     "links": "print(chainer.links.LowRankLinear(4, 3, 2)(np.ones((1, 4), np.float32)).shape)",
-    "optimizer": "print(chainer.optimizers.Lion(lr=0.5).lr)",
+    "optimizer": "print(chainer.optimizers.Signum(lr=0.5).lr)",
 }
 PRINTS = {
     "backend": "MadeBackendArray",

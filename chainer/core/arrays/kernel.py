@@ -259,7 +259,7 @@ def explain(
     Example:
         >>> print(chainer.explain('softmax', np.zeros((2, 3), np.float32), axis=1))
         softmax on numpy.ndarray is served by 'reference'
-            ideep (priority 0): chainer.config.use_ideep is 'never'
+            ideep (priority 0): chainer.config.use_ideep is 'never'...
           * reference (priority -1): chosen
     """
     if isinstance(operation, str):

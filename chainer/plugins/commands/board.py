@@ -1,4 +1,4 @@
-"""``chainer board result/``: a web page with the curves of trainings, while they go on.
+"""``chainer board``: a web page with the curves of trainings, while they go on.
 
 It shows each folder, at most three levels below the given one, that has a log of LogReport: its
 curves, last values, pictures, snapshots, and the hyperparameters of a file ``args`` or

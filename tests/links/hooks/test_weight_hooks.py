@@ -339,6 +339,7 @@ class TestWeightStandardization:
 def test_public_names():
     assert chainer.link_hooks.SpectralNormalization is SpectralNormalization
     assert sorted(chainer.link_hooks.MODULES) == [
+        "cast_inputs",
         "spectral_normalization",
         "timer",
         "weight_standardization",

@@ -31,7 +31,7 @@ def _expand(params: ConverterCall, compose: Callable[[Any], Any]) -> list[Any]:
 
     Args:
         params: The application.
-        compose: Returns the composition that a function node stands for.
+        compose: Returns the composition of a function node.
     """
     application = params.application
     runs = (application, application.twin, application.probe)
