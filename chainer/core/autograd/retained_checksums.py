@@ -56,7 +56,7 @@ def compare_checksums(function: FunctionNode) -> None:
 
 
 def _checksum(array: Array) -> int:
-    backend = find_backend(type(array))
+    backend = find_backend(array.__class__)
     host: Any = array if backend is None else backend.to_host(array)
     contiguous: Any = numpy.ascontiguousarray(host)
     return zlib.crc32(contiguous.reshape(-1).view(numpy.uint8))
