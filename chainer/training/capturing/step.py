@@ -311,7 +311,8 @@ def _current_reporter() -> Reporter | None:
 def _configuration() -> Hashable:
     """Returns the values of all configuration entries, of the process and of the thread."""
     # Of whole dictionaries: this runs at each call, and asking for each entry takes longer.
-    values = (*vars(global_config).values(), None, *threads.state.values.items())
+    shared = [v for k, v in vars(global_config).items() if k[0] != "_"]
+    values = (*shared, None, *threads.state.values.items())
     try:
         hash(values)
     except TypeError:  # an entry of the user, such as a list

@@ -132,8 +132,10 @@ def hook_settings(optimizers: list[Optimizer], rules: list[UpdateRule]) -> tuple
     """Returns the hooks of optimizers and rules, and the numbers that they hold."""
     found: list[Any] = []
     for owner in (*optimizers, *rules):
-        registry = getattr(owner, "_hooks", None)
-        for hook in () if registry is None else (*registry.at("pre"), *registry.at("post")):
+        registry = owner._hooks
+        if registry is None or not (registry.pre or registry.post):
+            continue  # the usual case, checked at each call
+        for hook in (*registry.pre.values(), *registry.post.values()):
             members = getattr(hook, "__dict__", {})
             found.append(
                 (id(hook), tuple([(k, v) for k, v in members.items() if isinstance(v, SIMPLE)]))
