@@ -56,6 +56,12 @@ def test_example(title, tmp_path, monkeypatch, capsys):
         case "Averaged parameters":
             assert (tmp_path / "averaged.npz").exists()
             assert "ema_validation/main/loss" in trainer.observation
+        case "Stochastic weight averaging":
+            assert output == "statistics of 6 batches\n"
+            assert (tmp_path / "averaged.npz").exists()
+        case "Learning rate":
+            assert (tmp_path / "rates.png").exists()
+            assert 1e-5 < names["optimizer"].alpha < 1
         case "Gradient accumulation":
             assert trainer.updater.iteration == 15
         case "Triggers":
@@ -65,7 +71,7 @@ def test_example(title, tmp_path, monkeypatch, capsys):
 
 
 def test_every_name_has_an_example():
-    assert len(TITLES) == len(EXAMPLES) == 9
+    assert len(TITLES) == len(EXAMPLES) == 11
     # The loggers need packages that most have not, and are described in words.
     described = {"SnapshotEntry", "MLflowLogger", "WandbLogger"}
     for name in set(chainer_training_extras.__all__) - described:
