@@ -169,23 +169,15 @@ class ROIMaxPooling2DKernel:
     def __init__(self, backend: Any) -> None:
         self._reference = get_operation("roi_max_pooling_2d").reference_for(backend)
 
-    def forward(self, x: Array, rois: Array, roi_indices: Array, grid: Any) -> tuple[Array, Array]:
-        return _pool(x, _regions(x.shape, rois, roi_indices, grid), -numpy.inf)
+    def forward(self, x: Array, regions: Any) -> tuple[Array, Array]:
+        return _pool(x, _bins(x.shape, regions), -numpy.inf)
 
-    def backward(
-        self,
-        gy: Array,
-        indices: Array,
-        rois: Array,
-        roi_indices: Array,
-        in_shape: tuple[int, ...],
-        grid: Any,
-    ) -> Array:
-        images = checked_images(roi_indices, in_shape[0], "roi_indices")
+    def backward(self, gy: Array, indices: Array, regions: Any, in_shape: tuple[int, ...]) -> Array:
+        images = checked_images(regions.images, in_shape[0], "roi_indices")
         return _scatter(gy, indices, images, in_shape)
 
-    def gather(self, x: Array, indices: Array, rois: Array, roi_indices: Array, grid: Any) -> Array:
-        return self._reference.gather(x, indices, rois, roi_indices, grid)
+    def gather(self, x: Array, indices: Array, regions: Any) -> Array:
+        return self._reference.gather(x, indices, regions)
 
 
 class ROIAveragePooling2DKernel:
@@ -198,35 +190,24 @@ class ROIAveragePooling2DKernel:
     def __init__(self, backend: Any) -> None:
         pass
 
-    def forward(self, x: Array, rois: Array, roi_indices: Array, grid: Any) -> tuple[Array, None]:
-        regions = _regions(x.shape, rois, roi_indices, grid)
-        y = numpy.empty((len(rois), x.shape[1], *grid.out_size), f)
-        launch(means, x.shape[1], 8 * y.size, dense(x), *regions, y)
+    def forward(self, x: Array, regions: Any) -> tuple[Array, None]:
+        y = numpy.empty((len(regions), x.shape[1], *regions.grid.out_size), f)
+        launch(means, x.shape[1], 8 * y.size, dense(x), *_bins(x.shape, regions), y)
         return y.astype(x.dtype, copy=False), None
 
-    def backward(
-        self,
-        gy: Array,
-        residual: None,
-        rois: Array,
-        roi_indices: Array,
-        in_shape: tuple[int, ...],
-        grid: Any,
-    ) -> Array:
-        regions = _regions(in_shape, rois, roi_indices, grid)
+    def backward(self, gy: Array, residual: None, regions: Any, in_shape: tuple[int, ...]) -> Array:
         gx = numpy.zeros(in_shape, f)
-        launch(spread_means, in_shape[1], 8 * gy.size, dense(gy), *regions, gx)
+        launch(spread_means, in_shape[1], 8 * gy.size, dense(gy), *_bins(in_shape, regions), gx)
         return gx.astype(gy.dtype, copy=False)
 
-    def gather(self, x: Array, residual: None, rois: Array, roi_indices: Array, grid: Any) -> Array:
-        return self.forward(x, rois, roi_indices, grid)[0]
+    def gather(self, x: Array, residual: None, regions: Any) -> Array:
+        return self.forward(x, regions)[0]
 
 
-def _regions(
-    shape: tuple[int, ...], rois: Array, roi_indices: Array, grid: Any
-) -> tuple[Array, Array, Array]:
+def _bins(shape: tuple[int, ...], regions: Any) -> tuple[Array, Array, Array]:
     """Returns images, bins of rows and bins of columns of ``(y_min, x_min, y_max, x_max)``."""
-    images = checked_images(roi_indices, shape[0], "roi_indices")
-    top, left, bottom, right = rounded(rois, grid.scale).T
+    grid = regions.grid
+    images = checked_images(regions.images, shape[0], "roi_indices")
+    top, left, bottom, right = rounded(regions.rois, grid.scale).T
     rows = bins(top, bottom, grid.out_size[0], shape[2])
     return images, rows, bins(left, right, grid.out_size[1], shape[3])
