@@ -248,7 +248,8 @@ def capture(
 
     The function may be a whole training step: forward, backward and update. It stays ordinary code.
     Each new signature of arguments is run once as written and once for the record; then the record
-    is compared with a run as written, bit by bit. Where a step cannot be recorded, it runs as it is
+    is compared with a run as written: bit by bit, or within some roundings where a compiler fuses
+    operations (JAX). Where a step cannot be recorded, it runs as it is
     written, and one warning says why.
 
     Args:

@@ -84,3 +84,43 @@ def test_values_read(device):
         for _ in range(4):
             step(x)
     assert len([w for w in caught if "cannot be captured" in str(w.message)]) == 1
+
+
+class LanguageModel(chainer.Chain):
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.lstm = L.LSTM(6, 5)
+            self.out = L.Linear(5, 3)
+
+    def forward(self, x):
+        return self.out(self.lstm(x))
+
+
+def test_state_is_carried_and_reset(device):
+    runs = []
+    for captured in (False, True):
+        np.random.seed(0)
+        model = L.Classifier(LanguageModel())
+        model.to_device(device)
+        optimizer = chainer.optimizers.SGD(0.1).setup(model)
+
+        def step(x, t, model=model, optimizer=optimizer):
+            loss = model(x, t)
+            model.cleargrads()
+            loss.backward()
+            loss.unchain_backward()
+            optimizer.update()
+            return loss
+
+        call = chainer.capture(step, model, optimizer, on_failure="error") if captured else step
+        random = np.random.RandomState(1)
+        losses = []
+        for i in range(10):
+            if i == 6:
+                model.predictor.lstm.reset_state()
+            x, t = random.rand(8, 6).astype("f"), random.randint(0, 3, 8).astype("i")
+            losses.append(float(call(device.send(x), device.send(t)).array))
+        runs.append(losses)
+    np.testing.assert_allclose(runs[1], runs[0], rtol=1e-4)
+    assert "carried from call to call: attribute 'h' of LSTM" in chainer.explain(call)
