@@ -227,5 +227,12 @@ class Backend(ArrayConversions):
         """
         return None
 
+    def random_keys(self) -> Sequence[Any]:
+        """Returns the states of random numbers that are not NumPy's, to keep and to restore.
+
+        Each has an attribute ``value`` and a method ``write(value)``. The default is none.
+        """
+        return ()
+
     def __repr__(self) -> str:
         return f"<backend {self.name}>"

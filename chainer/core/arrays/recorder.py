@@ -55,9 +55,12 @@ class Program:
 
     Attributes:
         description: What it consists of, in words.
+        is_exact: Whether it computes every bit as the step as written. A compiler that fuses
+            operations rounds at other places.
     """
 
     description: str = ""
+    is_exact: bool = True
 
     def __call__(self, arguments: Sequence[Array]) -> list[Array]:
         """Repeats the step.

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from chainer.core.arrays.backend import copied, copyto, is_array
+from chainer.core.arrays.backend import backend_of, copied, copyto, is_array
 from chainer.core.autograd.variable import Variable
 from chainer.core.reporting.reporter import Reporter
 from chainer.training.capturing.targets import SIMPLE, Targets, rules_of
@@ -32,6 +32,10 @@ class Snapshot:
         self._arrays: list[tuple[Any, Any]] = []
         self._gradients = [p._gradient for p in self._parameters]
         self._parameter_arrays = [p.array for p in self._parameters]
+        # Keys of random numbers that are arrays are state like that of NumPy's generator.
+        backends = {backend_of(a) for a in self._parameter_arrays if a is not None}
+        keys = [box for b in backends for box in b.random_keys()]
+        self._keys = [(box, box.value) for box in keys]
         seen: set[int] = set()
         for array in self._all_arrays():
             if id(array) not in seen:
@@ -70,6 +74,8 @@ class Snapshot:
         if self._reporter is not None and self._observation is not None:
             self._reporter.observation.clear()
             self._reporter.observation.update(self._observation)
+        for box, value in self._keys:
+            box.write(value)
         numpy.random.set_state(self._random)
 
     def values(self) -> dict[str, Any]:
@@ -102,10 +108,32 @@ class Snapshot:
 def _bytes_of(array: Any) -> Any:
     if array is None:
         return None
-    host = numpy.asarray(array)
+    host = numpy.asarray(backend_of(array).to_host(array))
     return host.shape, host.dtype, host.tobytes()
 
 
 def bytes_of_results(found: list[Any]) -> list[Any]:
     """Returns the values of results in a form that can be compared."""
     return [_bytes_of(x.array if isinstance(x, Variable) else x) for x in found]
+
+
+def are_same(first: Any, second: Any, is_exact: bool) -> bool:
+    """Returns whether two values of snapshots or results are the same.
+
+    Args:
+        first: Value.
+        second: Value.
+        is_exact: Whether floating-point arrays have to agree bit by bit. Otherwise they may differ
+            by some roundings, relative to the largest element.
+    """
+    if first == second:
+        return True
+    if is_exact or not (type(first) is type(second) is tuple and len(first) == 3):
+        return False
+    if first[:2] != second[:2] or first[1].kind != "f":
+        return False
+    a, b = [numpy.frombuffer(v[2], v[1]).astype(numpy.float64) for v in (first, second)]
+    tolerance = float(numpy.finfo(first[1]).eps) * 1000
+    # A bias before batch normalization has no gradient but roundings: they must not be compared.
+    scale = float(numpy.max(numpy.abs(b), initial=0.01))
+    return numpy.allclose(a, b, rtol=tolerance, atol=tolerance * scale, equal_nan=True)

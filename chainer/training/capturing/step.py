@@ -15,7 +15,7 @@ from chainer.core.reporting.reporter import Reporter, get_current_reporter
 from chainer.links.link_hook import thread_hooks
 from chainer.training.capturing.program import Recording
 from chainer.training.capturing.recording import ReplacedArrayError, StepRecording
-from chainer.training.capturing.snapshot import Snapshot, bytes_of_results
+from chainer.training.capturing.snapshot import Snapshot, are_same, bytes_of_results
 from chainer.training.capturing.structure import NotSupportedError, flatten, key_of
 from chainer.training.capturing.targets import Targets
 
@@ -179,7 +179,7 @@ class CapturedStep:
         written = _results_of(result) | before.values()
         if failure is None:
             for name, value in written.items():
-                if recorded.get(name, value) != value:
+                if not are_same(recorded.get(name, value), value, recording.program.is_exact):
                     failure = f"{name} differs from that of the step as written"
                     break
         if failure is not None:
@@ -248,7 +248,8 @@ def capture(
 
     The function may be a whole training step: forward, backward and update. It stays ordinary code.
     Each new signature of arguments is run once as written and once for the record; then the record
-    is compared with a run as written, bit by bit. Where a step cannot be recorded, it runs as it is
+    is compared with a run as written: bit by bit, or within some roundings where a compiler fuses
+    operations (JAX). Where a step cannot be recorded, it runs as it is
     written, and one warning says why.
 
     Args:

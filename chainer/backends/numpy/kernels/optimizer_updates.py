@@ -53,7 +53,9 @@ class UpdateKernel(ReferenceKernel):
         """Returns scalars in the form in which ufuncs take them fastest."""
         if not self._on_host:
             # An accelerator passes numbers to its kernels; an array would have to be copied there.
-            return values
+            # Numbers of a recorded step are inputs of its program.
+            dtype = compute_dtype(param.dtype)
+            return tuple([cast(Any, v).array(dtype) if hasattr(v, "array") else v for v in values])
         dtype = compute_dtype(param.dtype)
         return tuple([_array_of_number(value, dtype) for value in values])
 

@@ -63,14 +63,14 @@ def _arithmetic(name: str) -> Callable[..., Any]:
             return result
 
         def evaluate() -> float:
-            numbers = [o._evaluate() if type(o) is TapeNumber else o for o in others]
+            numbers = [o._evaluate() if isinstance(o, TapeNumber) else o for o in others]
             return function(self._evaluate(), *numbers)
 
         # All parameters compute the same product: it is evaluated once in each call.
-        key = name, *[id(o) if type(o) is TapeNumber else float(o) for o in others]
+        key = name, *[id(o) if isinstance(o, TapeNumber) else float(o) for o in others]
         found = self._derived.get(key)
         if found is None:
-            found = self._derived[key] = others, TapeNumber.of(evaluate)
+            found = self._derived[key] = others, type(self).of(evaluate)
         return found[1]
 
     return method

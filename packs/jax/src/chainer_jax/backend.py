@@ -198,7 +198,20 @@ class JaxBackend(ArrayAPIBackend):
     def random_numbers(self) -> Any:
         return RandomNumbers(self)
 
+    def random_keys(self) -> Sequence[Any]:
+        return [self.xp.random.box()]
+
     # -- recording --------------------------------------------------------------------------------
+
+    def recorder(self, device: Device) -> Any:
+        """Returns what :func:`chainer.capture` records a step with.
+
+        Args:
+            device: Device of this backend.
+        """
+        from chainer_jax.capturing import CaptureRecorder
+
+        return CaptureRecorder(self)
 
     def step_recorder(self, device: Device) -> JaxRecorder:
         """Returns what records a step on a device.

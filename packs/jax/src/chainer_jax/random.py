@@ -43,6 +43,13 @@ class RandomNumbers(HostRandomNumbers):
         else:
             self._box.write(data)
 
+    def box(self) -> Box:
+        """Returns the box of the key: it is state of recorded steps."""
+        if self._box is None:
+            self.seed()
+        assert self._box is not None
+        return self._box
+
     def _key(self) -> Any:
         """Returns a key that was not used before."""
         if self._box is None:

@@ -1,0 +1,208 @@
+"""The recorder that :func:`chainer.capture` uses: one trace of the step, one program of XLA."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy
+from chainer.backends.numpy.recording.tape import TapeNumber
+from chainer.core.arrays.recorder import NotRecordableError, Program, Recorder
+from chainer_array_api import Array
+
+from chainer_jax import boxes
+from chainer_jax.boxes import Box, View
+from chainer_jax.recorder import JaxProgram, _Trace
+
+#: Length of the vector of numbers while a step is traced. XLA removes what is not used.
+_MOST_NUMBERS = 4096
+
+
+class TracedNumber(TapeNumber):
+    """A number that is an input of the program."""
+
+    recorder: CaptureRecorder
+
+    def array(self, dtype: Any) -> Any:
+        """Returns the array of a dtype that has the value of the number in each call."""
+        return self.recorder.array_of(self, dtype)
+
+
+class _Tracing(_Trace):
+    def read(self, box: Box) -> None:
+        if box not in self.inputs and box not in self._made and box not in self._before:
+            raise NotRecordableError(
+                "it reads an array that is neither an argument nor state of the targets"
+            )
+        if box not in self._made and box not in self.written:
+            self.inputs[box] = None
+
+
+class CaptureProgram(Program):
+    """A program with the functions that compute its numbers."""
+
+    is_exact = False
+
+    def __init__(self, program: JaxProgram, numbers: list[TapeNumber], count: int) -> None:
+        self._program, self._numbers, self._count = program, numbers, count
+        self.description = "a program of XLA"
+
+    def __call__(self, arguments: Sequence[Array]) -> list[Array]:
+        """Repeats the step; see :class:`~chainer.core.arrays.recorder.Program`."""
+        values = [number._evaluate() for number in self._numbers]
+        return list(self._program(arguments, values))[: self._count]
+
+
+class CaptureRecorder(Recorder):
+    """Traces a step once. :meth:`program` compiles it and computes the recorded run.
+
+    Args:
+        backend: The backend.
+    """
+
+    def __init__(self, backend: Any) -> None:
+        self._backend = backend
+        self._arguments: list[Any] = []
+        self._state: dict[Box, None] = {}
+        self._views: list[Any] = []
+        self._numbers: list[TapeNumber] = []
+        self._vector: Any = None
+        self._pending: list[tuple[Any, Any]] = []
+        self._values: dict[int, Any] | None = None
+        self._state[backend.xp.random.box()] = None
+
+    def argument(self, array: Any) -> Any:
+        """See :meth:`Recorder.argument`."""
+        mine = self._backend.array_class(self._backend.wrap(array).native)
+        self._arguments.append(mine)
+        return mine
+
+    def state(self, array: Any) -> Any:
+        """See :meth:`Recorder.state`."""
+        view = self._backend.same(array)
+        self._state[view.node.root] = None
+        self._views.append(view.node)
+        return view
+
+    def number(self, evaluate: Callable[[], float]) -> float:
+        """See :meth:`Recorder.number`."""
+        recorder = self
+        # A class for this recording: numbers computed from a number are of its class.
+        kind = type("TracedNumber", (TracedNumber,), {"recorder": recorder})
+        return kind.of(evaluate)
+
+    def array_of(self, number: TapeNumber, dtype: Any) -> Any:
+        """Returns the traced array of a number."""
+        places = [i for i, known in enumerate(self._numbers) if known is number]
+        if not places:
+            if len(self._numbers) == _MOST_NUMBERS:
+                raise NotRecordableError(f"it has more than {_MOST_NUMBERS} varying numbers")
+            places = [len(self._numbers)]
+            self._numbers.append(number)
+        return self._backend.array_class(self._vector[places[0]].astype(dtype))
+
+    def run(self, function: Callable[[], Any]) -> Any:
+        """See :meth:`Recorder.run`."""
+        jax = self._backend.jax
+        self._boxes = [*self._state, *[x.node for x in self._arguments]]
+        trace = self._trace = _Tracing()
+        result: Any = None
+
+        def traced(values: Any, vector: Any) -> Any:
+            nonlocal result
+            self._vector = vector
+            with trace:
+                for box, value in zip(self._boxes, values, strict=True):
+                    trace.put(box, value)
+                result = function()
+                self._made = list(trace._made)
+                self._finals = [*self._made, *trace.written]
+                return [box.value for box in self._finals]
+
+        try:
+            self._jaxpr = jax.make_jaxpr(traced)(
+                [box.value for box in self._boxes], numpy.zeros(_MOST_NUMBERS)
+            )
+        except (jax.errors.JAXTypeError, jax.errors.JAXIndexError) as error:
+            raise NotRecordableError(
+                f"the value of an array is read: {str(error).splitlines()[0]}"
+            ) from error
+        finally:
+            self._vector = None
+        # Shapes and dtypes are asked for before the values are there.
+        for box, aval in zip(self._made, self._jaxpr.out_avals):
+            box.value = jax.ShapeDtypeStruct(aval.shape, aval.dtype)
+        return result
+
+    def program(self, outputs: Sequence[Any]) -> Program:
+        """See :meth:`Recorder.program`."""
+        b, trace, finals = self._backend, self._trace, self._finals
+        jax, count = b.jax, len(outputs)
+        arguments = [x.node for x in self._arguments]
+        used = [box for box in self._state if box in trace.inputs]
+        written = [box for box in self._state if box in trace.written]
+        donated = [box for box in used if box in trace.written]
+        kept = [box for box in used if box not in trace.written]
+        wanted = [*outputs, *[array for array, _ in self._pending]]
+        all_boxes, jaxpr = self._boxes, self._jaxpr
+        shapes = {box: (box.value.shape, box.value.dtype) for box in all_boxes}
+
+        def step(gives: Any, keeps: Any, natives: Any, values: Any) -> Any:
+            given = dict(
+                zip([*donated, *kept, *arguments], [*gives, *keeps, *natives], strict=True)
+            )
+            for box in all_boxes:
+                if box not in given:  # not read
+                    given[box] = b.nx.zeros(*shapes[box])
+            vector = b.nx.pad(values, (0, _MOST_NUMBERS - len(values)))
+            flat = [given[box] for box in all_boxes]
+            results = jax.core.eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *flat, vector)
+            given.update(zip(finals, results, strict=True))
+            before = {box: box.value for box in given}
+            try:
+                for box, value in given.items():
+                    box.value = value
+                return [y.native for y in wanted], [given[box] for box in written]
+            finally:
+                for box, value in before.items():
+                    box.value = value
+
+        compiled = jax.jit(step, donate_argnums=0)
+        program = JaxProgram(b, compiled, (donated, kept, written))
+        made = program([b.array_class(x.node.value) for x in self._arguments], self._numbers)
+        self._values = {id(y): value for y, value in zip(wanted, made, strict=True)}
+        self._wanted = wanted
+        for (_, target), value in zip(self._pending, made[count:], strict=True):
+            target.node.value = value.native
+        for box in self._made:
+            box.value = boxes.Stale()
+        return CaptureProgram(program, self._numbers, count)
+
+    def is_recorded(self, array: object) -> bool:
+        """See :meth:`Recorder.is_recorded`."""
+        node = getattr(array, "node", None)
+        while isinstance(node, View):
+            if any([node is view for view in self._views]):
+                return True
+            node = node.parent
+        known = [*self._made, *[x.node for x in self._arguments]]
+        return any([node is box for box in known])
+
+    def reads(self, array: Any) -> bool:
+        """See :meth:`Recorder.reads`."""
+        return array.node.root in self._trace.inputs or array.node.root in self._trace.written
+
+    def forget(self, argument: Any) -> bool:
+        """See :meth:`Recorder.forget`."""
+        if self.reads(argument):
+            return False
+        self._arguments = [x for x in self._arguments if x is not argument]
+        return True
+
+    def plain(self, array: Any) -> Any:
+        """See :meth:`Recorder.plain`. Before :meth:`program`, the values come later."""
+        if self._values is not None:
+            return self._backend.duplicate(self._values.get(id(array), array))
+        target = self._backend.array_class(None)
+        self._pending.append((array, target))
+        return target

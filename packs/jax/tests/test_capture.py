@@ -1,0 +1,126 @@
+"""Captured steps on JAX against steps as they are written, over ten steps."""
+
+from __future__ import annotations
+
+import warnings
+
+import chainer
+import chainer.functions as F
+import chainer.links as L
+import numpy as np
+import pytest
+
+
+class MLP(chainer.Chain):
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.l1 = L.Linear(6, 5)
+            self.l2 = L.Linear(5, 3)
+
+    def forward(self, x):
+        return self.l2(F.relu(self.l1(x)))
+
+
+class Normalized(MLP):
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.bn = L.BatchNormalization(5)
+
+    def forward(self, x):
+        return self.l2(F.dropout(F.relu(self.bn(self.l1(x)))))
+
+
+def train(device, make, optimizer, captured):
+    np.random.seed(0)
+    model = L.Classifier(make())
+    model.to_device(device)
+    device.xp.random.seed(3)
+    rule = optimizer().setup(model)
+
+    def step(x, t):
+        loss = model(x, t)
+        model.cleargrads()
+        loss.backward()
+        rule.update()
+        return loss
+
+    call = chainer.capture(step, model, rule, on_failure="error") if captured else step
+    random = np.random.RandomState(1)
+    losses = []
+    for i in range(10):
+        if i == 6 and isinstance(rule, chainer.optimizers.SGD):
+            rule.lr = 0.05
+        x, t = random.rand(8, 6).astype("f"), random.randint(0, 3, 8).astype("i")
+        losses.append(float(call(device.send(x), device.send(t)).array))
+    if captured:
+        assert chainer.explain(call).count("in use") == 1
+    return losses, [chainer.get_device("@numpy").send(p.array) for p in model.params()]
+
+
+@pytest.mark.parametrize(
+    ("make", "optimizer"),
+    [
+        (MLP, chainer.optimizers.SGD),
+        (MLP, chainer.optimizers.Adam),
+        (Normalized, chainer.optimizers.SGD),
+    ],
+)
+def test_training(device, make, optimizer):
+    eager, captured = [train(device, make, optimizer, c) for c in (False, True)]
+    np.testing.assert_allclose(captured[0], eager[0], rtol=1e-4)
+    for actual, expected in zip(captured[1], eager[1], strict=True):
+        np.testing.assert_allclose(actual, expected, rtol=1e-3, atol=1e-5)
+
+
+def test_values_read(device):
+    link = L.Linear(3, 2)
+    link.to_device(device)
+    x = device.send(np.ones((2, 3), "f"))
+    step = chainer.capture(lambda x: link(x) * float(x.sum()), link)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(4):
+            step(x)
+    assert len([w for w in caught if "cannot be captured" in str(w.message)]) == 1
+
+
+class LanguageModel(chainer.Chain):
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.lstm = L.LSTM(6, 5)
+            self.out = L.Linear(5, 3)
+
+    def forward(self, x):
+        return self.out(self.lstm(x))
+
+
+def test_state_is_carried_and_reset(device):
+    runs = []
+    for captured in (False, True):
+        np.random.seed(0)
+        model = L.Classifier(LanguageModel())
+        model.to_device(device)
+        optimizer = chainer.optimizers.SGD(0.1).setup(model)
+
+        def step(x, t, model=model, optimizer=optimizer):
+            loss = model(x, t)
+            model.cleargrads()
+            loss.backward()
+            loss.unchain_backward()
+            optimizer.update()
+            return loss
+
+        call = chainer.capture(step, model, optimizer, on_failure="error") if captured else step
+        random = np.random.RandomState(1)
+        losses = []
+        for i in range(10):
+            if i == 6:
+                model.predictor.lstm.reset_state()
+            x, t = random.rand(8, 6).astype("f"), random.randint(0, 3, 8).astype("i")
+            losses.append(float(call(device.send(x), device.send(t)).array))
+        runs.append(losses)
+    np.testing.assert_allclose(runs[1], runs[0], rtol=1e-4)
+    assert "carried from call to call: attribute 'h' of LSTM" in chainer.explain(call)
