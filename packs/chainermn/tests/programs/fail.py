@@ -9,7 +9,8 @@ import chainermn
 
 comm = chainermn.create_communicator("naive")
 way, rank = sys.argv[1], int(sys.argv[2])
-print("threads", os.environ.get("OMP_NUM_THREADS"), flush=True)
+# In one piece: the lines of several processes come together.
+print(f"threads {os.environ.get('OMP_NUM_THREADS')}\n", end="", flush=True)
 if comm.rank == rank:
     if way == "raise":
         raise ValueError("a bad number")
