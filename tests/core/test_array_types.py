@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -17,6 +20,12 @@ def test_array_types():
     assert isinstance(f32(1), types)
     assert isinstance(get_device("@strict:0").send(f32(1)), types)
     assert not isinstance(var(1), types)
+
+
+def test_libraries_of_plugins_are_not_imported():
+    code = "import sys, chainer; chainer.get_array_types(); print('jax' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
 
 
 def test_cpu_array_types(monkeypatch):

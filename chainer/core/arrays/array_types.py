@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 
 from chainer.core.arrays.backend_status import backend_status
 from chainer.core.arrays.lookup import HOST_FAMILY, array_classes, find_backend
 from chainer.core.arrays.protocol import Backend
 from chainer.core.registry import registries
+from chainer.core.registry.registry import EntryLoadError
 from chainer.core.typing import Array
 
 
 def get_array_types() -> tuple[type, ...]:
     """Returns the classes of the arrays of all backends that work on this machine.
 
-    ``numpy.ndarray`` comes first. The libraries of the other backends are imported.
+    ``numpy.ndarray`` comes first. The libraries of Chainer's own backends are imported. Those of
+    plugins are not: without its library there is no array of a backend.
 
     Returns:
         tuple of type: The classes.
@@ -57,10 +60,25 @@ def _available() -> Iterator[Backend]:
     """Yields the backends that work on this machine, that of NumPy first."""
     registries.backends.load_all()
     for name in sorted(registries.backends.names(), key=lambda name: name != "numpy"):
+        if not _may_have_arrays(name):
+            continue
         # A broken plugin is reported when its backend is used.
         status = backend_status(name)
         if status.backend is not None and status.reason is None:
             yield status.backend
+
+
+def _may_have_arrays(name: str) -> bool:
+    """Returns whether a backend is one of Chainer's own, or its library is imported."""
+    entry = registries.backends.entry(name)
+    if entry.provenance is not None and entry.provenance.distribution == "chainer":
+        return True
+    try:
+        kinds = entry.load().array_types
+    except EntryLoadError:
+        return False
+    libraries = [kind.partition(":")[0].partition(".")[0] for kind in kinds if type(kind) is str]
+    return all([library in sys.modules for library in libraries])
 
 
 def _types_of(backends: Iterable[Backend]) -> tuple[type, ...]:

@@ -151,7 +151,7 @@ class MultiprocessIterator(PrefetchIterator):
             "(dataset_timeout) to read its part of a batch. It may be in a deadlock, for instance "
             "after a library that uses threads was imported before the process was forked",
             TimeoutWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
 
     def _cancel(self, handle: list[int]) -> None:

@@ -95,6 +95,7 @@ def test_values(make, expected, tmp_path):
     assert run(tmp_path, make(), 8) == pytest.approx(expected, rel=1e-4, abs=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:.*negative learning rate:chainer.MisuseWarning")
 @pytest.mark.parametrize(("make", "expected"), CASES, ids=IDS)
 @pytest.mark.parametrize("at", [1, 3, 6])
 def test_resume(make, expected, at, tmp_path):

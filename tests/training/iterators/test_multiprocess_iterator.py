@@ -206,7 +206,8 @@ def test_timeout():
             MultiprocessIterator.TimeoutWarning, match=r"more than 0\.05 seconds"
         ) as seen:
             iterator.next()
-        assert seen[0].filename == __file__
+        (warning,) = [w for w in seen if w.category is MultiprocessIterator.TimeoutWarning][:1]
+        assert warning.filename == __file__
     with (
         warnings.catch_warnings(),
         MultiprocessIterator(Examples(sleep=0.1), 4, **kwargs) as iterator,

@@ -69,6 +69,9 @@ class CaptureRecorder(Recorder):
         self._vector: Any = None
         self._pending: list[tuple[Any, Any]] = []
         self._values: dict[int, Any] | None = None
+        #: Boxes that the trace made, and these with the ones that it wrote.
+        self._made: list[Any] = []
+        self._finals: list[Any] = []
         self._state[backend.xp.random.box()] = None
 
     def argument(self, array: Any) -> Any:
