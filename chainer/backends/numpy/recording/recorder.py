@@ -34,7 +34,7 @@ _IN_STEPS = frozenset(
         *("nesterov_ag_update", "ada_grad_update", "ada_delta_update", "rmsprop_update"),
         *("rmsprop_graves_update", "smorms3_update", "msvag_update"),
         *("dropout", "linear", "log_softmax", "relu", "softmax", "batch_normalization"),
-        *("softmax_cross_entropy", "sigmoid", "tanh", "lstm", "fixed_batch_normalization"),
+        *("softmax_cross_entropy", "sigmoid", "tanh", "fixed_batch_normalization"),
     )
 )
 
