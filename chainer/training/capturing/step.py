@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 import warnings
 from collections.abc import Callable, Hashable
 from typing import Any, Literal
@@ -208,7 +209,7 @@ class CapturedStep:
                 f"{_name_of(self._function)} cannot be captured, and runs as it is written: "
                 f"{reason}",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=_level_of_caller(),
             )
 
     # -- what users ask ---------------------------------------------------------------------------
@@ -293,6 +294,15 @@ def capture(
     if on_failure not in ("eager", "error"):
         raise ValueError(f"on_failure must be 'eager' or 'error', got {on_failure!r}")
     return CapturedStep(function, targets, keep_grads, audit, on_failure)
+
+
+def _level_of_caller() -> int:
+    """Returns the ``stacklevel`` of the code that called the step, for warnings of this module."""
+    # Steps are refused at several depths of this module.
+    level, frame = 1, sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    while frame.f_back is not None and frame.f_code.co_filename == __file__:
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def _runs_as_written() -> bool:

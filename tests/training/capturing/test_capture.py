@@ -372,6 +372,7 @@ def refused(function, *targets, batches=None):
         for batch in batches or [(x,) for x, _ in images(4, 6)]:
             results.append(step(*batch))
     (warning,) = [w for w in caught if "cannot be captured" in str(w.message)]
+    assert warning.filename == __file__
     assert "runs as it is written" in chainer.explain(step)
     return str(warning.message), results
 
