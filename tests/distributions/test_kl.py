@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from scipy import integrate
 
 import chainer
 from chainer import distributions as D
 from chainer import functions as F
 from chainer import gradient_check
+
+integrate = pytest.importorskip("scipy.integrate", reason="SciPy integrates the densities")
 
 #: Two sets of parameters for each class, and the interval on which the densities are integrated.
 CONTINUOUS = [

@@ -77,7 +77,7 @@ def test_parts_of_a_model():
         optimizer = optimizers.Adam(0.05).setup(Halves(first, second))
         optimizer.add_hook(chainer.optimizer_hooks.WeightDecay(1e-3))
         iterator = iterators.SerialIterator(make_dataset(12), 6, shuffle=False)
-        updater = training.updaters.StandardUpdater(iterator, optimizer, device=first)
+        updater = training.updaters.StandardUpdater(iterator, optimizer, input_device=first)
         for _ in range(6):
             updater.update()
         model = optimizer.target

@@ -45,6 +45,7 @@ def test_moves():
     assert cuda.get_array_module(chainer.Variable(y)) is cuda.cupy
 
 
+@pytest.mark.filterwarnings("ignore:The stream option is deprecated:DeprecationWarning")
 def test_streams():
     stream = cuda.Stream(non_blocking=True)
     x = np.random.standard_normal(100000).astype("f")
@@ -99,8 +100,10 @@ def test_devices():
     assert cuda.get_device_from_id(0) == cuda.Device(0)
     assert cuda.get_device_from_array(x) == x.device
     assert cuda.get_device_from_array(np.zeros(3)) is cuda.DummyDevice
-    assert cuda.get_device(x) == x.device
-    assert cuda.get_device(0) == cuda.Device(0)
+    with pytest.warns(DeprecationWarning, match="get_device is deprecated"):
+        assert cuda.get_device(x) == x.device
+    with pytest.warns(DeprecationWarning, match="get_device is deprecated"):
+        assert cuda.get_device(0) == cuda.Device(0)
     with cuda.get_device_from_id(0):
         assert cuda.cupy.zeros(3).device.id == 0
     assert str(chainer.get_device(0)) == "@cupy:0"

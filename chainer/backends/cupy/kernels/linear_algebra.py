@@ -44,4 +44,10 @@ class CholeskyKernel(ReferenceCholeskyKernel):
         cupyx = importlib.import_module("cupyx")
         # A check of the matrix would wait for the device, hence in debug mode only.
         with cupyx.errstate(linalg="raise" if config.debug else "ignore"):
-            return super().forward(a)
+            try:
+                return super().forward(a)
+            except numpy.linalg.LinAlgError as error:
+                if a.ndim != 2 or a.shape[0] != a.shape[1]:
+                    raise
+                # CuPy names a routine of cuSOLVER and its status.
+                raise numpy.linalg.LinAlgError("Matrix is not positive definite") from error
