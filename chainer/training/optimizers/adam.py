@@ -111,6 +111,16 @@ class AdamRule(KernelUpdateRule):
         progress = hyperparam.gamma * self.t
         return final * (1.0 - 1.0 / (progress + 1)), final * (1.0 + 1.0 / progress)
 
+    def used_states(self) -> tuple[str | None, ...]:
+        """Returns ``m``, ``v`` and, for AMSGrad, ``vhat``."""
+        return (*self.state_names, "vhat" if self.hyperparam.amsgrad else None)
+
+    @property
+    def shares_arguments(self) -> bool:
+        """Whether the arguments of the kernel are those of other rules, see the base class."""
+        # The bounds of AdaBound depend on the first learning rate of each rule.
+        return not self.hyperparam.adabound
+
     def kernel_call(self, param: Parameter) -> KernelCall:
         """Returns the call of a kernel that updates a parameter."""
         # One look-up in the parent instead of one for each entry: this runs once per parameter.
