@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from chainer.core.arrays.backend import backend_of
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import Operation
 from chainer.core.typing import Array, DType
 from chainer.training.hyperparameter import Hyperparameter
+from chainer.training.state_memory import zeros_for_state
 from chainer.training.update_rule import UpdateRule
 
 if TYPE_CHECKING:
@@ -108,11 +108,9 @@ class KernelUpdateRule(UpdateRule):
         Args:
             param (Parameter): Parameter to be updated.
         """
-        array = param.array
-        xp = backend_of(array).xp
         state: Any = self.state
-        for name in self.state_names:
-            state[name] = xp.zeros_like(array)
+        for number, name in enumerate(self.state_names):
+            state[name] = zeros_for_state(param.array, number)
 
     def kernel_arguments(self, param: Parameter) -> dict[str, Any]:
         """Returns the keyword arguments of the kernel's ``update`` method.

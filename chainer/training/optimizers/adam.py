@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from chainer.backends.compute_dtypes import compute_dtype
 from chainer.backends.operations.optimizer_updates import AdamHyperparameters, adam_update
-from chainer.core.arrays.backend import backend_of
 from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer.training.kernel_rule import KernelCall, KernelUpdateRule
 from chainer.training.optimizer import GradientMethod
+from chainer.training.state_memory import zeros_for_state
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter
@@ -84,7 +84,7 @@ class AdamRule(KernelUpdateRule):
         super().init_state(param)
         if self.hyperparam.amsgrad:
             state: Any = self.state
-            state["vhat"] = backend_of(param.array).xp.zeros_like(param.array)
+            state["vhat"] = zeros_for_state(param.array, len(self.state_names))
 
     @property
     def alpha_t(self) -> float:
