@@ -2,8 +2,12 @@
 
 On an accelerator, starting a kernel costs more than a small update. Kernels that can (they have a
 method ``update_many``) therefore update all parameters of one device, dtype and set of
-hyperparameters at once, and so do hooks with a method ``call_for_params``. In host memory nothing
-is gained, so parameters there are updated one by one.
+hyperparameters at once, and so do hooks with a method ``call_for_params``.
+
+The reference kernels for NumPy arrays gain nothing by that, so they update one by one. Where
+``chainer.config.kernels`` asks for others, which may update many parameters by one call, the time
+of Python counts: parameters whose rules share their hyperparameters share what is computed of them,
+too.
 """
 
 from __future__ import annotations
@@ -17,8 +21,9 @@ import numpy
 from chainer.core.arrays.backend import backend_of
 from chainer.core.arrays.device import Device
 from chainer.core.autograd.parameter import Parameter
+from chainer.core.config.configuration import config
 from chainer.core.typing import Array
-from chainer.training.kernel_rule import PreparedUpdate
+from chainer.training.kernel_rule import KernelUpdateRule, PreparedUpdate
 from chainer.training.update_rule import UpdateRule
 
 #: Parameter, gradient and loss scale, as the operation of gradient hooks takes them.
@@ -62,15 +67,100 @@ def update_parameters(params: Iterable[Parameter]) -> None:
         params: Parameters.
     """
     groups: dict[Hashable, PendingGroup] = {}
+    host = HostGroups(groups) if config.kernels else None
     try:
         for param in params:
-            # The array of a parameter with a memory layout is for its rule only.
-            alone = param.layout is not None or type(param.array) is numpy.ndarray
-            if alone or not _enqueue(param, groups):
+            if param.layout is not None:
+                # The array of a parameter with a memory layout is for its rule only.
+                param.update()
+            elif type(param.array) is numpy.ndarray:
+                if host is None or not host.enqueue(param):
+                    param.update()
+            elif not _enqueue(param, groups):
                 param.update()
     finally:  # The rules have counted the queued updates, so an error in another must not drop them
         for group in groups.values():
             group.run()
+
+
+class HostGroups:
+    """Grouped updates of parameters in host memory.
+
+    Args:
+        groups: Where groups are put, to be run later.
+    """
+
+    def __init__(self, groups: dict[Hashable, PendingGroup]) -> None:
+        self._groups = groups
+        #: Groups, or None where the kernel cannot group, and states by what rules have in common.
+        self._known: dict[Hashable, tuple[PendingGroup | None, tuple[str | None, ...]]] = {}
+
+    def enqueue(self, param: Parameter) -> bool:
+        """Updates the parameter or queues it for a grouped update.
+
+        Args:
+            param: Parameter whose array is a plain NumPy array.
+
+        Returns:
+            bool: False if nothing was done, because the parameter must be updated individually.
+        """
+        rule = param.update_rule
+        if (
+            not isinstance(rule, KernelUpdateRule)
+            or not rule.can_be_grouped()
+            or type(param).update is not Parameter.update
+            or param.grad is None
+        ):
+            return False
+        rule.begin_update(param)
+        array, grad = param.array, param.grad
+        if grad is None:  # a hook took the gradient away
+            return True
+        own = rule.hyperparam.__dict__
+        key = known = None
+        if len(own) == 1:  # the parent only, so that the rule has no hyperparameters of its own
+            key = rule.__class__, own["_parent"], rule.t, array.dtype
+            known = self._known.get(key)
+        if known is None:
+            known = self._add(key, rule, param)
+        group, states = known
+        arrays = [array, grad]
+        state: Any = rule.state
+        for name in states:
+            arrays.append(None if name is None else state[name])
+        if group is None or not _are_alike(arrays):
+            rule.update_core(param)
+        else:
+            group.arrays.append(arrays)
+        return True
+
+    def _add(
+        self, key: Hashable, rule: KernelUpdateRule, param: Parameter
+    ) -> tuple[PendingGroup | None, tuple[str | None, ...]]:
+        """Returns the group of a parameter, and the names of its states."""
+        update = PreparedUpdate(*rule.kernel_call(param))
+        group = None
+        if hasattr(update.kernel, "update_many") and _are_alike(update.arrays):
+            device = backend_of(param.array).device_of(param.array)
+            where = (device, param.dtype, update.signature())
+            group = self._groups.get(where)
+            if group is None:
+                group = self._groups[where] = PendingGroup(device, update)
+        known = group, rule.used_states()
+        # An array that is not contiguous says nothing about the next parameter.
+        if key is not None and rule.shares_arguments and _are_alike(update.arrays):
+            self._known[key] = known
+        return known
+
+
+def _are_alike(arrays: list[Array | None]) -> bool:
+    """Whether arrays are contiguous and of one dtype: what kernels for many parameters take."""
+    first = arrays[0]
+    dtype = None if first is None else first.dtype
+    for array in arrays:
+        if array is not None and (array.dtype is not dtype or not array.flags.c_contiguous):
+            return False
+    return True
 
 
 def _enqueue(param: Parameter, groups: dict[Hashable, PendingGroup]) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from chainer.core.arrays.backend import backend_of
 from chainer.core.arrays.extended_dtypes import is_half
 from chainer.core.arrays.kernel import Operation
 from chainer.core.typing import Array, DType
 from chainer.training.hyperparameter import Hyperparameter
+from chainer.training.state_memory import zeros_for_state
 from chainer.training.update_rule import UpdateRule
 
 if TYPE_CHECKING:
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 #: Methods that make up an update. Where a subclass overrides one of them, an update is more than a
 #: kernel's call, so that it cannot be grouped.
 _STEPS_OF_UPDATE = frozenset(("begin_update", "update", "update_core", "update_core_gpu"))
+
+
+#: Methods that make the arguments of a kernel. Where a subclass overrides one of them, arguments
+#: may depend on anything, so that each parameter needs its own.
+_ARGUMENTS = frozenset(("kernel_arguments", "kernel_call", "used_states"))
 
 
 #: A kernel, and the arrays and the hyperparameters that its method ``update`` takes.
@@ -69,6 +74,10 @@ class KernelUpdateRule(UpdateRule):
         can_group (bool): Whether :meth:`prepare_update` may replace :meth:`update`, so that one
             call of a kernel updates many parameters. False in a subclass that overrides a step of
             the update, unless the subclass sets it.
+        shares_arguments (bool): Whether the arguments of the kernel, apart from the arrays, depend
+            on nothing but the hyperparameters, :attr:`t` and the dtype. Then optimizers ask one of
+            many rules for them. False in a subclass that computes the arguments itself, unless the
+            subclass sets it.
     """
 
     is_elementwise: ClassVar[bool] = True
@@ -76,11 +85,14 @@ class KernelUpdateRule(UpdateRule):
     state_names: ClassVar[tuple[str, ...]] = ()
     hyperparam_names: ClassVar[tuple[str, ...]] = ()
     can_group: ClassVar[bool] = True
+    shares_arguments: bool = True
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "can_group" not in cls.__dict__ and not _STEPS_OF_UPDATE.isdisjoint(cls.__dict__):
             cls.can_group = False
+        if "shares_arguments" not in cls.__dict__ and not _ARGUMENTS.isdisjoint(cls.__dict__):
+            cls.shares_arguments = False
 
     def __init__(
         self, parent_hyperparam: Hyperparameter | None = None, **hyperparameters: float | None
@@ -96,11 +108,9 @@ class KernelUpdateRule(UpdateRule):
         Args:
             param (Parameter): Parameter to be updated.
         """
-        array = param.array
-        xp = backend_of(array).xp
         state: Any = self.state
-        for name in self.state_names:
-            state[name] = xp.zeros_like(array)
+        for number, name in enumerate(self.state_names):
+            state[name] = zeros_for_state(param.array, number)
 
     def kernel_arguments(self, param: Parameter) -> dict[str, Any]:
         """Returns the keyword arguments of the kernel's ``update`` method.
@@ -110,6 +120,16 @@ class KernelUpdateRule(UpdateRule):
         """
         hyperparam = self.hyperparam.get_dict()  # one walk to the parent instead of one per entry
         return {name: hyperparam[name] for name in self.hyperparam_names}
+
+    def can_be_grouped(self) -> bool:
+        """Whether an update is :meth:`begin_update` and one call of a kernel, at present."""
+        return (
+            self.enabled and self.can_group and not self._use_fp32_update and not self._hooks.post
+        )
+
+    def used_states(self) -> tuple[str | None, ...]:
+        """Returns the names of the states in the order of the kernel; None for one not used."""
+        return self.state_names
 
     def kernel_call(self, param: Parameter) -> KernelCall:
         """Returns the call of a kernel that updates a parameter.

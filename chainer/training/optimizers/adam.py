@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from chainer.backends.compute_dtypes import compute_dtype
 from chainer.backends.operations.optimizer_updates import AdamHyperparameters, adam_update
-from chainer.core.arrays.backend import backend_of
 from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer.training.kernel_rule import KernelCall, KernelUpdateRule
 from chainer.training.optimizer import GradientMethod
+from chainer.training.state_memory import zeros_for_state
 
 if TYPE_CHECKING:
     from chainer.core.autograd.parameter import Parameter
@@ -84,7 +84,7 @@ class AdamRule(KernelUpdateRule):
         super().init_state(param)
         if self.hyperparam.amsgrad:
             state: Any = self.state
-            state["vhat"] = backend_of(param.array).xp.zeros_like(param.array)
+            state["vhat"] = zeros_for_state(param.array, len(self.state_names))
 
     @property
     def alpha_t(self) -> float:
@@ -110,6 +110,16 @@ class AdamRule(KernelUpdateRule):
         final = hyperparam.final_lr * hyperparam.alpha / self.initial_alpha
         progress = hyperparam.gamma * self.t
         return final * (1.0 - 1.0 / (progress + 1)), final * (1.0 + 1.0 / progress)
+
+    def used_states(self) -> tuple[str | None, ...]:
+        """Returns ``m``, ``v`` and, for AMSGrad, ``vhat``."""
+        return (*self.state_names, "vhat" if self.hyperparam.amsgrad else None)
+
+    @property
+    def shares_arguments(self) -> bool:
+        """Whether the arguments of the kernel are those of other rules, see the base class."""
+        # The bounds of AdaBound depend on the first learning rate of each rule.
+        return not self.hyperparam.adabound
 
     def kernel_call(self, param: Parameter) -> KernelCall:
         """Returns the call of a kernel that updates a parameter."""

@@ -24,6 +24,7 @@ class MSVAGRule(KernelUpdateRule):
     """
 
     operation = msvag_update
+    shares_arguments = True
     state_names = ("m", "v")
     hyperparam_names = ("lr", "beta", "eta", "weight_decay_rate")
 

@@ -26,6 +26,7 @@ class RMSpropRule(KernelUpdateRule):
     operation = rmsprop_update
     state_names = ("ms",)
     hyperparam_names = ("lr", "alpha", "eps", "eps_inside_sqrt")
+    shares_arguments = True
 
     def __init__(
         self,

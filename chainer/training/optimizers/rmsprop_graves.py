@@ -27,6 +27,7 @@ class RMSpropGravesRule(KernelUpdateRule):
     """
 
     operation = rmsprop_graves_update
+    shares_arguments = True
     state_names = ("n", "g", "delta")
     hyperparam_names = RMSpropGravesHyperparameters._fields
 

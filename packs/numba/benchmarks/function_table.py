@@ -27,6 +27,7 @@ SIMPLE = [
     "relu",
     "leaky_relu",
     "sigmoid",
+    "tanh",
     "elu",
     "softplus",
     "hard_sigmoid",
@@ -57,6 +58,22 @@ def large_cases():
     cases["group_normalization"] = operation("group_normalization", images, 8, ones, zeros)
     cases["local_response_normalization"] = operation("local_response_normalization", images)
     cases["lstm"] = operation("lstm", random(2048, 512), random(2048, 2048))
+    children = random(2048, 512), random(2048, 512)
+    cases["slstm"] = operation("slstm", *children, random(2048, 2048), random(2048, 2048))
+    cases["tree_lstm"] = operation("tree_lstm", *children, random(2048, 2560))
+    statistics = [np.zeros(64, np.float32), np.ones(64, np.float32)]
+    cases["batch_renormalization images"] = operation(
+        "batch_renormalization",
+        images,
+        *(ones, zeros, 1.5, 0.5),
+        running_mean=statistics[0],
+        running_var=statistics[1],
+    )
+    corners = np.random.rand(200, 2).astype(np.float32) * 20
+    regions = np.concatenate([corners, corners + 10], axis=1)
+    where = regions, integers(64, 200), 7, 1.0, 2
+    cases["roi_average_align_2d"] = operation("roi_average_align_2d", images, *where)
+    cases["roi_max_align_2d"] = operation("roi_max_align_2d", images, *where)
     cases["embed_id"] = operation("embed_id", integers(50000, 128, 64), random(50000, 512))
     cases["scatter_add"] = operation("scatter_add", x, (integers(4096, 4096),), random(4096, 2048))
     cases["max_pooling_2d"] = operation("max_pooling_2d", images, 2)

@@ -24,7 +24,7 @@ def both(function, array):
 
 def check(function, array):
     (y, gx), (actual_y, actual_gx) = both(function, array)
-    np.testing.assert_allclose(actual_y, y, rtol=1e-5)
+    np.testing.assert_allclose(actual_y, y, rtol=1e-5, atol=1e-6)
     # Sums of logarithms of hundreds are rounded in the fifth digit behind the point.
     np.testing.assert_allclose(actual_gx, gx, rtol=1e-4, atol=2e-4)
 
@@ -53,6 +53,14 @@ IMAGES = np.array([0, 1, 1, 0, -1], np.int32)
 def test_regions_inside_across_and_outside_of_the_image(name):
     x = np.random.randn(2, 3, 12, 10).astype(np.float32)
     check(lambda x: getattr(F, name)(x, REGIONS, IMAGES, (3, 2), 0.75), x)
+
+
+@pytest.mark.parametrize("ratio", [None, 2, (3, None)])
+@pytest.mark.parametrize("name", ["roi_max_align_2d", "roi_average_align_2d"])
+def test_points_between_pixels(name, ratio):
+    x = np.random.randn(2, 3, 12, 10).astype(np.float32)
+    # The maximum over no points is minus infinity: no gradient flows.
+    check(lambda x: getattr(F, name)(x, REGIONS, IMAGES, (3, 2), 0.75, ratio), x)
 
 
 def test_regions_that_name_their_image():

@@ -174,10 +174,11 @@ class Channels:
         launch(loops[self.in_columns], rows, self._elements, *arguments)
 
 
-_STATISTICS = statistics, statistics_of_columns
-_NORMALIZE = normalize, normalize_columns
-_SUMS = sums, sums_of_columns
-_GRADIENT = gradient, gradient_of_columns
+# The loops for arrays of three and of two dimensions.
+STATISTICS = statistics, statistics_of_columns
+NORMALIZE = normalize, normalize_columns
+SUMS = sums, sums_of_columns
+GRADIENT = gradient, gradient_of_columns
 
 
 def vector(parameter: Array) -> Array:
@@ -211,14 +212,14 @@ class BatchNormalizationKernel:
         channels = Channels(x.shape, axis)
         values = channels.view(x)
         mean, var, inv_std = (numpy.empty(channels.channels, f) for _ in range(3))
-        channels.reduce(_STATISTICS, values, float(eps), mean, var, inv_std)
+        channels.reduce(STATISTICS, values, float(eps), mean, var, inv_std)
         if running is not None:
             unbiased = var * f(channels.count / max(channels.count - 1, 1))
             for average, statistic in zip(running, (mean, unbiased)):
                 average *= decay
                 average += (statistic.reshape(average.shape) * (1 - decay)).astype(average.dtype)
         y = numpy.empty(channels.shape, f)
-        channels.map(_NORMALIZE, values, mean, vector(gamma) * inv_std, vector(beta), y)
+        channels.map(NORMALIZE, values, mean, vector(gamma) * inv_std, vector(beta), y)
         return result(y, x), mean.reshape(shape), inv_std.reshape(shape), None
 
     def backward(
@@ -237,13 +238,13 @@ class BatchNormalizationKernel:
         values, gradients = channels.view(x), channels.view(gy)
         center, inverse = vector(mean), vector(inv_std)
         gbeta, products = (numpy.empty(channels.channels, f) for _ in range(2))
-        channels.reduce(_SUMS, values, gradients, center, gbeta, products)
+        channels.reduce(SUMS, values, gradients, center, gbeta, products)
         ggamma = products * inverse
         share = f(1 / channels.count)
         gx = numpy.empty(channels.shape, f)
         slope, shift = ggamma * inverse * -share, gbeta * share
         factor = vector(gamma) * inverse
-        channels.map(_GRADIENT, values, gradients, center, factor, slope, shift, gx)
+        channels.map(GRADIENT, values, gradients, center, factor, slope, shift, gx)
         return result(gx, x), result(ggamma, gamma), result(gbeta, gamma)
 
 
@@ -265,7 +266,7 @@ class FixedBatchNormalizationKernel:
         channels = Channels(x.shape, axis)
         factor = vector(gamma) / numpy.sqrt(vector(var) + f(eps))
         y = numpy.empty(channels.shape, f)
-        channels.map(_NORMALIZE, channels.view(x), vector(mean), factor, vector(beta), y)
+        channels.map(NORMALIZE, channels.view(x), vector(mean), factor, vector(beta), y)
         return result(y, x)
 
     def backward(
@@ -279,9 +280,9 @@ class FixedBatchNormalizationKernel:
         if x.size:
             values, gradients = channels.view(x), channels.view(gy)
             zeros = numpy.zeros_like(factor)
-            channels.reduce(_SUMS, values, gradients, vector(mean), gbeta, products)
+            channels.reduce(SUMS, values, gradients, vector(mean), gbeta, products)
             # The general gradient without the terms of the statistics.
-            channels.map(_NORMALIZE, gradients, zeros, factor, zeros, gx)
+            channels.map(NORMALIZE, gradients, zeros, factor, zeros, gx)
         ggamma = products * inverse
         gvar = ggamma * factor * inverse * f(-0.5)
         return (

@@ -1,4 +1,4 @@
-"""Kernel of LSTM cells: each step is one pass over memory, forward and backward."""
+"""Kernels of LSTM cells: each step is one pass over memory, forward and backward."""
 
 from __future__ import annotations
 
@@ -82,3 +82,94 @@ class LSTMCellKernel:
         arrays = dense(c_prev), dense(c), saved, *gradients, gc_prev, gx
         launch(lstm_gradient, shape[0], c.size * COST, *arrays)
         return result(gc_prev, c_prev), result(gx, x)
+
+
+@compiled
+def s_lstm(part, start, stop, c1, c2, x1, x2, c, h, gates):
+    for row in range(start, stop):
+        left, right, before1, before2 = x1[row], x2[row], c1[row], c2[row]
+        state, output = c[row], h[row]
+        gate_a1, gate_i1, gate_f1 = gates[0, row], gates[1, row], gates[2, row]
+        gate_a2, gate_i2, gate_f2 = gates[3, row], gates[4, row], gates[5, row]
+        gate_o = gates[6, row]
+        for j in range(len(state)):
+            a1 = vector_math.tanh(left[unsigned(4 * j)])
+            i1 = vector_math.sigmoid(left[unsigned(4 * j + 1)])
+            f1 = vector_math.sigmoid(left[unsigned(4 * j + 2)])
+            a2 = vector_math.tanh(right[unsigned(4 * j)])
+            i2 = vector_math.sigmoid(right[unsigned(4 * j + 1)])
+            f2 = vector_math.sigmoid(right[unsigned(4 * j + 2)])
+            o = vector_math.sigmoid(left[unsigned(4 * j + 3)] + right[unsigned(4 * j + 3)])
+            gate_a1[j], gate_i1[j], gate_f1[j] = a1, i1, f1
+            gate_a2[j], gate_i2[j], gate_f2[j] = a2, i2, f2
+            gate_o[j] = o
+            now = a1 * i1 + a2 * i2 + before1[j] * f1 + before2[j] * f2
+            state[j] = now
+            output[j] = vector_math.tanh(now) * o
+
+
+@compiled
+def s_lstm_totals(part, start, stop, c, o, gc, gh, total, go):
+    """Writes the gradients of the cell states and of the sources of the output gates."""
+    for row in range(start, stop):
+        state, gate, g_state, g_output = c[row], o[row], gc[row], gh[row]
+        sums, source = total[row], go[row]
+        for j in range(len(state)):
+            t = vector_math.tanh(state[j])
+            sums[j] = g_output[j] * gate[j] * (_ONE - t * t) + g_state[j]
+            source[j] = g_output[j] * t * gate[j] * (_ONE - gate[j])
+
+
+@compiled
+def s_lstm_child_gradient(part, start, stop, c_prev, gates, total, go, gc_prev, gx):
+    for row in range(start, stop):
+        gate_a, gate_i, gate_f = gates[0, row], gates[1, row], gates[2, row]
+        before, sums, output = c_prev[row], total[row], go[row]
+        sources, g_before = gx[row], gc_prev[row]
+        for j in range(len(before)):
+            a, i, k, s = gate_a[j], gate_i[j], gate_f[j], sums[j]
+            sources[unsigned(4 * j)] = s * i * (_ONE - a * a)
+            sources[unsigned(4 * j + 1)] = s * a * i * (_ONE - i)
+            sources[unsigned(4 * j + 2)] = s * before[j] * k * (_ONE - k)
+            sources[unsigned(4 * j + 3)] = output[j]
+            g_before[j] = s * k
+
+
+class SLSTMCellKernel:
+    """Kernel of ``s_lstm_cell`` for states of two dimensions.
+
+    Args:
+        backend: Backend of the arrays.
+    """
+
+    def __init__(self, backend: Any) -> None:
+        pass
+
+    def forward(self, c1: Array, c2: Array, x1: Array, x2: Array) -> tuple[Array, Array, Array]:
+        shape = c1.shape
+        c, h, gates = numpy.empty(shape, f), numpy.empty(shape, f), numpy.empty((7, *shape), f)
+        launch(s_lstm, shape[0], 2 * c.size * COST, *map(dense, (c1, c2, x1, x2)), c, h, gates)
+        return result(c, c1), result(h, c1), gates
+
+    def backward(
+        self,
+        inputs: tuple[Array, ...],
+        c: Array,
+        saved: Array,
+        gc: Array | None,
+        gh: Array | None,
+    ) -> tuple[Array, ...]:
+        c1, c2, x1, x2 = inputs
+        shape = c1.shape
+        gradients = (numpy.zeros(shape, f) if g is None else dense(g) for g in (gc, gh))
+        total, go = numpy.empty(shape, f), numpy.empty(shape, f)
+        launch(s_lstm_totals, shape[0], c.size * COST, dense(c), saved[6], *gradients, total, go)
+        gcs: list[Array] = []
+        gxs: list[Array] = []
+        for c_prev, x, gates in ((c1, x1, saved[:3]), (c2, x2, saved[3:6])):
+            gc_prev, gx = numpy.empty(shape, f), numpy.empty(x.shape, f)
+            arrays = dense(c_prev), gates, total, go, gc_prev, gx
+            launch(s_lstm_child_gradient, shape[0], 8 * c.size, *arrays)
+            gcs.append(result(gc_prev, c_prev))
+            gxs.append(result(gx, x))
+        return (*gcs, *gxs)

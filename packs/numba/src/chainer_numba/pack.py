@@ -24,6 +24,7 @@ _UPDATES = {
 KERNELS = {
     "relu": ("activations:ReLUKernel", "cheap"),
     "leaky_relu": ("activations:LeakyReLUKernel", "selection"),
+    "tanh": ("activations:TanhKernel", "selection"),
     "sigmoid": ("activations:SigmoidKernel", "exponential"),
     "elu": ("activations:ELUKernel", "exponential"),
     "softplus": ("activations:SoftplusKernel", "exponential"),
@@ -43,6 +44,10 @@ KERNELS = {
         "batch_normalizations:FixedBatchNormalizationKernel",
         "batch_normalization",
     ),
+    "batch_renormalization": (
+        "batch_renormalizations:BatchRenormalizationKernel",
+        "batch_normalization",
+    ),
     "layer_normalization": ("row_normalizations:LayerNormalizationKernel", "row_normalization"),
     "group_normalization": ("row_normalizations:GroupNormalizationKernel", "row_normalization"),
     "local_response_normalization": (
@@ -50,6 +55,8 @@ KERNELS = {
         "rows",
     ),
     "lstm_cell": ("lstm_cells:LSTMCellKernel", "lstm_cell"),
+    "s_lstm_cell": ("lstm_cells:SLSTMCellKernel", "lstm_cell"),
+    "tree_lstm_cell": ("tree_lstm_cells:TreeLSTMCellKernel", "tree_lstm_cell"),
     "embedding": ("embeddings:EmbeddingKernel", "embedding"),
     "scatter_add": ("embeddings:ScatterAddKernel", "scatter_add"),
     "max_pooling_nd": ("poolings:MaxPoolingNDKernel", "max_pooling"),
@@ -64,6 +71,8 @@ KERNELS = {
     "roi_pooling_2d": ("roi_poolings:ROIPooling2DKernel", "regions"),
     "roi_max_pooling_2d": ("roi_poolings:ROIMaxPooling2DKernel", "regions"),
     "roi_average_pooling_2d": ("roi_poolings:ROIAveragePooling2DKernel", "regions"),
+    "roi_average_align_2d": ("roi_aligns:ROIAverageAlign2DKernel", "regions"),
+    "roi_max_align_2d": ("roi_aligns:ROIMaxAlign2DKernel", "regions"),
     "axes_sum": ("reductions:AxesSumKernel", "reduction"),
     **{name: (f"optimizer_updates:{cls}", "update") for name, cls in _UPDATES.items()},
 }

@@ -112,6 +112,11 @@ def lstm_cell(spec: Any) -> bool | str:
     return enough(spec.arrays[0], "cell")
 
 
+def tree_lstm_cell(spec: Any) -> bool | str:
+    """LSTM cells of trees whose states have two dimensions."""
+    return "cells without children" if len(spec.arrays) == 1 else lstm_cell(spec)
+
+
 def embedding(spec: Any) -> bool | str:
     """Embedding by integers."""
     x, W = spec.arrays
