@@ -7,6 +7,7 @@ from typing import Any, ClassVar, cast
 import numpy
 
 from chainer.core.arrays.device import Device
+from chainer.core.arrays.extended_dtypes import kind_of
 from chainer.core.autograd.variable import Variable
 from chainer.testing import gradient_check
 from chainer.testing.case import VariantTestCase, uniform_like
@@ -156,7 +157,8 @@ class FunctionTestBase(DifferentiationTests):
     def _check_forward(self, inputs: tuple[Any, ...], device: Device) -> None:
         expected = self._expected(inputs)
         arrays = self._send(inputs, device)
-        outputs = self._forward(tuple(Variable(x) for x in arrays), device)
+        xs = tuple(Variable(x, requires_grad=x is None or kind_of(x.dtype) == "f") for x in arrays)
+        outputs = self._forward(xs, device)
         self._check_unchanged(arrays, inputs, "Input arrays have been modified during forward.")
         self.check_forward_outputs(tuple(y.array for y in outputs), expected)
 

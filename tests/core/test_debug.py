@@ -127,9 +127,11 @@ class TestSwitches:
         assert not chainer.is_debug()
 
     def test_debug_mode_context(self):
-        with chainer.DebugMode(True):
+        with pytest.warns(DeprecationWarning, match="DebugMode"):
+            on, off = chainer.DebugMode(True), chainer.DebugMode(False)
+        with on:
             assert chainer.is_debug()
-            with chainer.DebugMode(False):
+            with off:
                 assert not chainer.is_debug()
             assert chainer.is_debug()
         assert not chainer.is_debug()

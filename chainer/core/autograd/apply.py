@@ -336,7 +336,7 @@ def _explain_types(self: FunctionNode, in_data: Arrays) -> None:
         self.check_type_forward(in_types)
     except type_check.InvalidType as error:
         # Some functions raise a subclass that belongs to a second class of errors.
-        refusal = type(error)(error.expect, error.actual, msg=message)
+        refusal = type(error)(error.expect, error.actual, msg=f"{message}\n{error}")
         remedy = _dtype_remedy(self, in_data)
         if remedy:
             refusal.add_note(remedy)
@@ -345,7 +345,8 @@ def _explain_types(self: FunctionNode, in_data: Arrays) -> None:
         # A check that works on plain values only cannot say what it expected.
         actual = ", ".join([f"{array.dtype}{array.shape}" for array in in_data])
         expected = f"inputs that pass {self._impl_name}.check_type_forward"
-        raise type_check.InvalidType(expected, actual, msg=message) from error
+        text = f"{message}\nExpect: {expected}\nActual: {actual}"
+        raise type_check.InvalidType(expected, actual, msg=text) from error
 
 
 def _dtype_remedy(self: FunctionNode, in_data: Arrays) -> str:

@@ -152,7 +152,8 @@ class FunctionAdapter(FunctionNode):
             raise GradientTypeError(
                 f"backward of {self.label} ({self._impl_name}) must return a tuple, got {type(gxs)}"
             )
-        if len(gxs) != len(in_data):
+        # Gradients beyond the last input are ignored, as in earlier releases.
+        if len(gxs) < len(in_data):
             raise ValueError(
                 "number of gradients returned from backward is incorrect: "
                 f"{len(gxs)} != expected {len(in_data)}\n{describe(self)}"

@@ -178,11 +178,18 @@ def get_order(row: Array, col: Array) -> Order:
         str: ``'C'`` if they are sorted by row, and by column within a row; ``'F'`` if they are
         sorted by column, and by row within a column; else ``'other'``. Padding does not count.
 
+    Raises:
+        ValueError: If the shapes differ, or only one of the two indexes of an element is negative.
+
     Example:
         >>> chainer.utils.get_order(np.array([0, 1, 0]), np.array([0, 0, 1]))
         'F'
     """
+    if row.shape != col.shape:
+        raise ValueError(f"row and col must have one shape, got {row.shape} and {col.shape}")
     with get_device_from_array(row):
+        if bool(((row < 0) != (col < 0)).any()):
+            raise ValueError("row and col of an element must both be negative (padding) or not")
         if _is_sorted(row, col):
             return "C"
         return "F" if _is_sorted(col, row) else "other"

@@ -528,11 +528,12 @@ def _set_layout(variable: Variable, layout: str) -> None:
 
 
 def _refuse_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    if "volatile" in kwargs or args:
+    if "volatile" in kwargs:
         raise ValueError(
-            "volatile argument is not supported anymore. Use chainer.no_backprop_mode() instead; "
-            "name, grad and requires_grad are keyword arguments."
+            "volatile argument is not supported anymore. Use chainer.no_backprop_mode() instead."
         )
+    if args:
+        raise TypeError("name, grad and requires_grad of a Variable are keyword arguments")
     unknown = ", ".join(sorted(kwargs))
     raise TypeError(f"Variable got unexpected keyword arguments: {unknown}")
 

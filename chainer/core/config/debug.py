@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 from chainer.core.config.configuration import config
 
 
@@ -35,6 +37,11 @@ class DebugMode:
     """
 
     def __init__(self, debug: bool) -> None:
+        warnings.warn(
+            "chainer.DebugMode is deprecated. Use chainer.using_config('debug', ...) instead.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
         self._debug = debug
         # A list, because one object may be entered within itself.
         self._previous: list[bool] = []

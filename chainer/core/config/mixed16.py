@@ -23,9 +23,6 @@ class Mixed16:
     def __repr__(self) -> str:
         return "dtype('mixed16')"
 
-    def __str__(self) -> str:
-        return "mixed16"
-
     def __copy__(self) -> Mixed16:
         return self
 

@@ -56,6 +56,8 @@ class Summary:
         self._x: Any = 0.0
         self._x2: Any = 0.0
         self._n: Any = 0
+        # The mean of Python numbers is one: NumPy 2 prints its own with their type.
+        self._plain = True
 
     def add(self, value: VariableLike, weight: float = 1) -> None:
         """Adds a scalar value.
@@ -66,6 +68,11 @@ class Summary:
             weight: Weight of the value: how many times it counts.
         """
         value = _scalar(value)
+        self._plain = (
+            self._plain
+            and isinstance(value, (int, float, bool))
+            and not isinstance(value, numpy.generic)
+        )
         with backend.get_device_from_array(value):
             # In single precision, the sum of a long epoch would lose the digits of small values.
             value = _in_double_precision(value)
@@ -77,7 +84,8 @@ class Summary:
         """Computes the mean.
 
         Returns:
-            The mean in double precision (on the device of the values).
+            The mean in double precision (on the device of the values); a Python number if only
+            Python numbers were added.
 
         Raises:
             ZeroDivisionError: If nothing was added.
@@ -86,7 +94,7 @@ class Summary:
             raise ZeroDivisionError("mean of a Summary to which nothing was added")
         with backend.get_device_from_array(self._x):
             mean = self._x / self._n
-        return numpy.float64(mean) if isinstance(mean, float) else mean
+        return numpy.float64(mean) if isinstance(mean, float) and not self._plain else mean
 
     def make_statistics(self) -> tuple[Any, Any]:
         """Computes and returns the mean and standard deviation values.
@@ -125,6 +133,7 @@ class Summary:
             )
             return
         self._x, self._x2, self._n = x, x2, n
+        self._plain = False
 
 
 class DictSummary:

@@ -23,6 +23,10 @@ _USE_CONFIG = "{} argument is not supported anymore. Use chainer.using_config"
 #: Texts for :func:`removed_arguments`; each names what replaced the argument.
 REMOVED_TRAIN = _USE_CONFIG.format("train")
 REMOVED_TEST = _USE_CONFIG.format("test")
+REMOVED_REQUIRES_X_GRAD = (
+    "requires_x_grad argument is not supported anymore. Remove it: backpropagation computes the "
+    "gradient of x if x requires one."
+)
 REMOVED_USE_CUDNN = _USE_CONFIG.format("use_cudnn")
 REMOVED_DETERMINISTIC = (
     "deterministic argument is not supported anymore. Use "

@@ -388,6 +388,15 @@ def _index_text(index: Operand) -> str:
     return "..." if index is Ellipsis else _argument_text(index)
 
 
+def _repr(value: Any) -> str:
+    """Returns the text of a value of an expression, or of nested lists and tuples of values."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_repr, value))}]"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_repr, value))}{',' if len(value) == 1 else ''})"
+    return str(value) if isinstance(value, Expr) else repr(value)
+
+
 def _argument_text(argument: Operand) -> str:
     return str(argument) if isinstance(argument, Expr) else repr(argument)
 
@@ -485,17 +494,14 @@ class InvalidType(Exception):
     Args:
         expect (str): What was expected.
         actual (str): What was given.
-        msg (str): Text before both; it names the function that was called.
+        msg (str): Text of the error; by default it shows both.
     """
 
     # Tracebacks show the name that the documentation uses.
     __module__ = "chainer.utils.type_check"
 
     def __init__(self, expect: str, actual: str, msg: str | None = None) -> None:
-        text = f"Expect: {expect}\nActual: {actual}"
-        if msg is not None:
-            text = f"{msg}\n{text}"
-        super().__init__(text)
+        super().__init__(f"Expect: {expect}\nActual: {actual}" if msg is None else msg)
         self.expect = expect
         self.actual = actual
 
@@ -515,7 +521,7 @@ def expect(*bool_exprs: Operand) -> None:
     """Evaluates and tests all given expressions.
 
     The expressions are evaluated in order; at the first that does not hold :class:`InvalidType` is
-    raised. Nothing is tested while ``config.type_check`` is off.
+    raised.
 
     Args:
         bool_exprs (tuple of Bool expressions): Comparisons to test. A plain ``bool`` is accepted,
@@ -525,8 +531,6 @@ def expect(*bool_exprs: Operand) -> None:
         InvalidType: If a comparison does not hold; the message shows the expression and the values.
     """
     state = threads.state
-    if not state.type_check:
-        return
     for expression in bool_exprs:
         if isinstance(expression, BoolExpression):
             expression.expect()
@@ -559,21 +563,29 @@ def same_types(*arrays: Array) -> bool:
     return len({family(array) for array in arrays}) <= 1
 
 
-def expect_broadcast_shapes(shape_exp: str, *shapes: Expr | tuple[int, ...]) -> None:
+def expect_broadcast_shapes(*shapes: Expr | tuple[int, ...]) -> None:
     """Raises :class:`InvalidType` unless the shapes can be broadcast together.
 
     Args:
-        shape_exp (str): Text that describes what is expected.
-        shapes: Shapes, or expressions that evaluate to shapes.
+        shapes: Shapes, or expressions that evaluate to shapes. The message shows the text of each.
+
+    Example:
+        >>> from chainer.utils import type_check
+        >>> x = type_check.Variable((2, 3), "x.shape")
+        >>> type_check.expect_broadcast_shapes(x, (4,))
+        Traceback (most recent call last):
+        chainer.utils.type_check.InvalidType: cannot broadcast inputs of the following shapes:
+        x.shape = (2, 3)
+        (4,) = (4,)
     """
     actual = tuple(eval(shape) for shape in shapes)
     try:
         numpy.broadcast_shapes(*actual)
     except ValueError:
-        raise InvalidType(
-            f"{shape_exp}: shapes that can be broadcast together",
-            " and ".join(map(str, actual)),
-        ) from None
+        lines = [f"{shape} = {value}" for shape, value in zip(shapes, actual, strict=True)]
+        text = "\n".join(["cannot broadcast inputs of the following shapes:", *lines])
+        expected = "shapes that can be broadcast together"
+        raise InvalidType(expected, " and ".join(map(str, actual)), msg=text) from None
 
 
 def argname(in_types: TypeInfoTuple | LightTypeInfoTuple, names: tuple[str, ...]) -> None:
@@ -584,7 +596,10 @@ def argname(in_types: TypeInfoTuple | LightTypeInfoTuple, names: tuple[str, ...]
         names (tuple of str): Names of the arguments, shown in messages.
     """
     if len(in_types) != len(names):
-        raise InvalidType(f"in_types.size == {len(names)}", f"{len(in_types)} != {len(names)}")
+        expected, actual = f"{len(names)} argument(s)", f"{len(in_types)} argument(s)"
+        raise InvalidType(
+            expected, actual, f"Invalid number of arguments\nExpect: {expected}\nActual: {actual}"
+        )
     if isinstance(in_types, LightTypeInfoTuple):
         return
     for info, name in zip(in_types, names, strict=True):

@@ -50,7 +50,8 @@ class Repeat(LinearMap):
             count = self.repeats[0]
             return (_sum_copies(gy.reshape(before, length, count, after)).reshape(in_shape),)
         gx = self.xp.zeros((before, length, after), dtype=gy.dtype)
-        gy = gy.reshape(before, -1, after)
+        # The length is not left to NumPy, which cannot tell it for arrays without elements.
+        gy = gy.reshape(before, sum(self.repeats), after)
         start = 0
         for i, count in enumerate(self.repeats):
             gx[:, i] = gy[:, start : start + count].sum(axis=1)

@@ -39,8 +39,9 @@ class Reshape(ShapeChange):
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 1)
+        (x_type,) = in_types
         size = type_check.make_variable(
-            math.prod(type_check.eval(in_types[0].shape)), "prod(in_types[0].shape)"
+            math.prod(type_check.eval(x_type.shape)), f"prod({x_type}.shape)"
         )
         if -1 not in self.shape:
             expected = math.prod(self.shape)

@@ -11,7 +11,7 @@ from chainer.core.autograd.variable import Variable
 from chainer.core.config.configuration import config
 from chainer.core.typing import Array, ArrayGrads, Arrays, Indexes, VariableLike
 from chainer.core.utils import type_check
-from chainer.functions._scalars import require_int
+from chainer.functions._scalars import as_int, require_int
 from chainer.functions.rules import LinearMap
 
 
@@ -95,7 +95,8 @@ def _as_positions(indices: Array) -> tuple[int, ...]:
             raise TypeError(f"indices_or_sections must be integers, got {indices.dtype}")
         return tuple([int(i) for i in indices])
     if isinstance(indices, (list, tuple, range)):
-        return tuple([i.__index__() for i in indices])
+        message = f"indices_or_sections must be integers, got {indices}"
+        return tuple([as_int(i, message) for i in indices])
     raise TypeError(f"indices_or_sections must be integer or 1-D array.\nActual: {type(indices)}")
 
 

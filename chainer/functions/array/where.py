@@ -54,7 +54,9 @@ class Where(ExpressionFunction):
                 )
             shape = condition.shape
         type_check.expect(x_type.dtype == y_type.dtype)
-        type_check.expect_broadcast_shapes("condition, x and y", shape, x_type.shape, y_type.shape)
+        type_check.expect_broadcast_shapes(
+            type_check.make_variable(shape, "condition.shape"), x_type.shape, y_type.shape
+        )
 
     def forward(self, inputs: Arrays) -> Arrays:
         x, y = inputs

@@ -32,6 +32,11 @@ from chainer.core.typing import (
     Variables,
 )
 from chainer.core.utils import type_check
+from chainer.core.utils.argument import (
+    REMOVED_DETERMINISTIC,
+    REMOVED_REQUIRES_X_GRAD,
+    removed_arguments,
+)
 from chainer.functions._spatial_dimensions import (
     HEIGHT_AND_WIDTH,
     PlanarAttributes,
@@ -333,6 +338,7 @@ class Convolution2DFunction(_TwoDimensional, ConvolutionND):
 
     type_check_key = ("groups",)
 
+    @removed_arguments(requires_x_grad=REMOVED_REQUIRES_X_GRAD, deterministic=REMOVED_DETERMINISTIC)
     def __init__(
         self,
         stride: IntTuple = 1,
@@ -369,6 +375,7 @@ class Deconvolution2DFunction(_TwoDimensional, DeconvolutionND):
         groups (int): Number of groups of channels.
     """
 
+    @removed_arguments(requires_x_grad=REMOVED_REQUIRES_X_GRAD, deterministic=REMOVED_DETERMINISTIC)
     def __init__(
         self,
         stride: IntTuple = 1,

@@ -59,8 +59,9 @@ def gaussian_kl_divergence(
         variable(0.5)
     """
     check_reduce(reduce, "sum", "mean", "no")
-    mean, ln_var = as_variable(mean), as_variable(ln_var)
-    return _reduced((mean * mean + exp(ln_var) - ln_var - 1) * 0.5, reduce)
+    # A raw array takes the dtype of the Variable beside it, so it must not become one before.
+    ln_var = as_variable(ln_var)
+    return _reduced((exp(ln_var) + mean * mean - ln_var - 1) * 0.5, reduce)
 
 
 @_nll_sections(
@@ -78,8 +79,8 @@ def bernoulli_nll(x: VariableLike, y: VariableLike, reduce: str = "sum") -> Vari
         variable([0.69314718, 0.69314718])
     """
     check_reduce(reduce, "sum", "mean", "no")
-    x, y = as_variable(x), as_variable(y)
-    return _reduced(softplus(y) - x * y, reduce)
+    y = as_variable(y)
+    return _reduced(softplus(y) - y * x, reduce)
 
 
 @_nll_sections(

@@ -109,13 +109,7 @@ def check_broadcastable(in_types: type_check.TypeInfoTuple) -> None:
     """Checks that all inputs have one dtype and shapes that can be broadcast together."""
     for info in in_types[1:]:
         type_check.expect(in_types[0].dtype == info.dtype)
-    shapes = [type_check.eval(info.shape) for info in in_types]
-    try:
-        numpy.broadcast_shapes(*shapes)
-    except ValueError:
-        for info in in_types[1:]:
-            type_check.expect(in_types[0].shape == info.shape)
-        raise
+    type_check.expect_broadcast_shapes(*[info.shape for info in in_types])
 
 
 def check_floating(in_types: type_check.TypeInfoTuple) -> None:

@@ -11,6 +11,8 @@ from chainer.functions.rules import ElementwiseFunction, Ops, Value
 class Arctanh(ElementwiseFunction):
     """Inverse hyperbolic tangent."""
 
+    label = "Arctanh"
+
     def derivative(self, ops: Ops, x: Value) -> Value:
         return 1 / (1 - x * x)
 

@@ -157,7 +157,8 @@ def divide_operator(self: VariableLike, rhs: ArrayLike) -> Variable:
         raise type_check.InvalidType(
             "in_types[0].dtype.kind == f",
             f"{self.dtype.kind} != f",
-            msg="\nInvalid operation is performed in: _ / constant (Forward)\n",
+            msg="\nInvalid operation is performed in: _ / constant (Forward)\n\n"
+            f"Expect: in_types[0].dtype.kind == f\nActual: {self.dtype.kind} != f",
         )
     return MulConstant(_inverse(rhs, self.dtype)).apply((self,))[0]
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from chainer.core.arrays.lookup import is_array
 from chainer.core.autograd.variable import Variable
 from chainer.core.typing import Array, Arrays, VariableLike
 from chainer.functions._scalars import as_number
+from chainer.functions.math._operand import OperandError
 from chainer.functions.rules import Ops, UnaryFunction, Value, array_of, expect_one_float
 
 
@@ -37,11 +39,13 @@ class Clip(UnaryFunction):
 
 
 def _as_bound(bound: float | Array | None, name: str) -> float | None:
-    """Returns a bound as a number: an array without dimensions counts as one."""
+    """Returns a bound as a number: an array of one element counts as one."""
     if bound is None:
         return None
-    if getattr(bound, "ndim", None) == 0 and not isinstance(bound, Variable):
-        bound = bound.item()  # type: ignore[union-attr]
+    if is_array(bound):
+        if bound.size != 1:
+            raise OperandError(f"{name} must be a number, got an array of shape {bound.shape}")
+        bound = bound.item()
     return as_number(bound, name)
 
 

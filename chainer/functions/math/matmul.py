@@ -124,14 +124,14 @@ class BatchMatMul(MatMul):
         type_check.expect(a.ndim >= 2, a.ndim <= 3, b.ndim >= 2, b.ndim <= 3)
         a_columns = type_check.eval(a.ndim) == 2
         b_columns = type_check.eval(b.ndim) == 2
-        inner: Any = 1
-        if not (a_columns and not self.transa):
+        inner: Any = None  # the length 1 of columns
+        if not a_columns or self.transa:
             inner = a.shape[1] if a_columns or self.transa else a.shape[2]
         if b_columns and self.transb:
-            type_check.expect(inner == 1)
+            type_check.expect(inner is None or inner == 1)
         else:
             b_inner = b.shape[1] if b_columns or not self.transb else b.shape[2]
-            type_check.expect(b_inner == 1 if inner.__class__ is int else inner == b_inner)
+            type_check.expect(b_inner == 1 if inner is None else inner == b_inner)
         sizes = {type_check.eval(a.shape)[0], type_check.eval(b.shape)[0]}
         if 1 not in sizes:
             type_check.expect(a.shape[0] == b.shape[0])

@@ -26,7 +26,7 @@ class PolyGamma(ExpressionFunction):
         type_check.argname(in_types, ("n", "x"))
         n_type, x_type = in_types
         type_check.expect(n_type.dtype.kind == "i", x_type.dtype.kind == "f")
-        type_check.expect_broadcast_shapes("n and x", n_type.shape, x_type.shape)
+        type_check.expect_broadcast_shapes(n_type.shape, x_type.shape)
 
     def forward(self, inputs: Arrays) -> Arrays:
         return (operation.select(*inputs).forward(*inputs),)

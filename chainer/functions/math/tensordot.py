@@ -13,6 +13,7 @@ from chainer.core.typing import Array, ArrayModule, Arrays, DTypeLike, Indexes, 
 from chainer.core.utils import type_check
 from chainer.functions._errors import InvalidAxis
 from chainer.functions._scalars import as_int
+from chainer.functions.math._operand import OperandError
 from chainer.functions.rules import ExpressionFunction, Ops, Value, Values
 
 _Axes = tuple[int, ...]
@@ -160,7 +161,7 @@ def _normalized(axes: Any, a: Array, b: Array) -> tuple[_Axes, _Axes]:
             )
         return tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes))
     if isinstance(axes, str) or not isinstance(axes, Sequence) or len(axes) != 2:
-        raise ValueError(
+        raise OperandError(
             f"axes must be a pair of sequence of integers when it is a list or tuple, got {axes!r}"
         )
     message = f"axes must be an int or a pair of ints or of sequences of ints, got {axes!r}"

@@ -70,7 +70,7 @@ class Arctan2(FloatBroadcastingFunction):
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         # The dtypes may differ; the result has the wider one.
         x1_type, x2_type = expect_kinds(in_types, "ff")
-        type_check.expect_broadcast_shapes("x1 and x2", x1_type.shape, x2_type.shape)
+        type_check.expect_broadcast_shapes(x1_type.shape, x2_type.shape)
 
     def partials(self, ops: Ops, targets: Indexes, x1: Value, x2: Value, gy: Value) -> list[Value]:
         dtypes = (x1.dtype, x2.dtype)

@@ -152,7 +152,7 @@ class ElementwiseFunction(UnaryFunction):
         Returns:
             Array of the shape and dtype of ``x``.
         """
-        return getattr(self.xp, self.label)(x)
+        return getattr(self.xp, type(self).__name__.lower())(x)
 
     def derivative(self, ops: Ops, *values: Value) -> Value:
         """Returns the derivative as a new array or Variable.

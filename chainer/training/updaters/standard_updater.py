@@ -140,7 +140,7 @@ class StandardUpdater(Updater):
         self._capture = capture
         self._iterators: dict[str, Any] = named(iterator)
         self._optimizers: dict[str, Any] = named(optimizer)
-        # By their methods: iterators of programs need not derive from the class.
+        # By their methods: iterators and optimizers of programs need not derive from the classes.
         for name, each in self._iterators.items():
             if not (hasattr(each, "__next__") or hasattr(each, "next")):
                 raise TypeError(
@@ -148,7 +148,7 @@ class StandardUpdater(Updater):
                     f"got {type(each).__name__}"
                 )
         for name, each in self._optimizers.items():
-            if not isinstance(each, Optimizer):
+            if not hasattr(each, "update"):
                 raise TypeError(
                     f"optimizer {name!r} must be a chainer.Optimizer, got {type(each).__name__}"
                 )

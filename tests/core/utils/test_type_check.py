@@ -183,8 +183,9 @@ class TestExpect:
             expect(n)
 
     def test_switched_off(self):
-        with using_config("type_check", False):
-            expect(n == m, False, n)
+        """The configuration switches the checks of functions, not this function."""
+        with using_config("type_check", False), pytest.raises(InvalidType):
+            expect(n == m)
 
 
 class TestHelpers:
@@ -210,7 +211,7 @@ class TestHelpers:
         assert message(infos[0].shape == infos[1].shape) == (
             "Expect: lhs.shape == rhs.shape\nActual: (1,) != (2,)"
         )
-        with pytest.raises(InvalidType, match=r"in_types\.size == 3\nActual: 2 != 3"):
+        with pytest.raises(InvalidType, match="Invalid number of arguments"):
             type_check.argname(types((1,), (2,)), ("a", "b", "c"))
 
     def test_same_types(self):
@@ -218,18 +219,23 @@ class TestHelpers:
 
     def test_broadcast_shapes(self):
         a, b = types((2, 1), (3,))
-        type_check.expect_broadcast_shapes("inputs", a.shape, b.shape)
-        with pytest.raises(InvalidType, match=r"inputs.*\nActual: \(2, 1\) and \(3, 4\)"):
-            type_check.expect_broadcast_shapes("inputs", a.shape, (3, 4))
+        type_check.expect_broadcast_shapes(a.shape, b.shape)
+        with pytest.raises(InvalidType) as caught:
+            type_check.expect_broadcast_shapes(a.shape, (3, 4))
+        assert str(caught.value) == (
+            "cannot broadcast inputs of the following shapes:\n"
+            "in_types[0].shape = (2, 1)\n(3, 4) = (3, 4)"
+        )
+        assert caught.value.actual == "(2, 1) and (3, 4)"
 
 
 class TestInvalidType:
     def test_attributes(self):
         error = InvalidType("a", "b", msg="where")
         assert (error.expect, error.actual) == ("a", "b")
-        assert str(error) == "where\nExpect: a\nActual: b"
+        assert str(error) == "where"
 
     def test_pickle(self):
         error = pickle.loads(pickle.dumps(InvalidType("a", "b", msg="where")))
         assert (error.expect, error.actual) == ("a", "b")
-        assert str(error) == "where\nExpect: a\nActual: b"
+        assert str(error) == "where"

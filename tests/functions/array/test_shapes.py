@@ -58,7 +58,7 @@ def test_reshape_names_what_does_not_fit(x):
         F.reshape(x, (5, 5))
     assert str(info.value) == (
         "\nInvalid operation is performed in: Reshape (Forward)\n\n"
-        "Expect: prod(in_types[0].shape) == prod((5, 5))\nActual: 12 != 25"
+        "Expect: prod(x.shape) == prod((5, 5))\nActual: 12 != 25"
     )
 
 

@@ -203,8 +203,9 @@ def test_refuses_other_dtypes_and_shapes():
     assert "Invalid operation is performed in: _ * _ (Forward)" in str(info.value)
     with pytest.raises(InvalidType) as info:
         x + _variable(2)
-    assert info.value.expect == "lhs.shape == rhs.shape"
-    assert info.value.actual == "(2, 3) != (2,)"
+    assert str(info.value).endswith(
+        "cannot broadcast inputs of the following shapes:\nlhs.shape = (2, 3)\nrhs.shape = (2,)"
+    )
     with pytest.raises(InvalidType, match="kind == f"):
         Variable(np.arange(3)) / Variable(np.arange(3))
     with pytest.raises(InvalidType, match="kind == f"):
