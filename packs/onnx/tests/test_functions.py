@@ -6,49 +6,41 @@ import warnings
 
 import numpy as np
 import pytest
-from function_cases import CASES, ignore_frozen_labels
+from function_cases import BY_NAME, CASES
 from running import OPSETS, check
 
-NAMES = [case[0] for case in CASES]
 
 
 def test_names_are_unique():
-    assert len(set(NAMES)) == len(NAMES)
+    assert len(BY_NAME) == len(CASES)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", BY_NAME)
 def test_float32(name):
-    _, function, inputs, since, tolerance, _ = CASES[NAMES.index(name)]
+    case = BY_NAME[name]
     # onnxruntime has no MaxRoiPool of opset 22.
     newest = 21 if name == "roi_pooling_2d" else 26
-    tested = [opset for opset in (*OPSETS, 26) if since <= opset <= newest]
+    tested = [opset for opset in (*OPSETS, 26) if case.since <= opset <= newest]
     for opset in tested:
-        with ignore_frozen_labels(name):
-            check(function, *inputs, opset=opset, tolerance=tolerance)
+        check(case.function, *case.inputs, opset=opset, tolerance=case.tolerance)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float64"])
-@pytest.mark.parametrize("name", [case[0] for case in CASES if case[5]])
+@pytest.mark.parametrize("name", [case.name for case in CASES if case.floats])
 def test_other_dtypes(name, dtype):
-    _, function, inputs, _, tolerance, _ = CASES[NAMES.index(name)]
-    cast = [x.astype(dtype) if x.dtype.kind == "f" else x for x in inputs]
-    with ignore_frozen_labels(name):
+    case = BY_NAME[name]
+    cast = [x.astype(dtype) if x.dtype.kind == "f" else x for x in case.inputs]
+    tolerance = max(case.tolerance or 0, 2e-2) if dtype == "float16" else case.tolerance
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # overflow of NumPy's float16
-        check(
-            function,
-            *cast,
-            tolerance=max(tolerance or 0, 2e-2) if dtype == "float16" else tolerance,
-        )
+        check(case.function, *cast, tolerance=tolerance)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [case.name for case in CASES if case.since > 9])
 def test_too_old_opset(name):
-    _, function, inputs, since, _, _ = CASES[NAMES.index(name)]
-    if since == 9:
-        return
-    old = max(opset for opset in range(9, since))
-    with pytest.raises(RuntimeError, match=f"opset {old}: it needs opset {since}"):
-        check(function, *inputs, opset=old)
+    case = BY_NAME[name]
+    with pytest.raises(RuntimeError, match=f"opset {case.since - 1}: it needs opset {case.since}"):
+        check(case.function, *case.inputs, opset=case.since - 1)
 
 
 def test_inputs_that_are_not_contiguous():

@@ -136,6 +136,25 @@ class Nodes(GraphBuilder):
         """Warns about the exported function."""
         warnings.warn(f"{self.params.name}: {message}", UserWarning, stacklevel=2)
 
+    def warn_of_lengths(self, axes: Sequence[int] | None = None, index: int = 0) -> None:
+        """Warns if an axis of an input has a name, but the exported function needs its length.
+
+        Args:
+            axes: The axes whose lengths it needs; all axes for None.
+            index: Index of the input.
+        """
+        twin = self.params.application.twin
+        if twin is None:
+            return
+        changing = _differences(self.shape(index), twin.inputs[index].shape)
+        found = [i for i in changing if axes is None or i in axes]
+        if found:
+            self.warn(
+                f"input {index} must have the length of the sample along "
+                f"{'axis' if len(found) == 1 else 'axes'} {', '.join(map(str, found))}, "
+                "which depends on axes that have names"
+            )
+
     # -- constants ---------------------------------------------------------------------------------
 
     def const(self, value: Any, dtype: DTypeLike = None) -> str:
@@ -401,7 +420,9 @@ class Nodes(GraphBuilder):
         return self.const(array, array.dtype)
 
     def number(self, value: Any, other: Any, dtype: DTypeLike = None) -> str | None:
-        """Returns a factor that is a product of lengths of the first input, or one over it.
+        """Returns a factor that is proportional to a product of lengths, or to one over it.
+
+        The lengths are those of the first input, or of the value that it was computed from.
 
         Args:
             value: The factor in the sample.
@@ -425,7 +446,7 @@ class Nodes(GraphBuilder):
         return name
 
     def _product(self, x: Any, twin: Any, value: Any, other: Any, dtype: DTypeLike) -> str | None:
-        """Returns a factor that is a product of lengths of a value, or one over it."""
+        """Returns a factor that is proportional to a product of lengths, or to one over it."""
         lengths = list(zip(x.shape, twin.shape, strict=True))
         for count in range(1, len(lengths) + 1):
             for axes in itertools.combinations(range(len(lengths)), count):
@@ -433,13 +454,18 @@ class Nodes(GraphBuilder):
                 for inverse in (False, True):
                     if not a or not b:
                         continue
-                    expected = (1 / a, 1 / b) if inverse else (a, b)
-                    if not numpy.allclose((value, other), expected, rtol=1e-6, atol=0):
+                    expected = b / a if inverse else a / b
+                    # Of float16 constants, such as one over a length, few digits are known.
+                    if not numpy.isclose(value / other, expected, rtol=2e-3, atol=0):
                         continue
                     shape = self("Shape", self.context.get_name(x))
                     size = self.reduce("ReduceProd", self.gather(shape, list(axes)), [0])
                     size = self.cast(size, self.dtype() if dtype is None else dtype)
-                    return self("Reciprocal", size) if inverse else size
+                    size = self("Reciprocal", size) if inverse else size
+                    factor = value * a if inverse else value / a
+                    if numpy.isclose(factor, 1, rtol=2e-3, atol=0):
+                        return size
+                    return self("Mul", size, self.const(factor, dtype))
         return None
 
     @property

@@ -24,10 +24,11 @@ CONVERTERS = {
     "connection": "ConvolutionND DeconvolutionND DepthwiseConvolution2D EmbedIDFunction "
     "LinearFunction Shift",
     "indexing": "GetItem",
-    "loss": "AbsoluteError Accuracy BinaryAccuracy Contrastive CrossCovariance HuberLoss "
+    "loss": "AbsoluteError Accuracy BinaryAccuracy Contrastive CrossCovariance Hinge HuberLoss "
     "MeanAbsoluteError MeanSquaredError SigmoidCrossEntropy SoftmaxCrossEntropy SquaredError "
     "Triplet",
-    "modern": "GELU HardSwish Mish RotaryEmbedding ScaledDotProductAttention SiLU TanhGELU",
+    "modern": "GELU HardSwish IsLabel Mish OneHotLabels RotaryEmbedding ScaledDotProductAttention SiLU "
+    "TanhGELU",
     "noise": "DropPath Dropout Gaussian",
     "normalization": "BatchNormalization FixedBatchNormalization "
     "FixedDecorrelatedBatchNormalization GroupNormalization LocalResponseNormalization",
