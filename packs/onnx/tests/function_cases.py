@@ -215,7 +215,7 @@ ARRAY = [
     case("where constant", lambda x, y: F.where(np.eye(2, 3, dtype=bool), x, y), X, normal(2, 3)),
     case("where bool", lambda x, y: F.where(True, x, y), X, normal(2, 3)),
     case(
-        "spatial_transformer_grid", lambda t: F.spatial_transformer_grid(t, (3, 4)), normal(2, 2, 3)
+        "spatial_transformer_grid", lambda t: F.spatial_transformer_grid(t, (3, 4)), normal(4, 2, 3)
     ),
     case(
         "spatial_transformer_sampler",

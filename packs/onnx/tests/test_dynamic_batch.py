@@ -11,8 +11,10 @@ from function_cases import BY_NAME
 from onnx_chainer import converter_registry
 from onnx_chainer.converter_registry import registry
 from onnx_chainer.pack import CONVERTERS
-from running import Apply, compare
+from running import Apply, check, compare, run
 
+import chainer
+import chainer.functions as F
 from chainer.utils.type_check import InvalidType
 
 BATCH_SIZES = (1, 3, 5)
@@ -52,6 +54,17 @@ FIXED = {
 # Converters that no case with a batch of any size uses -> the reason.
 WITHOUT_BATCH = {
     "AsStrided": FIXED["as_strided"],
+    "BaseNStepRNN": "the batch is the number of inputs",
+    "DifferentiableComposition": "the node of a gradient",
+    "DropPath": "random: see test_dropped_samples",
+    "Dropout": "random: see test_dropout",
+    "Gaussian": "random: see test_gaussian",
+    "PadSequence": FIXED["pad_sequence"],
+    "Rsqrt": "a name of the function in earlier releases",
+    "RsqrtGPU": "a name of the function in earlier releases",
+    "Shape": "for nodes of third parties; Chainer has none",
+    "TransposeSequence": FIXED["transpose_sequence"],
+    "Upsampling2D": "it raises an error: its indexes are not in the graph",
 }
 
 
@@ -108,3 +121,89 @@ def test_each_converter_is_tested(monkeypatch):
             onnx_chainer.export(Apply(case.function), case.inputs, opset_version=opset)
     ours = {name for names in CONVERTERS.values() for name in names.split()}
     assert sorted(ours - used) == sorted(WITHOUT_BATCH)
+
+
+def results_of_training(function, *args):
+    """The outputs of an exported function of training for a batch that is not the sample's."""
+    shapes = [("batch", *x.shape[1:]) for x in args]
+    proto = onnx_chainer.export(Apply(function), args, train=True, input_shapes=shapes)
+    longer = [np.concatenate([x, x, x]) for x in args]
+    names = [x.name for x in proto.graph.input]
+    (result,), _ = run(proto, dict(zip(names, longer, strict=True)))
+    return result
+
+
+def test_dropout():
+    y = results_of_training(lambda x: F.dropout(x, 0.25), np.ones((2, 1000), np.float32))
+    assert y.shape == (6, 1000)
+    np.testing.assert_allclose(np.unique(y), [0, 4 / 3], rtol=1e-6)
+    assert 0.2 < (y == 0).mean() < 0.3
+
+
+def test_dropped_samples():
+    y = results_of_training(lambda x: F.drop_path(x, 0.25), np.ones((400, 2, 3), np.float32))
+    assert y.shape == (1200, 2, 3)
+    np.testing.assert_allclose(np.unique(y), [0, 4 / 3], rtol=1e-6)
+    assert (y == y[:, :1, :1]).all()
+    assert 0.15 < (y == 0).mean() < 0.35
+
+
+def test_chosen_samples():
+    mask = np.array([0, 2], np.float32)
+    x = np.ones((2, 3), np.float32)
+    proto = onnx_chainer.export(Apply(lambda x: F.drop_path(x, 0.5, mask=mask)), x, train=True)
+    np.testing.assert_array_equal(run(proto, {"Input_0": x})[0][0], mask[:, None] * x)
+
+
+def test_gaussian():
+    mean = np.full((2, 1000), 3, np.float32)
+    y = results_of_training(F.gaussian, mean, np.full((2, 1000), np.log(4), np.float32))
+    assert y.shape == (6, 1000)
+    assert abs(y.mean() - 3) < 0.2
+    assert abs(y.std() - 2) < 0.2
+
+
+def other_shapes(case):
+    """Inputs of a case in which axes of one length are longer, where the function takes them."""
+    rng = np.random.RandomState(zlib.crc32(case.name.encode()))
+    for length in sorted({n for x in case.inputs for n in x.shape}, reverse=True):
+        for factor in (2, 3):
+            inputs = []
+            for x in case.inputs:
+                shape = [n * factor if n == length else n for n in x.shape]
+                values = np.resize(x, shape)
+                inputs.append(
+                    values if case.rows else rng.permutation(values.reshape(-1)).reshape(shape)
+                )
+            try:
+                with np.errstate(all="ignore"):
+                    case.function(*[chainer.Variable(x) for x in inputs])
+            except Exception:
+                continue
+            yield inputs
+            break
+
+
+# Cases of which the function takes no other shapes -> the reason.
+ONE_SHAPE = {
+    "lstm shorter batch": "four times the units, and states longer than the batch",
+    "broadcast_to": "the shape is a constant",
+    "hstack 0": "the inputs have no axes",
+    "where constant": "the condition is a constant",
+}
+
+
+@pytest.mark.parametrize("name", [name for name in BY_NAME if name not in ONE_SHAPE])
+def test_other_shapes(name):
+    case = BY_NAME[name]
+    opset = 21 if name == "roi_pooling_2d" else 22
+    tested = [
+        check(case.function, *inputs, opset=opset, tolerance=case.tolerance)
+        for inputs in other_shapes(case)
+    ]
+    assert tested
+
+
+@pytest.mark.parametrize("name", ONE_SHAPE)
+def test_list_of_single_shapes_is_exact(name):
+    assert not list(other_shapes(BY_NAME[name]))

@@ -40,6 +40,7 @@ MODELS = {
     "NStepBiGRU": (lambda: NStepLanguageModel(cls=L.NStepBiGRU), [tokens(3), tokens(3)]),
     "NStepRNNReLU": (lambda: NStepLanguageModel(cls=L.NStepRNNReLU), [tokens(3), tokens(2)]),
     "Transformer": (Transformer, [tokens(3, 5)]),
+    "TransformerEncoderLayer": (lambda: L.TransformerEncoderLayer(8, 2), [images(2, 5, 8)]),
 }
 
 

@@ -44,6 +44,7 @@ class Nodes(GraphBuilder):
         self.version = self.opset if version is None else version
         self.context = params.context
         self._constants: dict[Any, str] = {}
+        self._constant_names: set[str] = set()
 
     def __call__(self, operator: str, *inputs: str, outputs: int = 1, **attributes: Any) -> Any:
         """Adds a node.
@@ -157,12 +158,13 @@ class Nodes(GraphBuilder):
 
     # -- constants ---------------------------------------------------------------------------------
 
-    def const(self, value: Any, dtype: DTypeLike = None) -> str:
-        """Adds a constant.
+    def const(self, value: Any, dtype: DTypeLike = None, name: str | None = None) -> str:
+        """Adds a constant, unless there is an equal one.
 
         Args:
             value: A number, a list or an array.
             dtype: Its dtype; by default that of the first input.
+            name: Its name within the function; by default a number.
 
         Returns:
             str: Its name.
@@ -170,12 +172,18 @@ class Nodes(GraphBuilder):
         array = numpy.asarray(value, self.dtype() if dtype is None else dtype)
         key = (array.tobytes(), array.dtype.str, array.shape)
         if key not in self._constants:
-            self._constants[key] = self.context.add_const(array, str(len(self._constants)))
+            number = str(len(self._constants))
+            if name is None:
+                name = number
+            elif name in self._constant_names:
+                name = f"{name}_{number}"
+            self._constant_names.add(name)
+            self._constants[key] = self.context.add_const(array, name)
         return self._constants[key]
 
-    def ints(self, values: Any) -> str:
+    def ints(self, values: Any, name: str | None = None) -> str:
         """Adds a constant of int64, which ONNX has for shapes, axes and indexes."""
-        return self.const(values, numpy.int64)
+        return self.const(values, numpy.int64, name)
 
     def array(self, value: Any, other: Any = None) -> str:
         """Returns an array that a function holds, such as a condition.
@@ -221,7 +229,7 @@ class Nodes(GraphBuilder):
     ) -> str:
         # Until one version axes were an attribute, from that version on an input.
         if self.opset >= since:
-            return self(operator, x, self.ints(list(axes)), **more)
+            return self(operator, x, self.ints(list(axes), "axes"), **more)
         return self(operator, x, axes=list(axes), **more)
 
     def reduce(self, operator: str, x: str, axes: Any, keepdims: bool = False) -> str:
@@ -245,7 +253,7 @@ class Nodes(GraphBuilder):
         """Splits an axis into parts of given lengths."""
         count = len(sizes)
         if self.opset >= 13:
-            parts = self("Split", x, self.ints(list(sizes)), outputs=count, axis=axis)
+            parts = self("Split", x, self.ints(list(sizes), "split"), outputs=count, axis=axis)
         else:
             parts = self("Split", x, outputs=count, axis=axis, split=list(sizes))
         return [parts] if count == 1 else list(parts)
@@ -267,9 +275,10 @@ class Nodes(GraphBuilder):
             if any([isinstance(bound, str) for bound in (*starts, *ends)]):
                 self.require_opset(10, "with slices that depend on axes that have names")
             return self("Slice", x, starts=list(starts), ends=list(ends), axes=list(axes))
-        inputs = [x, self.vector(starts), self.vector(ends), self.ints(axes)]
+        bounds = [self.vector(starts, "starts"), self.vector(ends, "ends")]
+        inputs = [x, *bounds, self.ints(axes, "axes")]
         if steps is not None:
-            inputs.append(self.ints(steps))
+            inputs.append(self.ints(steps, "steps"))
         return self("Slice", *inputs)
 
     def clip(self, x: str, low: float | None, high: float | None, dtype: DTypeLike = None) -> str:
@@ -283,17 +292,19 @@ class Nodes(GraphBuilder):
                 min=None if low is None else float(low),
                 max=None if high is None else float(high),
             )
-        bounds = ["" if bound is None else self.const(bound, dtype) for bound in (low, high)]
-        return self("Clip", x, *bounds) if bounds[1] else self("Clip", x, bounds[0])
+        inputs = [x, "" if low is None else self.const(low, dtype, "x_min")]
+        if high is not None:
+            inputs.append(self.const(high, dtype, "x_max"))
+        return self("Clip", *inputs)
 
     def pad(self, x: str, before: Any, after: Any, value: Any = 0, mode: str = "constant") -> str:
         """Pads all axes."""
         pads = [*before, *after]
         if self.opset < 11:
             return self("Pad", x, mode=mode, pads=pads, value=float(value))
-        inputs = [x, self.ints(pads)]
+        inputs = [x, self.ints(pads, "pads")]
         if mode == "constant":
-            inputs.append(self.const(value))
+            inputs.append(self.const(value, name="constant_value"))
         return self("Pad", *inputs, mode=mode)
 
     def transpose(self, x: str, perm: Sequence[int]) -> str:
@@ -303,7 +314,10 @@ class Nodes(GraphBuilder):
     def gather(self, x: str, indices: Any, axis: int = 0) -> str:
         """Selects elements along an axis; the indexes are a name or a list."""
         return self(
-            "Gather", x, indices if isinstance(indices, str) else self.ints(indices), axis=axis
+            "Gather",
+            x,
+            indices if isinstance(indices, str) else self.ints(indices, "indices"),
+            axis=axis,
         )
 
     def softmax(self, x: str, axis: int, ndim: int, operator: str = "Softmax") -> str:
@@ -337,7 +351,7 @@ class Nodes(GraphBuilder):
             shape = [-1 if i in changing else n for i, n in enumerate(shape)]
             # ONNX copies the length of the input for a 0, so that -1 cannot be inferred with it.
             if 0 not in shape:
-                return self("Reshape", x, self.ints(shape))
+                return self("Reshape", x, self.ints(shape, "shape"))
             shape = [n if n != -1 else 0 for n in shape]
         if 0 in shape and self.opset >= 14:
             return self("Reshape", x, self.shape_value(shape, twin), allowzero=1)
@@ -351,7 +365,7 @@ class Nodes(GraphBuilder):
         """Returns the name of a shape, a constant unless it depends on the axes with names."""
         changing = _differences(shape, twin)
         if not changing or twin is None:
-            return self.ints(list(shape))
+            return self.ints(list(shape), "shape")
         return self.vector([self.length(shape[i], twin[i]) for i in range(len(shape))])
 
     def length(self, number: int, other: int) -> int | str:
@@ -393,10 +407,10 @@ class Nodes(GraphBuilder):
         """Returns the length of an axis, as a vector of one element."""
         return self.gather(self("Shape", x), [axis])
 
-    def vector(self, numbers: Sequence[int | str]) -> str:
+    def vector(self, numbers: Sequence[int | str], name: str | None = None) -> str:
         """Joins numbers, of which some may be names as of :meth:`length`, to a vector."""
         if all([isinstance(n, int) for n in numbers]):
-            return self.ints(list(numbers))
+            return self.ints(list(numbers), name)
         parts = [n if isinstance(n, str) else self.ints([n]) for n in numbers]
         return parts[0] if len(parts) == 1 else self("Concat", *parts, axis=0)
 

@@ -31,7 +31,7 @@ CONVERTERS = {
     "TanhGELU",
     "noise": "DropPath Dropout Gaussian",
     "normalization": "BatchNormalization FixedBatchNormalization "
-    "FixedDecorrelatedBatchNormalization GroupNormalization LocalResponseNormalization",
+    "FixedDecorrelatedBatchNormalization GroupNormalization LocalResponseNormalization NormalizeL2",
     "pooling": "AveragePoolingND MaxPoolingND ROIAverageAlign2D ROIPooling2D UnpoolingND "
     "Upsampling2D",
     "products": "BatchMatMul EinSum MatMul TensorDot TriangularInv",

@@ -61,7 +61,7 @@ def _constant(g: Nodes) -> str:
             if name is not None:
                 return name
             g.warn("its constant array depends on axes that have names")
-    return g.const(value)
+    return g.const(value, name="value")
 
 
 def _scaled(g: Nodes, value: Array, other: Array) -> str | None:
@@ -338,7 +338,8 @@ def BatchL2NormSquared(g: Nodes, x: str) -> str:
 @rule()
 def LinearInterpolate(g: Nodes, p: str, x: str, y: str) -> str:
     """Interpolates: p x + (1 - p) y."""
-    return g("Add", g("Mul", p, x), g("Mul", g("Sub", g.const(1), p), y))
+    rest = g("Sub", g.const(1, name="one"), p)
+    return g("Add", g("Mul", p, x), g("Mul", rest, y))
 
 
 @rule()

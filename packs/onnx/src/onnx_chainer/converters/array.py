@@ -138,14 +138,11 @@ def Hstack(g: Nodes, *xs: str) -> str:
 def Join(g: Nodes, *xs: str) -> str:
     """``vstack`` and ``dstack``: few axes become as many as needed first."""
     if g.ndim() < g.func.full_ndim:
-        xs = tuple([_lifted(g, i, x) for i, x in enumerate(xs)])
+        # Where axes are inserted follows from a shape without ones.
+        lifted = g.func.lifted_shape(tuple(range(2, g.ndim() + 2)))
+        new = [i for i, n in enumerate(lifted) if n == 1]
+        xs = tuple([g.unsqueeze(x, new) for x in xs])
     return g("Concat", *xs, axis=g.func.axis)
-
-
-def _lifted(g: Nodes, index: int, x: str) -> str:
-    twin = g.params.application.twin
-    other = None if twin is None else g.func.lifted_shape(twin.inputs[index].shape)
-    return g.reshape(x, g.func.lifted_shape(g.shape(index)), other)
 
 
 @rule()
@@ -411,7 +408,7 @@ def Tile(g: Nodes, x: str) -> str:
     if len(reps) > ndim:
         x = g.unsqueeze(x, range(len(reps) - ndim))
     reps = [1] * (ndim - len(reps)) + reps
-    return g("Tile", x, g.ints(reps)) if reps else x
+    return g("Tile", x, g.ints(reps, "tiles")) if reps else x
 
 
 @rule()

@@ -267,6 +267,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "GatherElements": _gather_elements,
     "OneHot": _one_hot,
     "Pad": _pad,
+    "ReduceL2": _reduction(lambda x, axes, keep: F.sqrt(F.sum(x * x, axes, keep))),
     "ReduceLogSumExp": _reduction(_log_sum_exp),
     "ReduceMax": _reduction(lambda x, axes, keep: F.max(x, axes, keep), "max"),
     "ReduceMean": _reduction(lambda x, axes, keep: F.average(x, axes, keepdims=keep), "mean"),
