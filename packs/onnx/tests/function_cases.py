@@ -285,6 +285,7 @@ MATH = [
     case("average", lambda x: F.average(x, 1), X),
     case("average weights", lambda x, w: F.average(x, 1, w), X, positive(3)),
     case("batch_det", F.batch_det, normal(2, 3, 3), since=11, tolerance=1e-4),
+    case("det", F.det, normal(3, 3), since=11, tolerance=1e-4),
     case("batch_l2_norm_squared", F.batch_l2_norm_squared, IMAGE),
     case("batch_matmul", _batch_matmul, normal(2, 3, 4), normal(2, 4)),
     case(
@@ -447,17 +448,45 @@ CONNECTION = [
         normal(2, 3, 3, 3, 2, 2),
         normal(2, 3, 3),
     ),
+    case("convolution_nd", F.convolution_nd, normal(2, 3, 7), normal(4, 3, 2)),
+    case("deconvolution_3d", F.deconvolution_3d, normal(2, 3, 2, 3, 3), normal(3, 2, 2, 2, 2)),
+    case(
+        "deconvolution_nd",
+        lambda x, W: F.deconvolution_nd(x, W, stride=2),
+        normal(2, 3, 4),
+        normal(3, 4, 2),
+    ),
+    case(
+        "deformable_convolution_2d_sampler",
+        F.deformable_convolution_2d_sampler,
+        normal(2, 2, 5, 5),
+        0.1 * normal(2, 18, 3, 3),
+        normal(3, 2, 3, 3),
+        normal(3),
+        batch=(0, 1),
+        since=16,
+        floats=False,
+        tolerance=1e-4,
+    ),
     case("shift", lambda x: F.shift(x, (3, 5), (1, 2)), normal(2, 17, 5, 6)),
 ]
 
+_SEGMENTS = np.array([[[0, 1], [1, 0]]], np.int32)
 LOSS = [
     case("absolute_error", F.absolute_error, X, normal(2, 3)),
     case("accuracy", F.accuracy, X, ints(3, 2)),
     case("accuracy ignore", lambda y, t: F.accuracy(y, t, -1), normal(6, 3), ints(3, 6, low=-1)),
+    case("bernoulli_nll", F.bernoulli_nll, positive(2, 3), X),
     case("binary_accuracy", F.binary_accuracy, X, ints(2, 2, 3, low=-1)),
     case("contrastive", F.contrastive, X, normal(2, 3), np.array([0, 1], np.int32)),
     case("cross_covariance", F.cross_covariance, normal(5, 3), normal(5, 2)),
     case("decov", F.decov, normal(5, 3)),
+    case(
+        "discriminative_margin_based_clustering_loss",
+        lambda x: F.discriminative_margin_based_clustering_loss(x, _SEGMENTS, 0.5, 1.5, 2),
+        normal(1, 2, 2, 2),
+    ),
+    case("gaussian_nll", F.gaussian_nll, X, positive(2, 3), X + 1),
     case("gaussian_kl_divergence", F.gaussian_kl_divergence, X, normal(2, 3)),
     case("hinge", F.hinge, X, ints(3, 2)),
     case("huber_loss", lambda x, t: F.huber_loss(x, t, 0.7), X, normal(2, 3)),
@@ -563,6 +592,7 @@ POOLING = [
         "average_pooling_nd none", lambda x: F.average_pooling_nd(x, 3, 2, 1, pad_value=None), IMAGE
     ),
     case("average_pooling_1d", lambda x: F.average_pooling_1d(x, 2), normal(2, 3, 7)),
+    case("average_pooling_3d", lambda x: F.average_pooling_3d(x, 2), normal(2, 2, 4, 4, 4)),
     case("max_pooling_1d", lambda x: F.max_pooling_1d(x, 2), normal(2, 3, 7)),
     case("max_pooling_2d", lambda x: F.max_pooling_2d(x, 2, 2, cover_all=False), IMAGE),
     case("max_pooling_2d cover_all", lambda x: F.max_pooling_2d(x, 3, 2), normal(2, 3, 6, 7)),
@@ -603,6 +633,8 @@ POOLING = [
         lambda x: F.unpooling_2d(x, 3, 2, 1, outsize=(5, 7)),
         normal(2, 3, 3, 4),
     ),
+    case("unpooling_3d", lambda x: F.unpooling_3d(x, 2), normal(2, 2, 2, 3, 2)),
+    case("unpooling_nd", lambda x: F.unpooling_nd(x, 2), normal(2, 2, 3)),
     case("unpooling_1d", lambda x: F.unpooling_1d(x, 2, cover_all=False), normal(2, 3, 4)),
 ]
 

@@ -27,7 +27,9 @@ FIXED = {
     "lstm shorter batch": "the batch of the input is to be shorter than that of the states",
     "as_strided": "strides are those of the array in memory",
     "broadcast_to": "the shape is a constant",
+    "det": "it takes one matrix",
     "diagonal": "the first axis is one of the two that the diagonal is taken from",
+    "discriminative_margin_based_clustering_loss": "the labels are an array of the model",
     "hstack 0": "the inputs have no axes",
     "pad_sequence": "the first axis is that of time; the batch is the number of inputs",
     "permutate": "the index is a permutation of the samples",
@@ -188,6 +190,7 @@ def other_shapes(case):
 ONE_SHAPE = {
     "lstm shorter batch": "four times the units, and states longer than the batch",
     "broadcast_to": "the shape is a constant",
+    "discriminative_margin_based_clustering_loss": "the labels are an array of the model",
     "hstack 0": "the inputs have no axes",
     "where constant": "the condition is a constant",
 }

@@ -83,9 +83,7 @@ def _write_longer(
     factors = factors_of(shapes)
     if not factors:
         return
-    longer = {
-        key: enlarge(x.array, shapes[key], factors) for key, x in arguments.variables.items()
-    }
+    longer = {key: enlarge(x.array, shapes[key], factors) for key, x in arguments.variables.items()}
     other = arguments.replaced(longer)
     try:
         with chainer.using_config("train", options.get("train", False)):

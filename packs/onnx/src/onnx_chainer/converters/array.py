@@ -291,9 +291,10 @@ def ScatterAdd(g: Nodes, a: str, b: str) -> str:
     g.require_opset(16)
     slices = g.func.slices
     twin = g.params.application.twin
-    if twin is not None and twin.inputs[0].shape[1:] == g.shape()[1:] != ():
-        if isinstance(slices, tuple) and isinstance(slices[0], slice) and slices[0] == slice(None):
-            return _scatter_samples(g, a, b)
+    first = slices[0] if isinstance(slices, tuple) and slices else None
+    takes_all = isinstance(first, slice) and first == slice(None)
+    if takes_all and twin is not None and twin.inputs[0].shape[1:] == g.shape()[1:] != ():
+        return _scatter_samples(g, a, b)
     g.warn_of_lengths()
     size = int(numpy.prod(g.shape()))
     positions = numpy.arange(size).reshape(g.shape())[slices].reshape(-1, 1)
