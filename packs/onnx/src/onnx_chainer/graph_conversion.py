@@ -114,7 +114,14 @@ class GraphConversion:
         domain = getattr(converter, "domain", "")
         if domain:
             self.opset_imports[domain] = getattr(converter, "domain_version", 1)
-        made = list(converter(params))
+        try:
+            made = converter(params)
+        except Exception as error:
+            shapes = ", ".join([f"{x.dtype}{list(x.shape)}" for x in application.inputs])
+            error.add_note(f"This happened in the converter of {application.name}({shapes}).")
+            raise
+        if made is None:
+            raise TypeError(f"the converter of {application.name} must return nodes, got None")
         return [*self.context.take_constants(), *made]
 
     def _name_inputs(self, application: Application, name: str) -> None:

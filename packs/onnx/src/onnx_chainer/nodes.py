@@ -521,6 +521,10 @@ class Nodes(GraphBuilder):
         Args:
             results: Name of the output, or names of several. None for an output that nothing uses.
         """
+        if results is None:
+            raise TypeError(
+                f"the converter of {self.params.name} must return the name of its output, got None"
+            )
         names = [results] if isinstance(results, str) else list(results)
         wanted = self.params.output_names
         if len(names) != len(wanted):
