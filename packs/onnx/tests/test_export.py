@@ -533,6 +533,12 @@ class TestTestcase:
         with pytest.raises(AssertionError):
             check_model_expect(str(tmp_path / "case"), ["x"])
 
+    def test_data_of_another_length(self, tmp_path):
+        onnx_chainer.export_testcase(MLP(), X, tmp_path, input_shapes=("b", 3))
+        raw = (tmp_path / "test_data_set_1" / "output_0.pb").read_bytes()
+        assert list(onnx.TensorProto.FromString(raw).dims) == [4, 2]
+        check_model_expect(str(tmp_path))
+
     def test_wrong_data_is_found(self, tmp_path):
         onnx_chainer.export_testcase(MLP(), X, tmp_path)
         path = tmp_path / "test_data_set_0" / "output_0.pb"
