@@ -60,7 +60,7 @@ _SEQUENCES = "its arguments are lists; see test_models.py"
 
 # Functions without a case -> the reason.
 WITHOUT_CASE = {
-    "argmax_crf1d": "returns an array, which is no part of a graph",
+    "argmax_crf1d": "returns an array, which is not part of a graph",
     "batch_inv": _NO_OPERATOR,
     "batch_renormalization": "training has statistics of the sample; test mode is exported",
     "black_out": _RANDOM,
@@ -76,7 +76,7 @@ WITHOUT_CASE = {
     "gaussian": "random: see test_dynamic_batch.py",
     "gumbel_softmax": _RANDOM,
     "inv": _NO_OPERATOR,
-    "lazy_module": "no function of arrays",
+    "lazy_module": "not a function of arrays",
     "max_pooling_nd": "see test_exports_of_7_8_1.py",
     "n_step_bigru": _SEQUENCES,
     "n_step_bilstm": _SEQUENCES,

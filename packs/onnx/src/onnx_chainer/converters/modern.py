@@ -90,7 +90,7 @@ def OneHotLabels(g: Nodes, t: str) -> str:
 @rule()
 def IsLabel(g: Nodes, t: str) -> str:
     """One where a label is a given one."""
-    return g.cast(g("Equal", t, g.const(g.func.label)), g.out_dtype)
+    return g.cast(g("Equal", t, g.const(g.func.value)), g.out_dtype)
 
 
 @rule()

@@ -63,17 +63,17 @@ class IsLabel(chainer.FunctionNode):
     """One where a label is a given one, zero elsewhere; without a gradient.
 
     Args:
-        label (int): The label.
+        value (int): The label.
         dtype (numpy.dtype): Dtype of the result.
     """
 
-    def __init__(self, label: int, dtype: DTypeLike) -> None:
-        self.label = label
+    def __init__(self, value: int, dtype: DTypeLike) -> None:
+        self.value = value
         self.dtype = dtype
 
     def forward(self, inputs: Arrays) -> Arrays:
         """Compares labels."""
-        return ((inputs[0] == self.label).astype(self.dtype),)
+        return ((inputs[0] == self.value).astype(self.dtype),)
 
 
 def mean_of_valid(losses: chainer.Variable, t: Any, ignore_label: int) -> chainer.Variable:
