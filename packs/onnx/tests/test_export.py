@@ -239,6 +239,43 @@ class TestShapes:
             dims = proto.graph.input[0].type.tensor_type.shape.dim
             assert [d.dim_param or d.dim_value for d in dims] == ["n", 3]
 
+    def test_length_that_is_not_that_of_the_sample(self):
+        # The file has the length that was asked for, and the model computes with it.
+        model = Apply(lambda x: F.reshape(x, (len(x) * 3, 1)))
+        proto = onnx_chainer.export(model, X, input_shapes=(5, 3))
+        assert [d.dim_value for d in proto.graph.input[0].type.tensor_type.shape.dim] == [5, 3]
+        longer = images(5, 3)
+        np.testing.assert_array_equal(run(proto, {"Input_0": longer})[0][0], longer.reshape(15, 1))
+        with pytest.warns(UserWarning, match="cannot be called with longer"):
+            onnx_chainer.export(MLP(), X, input_shapes=("b", 7))
+        with pytest.raises(ValueError, match="the length -1"):
+            onnx_chainer.export(MLP(), X, input_shapes=(-1, 3))
+
+    def test_arrays_that_depend_on_lengths(self):
+        def mean(x):  # an array that is proportional to one over the length
+            return F.sum(x, axis=0) * (np.array([1, 2, 0], "f") / len(x))
+
+        proto = onnx_chainer.export(Apply(mean), X, input_shapes=("b", 3))
+        longer = images(5, 3)
+        expected = mean(chainer.Variable(longer)).array
+        np.testing.assert_allclose(run(proto, {"Input_0": longer})[0][0], expected, rtol=1e-6)
+
+        def other(x):
+            return F.sum(x, axis=0) * (np.array([1, 2, 0], "f") + len(x))
+
+        with pytest.warns(UserWarning, match="constant array depends on axes"):
+            onnx_chainer.export(Apply(other), X, input_shapes=("b", 3))
+
+        def of_an_input(x):
+            return F.maximum(F.sum(x, axis=0), np.full(3, len(x), "f"))
+
+        with pytest.warns(UserWarning, match="input 1 depends on axes"):
+            onnx_chainer.export(Apply(of_an_input), X, input_shapes=("b", 3))
+
+    def test_axis_of_length_one(self):
+        with pytest.warns(UserWarning, match="Export with a longer sample"):
+            onnx_chainer.export(Apply(F.squeeze), X[:1], input_shapes=("b", 3))
+
     def test_unknown_dependency(self):
         with pytest.warns(UserWarning, match="is as long as axes that have names"):
             onnx_chainer.export(
@@ -279,6 +316,24 @@ def gain(x):
 
 
 class TestConverters:
+    def test_wrong_ones(self):
+        def export(converter):
+            with pytest.warns(FutureWarning, match="external_converters"):
+                onnx_chainer.export(Apply(gain), X, external_converters={"Gain": converter})
+
+        with pytest.raises(TypeError, match="must return nodes, got None"):
+            export(lambda call: None)
+        rule = onnx_chainer.converter(register=False)
+        with pytest.raises(TypeError, match="must return the name of its output"):
+            export(rule(lambda nodes, x: None))
+        with pytest.raises(TypeError, match="2 positional arguments|takes 1 pos") as caught:
+            export(rule(lambda nodes: ""))
+        assert "converter of Gain(float32[2, 3])" in caught.value.__notes__[0]
+        with pytest.raises(TypeError, match="must be callable, got 3"):
+            onnx_chainer.export(Apply(gain), X, external_converters={"Gain": 3})
+        with pytest.raises(ValueError, match="the class MLP"):
+            onnx_chainer.export(MLP, X)
+
     def test_all_missing_are_named(self):
         def function(x):
             return (
@@ -477,6 +532,12 @@ class TestTestcase:
         check_model_expect(str(tmp_path / "case"), ["Input_0"])
         with pytest.raises(AssertionError):
             check_model_expect(str(tmp_path / "case"), ["x"])
+
+    def test_data_of_another_length(self, tmp_path):
+        onnx_chainer.export_testcase(MLP(), X, tmp_path, input_shapes=("b", 3))
+        raw = (tmp_path / "test_data_set_1" / "output_0.pb").read_bytes()
+        assert list(onnx.TensorProto.FromString(raw).dims) == [4, 2]
+        check_model_expect(str(tmp_path))
 
     def test_wrong_data_is_found(self, tmp_path):
         onnx_chainer.export_testcase(MLP(), X, tmp_path)

@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 import onnx_chainer
 import pytest
-from function_cases import CASES, ignore_frozen_labels
+from function_cases import BY_NAME
 from models import (
     Generator,
     Inception,
@@ -40,6 +40,7 @@ MODELS = {
     "NStepBiGRU": (lambda: NStepLanguageModel(cls=L.NStepBiGRU), [tokens(3), tokens(3)]),
     "NStepRNNReLU": (lambda: NStepLanguageModel(cls=L.NStepRNNReLU), [tokens(3), tokens(2)]),
     "Transformer": (Transformer, [tokens(3, 5)]),
+    "TransformerEncoderLayer": (lambda: L.TransformerEncoderLayer(8, 2), [images(2, 5, 8)]),
 }
 
 
@@ -73,11 +74,11 @@ NOT_LOADED = {
 }
 
 
-@pytest.mark.parametrize("name", [case[0] for case in CASES])
+@pytest.mark.parametrize("name", BY_NAME)
 def test_functions(name):
-    _, function, inputs, since, tolerance, _ = next(case for case in CASES if case[0] == name)
-    with ignore_frozen_labels(name):
-        proto = onnx_chainer.export(Apply(function), inputs, opset_version=max(since, 17))
+    case = BY_NAME[name]
+    function, inputs = case.function, case.inputs
+    proto = onnx_chainer.export(Apply(function), inputs, opset_version=max(case.since, 17))
     if {node.op_type for node in proto.graph.node} & NOT_LOADED:
         with pytest.raises(UnsupportedOperatorError):
             onnx_chainer.load(proto)
@@ -89,7 +90,7 @@ def test_functions(name):
         found = arrays_of(model(*[chainer.Variable(x) for x in inputs]))
     for y, z in zip(expected, found, strict=True):
         assert z.dtype == y.dtype
-        tol = tolerance or 1e-5
+        tol = case.tolerance or 1e-5
         np.testing.assert_allclose(z, y, rtol=tol, atol=tol)
 
 

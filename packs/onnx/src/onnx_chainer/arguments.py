@@ -88,6 +88,11 @@ class Arguments:
             for d in shape:
                 if isinstance(d, bool) or not isinstance(d, (int, str)):
                     raise ValueError(f"input_shapes must consist of int and str, got {d!r}")
+                if isinstance(d, int) and d < 0:
+                    raise ValueError(
+                        f"input_shapes has the length {d}; an axis that may have any length has "
+                        "a name, such as 'batch'"
+                    )
         return given
 
     def _given_shapes(self, given: Any) -> dict[Any, Any]:
@@ -95,7 +100,9 @@ class Arguments:
         if self.is_single:
             if isinstance(given, list):
                 if len(given) != 1:
-                    raise ValueError(f"input_shapes must have one shape, got {len(given)}")
+                    raise ValueError(
+                        f"input_shapes must be one tuple, as there is one input, got {given!r}"
+                    )
                 (given,) = given
             return {0: given}
         if isinstance(given, dict) and self.kind is dict:

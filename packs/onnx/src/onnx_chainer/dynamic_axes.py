@@ -57,6 +57,25 @@ class DynamicAxes:
         return found
 
 
+def as_name(length: int | str, sample: int) -> int | str:
+    """Returns the name of an axis that gets another length than that of the sample.
+
+    Args:
+        length: Length or name that the caller gave.
+        sample: Length in the sample.
+    """
+    return length if isinstance(length, str) or length == sample else str(length)
+
+
+def as_length(name: int | str) -> int | str:
+    """Returns the length that :func:`as_name` made a name of; other names as they are.
+
+    Args:
+        name: Length or name of an axis.
+    """
+    return int(name) if isinstance(name, str) and name.isdecimal() else name
+
+
 def factors_of(shapes: Mapping[Any, Any]) -> dict[str, int]:
     """Returns the factor of each name of an axis.
 

@@ -18,7 +18,7 @@ from onnx_chainer import onnx_helper
 from onnx_chainer.arguments import Arguments, fit_names, flatten_outputs
 from onnx_chainer.context import Context
 from onnx_chainer.converter_registry import Converter, ConverterLookup
-from onnx_chainer.dynamic_axes import Axis, enlarge, factors_of
+from onnx_chainer.dynamic_axes import Axis, as_length, as_name, enlarge, factors_of
 from onnx_chainer.frozen_values import other_values
 from onnx_chainer.graph_conversion import GraphConversion, add_identity, warn_experimental
 from onnx_chainer.link_calls import LinkConverter, LinkConverters
@@ -104,8 +104,13 @@ def export(
         ['Gemm', 'Softmax']
     """
     require("onnx")
+    if isinstance(model, type):
+        raise ValueError(f"model must be a Link, got the class {model.__name__}: make an object")
     if not isinstance(model, Link):
         raise ValueError(f"model must be a Link, got {type(model)}")
+    for function, external in (external_converters or {}).items():
+        if not callable(external):
+            raise TypeError(f"external_converters[{function!r}] must be callable, got {external!r}")
     if return_named_inout:
         warn_experimental("return_named_inout")
     if external_converters:
@@ -189,7 +194,12 @@ class _Exporter:
         self.model = model
         self.arguments = arguments
         self.names = names
-        self.shapes = shapes
+        self.shapes = {
+            key: tuple([as_name(d, n) for d, n in zip(shape, actual, strict=True)])
+            for (key, shape), actual in zip(
+                shapes.items(), [x.shape for x in arguments.variables.values()], strict=True
+            )
+        }
         self.opset_version = opset_version
         self.outputs: dict[str, Variable] = {}
         self.parameters: dict[str, Parameter] = {}
@@ -356,7 +366,11 @@ class _Exporter:
         context = self.context
         used = {name for node in self.conversion.nodes for name in node.input}
         inputs = [
-            value_info(name, self.arguments.variables[key].dtype, self.shapes[key])
+            value_info(
+                name,
+                self.arguments.variables[key].dtype,
+                [as_length(d) for d in self.shapes[key]],
+            )
             for key, name in self.names.items()
         ]
         tensors: list[Any] = []
@@ -417,7 +431,7 @@ class _Exporter:
             if first == second:
                 shape.append(first)
             elif source is not None and source[1] == 1:
-                shape.append(names[source[0].input_name, source[0].axis])
+                shape.append(as_length(names[source[0].input_name, source[0].axis]))
             else:
                 shape.append(None)
         return shape

@@ -114,7 +114,14 @@ class GraphConversion:
         domain = getattr(converter, "domain", "")
         if domain:
             self.opset_imports[domain] = getattr(converter, "domain_version", 1)
-        made = list(converter(params))
+        try:
+            made = converter(params)
+        except Exception as error:
+            shapes = ", ".join([f"{x.dtype}{list(x.shape)}" for x in application.inputs])
+            error.add_note(f"This happened in the converter of {application.name}({shapes}).")
+            raise
+        if made is None:
+            raise TypeError(f"the converter of {application.name} must return nodes, got None")
         return [*self.context.take_constants(), *made]
 
     def _name_inputs(self, application: Application, name: str) -> None:
@@ -147,6 +154,14 @@ class GraphConversion:
             if other is not None and tuple(other.shape) != tuple(array.shape):
                 self._add_dynamic_constant(application, i, constant, other)
             else:
+                if other is not None and differ(array, other):
+                    warnings.warn(
+                        f"{application.name}: input {i} depends on axes that have names, but was "
+                        "not computed by functions of Chainer. The exported model has that of the "
+                        "sample.",
+                        UserWarning,
+                        stacklevel=5,
+                    )
                 context.implicit_inputs[constant] = tensor_of(array, constant)
             context.set_name(node, constant)
 
@@ -159,6 +174,8 @@ class GraphConversion:
         # The names of inputs are not known yet, and a constant does not depend on them.
         nodes = Nodes(ConverterCall(application, [], [name], self))
         made = nodes.finish(nodes.dynamic_constant(application.inputs[index], other))
+        # The last node has the name of the function, which its own node will have.
+        made[-1].name = name
         self.nodes += [*self.context.take_constants(), *made]
 
     def _name_outputs(self, application: Application, name: str) -> None:

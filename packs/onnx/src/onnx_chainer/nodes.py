@@ -44,6 +44,7 @@ class Nodes(GraphBuilder):
         self.version = self.opset if version is None else version
         self.context = params.context
         self._constants: dict[Any, str] = {}
+        self._constant_names: set[str] = set()
 
     def __call__(self, operator: str, *inputs: str, outputs: int = 1, **attributes: Any) -> Any:
         """Adds a node.
@@ -136,14 +137,34 @@ class Nodes(GraphBuilder):
         """Warns about the exported function."""
         warnings.warn(f"{self.params.name}: {message}", UserWarning, stacklevel=2)
 
+    def warn_of_lengths(self, axes: Sequence[int] | None = None, index: int = 0) -> None:
+        """Warns if an axis of an input has a name, but the exported function needs its length.
+
+        Args:
+            axes: The axes whose lengths it needs; all axes for None.
+            index: Index of the input.
+        """
+        twin = self.params.application.twin
+        if twin is None:
+            return
+        changing = _differences(self.shape(index), twin.inputs[index].shape)
+        found = [i for i in changing if axes is None or i in axes]
+        if found:
+            self.warn(
+                f"input {index} must have the length of the sample along "
+                f"{'axis' if len(found) == 1 else 'axes'} {', '.join(map(str, found))}, "
+                "which depends on axes that have names"
+            )
+
     # -- constants ---------------------------------------------------------------------------------
 
-    def const(self, value: Any, dtype: DTypeLike = None) -> str:
-        """Adds a constant.
+    def const(self, value: Any, dtype: DTypeLike = None, name: str | None = None) -> str:
+        """Adds a constant, unless there is an equal one.
 
         Args:
             value: A number, a list or an array.
             dtype: Its dtype; by default that of the first input.
+            name: Its name within the function; by default a number.
 
         Returns:
             str: Its name.
@@ -151,12 +172,18 @@ class Nodes(GraphBuilder):
         array = numpy.asarray(value, self.dtype() if dtype is None else dtype)
         key = (array.tobytes(), array.dtype.str, array.shape)
         if key not in self._constants:
-            self._constants[key] = self.context.add_const(array, str(len(self._constants)))
+            number = str(len(self._constants))
+            if name is None:
+                name = number
+            elif name in self._constant_names:
+                name = f"{name}_{number}"
+            self._constant_names.add(name)
+            self._constants[key] = self.context.add_const(array, name)
         return self._constants[key]
 
-    def ints(self, values: Any) -> str:
+    def ints(self, values: Any, name: str | None = None) -> str:
         """Adds a constant of int64, which ONNX has for shapes, axes and indexes."""
-        return self.const(values, numpy.int64)
+        return self.const(values, numpy.int64, name)
 
     def array(self, value: Any, other: Any = None) -> str:
         """Returns an array that a function holds, such as a condition.
@@ -202,7 +229,7 @@ class Nodes(GraphBuilder):
     ) -> str:
         # Until one version axes were an attribute, from that version on an input.
         if self.opset >= since:
-            return self(operator, x, self.ints(list(axes)), **more)
+            return self(operator, x, self.ints(list(axes), "axes"), **more)
         return self(operator, x, axes=list(axes), **more)
 
     def reduce(self, operator: str, x: str, axes: Any, keepdims: bool = False) -> str:
@@ -226,7 +253,7 @@ class Nodes(GraphBuilder):
         """Splits an axis into parts of given lengths."""
         count = len(sizes)
         if self.opset >= 13:
-            parts = self("Split", x, self.ints(list(sizes)), outputs=count, axis=axis)
+            parts = self("Split", x, self.ints(list(sizes), "split"), outputs=count, axis=axis)
         else:
             parts = self("Split", x, outputs=count, axis=axis, split=list(sizes))
         return [parts] if count == 1 else list(parts)
@@ -248,9 +275,10 @@ class Nodes(GraphBuilder):
             if any([isinstance(bound, str) for bound in (*starts, *ends)]):
                 self.require_opset(10, "with slices that depend on axes that have names")
             return self("Slice", x, starts=list(starts), ends=list(ends), axes=list(axes))
-        inputs = [x, self.vector(starts), self.vector(ends), self.ints(axes)]
+        bounds = [self.vector(starts, "starts"), self.vector(ends, "ends")]
+        inputs = [x, *bounds, self.ints(axes, "axes")]
         if steps is not None:
-            inputs.append(self.ints(steps))
+            inputs.append(self.ints(steps, "steps"))
         return self("Slice", *inputs)
 
     def clip(self, x: str, low: float | None, high: float | None, dtype: DTypeLike = None) -> str:
@@ -264,17 +292,19 @@ class Nodes(GraphBuilder):
                 min=None if low is None else float(low),
                 max=None if high is None else float(high),
             )
-        bounds = ["" if bound is None else self.const(bound, dtype) for bound in (low, high)]
-        return self("Clip", x, *bounds) if bounds[1] else self("Clip", x, bounds[0])
+        inputs = [x, "" if low is None else self.const(low, dtype, "x_min")]
+        if high is not None:
+            inputs.append(self.const(high, dtype, "x_max"))
+        return self("Clip", *inputs)
 
     def pad(self, x: str, before: Any, after: Any, value: Any = 0, mode: str = "constant") -> str:
         """Pads all axes."""
         pads = [*before, *after]
         if self.opset < 11:
             return self("Pad", x, mode=mode, pads=pads, value=float(value))
-        inputs = [x, self.ints(pads)]
+        inputs = [x, self.ints(pads, "pads")]
         if mode == "constant":
-            inputs.append(self.const(value))
+            inputs.append(self.const(value, name="constant_value"))
         return self("Pad", *inputs, mode=mode)
 
     def transpose(self, x: str, perm: Sequence[int]) -> str:
@@ -284,7 +314,10 @@ class Nodes(GraphBuilder):
     def gather(self, x: str, indices: Any, axis: int = 0) -> str:
         """Selects elements along an axis; the indexes are a name or a list."""
         return self(
-            "Gather", x, indices if isinstance(indices, str) else self.ints(indices), axis=axis
+            "Gather",
+            x,
+            indices if isinstance(indices, str) else self.ints(indices, "indices"),
+            axis=axis,
         )
 
     def softmax(self, x: str, axis: int, ndim: int, operator: str = "Softmax") -> str:
@@ -318,7 +351,7 @@ class Nodes(GraphBuilder):
             shape = [-1 if i in changing else n for i, n in enumerate(shape)]
             # ONNX copies the length of the input for a 0, so that -1 cannot be inferred with it.
             if 0 not in shape:
-                return self("Reshape", x, self.ints(shape))
+                return self("Reshape", x, self.ints(shape, "shape"))
             shape = [n if n != -1 else 0 for n in shape]
         if 0 in shape and self.opset >= 14:
             return self("Reshape", x, self.shape_value(shape, twin), allowzero=1)
@@ -332,7 +365,7 @@ class Nodes(GraphBuilder):
         """Returns the name of a shape, a constant unless it depends on the axes with names."""
         changing = _differences(shape, twin)
         if not changing or twin is None:
-            return self.ints(list(shape))
+            return self.ints(list(shape), "shape")
         return self.vector([self.length(shape[i], twin[i]) for i in range(len(shape))])
 
     def length(self, number: int, other: int) -> int | str:
@@ -374,10 +407,10 @@ class Nodes(GraphBuilder):
         """Returns the length of an axis, as a vector of one element."""
         return self.gather(self("Shape", x), [axis])
 
-    def vector(self, numbers: Sequence[int | str]) -> str:
+    def vector(self, numbers: Sequence[int | str], name: str | None = None) -> str:
         """Joins numbers, of which some may be names as of :meth:`length`, to a vector."""
         if all([isinstance(n, int) for n in numbers]):
-            return self.ints(list(numbers))
+            return self.ints(list(numbers), name)
         parts = [n if isinstance(n, str) else self.ints([n]) for n in numbers]
         return parts[0] if len(parts) == 1 else self("Concat", *parts, axis=0)
 
@@ -401,7 +434,9 @@ class Nodes(GraphBuilder):
         return self.const(array, array.dtype)
 
     def number(self, value: Any, other: Any, dtype: DTypeLike = None) -> str | None:
-        """Returns a factor that is a product of lengths of the first input, or one over it.
+        """Returns a factor that is proportional to a product of lengths, or to one over it.
+
+        The lengths are those of the first input, or of the value that it was computed from.
 
         Args:
             value: The factor in the sample.
@@ -425,7 +460,7 @@ class Nodes(GraphBuilder):
         return name
 
     def _product(self, x: Any, twin: Any, value: Any, other: Any, dtype: DTypeLike) -> str | None:
-        """Returns a factor that is a product of lengths of a value, or one over it."""
+        """Returns a factor that is proportional to a product of lengths, or to one over it."""
         lengths = list(zip(x.shape, twin.shape, strict=True))
         for count in range(1, len(lengths) + 1):
             for axes in itertools.combinations(range(len(lengths)), count):
@@ -433,13 +468,18 @@ class Nodes(GraphBuilder):
                 for inverse in (False, True):
                     if not a or not b:
                         continue
-                    expected = (1 / a, 1 / b) if inverse else (a, b)
-                    if not numpy.allclose((value, other), expected, rtol=1e-6, atol=0):
+                    expected = b / a if inverse else a / b
+                    # Of float16 constants, such as one over a length, few digits are known.
+                    if not numpy.isclose(value / other, expected, rtol=2e-3, atol=0):
                         continue
                     shape = self("Shape", self.context.get_name(x))
                     size = self.reduce("ReduceProd", self.gather(shape, list(axes)), [0])
                     size = self.cast(size, self.dtype() if dtype is None else dtype)
-                    return self("Reciprocal", size) if inverse else size
+                    size = self("Reciprocal", size) if inverse else size
+                    factor = value * a if inverse else value / a
+                    if numpy.isclose(factor, 1, rtol=2e-3, atol=0):
+                        return size
+                    return self("Mul", size, self.const(factor, dtype))
         return None
 
     @property
@@ -481,6 +521,10 @@ class Nodes(GraphBuilder):
         Args:
             results: Name of the output, or names of several. None for an output that nothing uses.
         """
+        if results is None:
+            raise TypeError(
+                f"the converter of {self.params.name} must return the name of its output, got None"
+            )
         names = [results] if isinstance(results, str) else list(results)
         wanted = self.params.output_names
         if len(names) != len(wanted):

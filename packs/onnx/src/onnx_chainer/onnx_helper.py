@@ -97,9 +97,11 @@ class GraphBuilder:
         Returns:
             str or tuple of str: Name of the output; names if there are several.
         """
-        names = tuple([make_unique_name() for _ in range(num_outputs)])
+        name = make_unique_name()
+        names = [name] if num_outputs == 1 else [f"{name}_{i}" for i in range(num_outputs)]
+        attributes.setdefault("name", name)
         self.op_output_named(op_name, input_names, names, **attributes)
-        return names[0] if num_outputs == 1 else names
+        return names[0] if num_outputs == 1 else tuple(names)
 
     def op_output_named(
         self,

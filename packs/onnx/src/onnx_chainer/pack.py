@@ -24,13 +24,14 @@ CONVERTERS = {
     "connection": "ConvolutionND DeconvolutionND DepthwiseConvolution2D EmbedIDFunction "
     "LinearFunction Shift",
     "indexing": "GetItem",
-    "loss": "AbsoluteError Accuracy BinaryAccuracy Contrastive CrossCovariance HuberLoss "
+    "loss": "AbsoluteError Accuracy BinaryAccuracy Contrastive CrossCovariance Hinge HuberLoss "
     "MeanAbsoluteError MeanSquaredError SigmoidCrossEntropy SoftmaxCrossEntropy SquaredError "
     "Triplet",
-    "modern": "GELU HardSwish Mish RotaryEmbedding ScaledDotProductAttention SiLU TanhGELU",
+    "modern": "GELU HardSwish IsLabel Mish OneHotLabels RotaryEmbedding ScaledDotProductAttention "
+    "SiLU TanhGELU",
     "noise": "DropPath Dropout Gaussian",
     "normalization": "BatchNormalization FixedBatchNormalization "
-    "FixedDecorrelatedBatchNormalization GroupNormalization LocalResponseNormalization",
+    "FixedDecorrelatedBatchNormalization GroupNormalization LocalResponseNormalization NormalizeL2",
     "pooling": "AveragePoolingND MaxPoolingND ROIAverageAlign2D ROIPooling2D UnpoolingND "
     "Upsampling2D",
     "products": "BatchMatMul EinSum MatMul TensorDot TriangularInv",

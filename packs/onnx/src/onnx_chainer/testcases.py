@@ -9,6 +9,8 @@ from typing import Any
 import chainer
 from chainer import Link, Variable
 from onnx_chainer import onnx_helper
+from onnx_chainer.arguments import Arguments, flatten_outputs
+from onnx_chainer.dynamic_axes import enlarge, factors_of
 from onnx_chainer.exporting import export
 from onnx_chainer.graph_conversion import warn_experimental
 
@@ -31,7 +33,8 @@ def export_testcase(
         out_dir (str): The directory, which is made if it does not exist.
         output_grad (bool): If True, writes the gradient of each parameter, where the gradients of
             all outputs are ones.
-        **kwargs: Other arguments of :func:`onnx_chainer.export`.
+        **kwargs: Other arguments of :func:`onnx_chainer.export`. If ``input_shapes`` has names of
+            axes, a second folder ``test_data_set_1`` has inputs of other lengths along these axes.
 
     Raises:
         TypeError: If ``kwargs`` has an argument that is not one of ``export``, or one of
@@ -63,6 +66,37 @@ def export_testcase(
         onnx_helper.write_tensor_pb(os.path.join(folder, f"output_{i}.pb"), name, y.array)
     if output_grad:
         _write_gradients(model, list(outputs.values()), folder)
+    _write_longer(model, args, list(inputs), list(outputs), out_dir, kwargs)
+
+
+def _write_longer(
+    model: Link,
+    args: Any,
+    input_names: list[str],
+    output_names: list[str],
+    out_dir: str | os.PathLike[str],
+    options: dict[str, Any],
+) -> None:
+    """Writes inputs of other lengths and their outputs, if axes have names."""
+    arguments = Arguments(args)
+    shapes = arguments.shapes(options.get("input_shapes"))
+    factors = factors_of(shapes)
+    if not factors:
+        return
+    longer = {key: enlarge(x.array, shapes[key], factors) for key, x in arguments.variables.items()}
+    other = arguments.replaced(longer)
+    try:
+        with chainer.using_config("train", options.get("train", False)):
+            outputs = flatten_outputs(other.call(model.copy("share"))).values()
+    except Exception:
+        # The export has warned that the model cannot be called with other lengths.
+        return
+    folder = os.path.join(out_dir, "test_data_set_1")
+    os.makedirs(folder, exist_ok=True)
+    for i, (name, array) in enumerate(zip(input_names, longer.values(), strict=True)):
+        onnx_helper.write_tensor_pb(os.path.join(folder, f"input_{i}.pb"), name, array)
+    for i, (name, y) in enumerate(zip(output_names, outputs, strict=False)):
+        onnx_helper.write_tensor_pb(os.path.join(folder, f"output_{i}.pb"), name, y.array)
 
 
 def _copies(args: Any) -> list[Any]:

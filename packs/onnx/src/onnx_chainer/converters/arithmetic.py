@@ -6,6 +6,7 @@ import math
 
 import numpy
 
+from chainer.core.typing import Array
 from onnx_chainer.converters.rules import along_axes, operator, rule
 from onnx_chainer.nodes import Nodes, array_of
 
@@ -55,7 +56,31 @@ def _constant(g: Nodes) -> str:
             g.warn(f"its constant {value} depends on axes that have names")
         elif value.shape != other.shape:
             return g.dynamic_constant(value, other)
-    return g.const(value)
+        elif not numpy.array_equal(value, other, equal_nan=True):
+            name = _scaled(g, value, other)
+            if name is not None:
+                return name
+            g.warn("its constant array depends on axes that have names")
+    return g.const(value, name="value")
+
+
+def _scaled(g: Nodes, value: Array, other: Array) -> str | None:
+    """Returns an array of which all elements are proportional to the same lengths.
+
+    Args:
+        g: The nodes.
+        value: The array in the sample.
+        other: The array in the second run.
+    """
+    used = other != 0
+    if value.dtype.kind != "f" or not numpy.array_equal(used, value != 0):
+        return None
+    ratios = value[used] / other[used]
+    if not numpy.allclose(ratios, ratios[0], rtol=1e-5, atol=0):
+        return None
+    first = value[used][0]
+    factor = g.number(first, other[used][0])
+    return None if factor is None else g("Mul", g.const(value / first), factor)
 
 
 @rule()
@@ -268,13 +293,18 @@ def Cumprod(g: Nodes, x: str) -> str:
     """Products of all elements before and at each place.
 
     ONNX has no operator for it. Products with the array moved by 1, 2, 4, ... places include all
-    elements after a few steps.
+    elements after a few steps. Where the length is not known, all products are computed.
     """
     shape = list(g.shape())
     axis = g.func.axis
+    twin = g.params.application.twin
+    other = shape if twin is None else list(twin.inputs[0].shape)
     if axis is None:
-        x, shape, axis = g.reshape(x, [-1]), [math.prod(shape)], 0
+        x, axis = g.reshape(x, [-1]), 0
+        shape, other = [math.prod(shape)], [math.prod(other)]
     axis = g.axis(axis, len(shape))
+    if other[axis] != shape[axis]:
+        return _products_of_any_length(g, x, axis, len(shape))
     moved = 1
     while moved < shape[axis]:
         before = [moved if i == axis else 0 for i in range(len(shape))]
@@ -282,6 +312,20 @@ def Cumprod(g: Nodes, x: str) -> str:
         x = g("Mul", x, g.slice(padded, [0], [shape[axis]], [axis]))
         moved *= 2
     return x
+
+
+def _products_of_any_length(g: Nodes, x: str, axis: int, ndim: int) -> str:
+    """Returns cumulative products: with a matrix of copies, where later elements are one."""
+    g.require_opset(14, "along axes that have names")
+    last = ndim - 1
+    perm = [i for i in range(ndim) if i != axis] + [axis]
+    rows = g.unsqueeze(g.transpose(x, perm), [last])
+    length = g.axis_length(x, axis)
+    square = g("ConstantOfShape", g("Concat", length, length, axis=0))
+    # ConstantOfShape makes zeros of float32.
+    past = g.cast(g("Trilu", g("Add", square, g.const(1, numpy.float32)), upper=0), bool)
+    y = g.reduce("ReduceProd", g("Where", past, rows, g.const(1)), [last + 1])
+    return g.transpose(y, [perm.index(i) for i in range(ndim)])
 
 
 @rule()
@@ -294,7 +338,8 @@ def BatchL2NormSquared(g: Nodes, x: str) -> str:
 @rule()
 def LinearInterpolate(g: Nodes, p: str, x: str, y: str) -> str:
     """Interpolates: p x + (1 - p) y."""
-    return g("Add", g("Mul", p, x), g("Mul", g("Sub", g.const(1), p), y))
+    rest = g("Sub", g.const(1, name="one"), p)
+    return g("Add", g("Mul", p, x), g("Mul", rest, y))
 
 
 @rule()

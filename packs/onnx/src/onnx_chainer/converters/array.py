@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ def AsStrided(g: Nodes, x: str) -> str:
     if not g.arrays[0].flags.c_contiguous:
         raise g.unsupported("an input that is not contiguous")
     offset = g.func.storage_offset - g.func.input_geometry.storage_offset
+    g.warn_of_lengths()
     positions = numpy.full((), offset)
     for length, stride in zip(g.func.shape, g.func.strides, strict=True):
         positions = numpy.add.outer(positions, numpy.arange(length) * stride)
@@ -75,6 +77,7 @@ def Diagonal(g: Nodes, x: str) -> str:
     ndim = g.ndim()
     a, b = g.axes((g.func.axis1, g.func.axis2))
     others = [i for i in range(ndim) if i not in (a, b)]
+    g.warn_of_lengths([a, b])
     rows, columns = g.shape()[a], g.shape()[b]
     positions = numpy.arange(rows * columns).reshape(rows, columns).diagonal(g.func.offset)
     x = g.transpose(x, [*others, a, b])
@@ -94,6 +97,7 @@ def Flip(g: Nodes, x: str) -> str:
     """Reverses an axis."""
     axis = g.axis(g.func.axis)
     if g.opset < 10:  # slices had no steps
+        g.warn_of_lengths([axis])
         return g.gather(x, numpy.arange(g.shape()[axis])[::-1], axis)
     return g.slice(x, [-1], [numpy.iinfo(numpy.int64).min], [axis], [-1])
 
@@ -102,6 +106,7 @@ def Flip(g: Nodes, x: str) -> str:
 def Im2Col(g: Nodes, x: str) -> str:
     """A convolution of each channel whose filters have a single one each."""
     kh, kw = g.func.ksize
+    g.warn_of_lengths([2, 3])
     filters = numpy.eye(kh * kw).reshape(kh * kw, 1, kh, kw)
     _, channels, height, width = g.shape()
     (sy, sx), (ph, pw), (dy, dx) = g.func.stride, g.func.pad, g.func.dilate
@@ -133,14 +138,11 @@ def Hstack(g: Nodes, *xs: str) -> str:
 def Join(g: Nodes, *xs: str) -> str:
     """``vstack`` and ``dstack``: few axes become as many as needed first."""
     if g.ndim() < g.func.full_ndim:
-        xs = tuple([_lifted(g, i, x) for i, x in enumerate(xs)])
+        # Where axes are inserted follows from a shape without ones.
+        lifted = g.func.lifted_shape(tuple(range(2, g.ndim() + 2)))
+        new = [i for i, n in enumerate(lifted) if n == 1]
+        xs = tuple([g.unsqueeze(x, new) for x in xs])
     return g("Concat", *xs, axis=g.func.axis)
-
-
-def _lifted(g: Nodes, index: int, x: str) -> str:
-    twin = g.params.application.twin
-    other = None if twin is None else g.func.lifted_shape(twin.inputs[index].shape)
-    return g.reshape(x, g.func.lifted_shape(g.shape(index)), other)
 
 
 @rule()
@@ -165,6 +167,7 @@ def PadSequence(g: Nodes, *xs: str) -> str:
     length = g.out_shape[1]
     rows: list[str] = []
     for i, x in enumerate(xs):
+        g.warn_of_lengths([0], i)
         shape = g.shape(i)
         none = [0] * len(shape)
         if shape[0] < length:
@@ -182,6 +185,10 @@ def Permutate(g: Nodes, x: str) -> str:
         count = len(g.func.indices)
         scatter = "ScatterElements" if g.opset >= 11 else "Scatter"
         numbers = g.ints(numpy.arange(count))
+        if g.twin is not None and len(g.twin.indices) != count:
+            g.require_opset(11, "with an inverse as long as axes that have names")
+            end = g.gather(g("Shape", indices), g.const(0, numpy.int64))
+            numbers = g("Range", g.const(0, numpy.int64), end, g.const(1, numpy.int64))
         indices = g(scatter, numbers, indices, numbers, axis=0)
     return g.gather(x, indices, axis)
 
@@ -191,13 +198,14 @@ def Repeat(g: Nodes, x: str) -> str:
     """Repeats each element; by index, as no operator does it."""
     repeats, axis = g.func.repeats, g.func.axis
     shape = list(g.shape())
+    twin = g.params.application.twin
+    other = shape if twin is None else list(twin.inputs[0].shape)
     if axis is None:
-        x, shape, axis = g.reshape(x, [-1]), [int(numpy.prod(shape))], 0
+        x, axis = g.reshape(x, [-1]), 0
+        shape, other = [math.prod(shape)], [math.prod(other)]
     axis = g.axis(axis, len(shape))
     counts: Any = repeats[0] if len(repeats) == 1 else list(repeats)
-    twin = g.params.application.twin
-    changes = twin is not None and twin.inputs[0].shape[axis:][:1] != tuple(shape[axis:][:1])
-    if changes and len(repeats) == 1 and g.func.axis is not None:
+    if other[axis] != shape[axis] and len(repeats) == 1:
         # The length is not known: copies along a new axis, which is then joined.
         reps = [1] * (len(shape) + 1)
         reps[axis + 1] = counts
@@ -230,6 +238,7 @@ def ResizeImages(g: Nodes, x: str) -> str:
             "Resize", x, absent, absent, sizes,
             mode="linear", coordinate_transformation_mode=where,
         )  # fmt: skip
+    g.warn_of_lengths([2, 3])
     rows = _interpolation(g, g.shape()[2], height)
     columns = _interpolation(g, g.shape()[3], width)
     return g("MatMul", g("MatMul", g.const(rows), x), g.const(columns.T))
@@ -280,13 +289,33 @@ def Rollaxis(g: Nodes, x: str) -> str:
 def ScatterAdd(g: Nodes, a: str, b: str) -> str:
     """Adds at positions of the flattened array, of which some may occur twice."""
     g.require_opset(16)
-    size = int(numpy.prod(g.shape()))
     slices = g.func.slices
+    twin = g.params.application.twin
+    first = slices[0] if isinstance(slices, tuple) and slices else None
+    takes_all = isinstance(first, slice) and first == slice(None)
+    if takes_all and twin is not None and twin.inputs[0].shape[1:] == g.shape()[1:] != ():
+        return _scatter_samples(g, a, b)
+    g.warn_of_lengths()
+    size = int(numpy.prod(g.shape()))
     positions = numpy.arange(size).reshape(g.shape())[slices].reshape(-1, 1)
     flat = g(
         "ScatterND", g.reshape(a, [-1]), g.ints(positions), g.reshape(b, [-1]), reduction="add"
     )
     return g.reshape(flat, g.shape())
+
+
+def _scatter_samples(g: Nodes, a: str, b: str) -> str:
+    """Adds at the same positions of each sample, of which there may be any number."""
+    sample = g.shape()[1:]
+    size = math.prod(sample)
+    positions = numpy.arange(size).reshape(sample)[g.func.slices[1:]].reshape(-1, 1)
+    # The operator selects along the first axes.
+    rows, more = (
+        g.transpose(g("Reshape", x, g.ints([-1, n])), [1, 0])
+        for x, n in ((a, size), (b, len(positions)))
+    )
+    rows = g("ScatterND", rows, g.ints(positions), more, reduction="add")
+    return g("Reshape", g.transpose(rows, [1, 0]), g.ints([-1, *sample]))
 
 
 @rule()
@@ -320,6 +349,7 @@ def SplitAxis(g: Nodes, x: str) -> list[str]:
             return list(g("Split", x, outputs=count, axis=axis, **more))
         sizes = [length // int(sections)] * int(sections)
     else:
+        g.warn_of_lengths([axis])
         # As slices do: positions count from the end if negative, and stop at the ends.
         starts = [0, *[slice(int(i), None).indices(length)[0] for i in g.func._positions]]
         sizes = [max(b - a, 0) for a, b in zip(starts, [*starts[1:], length])]
@@ -331,6 +361,12 @@ def Squeeze(g: Nodes, x: str) -> str:
     """Removes axes of length 1."""
     axis = g.func.axis
     axes = [i for i, n in enumerate(g.shape()) if n == 1] if axis is None else g.axes(axis)
+    twin = g.params.application.twin
+    if twin is not None and axis is None and any([twin.inputs[0].shape[i] != 1 for i in axes]):
+        g.warn(
+            "the sample has length 1 along an axis with a name, which is removed. Export with a "
+            "longer sample, or name the axes to remove"
+        )
     return g.squeeze(x, sorted(axes)) if axes else x
 
 
@@ -373,12 +409,14 @@ def Tile(g: Nodes, x: str) -> str:
     if len(reps) > ndim:
         x = g.unsqueeze(x, range(len(reps) - ndim))
     reps = [1] * (ndim - len(reps)) + reps
-    return g("Tile", x, g.ints(reps)) if reps else x
+    return g("Tile", x, g.ints(reps, "tiles")) if reps else x
 
 
 @rule()
 def TransposeSequence(g: Nodes, *xs: str) -> Sequence[str]:
     """Selects, for each time, the rows of the sequences that reach it."""
+    for i in range(len(xs)):
+        g.warn_of_lengths([0], i)
     lengths = [g.shape(i)[0] for i in range(len(xs))]
     starts = numpy.cumsum([0, *lengths])
     joined = g("Concat", *xs, axis=0)

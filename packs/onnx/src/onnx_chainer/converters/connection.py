@@ -46,6 +46,7 @@ def ConvolutionND(g: Nodes, x: str, W: str, b: str = "") -> str:
     geometry = g.func.geometry
     ends = list(geometry.pad)
     if g.func.cover_all:
+        g.warn_of_lengths(range(2, g.ndim()))
         ends = [
             max((out - 1) * s + (k - 1) * d + 1 - n - p, 0) for n, k, out, s, p, d in _spatial(g)
         ]

@@ -122,7 +122,8 @@ def _select(g: Nodes, x: str, items: list[Any]) -> str:
         others = [i for i in range(ndim) if i not in axes]
         # The axes of the arrays come first and are joined, so that one index selects.
         x = g.transpose(x, [*axes, *others])
-        shape = [numpy.prod(lengths), *[0] * len(others)]
+        g.warn_of_lengths(axes[1:])
+        shape = [-1, *[0] * len(others)]
         x = _joined(g, x, [int(n) for n in shape], len(axes))
         position = numpy.ravel_multi_index(arrays, lengths)
         x = g.gather(x, position, 0)

@@ -103,6 +103,18 @@ def HuberLoss(g: Nodes, x0: str, x1: str) -> str:
 
 
 @rule()
+def Hinge(g: Nodes, x: str, t: str) -> str:
+    """Distance to the margin: scores of the labels are to be above 1, others below -1."""
+    dtype = g.dtype()
+    chosen = g.one_hot(t, g.shape()[1], dtype, axis=1)
+    flip = g("Sub", g.const(1), g("Mul", g.const(2), chosen))
+    loss = g("Relu", g("Add", g("Mul", x, flip), g.const(1)))
+    if g.func.norm == "L2":
+        loss = g("Mul", loss, loss)
+    return loss if g.func.reduce == "no" else _mean(g, loss, None, dtype)
+
+
+@rule()
 def Triplet(g: Nodes, anchor: str, positive: str, negative: str) -> str:
     """Hinge of the difference of squared distances."""
     near, far = g("Sub", anchor, positive), g("Sub", anchor, negative)

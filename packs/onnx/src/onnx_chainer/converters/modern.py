@@ -75,6 +75,25 @@ def RotaryEmbedding(g: Nodes, x: str) -> str:
 
 
 @rule()
+def OneHotLabels(g: Nodes, t: str) -> str:
+    """Ones where the class is that of the label; zeros for labels to ignore."""
+    dtype, ndim = g.dtype(), g.ndim()
+    shape = [1, -1] + [1] * (ndim - 1)
+    classes = g.const(numpy.arange(g.func.n_classes).reshape(shape), dtype)
+    is_class = g("Equal", g.unsqueeze(t, [1]), classes)
+    if 0 <= g.func.ignore_label < g.func.n_classes:
+        kept = g("Not", g("Equal", t, g.const(g.func.ignore_label)))
+        is_class = g("And", is_class, g.unsqueeze(kept, [1]))
+    return g.cast(is_class, g.out_dtype)
+
+
+@rule()
+def IsLabel(g: Nodes, t: str) -> str:
+    """One where a label is a given one."""
+    return g.cast(g("Equal", t, g.const(g.func.value)), g.out_dtype)
+
+
+@rule()
 def ScaledDotProductAttention(g: Nodes, q: str, k: str, v: str, mask: str = "") -> str:
     """Softmax of the products of queries and keys, times the values."""
     causal, scale, ratio = g.func.options

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy
 
 from onnx_chainer.converters.rules import rule
-from onnx_chainer.nodes import Nodes, array_of
+from onnx_chainer.nodes import Nodes
 
 
 def drop(g: Nodes, x: str, ratio: float) -> str:
@@ -32,7 +32,14 @@ def Gaussian(g: Nodes, mean: str, ln_var: str) -> str:
 
 @rule()
 def DropPath(g: Nodes, x: str) -> str:
-    """Drops whole samples; with the mask of the sample."""
-    g.warn("the random mask of the sample is a constant of the exported model")
-    mask = array_of(g.func.mask)
-    return g("Mul", x, g.const(mask.reshape((-1,) + (1,) * (g.ndim() - 1))))
+    """Drops whole samples at random, unless the caller chose them."""
+    behind = list(range(1, g.ndim()))
+    if not g.func.is_random:
+        mask = g.func.mask
+        return g("Mul", x, g.array(mask.reshape((-1,) + (1,) * len(behind))))
+    # One number for each sample. A Dropout of ones would be simpler, but onnxruntime 1.31 removes
+    # it when it optimizes the graph.
+    like = g.reduce("ReduceMean", x, behind, keepdims=True)
+    kept = g("Not", g("Less", g("RandomUniformLike", like), g.const(g.func.ratio)))
+    factor = g("Mul", g.cast(kept, g.dtype()), g.const(1 / (1 - g.func.ratio)))
+    return g("Mul", x, factor)

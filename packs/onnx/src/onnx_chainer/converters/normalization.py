@@ -103,6 +103,18 @@ def GroupNormalization(g: Nodes, x: str, gamma: str, beta: str) -> str:
 
 
 @rule()
+def NormalizeL2(g: Nodes, x: str) -> str:
+    """Division by the Euclidean norm plus a small number."""
+    dtype = g.dtype()
+    if dtype == numpy.float16:  # in which the squares of small numbers are zero
+        x = g.cast(x, numpy.float32)
+    norm = g.reduce("ReduceL2", x, g.axes(g.func.axis), keepdims=True)
+    wide = numpy.float32 if dtype == numpy.float16 else dtype
+    y = g("Div", x, g("Add", norm, g.const(g.func.eps, wide, "eps")))
+    return g.cast(y, dtype) if dtype == numpy.float16 else y
+
+
+@rule()
 def LocalResponseNormalization(g: Nodes, x: str) -> str:
     """LRN; the operator divides alpha by the size of the window."""
     n = int(g.func.n)

@@ -10,33 +10,44 @@ from onnx_chainer.converters.rules import rule
 from onnx_chainer.nodes import Nodes
 
 
-def _windows(g: Nodes) -> dict[str, Any]:
-    """Returns the attributes of the windows, padded at the end to give the size of the output."""
+def _windows(g: Nodes, ends: list[int] | None = None) -> dict[str, Any]:
+    """Returns the attributes of the windows.
+
+    Args:
+        g: The nodes.
+        ends: Padding at the ends; by default what gives the size of the output.
+    """
     geometry = g.func.geometry
-    ends = [
+    if ends is None:
+        ends = _ends(g) if g.func.cover_all else list(geometry.pad)
+    return {
+        "kernel_shape": list(geometry.ksize),
+        "strides": list(geometry.stride),
+        "pads": [*geometry.pad, *ends],
+    }
+
+
+def _ends(g: Nodes) -> list[int]:
+    """Returns the padding at the ends with which each pixel is in a window."""
+    g.warn_of_lengths(range(2, g.ndim()))
+    geometry = g.func.geometry
+    return [
         max((out - 1) * s + k - n - p, 0)
         for n, out, k, s, p in zip(
             g.shape()[2:], g.out_shape[2:], geometry.ksize, geometry.stride, geometry.pad,
             strict=True,
         )
     ]  # fmt: skip
-    attributes: dict[str, Any] = {
-        "kernel_shape": list(geometry.ksize),
-        "strides": list(geometry.stride),
-        "pads": [*geometry.pad, *(ends if g.func.cover_all else geometry.pad)],
-    }
-    return attributes
 
 
 @rule()
 def MaxPoolingND(g: Nodes, x: str) -> str:
     """MaxPool; ``cover_all`` is the ceiling of the size."""
-    attributes = _windows(g)
     pad = list(g.func.geometry.pad)
     # With padding, runtimes disagree about windows that begin behind the image.
     if g.func.cover_all and g.opset >= 10 and not any(pad):
-        attributes.update(ceil_mode=1, pads=pad + pad)
-    return g("MaxPool", x, **attributes)
+        return g("MaxPool", x, ceil_mode=1, **_windows(g, pad))
+    return g("MaxPool", x, **_windows(g))
 
 
 @rule()

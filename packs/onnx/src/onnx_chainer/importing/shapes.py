@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy
 
@@ -48,11 +48,10 @@ def _split(attributes: Any, x: Any, sizes: Any = None) -> Any:
         n = x.shape[axis]
         part = -(-n // attributes.outputs)
         lengths = [min(part, n - i * part) for i in range(attributes.outputs)]
-    return (
-        tuple(F.split_axis(x, numpy.cumsum(lengths)[:-1].tolist(), axis, False))
-        if len(lengths) > 1
-        else (x,)
-    )
+    if len(lengths) == 1:
+        return (x,)
+    places = numpy.cumsum(lengths)[:-1].tolist()
+    return cast("tuple[Any, ...]", F.split_axis(x, places, axis))
 
 
 def _slice(attributes: Any, x: Any, *bounds: Any) -> Any:
@@ -267,6 +266,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "GatherElements": _gather_elements,
     "OneHot": _one_hot,
     "Pad": _pad,
+    "ReduceL2": _reduction(lambda x, axes, keep: F.sqrt(F.sum(x * x, axes, keep))),
     "ReduceLogSumExp": _reduction(_log_sum_exp),
     "ReduceMax": _reduction(lambda x, axes, keep: F.max(x, axes, keep), "max"),
     "ReduceMean": _reduction(lambda x, axes, keep: F.average(x, axes, keepdims=keep), "mean"),

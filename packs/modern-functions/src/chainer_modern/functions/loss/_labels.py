@@ -6,6 +6,7 @@ from typing import Any
 
 import chainer
 import chainer.functions as F
+from chainer.typing import Arrays, DTypeLike
 from chainer.utils import type_check
 
 
@@ -34,21 +35,56 @@ def check_labels(t: Any, n_classes: int, ignore_label: int) -> None:
             )
 
 
-def one_hot(xp: Any, t: Any, n_classes: int, dtype: Any) -> Any:
-    """Returns ones where the class is that of the label, shape ``(N, C, ...)``."""
-    classes = xp.arange(n_classes).reshape((-1,) + (1,) * (t.ndim - 1))
-    return (t[:, None] == classes).astype(dtype)
+class OneHotLabels(chainer.FunctionNode):
+    """Ones where the class is that of the label, zeros elsewhere; without a gradient.
+
+    It is a node of the graph, so that labels stay inputs where the graph is read, as for ONNX.
+
+    Args:
+        n_classes (int): Number of classes C.
+        ignore_label (int): Label that has zeros only.
+        dtype (numpy.dtype): Dtype of the result.
+    """
+
+    def __init__(self, n_classes: int, ignore_label: int, dtype: DTypeLike) -> None:
+        self.n_classes = n_classes
+        self.ignore_label = ignore_label
+        self.dtype = dtype
+
+    def forward(self, inputs: Arrays) -> Arrays:
+        """Computes from labels ``(N, ...)`` ones and zeros ``(N, C, ...)``."""
+        (t,) = inputs
+        classes = self.xp.arange(self.n_classes).reshape((-1,) + (1,) * (t.ndim - 1))
+        is_class = (t[:, None] == classes) & (t != self.ignore_label)[:, None]
+        return (is_class.astype(self.dtype),)
 
 
-def mean_of_valid(losses: chainer.Variable, valid: Any) -> chainer.Variable:
-    """Returns the mean of losses of which those not valid are zero; zero if there are none.
+class IsLabel(chainer.FunctionNode):
+    """One where a label is a given one, zero elsewhere; without a gradient.
+
+    Args:
+        value (int): The label.
+        dtype (numpy.dtype): Dtype of the result.
+    """
+
+    def __init__(self, value: int, dtype: DTypeLike) -> None:
+        self.value = value
+        self.dtype = dtype
+
+    def forward(self, inputs: Arrays) -> Arrays:
+        """Compares labels."""
+        return ((inputs[0] == self.value).astype(self.dtype),)
+
+
+def mean_of_valid(losses: chainer.Variable, t: Any, ignore_label: int) -> chainer.Variable:
+    """Returns the mean of losses of which those of labels to ignore are zero.
 
     Args:
         losses: The losses, of any shape.
-        valid: Bool, of the same shape.
+        t: The labels, of the same shape.
+        ignore_label: Label to ignore. If there is no other one, the mean is zero.
     """
-    xp = chainer.backend.get_array_module(valid)
-    count = xp.maximum(valid.sum(), 1)
     wide = F.cast(losses, "f") if losses.dtype.itemsize < 4 else losses
-    mean = F.sum(wide) * (1 / count).astype(wide.dtype)
-    return F.cast(mean, losses.dtype)
+    ignored = IsLabel(ignore_label, wide.dtype).apply((t,))[0]
+    count = F.clip(F.sum(1.0 - ignored), 1.0, None)
+    return F.cast(F.sum(wide) / count, losses.dtype)

@@ -50,7 +50,7 @@ def dice_loss(p: Any, t: Any, eps: float = 1.0, reduce: str = "mean") -> chainer
     if p.shape != t.shape:
         raise ValueError(f"p and t must have the same shape, got {p.shape} and {t.shape}")
     if t.dtype != p.dtype:
-        t = (t.array if isinstance(t, chainer.Variable) else t).astype(p.dtype)
+        t = F.cast(t, p.dtype)
     axes = tuple(range(2, p.ndim))
     overlap = F.sum(p * t, axis=axes) * 2.0 + eps
     total = F.sum(p, axis=axes) + F.sum(t, axis=axes) + eps

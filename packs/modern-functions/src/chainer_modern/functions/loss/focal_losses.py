@@ -8,11 +8,12 @@ import chainer
 import chainer.functions as F
 from chainer.utils import type_check
 from chainer_modern.functions.loss._labels import (
+    IsLabel,
+    OneHotLabels,
     check_labels,
     check_reduce,
     expect_scores_and_labels,
     mean_of_valid,
-    one_hot,
 )
 
 
@@ -67,25 +68,21 @@ def focal_loss(
     if gamma < 0:
         raise ValueError(f"gamma must not be negative, got {gamma}")
     check_reduce(reduce)
-    x = chainer.as_variable(x)
-    t = t.array if isinstance(t, chainer.Variable) else t
-    _expect((x.array, t), expect_scores_and_labels)
-    xp = chainer.backend.get_array_module(x)
+    x, t = chainer.as_variable(x), chainer.as_variable(t)
+    _expect((x.array, t.array), expect_scores_and_labels)
     n_classes = x.shape[1]
-    check_labels(t, n_classes, ignore_label)
-    weights = one_hot(xp, t, n_classes, x.dtype)
-    valid = t != ignore_label
-    weights *= valid[:, None]
+    check_labels(t.array, n_classes, ignore_label)
+    weights = OneHotLabels(n_classes, ignore_label, x.dtype).apply((t,))[0]
     if class_weight is not None:
         if class_weight.shape != (n_classes,):
             raise ValueError(
                 f"class_weight must have the shape {(n_classes,)}, got {class_weight.shape}"
             )
         shape = (-1,) + (1,) * (t.ndim - 1)
-        weights *= class_weight.astype(x.dtype, copy=False).reshape(shape)
+        weights = weights * class_weight.astype(x.dtype, copy=False).reshape(shape)
     log_p = F.log_softmax(x, axis=1)
     losses = -F.sum(log_p * _focus(F.exp(log_p), gamma) * weights, axis=1)
-    return losses if reduce == "no" else mean_of_valid(losses, valid)
+    return losses if reduce == "no" else mean_of_valid(losses, t, ignore_label)
 
 
 def sigmoid_focal_loss(
@@ -131,19 +128,17 @@ def sigmoid_focal_loss(
     if alpha is not None and not 0 <= alpha <= 1:
         raise ValueError(f"alpha must be from 0 to 1, or None, got {alpha}")
     check_reduce(reduce)
-    x = chainer.as_variable(x)
-    t = t.array if isinstance(t, chainer.Variable) else t
-    _expect((x.array, t), _expect_binary)
-    check_labels(t, 2, ignore_label)
-    positive = (t == 1).astype(x.dtype)
-    valid = t != ignore_label
-    weights = valid.astype(x.dtype)
+    x, t = chainer.as_variable(x), chainer.as_variable(t)
+    _expect((x.array, t.array), _expect_binary)
+    check_labels(t.array, 2, ignore_label)
+    positive = IsLabel(1, x.dtype).apply((t,))[0]
+    weights = 1.0 - IsLabel(ignore_label, x.dtype).apply((t,))[0]
     if alpha is not None:
-        weights *= (1 - alpha) + (2 * alpha - 1) * positive
+        weights = weights * ((1 - alpha) + (2 * alpha - 1) * positive)
     # The score for the label; log(p_t) = -softplus(-score).
-    score = x * (2 * positive - 1)
+    score = x * (2.0 * positive - 1.0)
     losses = F.softplus(-score) * _focus(F.sigmoid(score), gamma) * weights
-    return losses if reduce == "no" else mean_of_valid(losses, valid)
+    return losses if reduce == "no" else mean_of_valid(losses, t, ignore_label)
 
 
 def _focus(p: chainer.Variable, gamma: float) -> Any:

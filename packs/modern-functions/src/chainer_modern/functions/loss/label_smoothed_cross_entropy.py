@@ -11,11 +11,12 @@ from chainer.typing import Arrays, Indexes, Variables
 from chainer.utils import type_check
 from chainer_modern.blocks import widened
 from chainer_modern.functions.loss._labels import (
+    IsLabel,
+    OneHotLabels,
     check_labels,
     check_reduce,
     expect_scores_and_labels,
     mean_of_valid,
-    one_hot,
 )
 
 
@@ -77,10 +78,13 @@ class LabelSmoothedCrossEntropy(ComposedFunction):
 
     def compose(self, x: chainer.Variable, t: chainer.Variable) -> Variables:
         """Computes the losses with differentiable functions."""
-        target = one_hot(self.xp, t.array, x.shape[1], x.dtype) * (1 - self.smoothing)
-        target += self.smoothing / max(x.shape[1], 1)
-        target *= (t.array != self.ignore_label)[:, None]
-        return (-F.sum(F.log_softmax(x, axis=1) * target, axis=1),)
+        n_classes = x.shape[1]
+        log_p = F.log_softmax(x, axis=1)
+        is_class = OneHotLabels(n_classes, self.ignore_label, x.dtype).apply((t,))[0]
+        losses = F.sum(log_p * is_class, axis=1) * (1 - self.smoothing)
+        valid = 1.0 - IsLabel(self.ignore_label, x.dtype).apply((t,))[0]
+        losses += F.sum(log_p, axis=1) * valid * (self.smoothing / max(n_classes, 1))
+        return (-losses,)
 
 
 def label_smoothed_cross_entropy(
@@ -125,5 +129,4 @@ def label_smoothed_cross_entropy(
     losses = LabelSmoothedCrossEntropy(smoothing, ignore_label).apply((x, t))[0]
     if reduce == "no":
         return losses
-    t = t.array if isinstance(t, chainer.Variable) else t
-    return mean_of_valid(losses, t != ignore_label)
+    return mean_of_valid(losses, t, ignore_label)

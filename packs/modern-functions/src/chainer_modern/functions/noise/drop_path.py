@@ -19,6 +19,7 @@ class DropPath(PiecewiseLinearFunction):
 
     Attributes:
         mask: The factors.
+        is_random: Whether they are drawn at random.
     """
 
     type_check_key = ()
@@ -26,6 +27,7 @@ class DropPath(PiecewiseLinearFunction):
     def __init__(self, ratio: float, mask: Any = None) -> None:
         self.ratio = ratio
         self.mask = mask
+        self.is_random = mask is None
 
     def check_type_forward(self, in_types: type_check.TypeInfoTuple) -> None:
         """Checks dtype and shape."""
