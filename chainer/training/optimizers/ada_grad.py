@@ -5,7 +5,7 @@ from __future__ import annotations
 from chainer.backends.operations.optimizer_updates import ada_grad_update
 from chainer.training.hyperparameter import Hyperparameter, HyperparameterProxy
 from chainer.training.kernel_rule import KernelUpdateRule
-from chainer.training.optimizer import GradientMethod
+from chainer.training.optimizers._rule_based import RuleBasedMethod
 
 
 class AdaGradRule(KernelUpdateRule):
@@ -27,10 +27,10 @@ class AdaGradRule(KernelUpdateRule):
         lr: float | None = None,
         eps: float | None = None,
     ) -> None:
-        super().__init__(parent_hyperparam or AdaGrad().hyperparam, lr=lr, eps=eps)
+        super().__init__(parent_hyperparam, lr=lr, eps=eps)
 
 
-class AdaGrad(GradientMethod):
+class AdaGrad(RuleBasedMethod[AdaGradRule]):
     """AdaGrad optimizer.
 
     See: http://jmlr.org/papers/v12/duchi11a.html
@@ -40,21 +40,12 @@ class AdaGrad(GradientMethod):
         eps (float): Small value for the numerical stability.
     """
 
+    rule_class = AdaGradRule
     lr = HyperparameterProxy("lr")
     eps = HyperparameterProxy("eps")
 
     def __init__(self, lr: float = 0.001, eps: float = 1e-08) -> None:
-        super().__init__()
-        self.hyperparam.lr = lr
-        self.hyperparam.eps = eps
-
-    def create_update_rule(self) -> AdaGradRule:
-        """Creates a new update rule object.
-
-        Returns:
-            AdaGradRule: Update rule with the hyperparameters of this optimizer.
-        """
-        return AdaGradRule(self.hyperparam)
+        super().__init__(lr=lr, eps=eps)
 
 
 # Optimizers of programs that derive from this one read its defaults by the name of release 7.
